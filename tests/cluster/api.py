@@ -1,0 +1,97 @@
+"""What the harness asks of a cluster's Kubernetes API: wait for a condition, apply a manifest, read a log."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kubernetes import config
+from kubernetes.client.exceptions import ApiException
+from kubernetes.dynamic import DynamicClient
+from kubernetes.dynamic.exceptions import DynamicApiError, NotFoundError
+from tenacity import RetryError, Retrying, retry_if_exception_type, retry_if_result, stop_after_delay, wait_fixed
+from urllib3.exceptions import HTTPError
+
+from .errors import ClusterError
+from .tools import binary
+
+Result = TypeVar("Result")
+POLL_SECONDS = 0.5
+REQUEST_SECONDS = 5
+
+
+def connect(kubeconfig: Path) -> Any:
+    """A dynamic client for the cluster that this kubeconfig names; it touches no global configuration."""
+    return DynamicClient(config.new_client_from_config(str(kubeconfig)))
+
+
+def objects(connection: Any, api_version: str, kind: str, **selection: str) -> list[Any]:
+    """All objects of a kind, optionally by `namespace`, `label_selector` or `field_selector`."""
+    resource = connection.resources.get(api_version=api_version, kind=kind)
+    return list(resource.get(_request_timeout=REQUEST_SECONDS, **selection).items)
+
+
+def find(connection: Any, api_version: str, kind: str, name: str, namespace: str | None = None) -> Any | None:
+    """One object by name, or None when there is none; its fields are attributes, absent ones are None."""
+    resource = connection.resources.get(api_version=api_version, kind=kind)
+    try:
+        return resource.get(name=name, namespace=namespace, _request_timeout=REQUEST_SECONDS)
+    except NotFoundError:
+        return None
+
+
+def wait_until(condition: Callable[[], Result | None], *, what: str, seconds: float) -> Result:
+    """Poll until `condition` returns something true, and return it.
+
+    An API that does not answer, or answers with an error, counts as "not yet". Raises `ClusterError` that says `what`
+    was waited for when the time is over.
+    """
+    attempts = Retrying(
+        stop=stop_after_delay(seconds),
+        wait=wait_fixed(POLL_SECONDS),
+        retry=retry_if_result(lambda value: not value)
+        | retry_if_exception_type((ApiException, DynamicApiError, HTTPError, OSError)),
+    )
+    try:
+        found = attempts(condition)
+    except RetryError as error:
+        cause = error.last_attempt.exception()
+        reason = f" ({cause})" if cause is not None else ""
+        raise ClusterError(f"waited {seconds:.0f} s in vain for {what}{reason}") from cause
+    assert found is not None
+    return found
+
+
+def nodes_ready(connection: Any, count: int) -> bool:
+    """Whether this many nodes are there and all of them Ready."""
+    nodes = objects(connection, "v1", "Node")
+    return len(nodes) == count and all(
+        condition.status == "True"
+        for node in nodes
+        for condition in node.status.conditions
+        if condition.type == "Ready"
+    )
+
+
+def deployment_available(connection: Any, namespace: str, name: str) -> bool:
+    """Whether a Deployment has every replica it wants, up to date and available."""
+    found = find(connection, "apps/v1", "Deployment", name, namespace)
+    if found is None or (found.status.observedGeneration or 0) < found.metadata.generation:
+        return False
+    return bool(found.status.updatedReplicas == found.status.availableReplicas == found.spec.replicas)
+
+
+def kubectl(kubeconfig: Path, *arguments: str, stdin: str = "") -> str:
+    """Run kubectl and return its output; raise `ClusterError` with its message when it fails."""
+    finished = subprocess.run(
+        [binary("kubectl"), "--kubeconfig", str(kubeconfig), *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if finished.returncode != 0:
+        raise ClusterError(f"`kubectl {' '.join(arguments)}` failed: {finished.stderr.strip()}")
+    return finished.stdout

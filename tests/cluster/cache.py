@@ -1,0 +1,92 @@
+"""Content-addressed folders under the user's cache: an entry exists whole or not at all.
+
+Every entry is named by the hash of what it was built from, written under a temporary name and renamed into place, so
+that a build killed at any point leaves nothing that a later run could mistake for a result.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+from platformdirs import user_cache_path
+
+Part = str | bytes | Path
+
+
+def root() -> Path:
+    """Folder of everything that the harness keeps: `TRAINYARD_CACHE`, else the platform's user cache."""
+    override = os.environ.get("TRAINYARD_CACHE")
+    return Path(override).expanduser().resolve() if override else user_cache_path("trainyard")
+
+
+def digest(*parts: Part) -> str:
+    """Twelve hex digits that name content: strings and bytes as they are, files and folders by name and content."""
+    sha = hashlib.sha256()
+    for part in parts:
+        for label, content in _contents(part):
+            sha.update(f"{label}:{len(content)}\0".encode())
+            sha.update(content)
+    return sha.hexdigest()[:12]
+
+
+def _contents(part: Part) -> Iterable[tuple[str, bytes]]:
+    if isinstance(part, str):
+        yield "str", part.encode()
+    elif isinstance(part, bytes):
+        yield "bytes", part
+    elif part.is_dir():
+        for file in sorted(path for path in part.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+            yield str(file.relative_to(part)), file.read_bytes()
+    else:
+        yield part.name, part.read_bytes()
+
+
+def lock(name: str) -> FileLock:
+    """A lock between processes; the kernel releases it when its holder dies, however it dies."""
+    path = root() / "locks" / f"{name}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(path)
+
+
+def cached(kind: str, key: str, build: Callable[[Path], None]) -> Path:
+    """Return the folder `kind/key`, calling `build(folder)` first when there is none.
+
+    `build` fills an empty folder and raises when it cannot. Two processes that want the same entry build it once.
+    """
+    entry = root() / kind / key
+    if entry.exists():
+        return entry
+    with lock(f"{kind}-{key}".replace("/", "-")):
+        if entry.exists():
+            return entry
+        partial = entry.with_name(f".partial-{entry.name}")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        build(partial)
+        partial.rename(entry)
+    return entry
+
+
+def log_path(name: str) -> Path:
+    """The log file of a step, emptied by each new run of the step."""
+    path = root() / "logs" / f"{name}.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+@contextmanager
+def scratch(name: str) -> Iterator[Path]:
+    """A folder for one step's intermediate files, emptied before and after; the caller holds the step's lock."""
+    folder = root() / "scratch" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,168 @@
+"""A kind cluster by name: where its things are kept, what state it is in, how it is created and removed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import filelock
+import yaml
+
+from . import cache, progress
+from .engine import Engine
+from .errors import ClusterError
+from .tools import binary
+
+DEFAULT_NAME = "trainyard"
+WORKERS = 2
+# The host folder under the `shared` StorageClass, as every node sees it.
+SHARED_PATH = "/srv/shared"
+LABEL = "io.x-k8s.kind.cluster"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A name, and with it a folder of this machine that holds all that belongs to the cluster."""
+
+    name: str = DEFAULT_NAME
+
+    @property
+    def folder(self) -> Path:
+        """Kubeconfig, shared volumes and the record of completion: `down` removes it whole."""
+        return cache.root() / "clusters" / self.name
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Administrator's kubeconfig; the user's own file is never touched."""
+        return self.folder / "kubeconfig"
+
+    @property
+    def network(self) -> str:
+        """The engine's network that the nodes are on: one for each cluster, so that `down` can remove it."""
+        return f"trainyard-{self.name}"
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """Names of the node containers, which are also the Kubernetes nodes' names: the control plane first."""
+        workers = [f"{self.name}-worker{number if number > 1 else ''}" for number in range(1, WORKERS + 1)]
+        return (f"{self.name}-control-plane", *workers)
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """Names of the nodes that run ordinary pods."""
+        return self.node_names[1:]
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the cluster against other processes that create, load or remove it."""
+        lock = cache.lock(f"cluster-{self.name}")
+        try:
+            with lock.acquire(blocking=False):
+                yield
+        except filelock.Timeout as error:
+            raise ClusterError(
+                f"another process is working on cluster {self.name!r}", hint="wait for it to end, then run this again"
+            ) from error
+
+    def record(self, engine: Engine) -> None:
+        """Note that creation has finished: without this file, what is there is the rest of an interrupted run."""
+        partial = self._record.with_suffix(".partial")
+        partial.write_text(json.dumps(asdict(engine)))
+        partial.replace(self._record)
+
+    def engine(self) -> Engine | None:
+        """The engine that runs this cluster, or None when creation never finished."""
+        try:
+            return Engine(**json.loads(self._record.read_text()))
+        except FileNotFoundError:
+            return None
+
+    @property
+    def _record(self) -> Path:
+        return self.folder / "engine.json"
+
+    def states(self, engine: Engine) -> dict[str, str]:
+        """State of each node container that exists, such as `running`, `exited` or `paused`."""
+        nodes = engine.check("ps", "--all", "--quiet", "--filter", f"label={LABEL}={self.name}").split()
+        if not nodes:
+            return {}
+        listed = engine.check("inspect", "--format", "{{.Name}} {{.State.Status}}", *nodes)
+        return {name.lstrip("/"): state for name, state in (line.split() for line in listed.splitlines())}
+
+    def revive(self, engine: Engine) -> None:
+        """Start the nodes that a reboot or a hand has stopped; raise `ClusterError` when one is gone for good."""
+        states = self.states(engine)
+        if missing := set(self.node_names) - set(states):
+            raise ClusterError(
+                f"cluster {self.name!r} has lost its nodes {', '.join(sorted(missing))}",
+                hint=f"python -m tests.cluster down --name {self.name}; then up again",
+            )
+        for node, state in states.items():
+            if state == "paused":
+                engine.check("unpause", node)
+            elif state != "running":
+                engine.check("start", node)
+
+    def create(self, engine: Engine, *, image: str, published: bool, api_port: int) -> None:
+        """Create the nodes with kind; whatever an interrupted run left under this name goes first."""
+        self.remove(engine)
+        shared = self.folder / "shared"
+        shared.mkdir(parents=True)
+        # Pods of any user write here, as they would on a file server that squashes no one.
+        shared.chmod(0o777)
+        config = self.folder / "kind.yaml"
+        config.write_text(yaml.safe_dump(self._config(shared, published=published, api_port=api_port), sort_keys=False))
+        progress.run(
+            [
+                *(binary("kind"), "create", "cluster", "--name", self.name, "--image", image),
+                *("--config", config, "--kubeconfig", self.kubeconfig, "--retain", "--verbosity", "1"),
+            ],
+            log=f"kind-{self.name}",
+            environment=self._kind_environment(engine),
+            hint="the nodes are kept for a look at them; the next `up` begins anew",
+        )
+
+    def remove(self, engine: Engine) -> None:
+        """Remove the nodes, their volumes, their network and the cluster's folder; nothing else."""
+        # The engine and not kind: a run that was killed early leaves parts that kind does not list.
+        ours = ("--quiet", "--filter", f"label={LABEL}={self.name}")
+        if nodes := engine.check("ps", "--all", *ours).split():
+            engine.check("rm", "--force", "--volumes", *nodes)
+        if volumes := engine.check("volume", "ls", *ours).split():
+            engine.check("volume", "rm", "--force", *volumes)
+        if engine.run("network", "inspect", self.network).returncode == 0:
+            engine.check("network", "rm", self.network)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def exec(self, engine: Engine, node: str, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in a node's container and return it finished, whatever its exit status."""
+        return engine.run("exec", node, *command)
+
+    def _kind_environment(self, engine: Engine) -> dict[str, str]:
+        name = f"KIND_EXPERIMENTAL_{engine.command.upper()}_NETWORK"
+        return engine.kind_environment | {name: self.network}
+
+    def _config(self, shared: Path, *, published: bool, api_port: int) -> dict[str, object]:
+        mounts = [{"hostPath": str(shared), "containerPath": SHARED_PATH}]
+        kubelet = {
+            "kind": "KubeletConfiguration",
+            # A changed Secret or ConfigMap reaches its pod within this time: a webhook's certificate, for one.
+            "syncFrequency": "5s",
+            # cgroupfs works on cgroup v1 and v2 alike; the published image has containerd set to systemd.
+            **({} if published else {"cgroupDriver": "cgroupfs"}),
+        }
+        roles = ["control-plane", *["worker"] * WORKERS]
+        return {
+            "kind": "Cluster",
+            "apiVersion": "kind.x-k8s.io/v1alpha4",
+            # Without CAP_SYS_RESOURCE the kubelet cannot lower oom_score_adj or set some sysctls; it may then go on.
+            "featureGates": {"KubeletInUserNamespace": True},
+            "networking": {"apiServerAddress": "127.0.0.1", "apiServerPort": api_port},
+            "kubeadmConfigPatches": [yaml.safe_dump(kubelet, sort_keys=False)],
+            "nodes": [{"role": role, "extraMounts": mounts} for role in roles],
+        }

@@ -1,0 +1,107 @@
+"""The image of a kind node, built from packages: Debian with systemd and containerd, Kubernetes' binaries, our files.
+
+What kind asks of a node image is read from kind's own source: `/kind/version`, `/kind/manifests`, an entrypoint that
+reports the cgroup version, and the control plane's images in containerd's store.
+"""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+from .. import cache, progress
+from ..engine import Engine
+from ..tools import KUBERNETES_VERSION, binary, build
+from . import system
+from .archive import Content, Image, Layer, write_archive
+from .rootfs import Rootfs
+
+FILES = Path(__file__).parent.parent / "node"
+# bookworm: systemd 256 and later, which trixie has, refuses to run on cgroup v1.
+PACKAGES = """
+    bash ca-certificates conntrack containerd curl dbus ebtables ethtool gawk hostname iproute2 iptables
+    jq kmod libnss-myhostname libseccomp2 mount nftables pigz procps runc socat systemd systemd-sysv
+    util-linux
+"""
+DEBIAN = Rootfs("node", "bookworm", tuple(PACKAGES.split()))
+BINARIES = ("kubeadm", "kubelet", "kubectl")
+PRELOADED = (*system.CONTROL_PLANE, *system.TOOLS)
+ENTRYPOINT = ("/usr/local/bin/entrypoint", "/sbin/init")
+STOP_SIGNAL = "SIGRTMIN+3"
+
+# The store is filled in a container of the image itself. Layers stay unpacked; their tar files would only double it.
+PRELOAD = """\
+set -eu
+containerd >/tmp/containerd.log 2>&1 &
+until ctr version >/dev/null 2>&1; do sleep 0.2; done
+ctr --namespace k8s.io images import --snapshotter overlayfs /preload/images.tar
+kill %1
+wait || true
+rm -f /tmp/containerd.log
+"""
+
+
+def ensure(engine: Engine) -> str:
+    """Return the reference of the node image in the engine's store, building it there when it is missing."""
+    images = system.archive(PRELOADED)
+    contents = _contents()
+    key = cache.digest(DEBIAN.key, images.parent.name, PRELOAD, *ENTRYPOINT, FILES, *_names(contents))
+    reference = f"localhost/trainyard/node:{KUBERNETES_VERSION}-{key}"
+    if not engine.has_image(reference):
+        with cache.lock("node-image"), progress.step("assembling the node image"):
+            _assemble(engine, reference, contents, images)
+    return reference
+
+
+def _assemble(engine: Engine, reference: str, contents: dict[str, Content], images: Path) -> None:
+    if engine.has_image(reference):
+        return
+    unloaded = f"{reference}-unloaded"
+    container = f"trainyard-preload-{uuid.uuid4().hex[:8]}"
+    with cache.scratch("node-image") as folder:
+        layers = (Layer.of(DEBIAN.tar()), Layer.create(folder / "layer.tar", contents))
+        image = Image(
+            unloaded, layers, entrypoint=ENTRYPOINT, environment={"container": "docker"}, stop_signal=STOP_SIGNAL
+        )
+        write_archive(folder / "image.tar", [image])
+        engine.run_logged("load", "--input", str(folder / "image.tar"), log="node-load")
+        try:
+            engine.run_logged(
+                *("run", "--name", container, "--privileged", "--network=none", "--tmpfs", "/run"),
+                *("--volume", f"{images.parent}:/preload:ro", "--entrypoint", "/bin/bash", unloaded, "-c", PRELOAD),
+                log="node-preload",
+            )
+            engine.run_logged(
+                *("commit", "--change", f"ENTRYPOINT {_json(ENTRYPOINT)}", "--change", "CMD []"),
+                *("--change", f"STOPSIGNAL {STOP_SIGNAL}", container, reference),
+                log="node-commit",
+            )
+        finally:
+            engine.run("rm", "--force", "--volumes", container)
+            engine.run("image", "rm", unloaded)
+
+
+def _contents() -> dict[str, Content]:
+    """Everything above the Debian packages, by its path in the image."""
+    contents: dict[str, Content] = {f"usr/bin/{name}": binary(name) for name in BINARIES}
+    contents |= {f"opt/cni/bin/{plugin.name}": plugin for plugin in sorted(build("cni-plugins").iterdir())}
+    for file in sorted(path for path in FILES.rglob("*") if path.is_file()):
+        contents[str(file.relative_to(FILES))] = _filled(file)
+    contents["kind/version"] = KUBERNETES_VERSION
+    contents["kind/product_name"] = "kind\n"
+    return contents
+
+
+def _filled(file: Path) -> str:
+    text = file.read_text().replace("@PAUSE@", system.control_plane_references()["pause"])
+    return text.replace("@KUBECTL@", system.reference(system.KUBECTL))
+
+
+def _names(contents: dict[str, Content]) -> list[str]:
+    return [
+        f"{name}={content.parent.name if isinstance(content, Path) else content}" for name, content in contents.items()
+    ]
+
+
+def _json(words: tuple[str, ...]) -> str:
+    return "[" + ", ".join(f'"{word}"' for word in words) + "]"

@@ -1,0 +1,64 @@
+"""Root file systems from Debian packages, as tar files: `mmdebstrap` does the work."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import cache, progress
+
+# Documentation, headers and packages' own tests are a fifth of an image, and nothing in a test cluster reads them.
+EXCLUDED = (
+    "/usr/share/doc/*",
+    "/usr/share/man/*",
+    "/usr/share/locale/*",
+    "/usr/share/info/*",
+    "/usr/include/*",
+    "/usr/lib/python3/dist-packages/*/tests/*",
+)
+
+
+@dataclass(frozen=True)
+class Rootfs:
+    """A Debian suite with packages installed; `recipe` counts up when the same words must be built anew."""
+
+    name: str
+    suite: str
+    packages: Sequence[str]
+    recipe: int = 1
+
+    @property
+    def key(self) -> str:
+        """Hash of the command that builds it."""
+        return cache.digest(*self._command(), str(self.recipe))
+
+    def tar(self) -> Path:
+        """Return the tar file, made by `mmdebstrap` when the cache has none."""
+
+        def build(folder: Path) -> None:
+            # Not below the cache: apt's own user must be able to reach the half-made system.
+            scratch = Path("/var/tmp") / f"trainyard-rootfs-{self.name}"  # noqa: S108
+            shutil.rmtree(scratch, ignore_errors=True)
+            scratch.mkdir(mode=0o755)
+            with progress.step(f"installing Debian {self.suite} for the {self.name} image"):
+                environment = os.environ | {"TMPDIR": str(scratch)}
+                log = f"rootfs-{self.name}"
+                progress.run([*self._command(), folder / "rootfs.tar"], log=log, environment=environment)
+            shutil.rmtree(scratch, ignore_errors=True)
+
+        return cache.cached("rootfs", f"{self.name}-{self.key}", build) / "rootfs.tar"
+
+    def _command(self) -> list[str]:
+        return [
+            "mmdebstrap",
+            "--variant=essential",
+            f"--include={','.join(self.packages)}",
+            # A mirror that was frozen at a date serves expired indexes; debootstrap accepts them too.
+            '--aptopt=Acquire::Check-Valid-Until "false"',
+            '--aptopt=APT::Install-Recommends "false"',
+            *(f"--dpkgopt=path-exclude={pattern}" for pattern in EXCLUDED),
+            self.suite,
+        ]

@@ -1,0 +1,58 @@
+"""Images of the cluster's own programs: one shared layer, one reference for each program.
+
+The layer is a small Debian with iptables, iproute2 and a shell, and every binary in PATH. Sharing it means that a node
+unpacks it once for the control plane, the network, the storage provisioner and the training operator together.
+"""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from pathlib import Path
+
+from .. import cache, progress
+from ..tools import KUBERNETES_VERSION, binary
+from .archive import Image, Layer, write_archive
+from .rootfs import Rootfs
+
+BASE = Rootfs("base", "bookworm", ("ca-certificates", "iproute2", "iptables", "libc-bin"))
+TOOLS = KUBECTL, LOCAL_PATH, OPERATOR = ("kubectl", "local-path-provisioner", "training-operator")
+CONTROL_PLANE = (
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kube-proxy",
+    "etcd",
+    "coredns",
+    "pause",
+)
+
+
+def reference(program: str) -> str:
+    """Image reference of one of our own programs; its tag is the hash of the binary, so a rebuild is never mistaken."""
+    return f"localhost/trainyard/{program}:{binary(program).parent.name.rsplit('-', 1)[-1]}"
+
+
+@functools.cache
+def control_plane_references() -> dict[str, str]:
+    """Reference that kubeadm expects for each program of the control plane, as kubeadm itself lists them."""
+    command = [str(binary("kubeadm")), "config", "images", "list", "--kubernetes-version", KUBERNETES_VERSION]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return {name.rsplit("/", 1)[-1].split(":")[0]: name for name in listed}
+
+
+def archive(programs: tuple[str, ...]) -> Path:
+    """Return an image archive that holds one image for each of `programs`."""
+    references = {name: control_plane_references().get(name) or reference(name) for name in programs}
+    binaries = {f"usr/local/bin/{name}": binary(name) for name in programs}
+
+    def build(folder: Path) -> None:
+        base = BASE.tar()
+        with progress.step(f"writing the images of {len(programs)} cluster programs"):
+            layer = Layer.create(folder / "layer.tar", binaries, base=base)
+            images = [Image(ref, (layer,), entrypoint=(f"/usr/local/bin/{name}",)) for name, ref in references.items()]
+            write_archive(folder / "images.tar", images)
+            layer.path.unlink()
+
+    key = cache.digest(BASE.key, *references.values(), *(path.parent.name for path in binaries.values()))
+    return cache.cached("images", f"system-{key}", build) / "images.tar"
