@@ -12,6 +12,7 @@ from pathlib import Path
 
 import filelock
 import yaml
+from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from . import cache, progress
 from .engine import Engine
@@ -129,6 +130,7 @@ class Cluster:
 
     def remove(self, engine: Engine) -> None:
         """Remove the nodes, their volumes, their network and the cluster's folder; nothing else."""
+        self._await_orphans(engine)
         # The engine and not kind: a run that was killed early leaves parts that kind does not list.
         ours = ("--quiet", "--filter", f"label={LABEL}={self.name}")
         if nodes := engine.check("ps", "--all", *ours).split():
@@ -138,6 +140,11 @@ class Cluster:
         if engine.run("network", "inspect", self.network).returncode == 0:
             engine.check("network", "rm", self.network)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _await_orphans(self, engine: Engine) -> None:
+        """Let engine commands of a killed run end: a node that one of them starts would come after the removal."""
+        wait = Retrying(stop=stop_after_delay(60), wait=wait_fixed(0.2), retry=retry_if_result(bool))
+        wait(lambda: _commands(engine.command) & set(self.node_names))
 
     def exec(self, engine: Engine, node: str, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command in a node's container and return it finished, whatever its exit status."""
@@ -166,3 +173,16 @@ class Cluster:
             "kubeadmConfigPatches": [yaml.safe_dump(kubelet, sort_keys=False)],
             "nodes": [{"role": role, "extraMounts": mounts} for role in roles],
         }
+
+
+def _commands(program: str) -> set[str]:
+    """Every argument of every running process of `program`."""
+    arguments: set[str] = set()
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = file.read_bytes().decode(errors="replace").split("\0")
+        except OSError:  # the process has ended
+            continue
+        if Path(words[0]).name == program:
+            arguments.update(words[1:])
+    return arguments

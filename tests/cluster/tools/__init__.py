@@ -135,11 +135,18 @@ def _module_version(source: Path) -> str:
 
 
 def _linker_flags(folder: str) -> str:
-    if folder != "kubernetes":
-        return "-s -w"
-    # kubeadm compares the versions of its parts, and unstamped binaries all say v0.0.0-master.
     major, minor = KUBERNETES_VERSION.removeprefix("v").split(".")[:2]
-    values = {"gitVersion": KUBERNETES_VERSION, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
-    packages = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
-    stamps = [f"-X {package}.{name}={value}" for package in packages for name, value in values.items()]
-    return " ".join(["-s", "-w", *stamps])
+    version = {"gitVersion": KUBERNETES_VERSION, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+    release = {"k8sVersionMajor": major, "k8sVersionMinor": minor}
+    stamps = {
+        # kubeadm compares the versions of its parts, and unstamped binaries all say v0.0.0-master.
+        "kubernetes": {"k8s.io/component-base/version": version, "k8s.io/client-go/pkg/version": version},
+        # `helm template` holds a chart's kubeVersion against this, and takes v1.20 when it is unstamped.
+        "helm": {"helm.sh/helm/v3/pkg/chartutil": release, "helm.sh/helm/v3/pkg/lint/rules": release},
+    }
+    words = [
+        f"-X {package}.{name}={value}"
+        for package, values in stamps.get(folder, {}).items()
+        for name, value in values.items()
+    ]
+    return " ".join(["-s", "-w", *words])
