@@ -1,0 +1,27 @@
+{{/*
+common.pod: the fields of a pod's spec that follow from site policy and not from what runs in it. Takes a dict of which
+every key is optional: pullSecrets (list of names), priorityClassName, terminationGracePeriodSeconds, securityContext,
+nodeSelector, tolerations, affinity. Service links are off because with hundreds of Services in a namespace they add
+thousands of variables, one of which may collide with a flag that the program reads.
+*/}}
+{{- define "common.pod" -}}
+enableServiceLinks: false
+{{- with .pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- with .priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- if not (kindIs "invalid" .terminationGracePeriodSeconds) }}
+terminationGracePeriodSeconds: {{ .terminationGracePeriodSeconds }}
+{{- end }}
+{{- range $field := list "securityContext" "nodeSelector" "tolerations" "affinity" }}
+{{- with get $ $field }}
+{{ $field }}:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,25 @@
+{{/*
+training-job.name: the name of the PyTorchJob, which is the release's name. Fails when the operator could not use it:
+its webhook takes a DNS label that begins with a letter, and each pod's name is also a Service's and a host's, so the
+longest, <release>-worker-<index>, must fit in 63 characters. Takes the root context.
+*/}}
+{{- define "training-job.name" -}}
+{{- $name := .Release.Name -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) -}}
+{{- $advice := "begin with a letter and use only a-z, 0-9 and -, e.g. run-42" -}}
+{{- fail (printf "release name %q cannot name a run: %s" $name $advice) -}}
+{{- end -}}
+{{- $workers := sub .Values.nodes (ternary 1 0 (eq .Values.layout "master-worker")) -}}
+{{- $longest := printf "%s-worker-%d" $name (sub $workers 1 | max 0) -}}
+{{- $excess := sub (len $longest) 63 -}}
+{{- if gt $excess 0 -}}
+{{- $reason := printf "the name of the pod %s would exceed 63 characters" $longest -}}
+{{- fail (printf "release name %q is too long by %d: %s" $name $excess $reason) -}}
+{{- end -}}
+{{- $name -}}
+{{- end -}}
+
+{{/* training-job.claimName: the claim that holds the checkpoints, an existing one or this release's. */}}
+{{- define "training-job.claimName" -}}
+{{- .Values.checkpoints.existingClaim | default (printf "%s-checkpoints" (include "training-job.name" .)) -}}
+{{- end -}}
