@@ -1,0 +1,1 @@
+"""The harness that runs real jobs, and the tests."""

@@ -59,7 +59,7 @@ def status(name: Name = DEFAULT_NAME) -> None:
         table.add_row(node, states.get(node, "missing"))
     progress.console.print(table)
     running = all(states.get(node) == "running" for node in cluster.node_names)
-    if not (running and api.nodes_ready(api.connect(cluster.kubeconfig), len(cluster.node_names))):
+    if not (running and api.is_ready(cluster.kubeconfig, len(cluster.node_names))):
         raise ClusterError(f"cluster {name!r} is not Ready", hint=f"python -m tests.cluster up --name {name}")
     print(f"export KUBECONFIG={cluster.kubeconfig}")
 

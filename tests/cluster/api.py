@@ -20,6 +20,8 @@ from .tools import binary
 Result = TypeVar("Result")
 POLL_SECONDS = 0.5
 REQUEST_SECONDS = 5
+# What a request raises when the API is not up, or not yet whole.
+NO_ANSWER = (ApiException, DynamicApiError, HTTPError, OSError)
 
 
 def connect(kubeconfig: Path) -> Any:
@@ -51,8 +53,7 @@ def wait_until(condition: Callable[[], Result | None], *, what: str, seconds: fl
     attempts = Retrying(
         stop=stop_after_delay(seconds),
         wait=wait_fixed(POLL_SECONDS),
-        retry=retry_if_result(lambda value: not value)
-        | retry_if_exception_type((ApiException, DynamicApiError, HTTPError, OSError)),
+        retry=retry_if_result(lambda value: not value) | retry_if_exception_type(NO_ANSWER),
     )
     try:
         found = attempts(condition)
@@ -73,6 +74,14 @@ def nodes_ready(connection: Any, count: int) -> bool:
         for condition in node.status.conditions
         if condition.type == "Ready"
     )
+
+
+def is_ready(kubeconfig: Path, count: int) -> bool:
+    """Whether the API answers and this many nodes are Ready."""
+    try:
+        return nodes_ready(connect(kubeconfig), count)
+    except NO_ANSWER:
+        return False
 
 
 def deployment_available(connection: Any, namespace: str, name: str) -> bool:

@@ -87,6 +87,10 @@ class Cluster:
     def _record(self) -> Path:
         return self.folder / "engine.json"
 
+    @property
+    def _anew(self) -> str:
+        return f"python -m tests.cluster down --name {self.name}; then up again"
+
     def states(self, engine: Engine) -> dict[str, str]:
         """State of each node container that exists, such as `running`, `exited` or `paused`."""
         nodes = engine.check("ps", "--all", "--quiet", "--filter", f"label={LABEL}={self.name}").split()
@@ -100,14 +104,13 @@ class Cluster:
         states = self.states(engine)
         if missing := set(self.node_names) - set(states):
             raise ClusterError(
-                f"cluster {self.name!r} has lost its nodes {', '.join(sorted(missing))}",
-                hint=f"python -m tests.cluster down --name {self.name}; then up again",
+                f"cluster {self.name!r} has lost its nodes {', '.join(sorted(missing))}", hint=self._anew
             )
         for node, state in states.items():
-            if state == "paused":
-                engine.check("unpause", node)
-            elif state != "running":
-                engine.check("start", node)
+            # Asking a running node too: an engine that died together with its containers still calls them running.
+            command = {"running": ("exec", node, "true"), "paused": ("unpause", node)}.get(state, ("start", node))
+            if engine.run(*command).returncode != 0:
+                raise ClusterError(f"node {node}, which is {state}, does not come back", hint=self._anew)
 
     def create(self, engine: Engine, *, image: str, published: bool, api_port: int) -> None:
         """Create the nodes with kind; whatever an interrupted run left under this name goes first."""

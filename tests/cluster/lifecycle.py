@@ -88,7 +88,9 @@ def _prepare_kernel_modules() -> None:
 
 
 def _wait_ready(cluster: Cluster) -> None:
-    connection = api.connect(cluster.kubeconfig)
+    connection = api.wait_until(
+        lambda: api.connect(cluster.kubeconfig), what="the Kubernetes API to answer", seconds=READY_SECONDS
+    )
     api.wait_until(
         lambda: api.nodes_ready(connection, WORKERS + 1), what="the nodes to be Ready", seconds=READY_SECONDS
     )

@@ -72,6 +72,7 @@ def link(target: Path) -> None:
             continue
         path.unlink(missing_ok=True)
         path.symlink_to(source)
+    drop_build_cache()
 
 
 def go() -> str:

@@ -1,0 +1,96 @@
+# Two commands do all the set-up: `make demo` and `make test`. Python tools come from requirements.lock, Go tools from
+# tests/cluster/tools; nothing is installed outside .venv and the cache folder, except the Debian packages of a container
+# engine where there is none.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python -m
+E2E := trainyard-e2e
+SHELL_SCRIPTS := .ci/run tests/cluster/node/usr/local/bin/*
+
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+
+##@ Use it
+
+.PHONY: demo
+demo: setup ## Train on a real cluster: kind, the operator, one run on two nodes, and the same run resumed
+	@$(RUN) tests.demo
+
+.PHONY: up
+up: setup ## Bring the cluster up, or make sure that it runs
+	@$(RUN) tests.cluster up
+
+.PHONY: down
+down: setup ## Remove the cluster; what was built for it stays in the cache
+	@$(RUN) tests.cluster down
+
+##@ Test it
+
+.PHONY: test
+test: check e2e ## Everything that CI runs: the checks, then the tests on a live cluster
+
+.PHONY: check
+check: lint verify unit ## What needs no cluster: style, types, layers, generated files, tests of charts and trainer
+
+.PHONY: lint
+lint: setup ## Style, types, import layers, shell scripts
+	ruff check .
+	ruff format --check .
+	mypy
+	lint-imports
+	shellcheck $(SHELL_SCRIPTS)
+
+.PHONY: unit
+unit: setup tools ## Tests of the harness, the charts and the trainer
+	pytest tests/harness tests/charts tests/trainer
+
+.PHONY: e2e
+e2e: setup tools ## Tests on a live cluster of their own, removed at the end (TRAINYARD_KEEP=1 keeps it)
+	@$(RUN) tests.cluster up --name $(E2E)
+	pytest tests/e2e
+
+##@ Change it
+
+.PHONY: generate
+generate: setup tools ## Write what is generated: CRDs, JSON Schemas, the charts' schemas and README files
+	@$(RUN) tests.generate
+
+.PHONY: verify
+verify: setup tools ## Fail when a generated file differs from what its source gives
+	@$(RUN) tests.generate --check
+
+.PHONY: format
+format: setup ## Format and sort the Python code
+	ruff check --fix .
+	ruff format .
+
+.PHONY: lock
+lock: setup ## Resolve the pins of pyproject.toml into requirements.lock
+	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url \
+		--group setup --group trainer --group cluster --group test --group lint --output-file requirements.lock
+
+##@ Set it up
+
+.PHONY: setup
+setup: $(VENV)/.synced ## Install the pinned Python packages into .venv
+
+$(VENV)/.synced: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name it: make PYTHON=python3.12")'
+	@$(PYTHON) -m venv $(VENV) || { echo "on Debian or Ubuntu, as root: apt-get install python3-venv"; exit 1; }
+	@pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[0-9.]*\).*/\1/p' requirements.lock)"
+	uv pip sync --quiet --python $(VENV) --require-hashes requirements.lock
+	@touch $@
+
+.PHONY: tools
+tools: setup ## Build helm, kubectl and the other tools, once, and link them into build/bin
+	@$(RUN) tests.cluster tools
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

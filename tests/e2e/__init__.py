@@ -1,0 +1,1 @@
+"""Behaviour on a live cluster, as a user meets it."""

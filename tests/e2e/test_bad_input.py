@@ -1,0 +1,63 @@
+"""What a user gets wrong: each mistake ends in a clear message, soon, and nothing of it stays."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cluster import api
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+from tests.cluster.errors import ClusterError
+from tests.demo import train
+from tests.jobs.helm import Helm
+from tests.jobs.namespace import leftovers
+from tests.jobs.run import Run
+
+
+@pytest.fixture
+def mistaken(cluster: Cluster, engine: Engine, namespace: str) -> Run:
+    """A run that is about to be asked for wrongly."""
+    return Run(cluster, engine, namespace, "mistaken")
+
+
+def assert_nothing_left(run: Run) -> None:
+    assert leftovers(run.cluster.kubeconfig, run.namespace, run.release) == []
+    assert run.release not in Helm(run.cluster.kubeconfig).run("list", "--all", "--namespace", run.namespace)
+    claims = api.kubectl(run.cluster.kubeconfig, "get", "pvc", "--namespace", run.namespace, "--output", "name")
+    assert f"persistentvolumeclaim/{run.claim}" not in claims.split()
+
+
+def test_a_values_file_with_a_wrong_type_is_refused_by_the_key_s_name(mistaken: Run, values_file: Path) -> None:
+    values_file.write_text("nodes: two\n")
+    with pytest.raises(ClusterError) as refused:
+        train(mistaken, {}, [values_file])
+    assert "nodes" in refused.value.message
+    assert "integer" in refused.value.message
+    assert_nothing_left(mistaken)
+
+
+def test_an_unknown_key_is_refused_by_its_name(mistaken: Run, values_file: Path) -> None:
+    values_file.write_text("node: 2\n")
+    with pytest.raises(ClusterError, match="node"):
+        train(mistaken, {}, [values_file])
+    assert_nothing_left(mistaken)
+
+
+def test_an_image_that_does_not_exist_ends_the_run_with_the_reason_within_a_minute(mistaken: Run) -> None:
+    started = time.monotonic()
+    with pytest.raises(ClusterError) as ended:
+        train(mistaken, {"image.repository": "localhost/trainyard/absent", "image.tag": "none"}, [])
+    assert time.monotonic() - started < 60
+    assert "localhost/trainyard/absent:none" in ended.value.message
+    assert "cannot start: ImagePullBackOff" in ended.value.message
+    assert_nothing_left(mistaken)
+
+
+def test_a_command_that_fails_ends_the_run_with_its_own_words(mistaken: Run) -> None:
+    with pytest.raises(ClusterError) as ended:
+        train(mistaken, {"train.args": ["--epochs", "none"], "restartPolicy": "Never"}, [])
+    assert "--epochs" in ended.value.message
+    assert_nothing_left(mistaken)

@@ -1,0 +1,128 @@
+"""The harness's own promises: what `up` gives, how long it takes, what it survives, what `down` leaves alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from pytest_helm_charts.clusters import Cluster as KubeCluster
+from pytest_helm_charts.k8s.deployment import wait_for_deployments_to_run
+
+from tests.cluster import api, cache, lifecycle, storage
+from tests.cluster.cluster import LABEL, WORKERS, Cluster
+from tests.cluster.engine import Engine
+
+COMMAND = [sys.executable, "-m", "tests.cluster"]
+NEIGHBOUR = Cluster("trainyard-neighbour")
+
+
+def test_up_gives_one_control_plane_two_workers_and_cluster_dns(kube_cluster: KubeCluster, cluster: Cluster) -> None:
+    client = kube_cluster.kube_client
+    assert client is not None
+    wait_for_deployments_to_run(client, ["coredns"], "kube-system", 60)
+    nodes = api.objects(api.connect(cluster.kubeconfig), "v1", "Node")
+    control_planes = [node for node in nodes if "node-role.kubernetes.io/control-plane" in dict(node.metadata.labels)]
+    assert len(nodes) == WORKERS + 1
+    assert len(control_planes) == 1
+
+
+def test_the_default_storage_class_is_local_and_another_is_shared(connection: Any) -> None:
+    classes = {
+        item.metadata.name: item.metadata.annotations
+        for item in api.objects(connection, "storage.k8s.io/v1", "StorageClass")
+    }
+    marked = [
+        name
+        for name, annotations in classes.items()
+        if annotations and annotations["storageclass.kubernetes.io/is-default-class"] == "true"
+    ]
+    assert marked == ["standard"]
+    assert "shared" in classes
+
+
+def test_a_pod_on_each_node_reads_what_the_other_wrote(cluster: Cluster) -> None:
+    storage.prove_shared(cluster)
+
+
+def test_a_second_up_on_a_live_cluster_takes_under_five_seconds(cluster: Cluster) -> None:
+    started = time.monotonic()
+    finished = subprocess.run([*COMMAND, "up", "--name", cluster.name], capture_output=True, text=True, check=True)
+    assert time.monotonic() - started < 5
+    assert finished.stdout.strip() == f"export KUBECONFIG={cluster.kubeconfig}"
+
+
+def test_status_names_every_node_and_succeeds(cluster: Cluster) -> None:
+    finished = subprocess.run([*COMMAND, "status", "--name", cluster.name], capture_output=True, text=True, check=True)
+    assert all(node in finished.stderr for node in cluster.node_names)
+
+
+def test_a_killed_up_recovers_beside_another_cluster_and_down_removes_only_its_own(
+    cluster: Cluster, engine: Engine, connection: Any
+) -> None:
+    lifecycle.down(NEIGHBOUR)
+    first = subprocess.Popen([*COMMAND, "up", "--name", NEIGHBOUR.name], start_new_session=True)
+    api.wait_until(
+        lambda: NEIGHBOUR.states(engine).get(NEIGHBOUR.node_names[0]) == "running", what="the first node", seconds=120
+    )
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    assert NEIGHBOUR.engine() is None
+    started = time.monotonic()
+    lifecycle.up(NEIGHBOUR)
+    assert time.monotonic() - started < 120, "a new cluster with a warm cache"
+    try:
+        assert api.nodes_ready(connection, WORKERS + 1)
+        assert api.nodes_ready(api.connect(NEIGHBOUR.kubeconfig), WORKERS + 1)
+    finally:
+        assert lifecycle.down(NEIGHBOUR)
+    for listing in ("ps --all", "volume ls"):
+        assert not engine.check(*listing.split(), "--quiet", "--filter", f"label={LABEL}={NEIGHBOUR.name}")
+    assert NEIGHBOUR.network not in engine.check("network", "ls")
+    assert not NEIGHBOUR.folder.exists()
+    assert api.nodes_ready(connection, WORKERS + 1)
+
+
+def test_a_stopped_node_is_started_again_by_up(cluster: Cluster, engine: Engine, connection: Any) -> None:
+    engine.check("stop", "--time", "5", cluster.workers[-1])
+    lifecycle.up(cluster)
+    assert set(cluster.states(engine).values()) == {"running"}
+    assert api.nodes_ready(connection, WORKERS + 1)
+    storage.prove_shared(cluster)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "message"),
+    [
+        (["--no-install"], {"PATH": "/nonexistent"}, "no container engine can start a privileged container"),
+        (["--api-port", "{port}"], {}, "cannot be used for the Kubernetes API"),
+        ([], {"TRAINYARD_CACHE": "{small}"}, "GiB free"),
+    ],
+    ids=["no container engine", "port taken", "no disk space"],
+)
+def test_up_refuses_with_a_message_and_leaves_nothing_behind(
+    arguments: list[str],
+    environment: dict[str, str],
+    message: str,
+    engine: Engine,
+    taken_port: int,
+    small_disk: str,
+) -> None:
+    words = {"port": str(taken_port), "small": small_disk}
+    refused = subprocess.run(
+        [*COMMAND, "up", "--name", "trainyard-refused", *(word.format(**words) for word in arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {name: value.format(**words) for name, value in environment.items()},
+    )
+    assert refused.returncode == 1
+    assert message in refused.stderr.replace("\n", " ")
+    assert "try:" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert not engine.check("ps", "--all", "--quiet", "--filter", f"label={LABEL}=trainyard-refused")
+    assert not (cache.root() / "clusters" / "trainyard-refused").exists()

@@ -1,0 +1,116 @@
+"""The training operator's chart on a live cluster: available, upgraded without losing its certificate, CRDs kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pytest_helm_charts.clusters import Cluster as KubeCluster
+from pytest_helm_charts.k8s.deployment import wait_for_deployments_to_run
+
+from tests.cluster import api
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+from tests.jobs import operator
+from tests.jobs.helm import Helm
+
+CRDS = {f"{kind}jobs.kubeflow.org" for kind in ("jax", "mpi", "paddle", "pytorch", "tf", "xgboost")}
+WEBHOOK = "validator.training-operator.kubeflow.org"
+SECRET = "training-operator-webhook-cert"  # noqa: S105 - a Secret's name
+
+pytestmark = pytest.mark.usefixtures("training_operator")
+
+
+def certificate(connection: Any) -> dict[str, str]:
+    secret = api.find(connection, "v1", "Secret", SECRET, operator.NAMESPACE)
+    assert secret is not None
+    return dict(secret.data or {})
+
+
+def authority(connection: Any) -> set[str]:
+    found = api.find(connection, "admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", WEBHOOK)
+    assert found is not None
+    return {webhook.clientConfig.caBundle for webhook in found.webhooks}
+
+
+def crds(connection: Any) -> set[str]:
+    found = api.objects(connection, "apiextensions.k8s.io/v1", "CustomResourceDefinition")
+    return {item.metadata.name for item in found if item.metadata.name.endswith(".kubeflow.org")}
+
+
+def test_operator_is_available_and_serves_all_six_kinds(kube_cluster: KubeCluster, connection: Any) -> None:
+    client = kube_cluster.kube_client
+    assert client is not None
+    wait_for_deployments_to_run(client, [operator.RELEASE], operator.NAMESPACE, 60)
+    assert crds(connection) == CRDS
+
+
+def test_leader_election_holds_a_lease(connection: Any) -> None:
+    leases = api.objects(connection, "coordination.k8s.io/v1", "Lease", namespace=operator.NAMESPACE)
+    assert any("training-operator" in (lease.spec.holderIdentity or "") for lease in leases)
+
+
+def test_webhook_refuses_a_job_without_a_container_called_pytorch(cluster: Cluster) -> None:
+    job = """
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: refused, namespace: default}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 1
+      template: {spec: {containers: [{name: main, image: none}]}}
+"""
+    with pytest.raises(Exception, match="pytorch"):
+        api.kubectl(cluster.kubeconfig, "apply", "--dry-run=server", "-f", "-", stdin=job)
+
+
+def test_upgrade_keeps_the_webhook_certificate(cluster: Cluster, engine: Engine, connection: Any) -> None:
+    before = certificate(connection), authority(connection)
+    assert set(before[0]) == {"ca.crt", "ca.key", "tls.crt", "tls.key"}
+    Helm(cluster.kubeconfig).install(
+        operator.RELEASE,
+        operator.CHART,
+        namespace=operator.NAMESPACE,
+        settings={**operator.settings(cluster, engine), "controllerThreads": 11},
+        upgrade=True,
+    )
+    operator.wait_available(cluster)
+    deployment = api.find(connection, "apps/v1", "Deployment", operator.RELEASE, operator.NAMESPACE)
+    assert deployment is not None
+    assert "--controller-threads=11" in deployment.spec.template.spec.containers[0].args
+    assert (certificate(connection), authority(connection)) == before
+
+
+def test_uninstall_keeps_crds_and_jobs_and_a_new_install_adopts_them(
+    cluster: Cluster, engine: Engine, connection: Any
+) -> None:
+    job = """
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: survivor, namespace: default}
+spec:
+  runPolicy: {suspend: true}
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 1
+      template: {spec: {containers: [{name: pytorch, image: none}]}}
+"""
+    api.kubectl(cluster.kubeconfig, "apply", "-f", "-", stdin=job)
+    try:
+        Helm(cluster.kubeconfig).uninstall(operator.RELEASE, namespace=operator.NAMESPACE)
+        assert crds(connection) == CRDS
+        assert api.find(connection, "kubeflow.org/v1", "PyTorchJob", "survivor", "default") is not None
+        operator.install(cluster, engine)
+        assert crds(connection) == CRDS
+    finally:
+        api.kubectl(cluster.kubeconfig, "delete", "pytorchjob", "survivor", "--ignore-not-found")
+
+
+def test_helm_4_installs_upgrades_and_keeps_the_certificate(cluster: Cluster, engine: Engine, connection: Any) -> None:
+    Helm(cluster.kubeconfig).uninstall(operator.RELEASE, namespace=operator.NAMESPACE)
+    operator.install(cluster, engine, program="helm4")
+    before = certificate(connection), authority(connection)
+    assert before[0]
+    operator.install(cluster, engine, program="helm4")
+    assert (certificate(connection), authority(connection)) == before

@@ -1,0 +1,1 @@
+"""What the harness promises without a cluster."""

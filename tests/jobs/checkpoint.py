@@ -1,0 +1,53 @@
+"""Read a run's checkpoint from its volume in a pod that took no part in the run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cluster import api
+
+POD = "checkpoint-reader"
+
+
+def read(kubeconfig: Path, namespace: str, claim: str, image: str) -> str:
+    """Return the trainer's account of the newest valid checkpoint on `claim`; its accuracy is computed in the pod."""
+    connection = api.connect(kubeconfig)
+    api.kubectl(kubeconfig, "apply", "-f", "-", stdin=json.dumps(_pod(namespace, claim, image)))
+
+    def phase() -> str | None:
+        pod = api.find(connection, "v1", "Pod", POD, namespace)
+        return pod.status.phase if pod is not None and pod.status.phase in ("Succeeded", "Failed") else None
+
+    try:
+        api.wait_until(phase, what="the checkpoint to be read", seconds=120)
+        return api.kubectl(kubeconfig, "logs", POD, "--namespace", namespace).strip()
+    finally:
+        api.kubectl(
+            kubeconfig, "delete", "pod", POD, "--namespace", namespace, "--ignore-not-found", "--grace-period=1"
+        )
+
+
+def _pod(namespace: str, claim: str, image: str) -> dict[str, object]:
+    mount = {"name": "checkpoints", "mountPath": "/checkpoints", "readOnly": True}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": POD, "namespace": namespace},
+        "spec": {
+            "restartPolicy": "Never",
+            "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
+            "containers": [
+                {
+                    "name": "reader",
+                    "image": image,
+                    "imagePullPolicy": "Never",
+                    "command": ["python3", "-m", "trainer.evaluate", "/checkpoints"],
+                    "env": [{"name": "OMP_NUM_THREADS", "value": "1"}],
+                    "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+                    "volumeMounts": [mount],
+                }
+            ],
+            "volumes": [{"name": "checkpoints", "persistentVolumeClaim": {"claimName": claim, "readOnly": True}}],
+        },
+    }

@@ -1,0 +1,134 @@
+"""Follow a training run to its end: its log as it comes, and the reason when it cannot start or fails."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kubernetes import client
+from kubernetes.client.exceptions import ApiException
+from urllib3.exceptions import HTTPError
+
+from tests.cluster import api
+
+KIND = ("kubeflow.org/v1", "PyTorchJob")
+POLL_SECONDS = 0.5
+# Reasons for which the kubelet tries again for ever. A first pull error may pass; the kubelet's own back-off says that
+# it did not.
+HOPELESS = ("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
+
+
+@dataclass
+class Outcome:
+    """How a run ended: `reason` says why it did not succeed; `lines` is each pod's log; `nodes` where its pods ran."""
+
+    succeeded: bool
+    reason: str
+    seconds: float
+    lines: dict[str, list[str]] = field(default_factory=dict)
+    nodes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def log(self) -> list[str]:
+        """All lines of all pods, the pods in the order of their names."""
+        return [line for pod in sorted(self.lines) for line in self.lines[pod]]
+
+
+class Follower:
+    """Watches one PyTorchJob and its pods; `on_line(pod, line)` is called for every line of log."""
+
+    def __init__(self, kubeconfig: Path, namespace: str, name: str, on_line: Callable[[str, str], None]) -> None:
+        self._connection = api.connect(kubeconfig)
+        self._core = client.CoreV1Api(self._connection.client)
+        self._namespace = namespace
+        self._name = name
+        self._on_line = on_line
+        self._readers: dict[str, threading.Thread] = {}
+        self.lines: dict[str, list[str]] = {}
+        self.nodes: dict[str, str] = {}
+
+    def until_end(self, seconds: float) -> Outcome:
+        """Return when the job has succeeded, failed, cannot start, or has not ended after this many seconds."""
+        started = time.monotonic()
+        succeeded, reason = False, f"it has not ended after {seconds:.0f} s"
+        while time.monotonic() - started < seconds:
+            pods = self._pods()
+            self._read_logs(pods)
+            ended = self._ended() or self._cannot_start(pods)
+            if ended is not None:
+                succeeded, reason = ended
+                break
+            time.sleep(POLL_SECONDS)
+        for reader in self._readers.values():
+            reader.join(timeout=10)
+        return Outcome(succeeded, reason, time.monotonic() - started, self.lines, self.nodes)
+
+    def _pods(self) -> list[Any]:
+        selector = f"training.kubeflow.org/job-name={self._name}"
+        return api.objects(self._connection, "v1", "Pod", namespace=self._namespace, label_selector=selector)
+
+    def _ended(self) -> tuple[bool, str] | None:
+        job = api.find(self._connection, *KIND, self._name, self._namespace)
+        if job is None:
+            return False, f"PyTorchJob {self._name} does not exist in namespace {self._namespace}"
+        for condition in (job.status and job.status.conditions) or []:
+            if condition.status == "True" and condition.type in ("Succeeded", "Failed"):
+                return condition.type == "Succeeded", str(condition.message)
+        return None
+
+    def _cannot_start(self, pods: list[Any]) -> tuple[bool, str] | None:
+        for pod in pods:
+            for status in _container_statuses(pod):
+                waiting = status.state.waiting
+                if waiting is not None and waiting.reason in HOPELESS:
+                    return False, f"pod {pod.metadata.name} cannot start: {waiting.reason}: {waiting.message}"
+        if not pods:
+            selector = f"involvedObject.name={self._name},reason=FailedCreatePod"
+            for event in api.objects(
+                self._connection, "v1", "Event", namespace=self._namespace, field_selector=selector
+            ):
+                return False, f"its pods are refused: {event.message}"
+        return None
+
+    def _read_logs(self, pods: list[Any]) -> None:
+        for pod in pods:
+            name = pod.metadata.name
+            if pod.spec.nodeName:
+                self.nodes[name] = pod.spec.nodeName
+            if name not in self._readers and pod.status.phase in ("Running", "Succeeded", "Failed"):
+                self.lines[name] = []
+                self._readers[name] = threading.Thread(target=self._read, args=(name,), daemon=True)
+                self._readers[name].start()
+
+    def _read(self, pod: str) -> None:
+        try:
+            response = self._core.read_namespaced_pod_log(
+                pod, self._namespace, container="pytorch", follow=True, _preload_content=False
+            )
+            for line in response:
+                text = line.decode(errors="replace").rstrip()
+                self.lines[pod].append(text)
+                self._on_line(pod, text)
+        except (ApiException, HTTPError, OSError) as error:
+            self._on_line(pod, f"(its log ended early: {error})")
+
+
+def _container_statuses(pod: Any) -> Iterator[Any]:
+    yield from pod.status.initContainerStatuses or []
+    yield from pod.status.containerStatuses or []
+
+
+def follow(
+    kubeconfig: Path,
+    namespace: str,
+    name: str,
+    *,
+    seconds: float,
+    on_line: Callable[[str, str], None] = lambda pod, line: None,  # noqa: ARG005
+) -> Outcome:
+    """Follow the PyTorchJob `name` until it ends; see `Follower`."""
+    return Follower(kubeconfig, namespace, name, on_line).until_end(seconds)

@@ -1,0 +1,47 @@
+"""The training operator as our chart installs it, with the image that the harness builds."""
+
+from __future__ import annotations
+
+from tests.cluster import api, loading
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+
+from .helm import Helm, Settings
+
+RELEASE = NAMESPACE = CHART = "training-operator"
+# The webhook's certificate is made after the start and reaches the pod with the kubelet's next sync.
+READY_SECONDS = 180
+
+
+def settings(cluster: Cluster, engine: Engine) -> Settings:
+    """Load the operator's and the trainer's images and return the values that name them."""
+    repository, tag = loading.load(cluster, engine, "operator").rsplit(":", 1)
+    # A worker waits for its master in this image; the trainer's is on the nodes anyway.
+    return {
+        "image.repository": repository,
+        "image.tag": tag,
+        "initContainer.image": loading.load(cluster, engine, "trainer"),
+    }
+
+
+def install(cluster: Cluster, engine: Engine, *, program: str = "helm") -> None:
+    """Install the operator, or upgrade it, and wait until it is Available and its webhook answers."""
+    Helm(cluster.kubeconfig, program).install(
+        RELEASE,
+        CHART,
+        namespace=NAMESPACE,
+        settings=settings(cluster, engine),
+        options=["--create-namespace"],
+        upgrade=True,
+    )
+    wait_available(cluster)
+
+
+def wait_available(cluster: Cluster) -> None:
+    """Wait until the Deployment is Available: its readiness includes the webhook's certificate."""
+    connection = api.connect(cluster.kubeconfig)
+    api.wait_until(
+        lambda: api.deployment_available(connection, NAMESPACE, RELEASE),
+        what="the training operator to be Available",
+        seconds=READY_SECONDS,
+    )

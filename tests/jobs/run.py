@@ -1,0 +1,72 @@
+"""One training run: a release of `charts/training-job` with the harness's trainer image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cluster import api, loading
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+from tests.cluster.errors import ClusterError
+
+from . import namespace as namespaces
+from .follow import Outcome, follow
+from .helm import Helm, Settings
+
+CHART = "training-job"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A release name in a namespace of a cluster."""
+
+    cluster: Cluster
+    engine: Engine
+    namespace: str
+    release: str
+    program: str = "helm"
+
+    @property
+    def claim(self) -> str:
+        """Name of the claim that the chart creates for checkpoints."""
+        return f"{self.release}-checkpoints"
+
+    def image(self) -> str:
+        """Reference of the trainer image, loaded into the nodes when it is not there."""
+        return loading.load(self.cluster, self.engine, "trainer")
+
+    def install(self, *, settings: Settings | None = None, values: Sequence[Path] = ()) -> str:
+        """Install the release and return the chart's notes; nothing is left behind when Helm refuses it."""
+        repository, tag = self.image().rsplit(":", 1)
+        ours: Settings = {
+            "image.repository": repository,
+            "image.tag": tag,
+            "checkpoints.storageClassName": "shared",
+            "checkpoints.size": "1Gi",
+        }
+        helm = Helm(self.cluster.kubeconfig, self.program)
+        return helm.install(
+            self.release, CHART, namespace=self.namespace, settings={**ours, **(settings or {})}, values=values
+        )
+
+    def follow(self, *, seconds: float = 300, on_line: Callable[[str, str], None] | None = None) -> Outcome:
+        """Follow the run to its end."""
+        options = {} if on_line is None else {"on_line": on_line}
+        return follow(self.cluster.kubeconfig, self.namespace, self.release, seconds=seconds, **options)
+
+    def uninstall(self) -> None:
+        """Remove the release, and raise `ClusterError` when something of it stays although it should not."""
+        Helm(self.cluster.kubeconfig, self.program).uninstall(self.release, namespace=self.namespace)
+        api.wait_until(
+            lambda: not namespaces.leftovers(self.cluster.kubeconfig, self.namespace, self.release),
+            what=f"the pods, Services and ConfigMaps of {self.release} to be gone",
+            seconds=60,
+        )
+
+    def require_success(self, outcome: Outcome) -> None:
+        """Raise `ClusterError` with the reason and the last lines of the log when the run did not succeed."""
+        if not outcome.succeeded:
+            tail = "\n".join(f"    {line}" for line in outcome.log[-12:])
+            raise ClusterError(f"run {self.release} did not succeed: {outcome.reason}" + (f"\n{tail}" if tail else ""))
