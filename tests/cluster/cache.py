@@ -54,10 +54,11 @@ def lock(name: str) -> FileLock:
     return FileLock(path)
 
 
-def cached(kind: str, key: str, build: Callable[[Path], None]) -> Path:
+def cached(kind: str, key: str, build: Callable[[Path], None], *, keep_others: bool = True) -> Path:
     """Return the folder `kind/key`, calling `build(folder)` first when there is none.
 
-    `build` fills an empty folder and raises when it cannot. Two processes that want the same entry build it once.
+    `build` fills an empty folder and raises when it cannot. Two processes that want the same entry build it once. With
+    `keep_others=False` a new entry replaces older ones of its name, which is `key` without the hash at its end.
     """
     entry = root() / kind / key
     if entry.exists():
@@ -70,6 +71,11 @@ def cached(kind: str, key: str, build: Callable[[Path], None]) -> Path:
         partial.mkdir(parents=True)
         build(partial)
         partial.rename(entry)
+    if not keep_others:
+        name = key.rsplit("-", 1)[0]
+        for other in entry.parent.iterdir():
+            if other != entry and other.name.rsplit("-", 1)[0] == name:
+                shutil.rmtree(other, ignore_errors=True)
     return entry
 
 

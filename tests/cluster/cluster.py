@@ -99,6 +99,11 @@ class Cluster:
         listed = engine.check("inspect", "--format", "{{.Name}} {{.State.Status}}", *nodes)
         return {name.lstrip("/"): state for name, state in (line.split() for line in listed.splitlines())}
 
+    def volumes(self, engine: Engine) -> list[str]:
+        """Volumes of the nodes that the engine does not remove with them: on Podman kind names one for each node."""
+        listings = (engine.check("volume", "ls", "--quiet", "--filter", f"label={node}") for node in self.node_names)
+        return [volume for listing in listings for volume in listing.split()]
+
     def revive(self, engine: Engine) -> None:
         """Start the nodes that a reboot or a hand has stopped; raise `ClusterError` when one is gone for good."""
         states = self.states(engine)
@@ -135,10 +140,9 @@ class Cluster:
         """Remove the nodes, their volumes, their network and the cluster's folder; nothing else."""
         self._await_orphans(engine)
         # The engine and not kind: a run that was killed early leaves parts that kind does not list.
-        ours = ("--quiet", "--filter", f"label={LABEL}={self.name}")
-        if nodes := engine.check("ps", "--all", *ours).split():
+        if nodes := engine.check("ps", "--all", "--quiet", "--filter", f"label={LABEL}={self.name}").split():
             engine.check("rm", "--force", "--volumes", *nodes)
-        if volumes := engine.check("volume", "ls", *ours).split():
+        if volumes := self.volumes(engine):
             engine.check("volume", "rm", "--force", *volumes)
         if engine.run("network", "inspect", self.network).returncode == 0:
             engine.check("network", "rm", self.network)

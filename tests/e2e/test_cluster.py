@@ -65,6 +65,7 @@ def test_a_killed_up_recovers_beside_another_cluster_and_down_removes_only_its_o
     cluster: Cluster, engine: Engine, connection: Any
 ) -> None:
     lifecycle.down(NEIGHBOUR)
+    volumes = set(engine.check("volume", "ls", "--quiet").split())
     first = subprocess.Popen([*COMMAND, "up", "--name", NEIGHBOUR.name], start_new_session=True)
     api.wait_until(
         lambda: NEIGHBOUR.states(engine).get(NEIGHBOUR.node_names[0]) == "running", what="the first node", seconds=120
@@ -80,8 +81,9 @@ def test_a_killed_up_recovers_beside_another_cluster_and_down_removes_only_its_o
         assert api.nodes_ready(api.connect(NEIGHBOUR.kubeconfig), WORKERS + 1)
     finally:
         assert lifecycle.down(NEIGHBOUR)
-    for listing in ("ps --all", "volume ls"):
-        assert not engine.check(*listing.split(), "--quiet", "--filter", f"label={LABEL}={NEIGHBOUR.name}")
+    assert NEIGHBOUR.states(engine) == {}
+    assert NEIGHBOUR.volumes(engine) == []
+    assert set(engine.check("volume", "ls", "--quiet").split()) == volumes
     assert NEIGHBOUR.network not in engine.check("network", "ls")
     assert not NEIGHBOUR.folder.exists()
     assert api.nodes_ready(connection, WORKERS + 1)

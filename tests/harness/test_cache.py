@@ -68,6 +68,12 @@ def test_processes_that_want_the_same_entry_build_it_once(own_cache: Path) -> No
     assert len((own_cache / "log").read_text().splitlines()) == 1
 
 
+def test_a_new_entry_replaces_older_ones_of_its_name_when_asked(own_cache: Path) -> None:
+    for key in ("trainer-1", "trainer-2", "system-1"):
+        cache.cached("images", key, lambda folder: (folder / "image.tar").touch(), keep_others=False)
+    assert sorted(path.name for path in (own_cache / "images").iterdir()) == ["system-1", "trainer-2"]
+
+
 @given(st.lists(st.text()), st.lists(st.text()))
 def test_different_parts_have_different_digests(one: list[str], other: list[str]) -> None:
     assert (cache.digest(*one) == cache.digest(*other)) == (one == other)

@@ -50,7 +50,16 @@ def ensure(engine: Engine) -> str:
     if not engine.has_image(reference):
         with cache.lock("node-image"), progress.step("assembling the node image"):
             _assemble(engine, reference, contents, images)
+            _drop_others(engine, reference)
     return reference
+
+
+def _drop_others(engine: Engine, reference: str) -> None:
+    """Remove node images of other recipes, 2 GB each; the engine keeps one that a cluster still uses."""
+    listed = engine.check("images", "--format", "{{.Repository}}:{{.Tag}}").split()
+    for other in listed:
+        if other.startswith(reference.split(":")[0] + ":") and other != reference:
+            engine.run("image", "rm", other)
 
 
 def _assemble(engine: Engine, reference: str, contents: dict[str, Content], images: Path) -> None:

@@ -50,7 +50,7 @@ class Rootfs:
                 progress.run([*self._command(), folder / "rootfs.tar"], log=log, environment=environment)
             shutil.rmtree(scratch, ignore_errors=True)
 
-        return cache.cached("rootfs", f"{self.name}-{self.key}", build) / "rootfs.tar"
+        return cache.cached("rootfs", f"{self.name}-{self.key}", build, keep_others=False) / "rootfs.tar"
 
     def _command(self) -> list[str]:
         return [

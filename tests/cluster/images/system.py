@@ -55,4 +55,4 @@ def archive(programs: tuple[str, ...]) -> Path:
             layer.path.unlink()
 
     key = cache.digest(BASE.key, *references.values(), *(path.parent.name for path in binaries.values()))
-    return cache.cached("images", f"system-{key}", build) / "images.tar"
+    return cache.cached("images", f"system-{programs[0]}-{key}", build, keep_others=False) / "images.tar"

@@ -47,7 +47,7 @@ def archive() -> Path:
             write_archive(folder / "image.tar", [image])
             code.path.unlink()
 
-    return cache.cached("images", f"trainer-{_key()}", build) / "image.tar"
+    return cache.cached("images", f"trainer-{_key()}", build, keep_others=False) / "image.tar"
 
 
 def _key() -> str:
