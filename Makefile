@@ -17,8 +17,8 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 ##@ Use it
 
 .PHONY: demo
-demo: setup ## Train on a real cluster: kind, the operator, one run on two nodes, and the same run resumed
-	@$(RUN) tests.demo
+demo: setup ## Train on a real cluster: kind, the operator, a run on two nodes, resumed once (VALUES=run.yaml adds yours)
+	@$(RUN) tests.demo $(foreach file,$(VALUES),--values $(file))
 
 .PHONY: up
 up: setup ## Bring the cluster up, or make sure that it runs

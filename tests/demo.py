@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tests.cluster import api, lifecycle, progress
+from tests.cluster import api, lifecycle, progress, tools
 from tests.cluster.cluster import DEFAULT_NAME, Cluster
 from tests.cluster.errors import ClusterError
 from tests.jobs import checkpoint, namespace, operator
@@ -20,6 +20,7 @@ from tests.jobs.run import Run
 NAMESPACE = "demo"
 RELEASE = "digits"
 MORE_EPOCHS = 5
+COMMANDS = Path("build/bin").resolve()
 COLOURS = ("cyan", "magenta", "yellow", "blue")
 
 output = Console(highlight=False)
@@ -28,6 +29,11 @@ output = Console(highlight=False)
 def say(title: str) -> None:
     """Announce a part of the demo."""
     output.print(f"\n[bold]{title}[/]")
+
+
+def show(command: str) -> None:
+    """Show a command as a user would type it; the demo adds the images that it has built."""
+    output.print(f"[dim]$ {escape(command)}[/]", soft_wrap=True)
 
 
 def on_line(pod: str, line: str) -> None:
@@ -40,6 +46,7 @@ def train(run: Run, settings: Settings, values: list[Path]) -> None:
     """Install the release, stream its log until it has succeeded, and leave nothing behind when it does not."""
     kept_claim = _claim_exists(run)
     try:
+        show(f"helm install {run.release} charts/training-job --namespace {run.namespace}")
         run.install(settings=settings, values=values)
         outcome = run.follow(on_line=on_line)
         run.require_success(outcome)
@@ -49,7 +56,7 @@ def train(run: Run, settings: Settings, values: list[Path]) -> None:
             api.kubectl(run.cluster.kubeconfig, "delete", "pvc", run.claim, "-n", run.namespace, "--ignore-not-found")
         raise
     placed = ", ".join(f"{pod} on {node}" for pod, node in sorted(outcome.nodes.items()))
-    output.print(f"[green]succeeded[/] in {outcome.seconds:.0f} s: {placed}")
+    output.print(f"[green]succeeded[/] in {outcome.seconds:.0f} s: {placed}", soft_wrap=True)
 
 
 def demo(cluster: Cluster, values: list[Path]) -> None:
@@ -57,7 +64,10 @@ def demo(cluster: Cluster, values: list[Path]) -> None:
     say("1. A kind cluster: 1 control plane, 2 workers")
     engine = lifecycle.up(cluster)
     say("2. The training operator, from charts/training-operator")
-    with progress.step("installing the training operator"):
+    show(
+        f"helm install {operator.RELEASE} charts/training-operator --namespace {operator.NAMESPACE} --create-namespace"
+    )
+    with progress.step("waiting for the operator to be Available"):
         operator.install(cluster, engine)
     run = Run(cluster, engine, NAMESPACE, RELEASE)
     say("3. A training run on two nodes, from charts/training-job")
@@ -68,19 +78,26 @@ def demo(cluster: Cluster, values: list[Path]) -> None:
         _finish(run)
         return
     say("4. The checkpoint, read by a third pod from the shared volume")
-    output.print(checkpoint.read(cluster.kubeconfig, NAMESPACE, run.claim, run.image()))
+    output.print(checkpoint.read(cluster.kubeconfig, NAMESPACE, run.claim, run.image()), soft_wrap=True)
     say(f"5. The same release again, up to epoch {MORE_EPOCHS}: it resumes where the first run ended")
+    show(f"helm uninstall {run.release} --namespace {run.namespace}")
     run.uninstall()
     train(run, {"train.args": ["--epochs", str(MORE_EPOCHS), "--checkpoint-dir", "/checkpoints"]}, [])
     _finish(run)
 
 
 def _finish(run: Run) -> None:
-    with progress.step(f"helm uninstall {run.release}"):
-        run.uninstall()
-    say("No pod, Service or ConfigMap of the run is left; its checkpoints are.")
-    output.print(f"Try it yourself:\n  export KUBECONFIG={run.cluster.kubeconfig}\n  build/bin/kubectl get pods -A")
-    output.print("Remove the cluster:\n  make down")
+    show(f"helm uninstall {run.release} --namespace {run.namespace}")
+    run.uninstall()
+    output.print("No pod, Service or ConfigMap of the run is left; its checkpoints are.")
+    tools.link(COMMANDS, ("helm", "kubectl"))
+    say("Try it yourself")
+    for command in (
+        f"export KUBECONFIG={run.cluster.kubeconfig} PATH={COMMANDS}:$PATH",
+        "kubectl get nodes",
+        "make down    # removes the cluster",
+    ):
+        output.print(f"  {escape(command)}", soft_wrap=True)
 
 
 def _claim_exists(run: Run) -> bool:

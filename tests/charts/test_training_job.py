@@ -1,20 +1,17 @@
 """What the training-job chart promises beyond the shape of its objects, which its helm-unittest suites cover."""
 
-import json
+from __future__ import annotations
+
 import re
-import subprocess
-import tarfile
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-ROOT = Path(__file__).parents[2]
-CHART = ROOT / "charts" / "training-job"
-HELMS = ("helm", "helm4")
+from .helm import CHARTS, HELMS, objects, template
+
+CHART = CHARTS["training-job"]
 
 # Whatever a program may be given, except NUL, which no argv can hold, and characters that YAML cannot carry.
 TEXTS = st.text(
@@ -22,27 +19,14 @@ TEXTS = st.text(
 )
 
 
-def helm(tool: str, *arguments: str, values: Any = None) -> subprocess.CompletedProcess[str]:
-    """Run one of the pinned Helms, with `values` as a values file on stdin."""
-    command = [str(ROOT / "build" / "bin" / tool), *arguments]
-    if values is not None:
-        command += ["--values", "-"]
-    return subprocess.run(
-        command, input=json.dumps(values, ensure_ascii=False), capture_output=True, text=True, check=False
-    )
-
-
-def render(tool: str, values: Any) -> dict[str, Any]:
-    """Render a release called run-42 and return its objects by kind."""
-    result = helm(tool, "template", "run-42", str(CHART), "--kube-version", "1.34.4", values=values)
+def container(values: Any) -> dict[str, Any]:
+    """The container of the Master of a run with these values."""
+    result = template("helm", CHART, values=values)
     assert result.returncode == 0, result.stderr
-    return {document["kind"]: document for document in yaml.safe_load_all(result.stdout) if document}
-
-
-def container(job: dict[str, Any]) -> dict[str, Any]:
-    """The container of the Master of a rendered PyTorchJob."""
-    found: dict[str, Any] = job["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]
-    return found
+    (job,) = (found for found in objects(result.stdout) if found["kind"] == "PyTorchJob")
+    master: dict[str, Any] = job["spec"]["pytorchReplicaSpecs"]["Master"]
+    (only,) = master["template"]["spec"]["containers"]
+    return dict(only)
 
 
 def expanded(text: str) -> str:
@@ -55,13 +39,13 @@ def expanded(text: str) -> str:
 def test_arguments_and_environment_reach_the_program_as_written(arguments: list[str]) -> None:
     env = {f"TEXT_{index}": text for index, text in enumerate(arguments)}
 
-    rendered = container(render("helm", {"train": {"args": arguments}, "env": env})["PyTorchJob"])
+    rendered = container({"train": {"args": arguments}, "env": env})
 
     assert [expanded(text) for text in rendered["args"]] == ["-m", "trainer", *arguments]
     assert {entry["name"]: expanded(entry["value"]) for entry in rendered["env"]}.items() >= env.items()
 
 
-@pytest.mark.parametrize("tool", HELMS)
+@pytest.mark.parametrize("name", HELMS)
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -75,32 +59,9 @@ def test_arguments_and_environment_reach_the_program_as_written(arguments: list[
         ({"nodes": None}, "nodes is empty: give it a value, or remove the line to get the default"),
     ],
 )
-def test_a_wrong_value_is_refused_by_name(tool: str, values: dict[str, Any], message: str) -> None:
-    result = helm(tool, "template", "run-42", str(CHART), "--kube-version", "1.34.4", values=values)
+def test_a_wrong_value_is_refused_by_name(name: str, values: dict[str, Any], message: str) -> None:
+    result = template(name, CHART, values=values)
 
     assert result.returncode != 0
     assert message in result.stderr
     assert result.stdout == ""
-
-
-@pytest.mark.parametrize("scenario", sorted(path.name for path in (CHART / "ci").glob("*-values.yaml")))
-def test_both_helms_render_the_same_objects(scenario: str) -> None:
-    values = yaml.safe_load((CHART / "ci" / scenario).read_text())
-
-    assert render("helm", values) == render("helm4", values)
-
-
-@pytest.mark.parametrize("tool", HELMS)
-def test_the_package_is_complete_and_holds_no_tests(tool: str, tmp_path: Path) -> None:
-    packaged = helm(tool, "package", str(CHART), "--destination", str(tmp_path))
-    assert packaged.returncode == 0, packaged.stderr
-
-    archive = next(tmp_path.glob("training-job-*.tgz"))
-    with tarfile.open(archive) as package:
-        names = {member.name.removeprefix("training-job/") for member in package}
-    result = helm(tool, "template", "run-42", str(archive), "--kube-version", "1.34.4")
-
-    assert result.returncode == 0, result.stderr
-    assert "charts/common/Chart.yaml" in names
-    assert "values.schema.json" in names
-    assert not [name for name in names if name.startswith(("tests/", "ci/", ".")) or name.endswith(".gotmpl")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from .follow import Outcome, follow
 from .helm import Helm, Settings
 
 CHART = "training-job"
+ERROR = re.compile(r"\b\w*error\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,9 @@ class Run:
         )
 
     def require_success(self, outcome: Outcome) -> None:
-        """Raise `ClusterError` with the reason and the last lines of the log when the run did not succeed."""
+        """Raise `ClusterError` when the run did not succeed: the reason, and what its pods say about it."""
         if not outcome.succeeded:
-            tail = "\n".join(f"    {line}" for line in outcome.log[-12:])
-            raise ClusterError(f"run {self.release} did not succeed: {outcome.reason}" + (f"\n{tail}" if tail else ""))
+            # torchrun ends with a long report on its processes; the error itself stands well above it.
+            said = [line for line in outcome.log if ERROR.search(line)][:12] or outcome.log[-12:]
+            tail = "".join(f"\n    {line}" for line in said)
+            raise ClusterError(f"run {self.release} did not succeed: {outcome.reason}{tail}")

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 
 from .. import cache, progress
@@ -62,10 +63,10 @@ def build(folder: str) -> Path:
     return cache.cached("bin", f"{folder}-{key}", compile_into)
 
 
-def link(target: Path) -> None:
-    """Fill `target` with links to the developer's tools, building what is missing."""
+def link(target: Path, names: Iterable[str] = DEVELOPER_TOOLS) -> None:
+    """Put links to tools into `target`, building what is missing."""
     target.mkdir(parents=True, exist_ok=True)
-    for name in DEVELOPER_TOOLS:
+    for name in names:
         source = binary(name)
         path = target / name
         if path.is_symlink() and path.readlink() == source:

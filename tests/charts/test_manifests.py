@@ -1,0 +1,121 @@
+"""The objects of every chart are what Kubernetes takes, in every scenario of its ci folder and by both Helms."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.tools import KUBERNETES_VERSION
+
+from .helm import CHARTS, HELMS, SCENARIOS, helm, manifests, objects, template
+from .kubeconform import kubeconform
+
+SERVICE = """
+apiVersion: v1
+kind: Service
+metadata: {name: rendezvous}
+spec: {ports: [{port: 23456, targetPort: rendezvous}]}
+"""
+PYTORCHJOB = """
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: run-42, labels: {team: vision}}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      replicas: 1
+      template:
+        metadata: {labels: {team: vision}}
+        spec:
+          containers:
+            - {name: pytorch, image: trainer, resources: {limits: {cpu: 500m, memory: 1Gi}, requests: {cpu: 1}}}
+"""
+
+
+@pytest.mark.parametrize("name", HELMS)
+@pytest.mark.parametrize(("chart", "scenario"), SCENARIOS)
+def test_helm_lint_has_nothing_to_say(name: str, chart: str, scenario: str | None) -> None:
+    files = [] if scenario is None else ["--values", str(CHARTS[chart] / "ci" / scenario)]
+
+    result = helm(name, "lint", "--strict", "--kube-version", KUBERNETES_VERSION, CHARTS[chart], *files)
+
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(("chart", "scenario"), SCENARIOS)
+def test_kubernetes_would_take_every_object(chart: str, scenario: str | None) -> None:
+    text = manifests("helm", chart, scenario)
+
+    result = kubeconform(text)
+
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert f"{len(objects(text))} resource" in result.stdout
+    assert "Skipped: 0" in result.stdout
+
+
+@pytest.mark.parametrize(("chart", "scenario"), SCENARIOS)
+def test_both_helms_render_the_same_objects(chart: str, scenario: str | None) -> None:
+    rendered = [objects(manifests(name, chart, scenario)) for name in HELMS]
+
+    def sort_key(found: dict[str, object]) -> str:
+        return f"{found['kind']} {found['metadata']}"
+
+    assert sorted(rendered[0], key=sort_key) == sorted(rendered[1], key=sort_key)
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_every_scenario_begins_with_its_intent(chart: str) -> None:
+    scenarios = list(CHARTS[chart].glob("ci/*-values.yaml"))
+
+    assert scenarios
+    assert all(path.read_text().startswith("# ") for path in scenarios)
+
+
+@pytest.mark.parametrize("name", HELMS)
+@pytest.mark.parametrize("chart", CHARTS)
+def test_the_package_is_complete_and_holds_no_tests(name: str, chart: str, tmp_path: Path) -> None:
+    packaged = helm(name, "package", CHARTS[chart], "--destination", tmp_path)
+    assert packaged.returncode == 0, packaged.stderr
+
+    (archive,) = tmp_path.glob("*.tgz")
+    with tarfile.open(archive) as package:
+        files = {member.name.removeprefix(f"{chart}/") for member in package}
+
+    assert template(name, archive).stdout.count("kind:") == manifests(name, chart).count("kind:")
+    assert {"charts/common/Chart.yaml", "values.schema.json", "README.md"} <= files
+    assert not [file for file in files if file.startswith(("tests/", "ci/", ".")) or file.endswith(".gotmpl")]
+
+
+@pytest.mark.parametrize("manifest", [SERVICE, PYTORCHJOB])
+def test_kubeconform_takes_a_right_object(manifest: str) -> None:
+    result = kubeconform(manifest)
+
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "Valid: 1" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("manifest", "right", "wrong", "message"),
+    [
+        (SERVICE, "{port: 23456,", "{prot: 23456,", "additional properties 'prot' not allowed"),
+        (SERVICE, "port: 23456", "port: many", "got string, want integer"),
+        (SERVICE, "targetPort: rendezvous", "targetPort: [1]", "got array, want integer or string"),
+        (SERVICE, "apiVersion: v1", "apiVersion: v2", "could not find schema for Service"),
+        (PYTORCHJOB, "replicas: 1", "replica: 1", "additional properties 'replica' not allowed"),
+        (PYTORCHJOB, "replicas: 1", "replicas: two", "got string, want integer"),
+        (PYTORCHJOB, "image: trainer", "imgae: trainer", "additional properties 'imgae' not allowed"),
+        (PYTORCHJOB, "cpu: 500m", "cpu: 500 millis", "does not match pattern"),
+        (PYTORCHJOB, "labels: {team: vision}}\nspec", "lables: {team: vision}}\nspec", "'lables' not allowed"),
+        (PYTORCHJOB, "kubeflow.org/v1", "example.org/v1", "value must be 'kubeflow.org/v1'"),
+        (PYTORCHJOB, "replicas: 1", "replicas: 1\n      replicas: 2", 'key "replicas" already set'),
+    ],
+)
+def test_kubeconform_refuses_a_wrong_object(manifest: str, right: str, wrong: str, message: str) -> None:
+    assert right in manifest
+
+    result = kubeconform(manifest.replace(right, wrong))
+
+    assert result.returncode == 1
+    assert message in result.stdout

@@ -1,0 +1,20 @@
+"""The helm-unittest suites in each chart's tests folder."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+from .helm import CHARTS, tool
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_the_suites_of_the_chart_pass(chart: str) -> None:
+    command = [tool("helm-unittest"), "--strict", "--file", "tests/**/*_test.yaml", str(CHARTS[chart])]
+
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert re.search(r"^Tests: .* [1-9]\d* total$", result.stdout, re.MULTILINE), "the chart has no tests"

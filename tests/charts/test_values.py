@@ -1,0 +1,144 @@
+"""The values of every chart: each is explained, each is checked, and each changes what is rendered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator  # type: ignore[import-untyped]
+
+from .helm import CHARTS, HELMS, SCENARIOS, template, values_of
+
+Keys = tuple[str, ...]
+
+# Values of every shape that a chart asks for; a leaf's own schema says which of them it takes.
+CANDIDATES: list[Any] = [
+    *(True, False, 1, 2, 17),
+    *("other", "/other", "7Gi", "7s", "other.example.org/other:7", f"sha256:{'0' * 64}"),
+    *(["other"], [{"key": "other"}]),
+    *({"other": "other"}, {"other": {"secret": "other", "key": "other"}}, {"nodeAffinity": {"other": "other"}}),
+]
+# Objects that are rendered only where another component's API is there.
+OPTIONAL_APIS = (
+    "--api-versions",
+    "monitoring.coreos.com/v1",
+    "--api-versions",
+    "monitoring.coreos.com/v1/ServiceMonitor",
+)
+
+
+def schema_of(chart: str) -> dict[str, Any]:
+    """The value schema of a chart, without what belongs to its subcharts."""
+    schema: dict[str, Any] = json.loads((CHARTS[chart] / "values.schema.json").read_text())
+    own = values_of(CHARTS[chart])
+    properties = {name: property_ for name, property_ in schema["properties"].items() if name in own}
+    return schema | {"properties": properties}
+
+
+def leaves(schema: dict[str, Any], path: Keys = ()) -> Iterator[tuple[Keys, dict[str, Any]]]:
+    """Path and schema of every key that the schema names and that holds no named key itself."""
+    for name, property_ in schema.get("properties", {}).items():
+        if property_.get("properties"):
+            yield from leaves(property_, (*path, name))
+        else:
+            yield (*path, name), property_
+
+
+def nested(path: Keys, value: Any) -> Any:
+    """`value` under the keys of `path`."""
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+def merged(first: Any, second: Any) -> Any:
+    """Two trees of keys as one."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first | {key: merged(first[key], value) if key in first else value for key, value in second.items()}
+    return second
+
+
+def alternatives(schema: dict[str, Any]) -> Iterator[Any]:
+    """Values that the schema of a leaf takes: its own lists of choices, then what fits of the general candidates."""
+    choices = [choice for part in (schema, *schema.get("anyOf", [])) for choice in part.get("enum", [])]
+    items = schema.get("items", {})
+    choices += [[choice] for choice in items.get("enum", [])]
+    validator = Draft7Validator(schema)
+    yield from (value for value in [*choices, *CANDIDATES] if validator.is_valid(value))
+
+
+def documented(schema: dict[str, Any], path: Keys) -> bool:
+    """Whether a key or one that it lies under has a description."""
+    for key in path:
+        schema = schema.get("properties", {}).get(key, {})
+        if schema.get("description"):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_every_value_is_documented(chart: str) -> None:
+    schema = schema_of(chart)
+
+    def keys(values: Any, path: Keys = ()) -> Iterator[Keys]:
+        if isinstance(values, dict) and values:
+            for name, value in values.items():
+                yield from keys(value, (*path, name))
+        else:
+            yield path
+
+    assert [path for path in keys(values_of(CHARTS[chart])) if not documented(schema, path)] == []
+
+
+@pytest.mark.parametrize("name", HELMS)
+@pytest.mark.parametrize("chart", CHARTS)
+def test_a_value_of_a_wrong_type_is_refused_by_its_name(name: str, chart: str) -> None:
+    wrong: Any = {}
+    for path, schema in leaves(schema_of(chart)):
+        refused = [value for value in ("wrong, surely", 12.5) if not Draft7Validator(schema).is_valid(value)]
+        assert refused, f"{'.'.join(path)} takes a text and a number: what is it for?"
+        wrong = merged(wrong, nested(path, refused[0]))
+
+    result = template(name, CHARTS[chart], values=wrong)
+
+    assert result.returncode != 0
+    assert result.stdout == ""
+    assert [path for path, _ in leaves(schema_of(chart)) if f"'/{'/'.join(path)}'" not in result.stderr] == []
+
+
+@pytest.mark.parametrize("name", HELMS)
+@pytest.mark.parametrize("chart", CHARTS)
+def test_an_unknown_key_is_refused_by_its_name(name: str, chart: str) -> None:
+    result = template(name, CHARTS[chart], values={"typo": 1})
+
+    assert result.returncode != 0
+    assert "additional properties 'typo' not allowed" in result.stderr
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_every_value_changes_what_is_rendered(chart: str) -> None:
+    scenarios = [scenario for name, scenario in SCENARIOS if name == chart]
+    base = {scenario: rendered(chart, scenario, {}) for scenario in scenarios}
+    assert all(base.values())
+
+    def is_used(leaf: tuple[Keys, dict[str, Any]]) -> bool:
+        path, schema = leaf
+        return any(
+            rendered(chart, scenario, nested(path, value)) not in ("", base[scenario])
+            for scenario in scenarios
+            for value in alternatives(schema)
+        )
+
+    found = list(leaves(schema_of(chart)))
+    with ThreadPoolExecutor(2) as pool:
+        used = list(pool.map(is_used, found))
+
+    assert [".".join(path) for (path, _), is_in_use in zip(found, used, strict=True) if not is_in_use] == []
+
+
+def rendered(chart: str, scenario: str | None, values: Any) -> str:
+    """What Helm renders; nothing when the chart refuses the values."""
+    return template("helm", CHARTS[chart], *OPTIONAL_APIS, scenario=scenario, values=values).stdout

@@ -1,0 +1,118 @@
+"""The generators' command line: `python -m tests.generate [--check] [crds|schemas|values|readme ...]`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from tests.cluster import progress
+from tests.cluster.errors import ClusterError
+
+from . import chart_files, crd_schemas, crds, drift
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ("charts", "schemas")
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+
+
+class Part(StrEnum):
+    """What can be generated alone."""
+
+    CRDS = "crds"
+    SCHEMAS = "schemas"
+    VALUES = "values"
+    README = "readme"
+
+
+@dataclass(frozen=True)
+class Generator:
+    """How a part comes about: its title, the files that are its own, and what writes them under a root."""
+
+    title: str
+    files: str
+    write: Callable[[Path], None]
+
+
+# In the order in which they feed each other: schemas are read from CRDs.
+GENERATORS = {
+    Part.CRDS: Generator("CustomResourceDefinitions", crds.FILES, crds.write),
+    Part.SCHEMAS: Generator("JSON Schemas of the CRDs", crd_schemas.FILES, crd_schemas.write),
+    Part.VALUES: Generator("value schemas", chart_files.VALUES_SCHEMAS, chart_files.write_values_schemas),
+    Part.README: Generator("chart README files", chart_files.READMES, chart_files.write_readmes),
+}
+
+
+def drifts(root: Path, parts: Iterable[Part]) -> list[drift.Drift]:
+    """Generate `parts` in a copy of the sources under `root` and return the files that come out different.
+
+    Raises `ClusterError` when a generator fails; `root` is only read.
+    """
+    chosen = [generator for part, generator in GENERATORS.items() if part in set(parts)]
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Path(folder)
+        for name in SOURCES:
+            if (root / name).exists():
+                shutil.copytree(root / name, fresh / name, symlinks=True)
+        for generator in chosen:
+            for stale in fresh.glob(generator.files):
+                stale.unlink()
+            with progress.step(generator.title):
+                generator.write(fresh)
+        return drift.compare(root, fresh, [generator.files for generator in chosen])
+
+
+@app.command()
+def generate(
+    what: Annotated[list[Part] | None, typer.Argument(help="Which parts; all of them when none is named.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit 1 with a diff when files differ.")
+    ] = False,
+    root: Annotated[
+        Path, typer.Option(help="Another copy of the repository.", file_okay=False, exists=True, show_default=False)
+    ] = ROOT,
+) -> None:
+    """Write what is generated: CRDs, JSON Schemas, the charts' value schemas and README files.
+
+    With --check nothing is written, and a file that differs from what its source gives is an error.
+    """
+    found = drifts(root, what or list(Part))
+    if check and found:
+        for difference in found:
+            for line in difference.diff():
+                progress.console.print(_coloured(line), soft_wrap=True)
+        names = "\n".join(f"    {difference.path}" for difference in found)
+        raise ClusterError(
+            f"{len(found)} generated file(s) differ from what their sources give:\n{names}",
+            hint="make generate, and commit what it changes",
+        )
+    for difference in found:
+        difference.resolve(root)
+        progress.console.print(f"{'removed' if difference.generated is None else 'wrote'} {difference.path}")
+
+
+def _coloured(line: str) -> Text:
+    return Text(line, style={"+": "green", "-": "red", "@": "cyan"}.get(line[:1], ""))
+
+
+def main() -> int:
+    """Run the command line; a failed step ends in a message and never in a traceback."""
+    try:
+        app(standalone_mode=True)
+    except ClusterError as error:
+        progress.report(error)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

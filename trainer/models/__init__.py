@@ -1,0 +1,1 @@
+"""Models. They know nothing of ranks, data or checkpoints."""

@@ -1,0 +1,1 @@
+"""How the ranks train one model together: one strategy per file."""

@@ -1,0 +1,1 @@
+"""The process and its peers: launch variables, process group, transport, signals, log."""

@@ -1,0 +1,105 @@
+"""The process group and the few collectives that the trainer needs."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch.distributed import HashStore  # type: ignore[attr-defined]  # documented, but missing in __all__
+
+from trainer.errors import ConfigError, TrainerError
+from trainer.runtime.launch import Launch
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class World:
+    """All ranks of the run, seen from this one. Every method is a collective: all ranks call it, in the same order."""
+
+    launch: Launch
+    backend: str
+    device: torch.device
+
+    @property
+    def rank(self) -> int:
+        """This process's number, in [0, size)."""
+        return self.launch.rank
+
+    @property
+    def size(self) -> int:
+        """How many processes train together."""
+        return self.launch.size
+
+    def sum(self, values: Sequence[float]) -> list[float]:
+        """Element-wise sums over ranks, in float64."""
+        total = torch.tensor(values, dtype=torch.float64, device=self.device)
+        dist.all_reduce(total)
+        return [float(value) for value in total.tolist()]
+
+    def gather(self, value: T) -> list[T]:
+        """Every rank's `value`, in rank order. It travels pickled: small CPU objects only."""
+        values: list[Any] = [None] * self.size
+        dist.all_gather_object(values, value)
+        return values
+
+    def from_rank_zero(self, decide: Callable[[], T]) -> T:
+        """Runs `decide` on rank 0 and returns its result on every rank.
+
+        Raises:
+            TrainerError: `decide` raised it. Every rank raises the same, so none waits for a peer that has given up.
+        """
+        outcome: list[Any] = [None, None]
+        if self.rank == 0:
+            try:
+                outcome[0] = decide()
+            except TrainerError as error:
+                outcome[1] = error
+        dist.broadcast_object_list(outcome, src=0)
+        if outcome[1] is not None:
+            raise outcome[1]
+        result: T = outcome[0]
+        return result
+
+
+@contextmanager
+def process_group(launch: Launch, timeout_seconds: float) -> Iterator[World]:
+    """Joins the process group (NCCL when there are GPUs, else gloo) and leaves it at the end.
+
+    A world of one gets a real group too, so that the loop has a single path. When a peer dies its connections close and
+    gloo fails the next collective at once; when a node vanishes silently, or with NCCL, `timeout_seconds` does.
+    """
+    world = _world(launch)
+    dist.init_process_group(
+        world.backend,
+        store=None if launch.launched else HashStore(),
+        rank=launch.rank,
+        world_size=launch.size,
+        timeout=timedelta(seconds=timeout_seconds),
+        device_id=world.device if world.backend == "nccl" else None,
+    )
+    try:
+        yield world
+    except TrainerError:
+        # Raised by every rank together, so leaving is safe. After any other failure peers may be gone or stuck in a
+        # collective, and leaving could wait for them: the end of the process closes its connections and frees them.
+        dist.destroy_process_group()
+        raise
+    dist.destroy_process_group()
+
+
+def _world(launch: Launch) -> World:
+    if not torch.cuda.is_available():
+        return World(launch=launch, backend="gloo", device=torch.device("cpu"))
+    gpus = torch.cuda.device_count()
+    if launch.local_size > gpus:
+        raise ConfigError(
+            f"{launch.local_size} processes per node but {gpus} visible GPU(s), and each process needs its own: "
+            f"write torchrun --nproc-per-node {gpus}"
+        )
+    device = torch.device("cuda", launch.local_rank)
+    torch.cuda.set_device(device)
+    return World(launch=launch, backend="nccl", device=device)

@@ -1,0 +1,55 @@
+"""The place of this process in the launch, as torchrun tells it through the environment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trainer.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Launch:
+    """Ranks and sizes of a launch.
+
+    `nodes` counts torchrun agents (its GROUP_WORLD_SIZE): on Kubernetes, pods. `launched` is false for a plain
+    `python -m trainer`, which is a world of one.
+    """
+
+    rank: int = 0
+    local_rank: int = 0
+    local_size: int = 1
+    size: int = 1
+    nodes: int = 1
+    launched: bool = False
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> "Launch":
+        """Reads the variables that torchrun exports to each worker.
+
+        Source: https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
+
+        Raises:
+            ConfigError: Some are set and others missing, or one is not a number.
+        """
+        if "RANK" not in environment and "WORLD_SIZE" not in environment:
+            return cls()
+        for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
+            if name not in environment:
+                raise ConfigError(
+                    f"the environment has RANK or WORLD_SIZE but not {name}: start with torchrun, which sets them all, "
+                    "or unset them to train in one process"
+                )
+        return cls(
+            rank=_integer(environment, "RANK"),
+            local_rank=_integer(environment, "LOCAL_RANK", 0),
+            local_size=_integer(environment, "LOCAL_WORLD_SIZE", 1),
+            size=_integer(environment, "WORLD_SIZE"),
+            nodes=_integer(environment, "GROUP_WORLD_SIZE", 1),
+            launched=True,
+        )
+
+
+def _integer(environment: Mapping[str, str], name: str, default: int | None = None) -> int:
+    text = environment.get(name, "" if default is None else str(default))
+    if not text.isdecimal():
+        raise ConfigError(f"environment variable {name} must be a whole number, not {text!r}: torchrun sets it")
+    return int(text)

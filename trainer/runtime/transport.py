@@ -1,0 +1,54 @@
+"""What carries the collectives, observed and not assumed.
+
+A wrong interface or a missing RDMA device shows as a slow run, not as a failure, so the log names what is in use.
+"""
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from trainer.runtime.distributed import World
+from trainer.runtime.interfaces import interfaces_of_connections
+
+# The last words of the line that NCCL logs for each channel it connects, for example
+# "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA" (subsystem INIT).
+_NCCL_CHANNEL = re.compile(r" via (?:(?P<local>P2P|SHM)\b|NET/(?P<net>[^/\n]+))")
+
+
+def watch_nccl() -> Path | None:
+    """Has NCCL write its INIT log into a file of its own; call before the process group is made.
+
+    Returns the file, or None when the user has set NCCL_DEBUG: that log is the user's to read.
+    """
+    if "NCCL_DEBUG" in os.environ:
+        return None
+    handle, name = tempfile.mkstemp(prefix="nccl-", suffix=".log")
+    os.close(handle)
+    os.environ.update(NCCL_DEBUG="INFO", NCCL_DEBUG_SUBSYS="INIT", NCCL_DEBUG_FILE=name)
+    return Path(name)
+
+
+def describe_transport(world: World, nccl_log: Path | None) -> str:
+    """Collective: the transports in use on any rank, such as `tcp/eth0` or `p2p+net/IB`; `none` in a world of one."""
+    # Connections are made by the first collective, not by joining the group.
+    world.sum([1.0])
+    if world.backend == "nccl":
+        seen = nccl_transports(nccl_log.read_text(errors="replace")) if nccl_log else set()
+    else:
+        store_port = int(os.environ.get("MASTER_PORT", "0"))
+        seen = {f"tcp/{name}" for name in interfaces_of_connections(excluded_port=store_port)}
+    if nccl_log:
+        nccl_log.unlink()
+    everywhere: set[str] = set().union(*world.gather(seen))
+    if world.size == 1:
+        return "none"
+    return "+".join(sorted(everywhere)) or ("nccl/unknown" if world.backend == "nccl" else "tcp/unknown")
+
+
+def nccl_transports(text: str) -> set[str]:
+    """Transports named by NCCL's channel lines: `p2p`, `shm`, `net/IB`, `net/Socket`, `net/<plugin>`."""
+    return {
+        match["local"].lower() if match["local"] else "net/" + match["net"].replace(" ", "-")
+        for match in _NCCL_CHANNEL.finditer(text)
+    }
