@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -74,6 +75,12 @@ def nodes_ready(connection: Any, count: int) -> bool:
         for condition in node.status.conditions
         if condition.type == "Ready"
     )
+
+
+def heard_since(connection: Any, node: str, moment: datetime) -> bool:
+    """Whether a node's kubelet has renewed its Lease since then; it does so every 10 s."""
+    lease = find(connection, "coordination.k8s.io/v1", "Lease", node, "kube-node-lease")
+    return lease is not None and datetime.fromisoformat(lease.spec.renewTime) > moment
 
 
 def is_ready(kubeconfig: Path, count: int) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -104,8 +106,11 @@ class Cluster:
         listings = (engine.check("volume", "ls", "--quiet", "--filter", f"label={node}") for node in self.node_names)
         return [volume for listing in listings for volume in listing.split()]
 
-    def revive(self, engine: Engine) -> None:
-        """Start the nodes that a reboot or a hand has stopped; raise `ClusterError` when one is gone for good."""
+    def revive(self, engine: Engine) -> bool:
+        """Start the nodes that a reboot or a hand has stopped, and return whether there were any.
+
+        Raises `ClusterError` when one is gone for good.
+        """
         states = self.states(engine)
         if missing := set(self.node_names) - set(states):
             raise ClusterError(
@@ -116,6 +121,7 @@ class Cluster:
             command = {"running": ("exec", node, "true"), "paused": ("unpause", node)}.get(state, ("start", node))
             if engine.run(*command).returncode != 0:
                 raise ClusterError(f"node {node}, which is {state}, does not come back", hint=self._anew)
+        return set(states.values()) != {"running"}
 
     def create(self, engine: Engine, *, image: str, published: bool, api_port: int) -> None:
         """Create the nodes with kind; whatever an interrupted run left under this name goes first."""
@@ -138,7 +144,7 @@ class Cluster:
 
     def remove(self, engine: Engine) -> None:
         """Remove the nodes, their volumes, their network and the cluster's folder; nothing else."""
-        self._await_orphans(engine)
+        self._end_orphans(engine)
         # The engine and not kind: a run that was killed early leaves parts that kind does not list.
         if nodes := engine.check("ps", "--all", "--quiet", "--filter", f"label={LABEL}={self.name}").split():
             engine.check("rm", "--force", "--volumes", *nodes)
@@ -148,10 +154,18 @@ class Cluster:
             engine.check("network", "rm", self.network)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _await_orphans(self, engine: Engine) -> None:
-        """Let engine commands of a killed run end: a node that one of them starts would come after the removal."""
+    def _end_orphans(self, engine: Engine) -> None:
+        """End what a killed `up` left running: a node that is still being started would appear after the removal."""
+        for pid, words in _processes("kind"):
+            if self.name in words:
+                os.kill(pid, signal.SIGKILL)
+        # Starting a container takes seconds and is let end, so that the engine's own records stay whole; an `exec` in
+        # one, such as kubeadm's, takes minutes and ends with it.
         wait = Retrying(stop=stop_after_delay(60), wait=wait_fixed(0.2), retry=retry_if_result(bool))
-        wait(lambda: _commands(engine.command) & set(self.node_names))
+        wait(lambda: [words for _, words in _processes(engine.command) if self._starts_node(words)])
+
+    def _starts_node(self, words: list[str]) -> bool:
+        return "exec" not in words and not set(self.node_names).isdisjoint(words)
 
     def exec(self, engine: Engine, node: str, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command in a node's container and return it finished, whatever its exit status."""
@@ -182,14 +196,12 @@ class Cluster:
         }
 
 
-def _commands(program: str) -> set[str]:
-    """Every argument of every running process of `program`."""
-    arguments: set[str] = set()
+def _processes(program: str) -> Iterator[tuple[int, list[str]]]:
+    """Id and arguments of every running process of `program`."""
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = file.read_bytes().decode(errors="replace").split("\0")
         except OSError:  # the process has ended
             continue
         if Path(words[0]).name == program:
-            arguments.update(words[1:])
-    return arguments
+            yield int(file.parent.name), words

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from . import api, engine, host, loading, progress, storage, tools
 from .cluster import WORKERS, Cluster
@@ -22,7 +24,9 @@ def up(cluster: Cluster, *, api_port: int = 0, install: bool = True) -> Engine:
     with cluster.locked():
         running = cluster.engine()
         if running is not None:
-            cluster.revive(running)
+            began = datetime.now(UTC)
+            if cluster.revive(running):
+                _wait_heard(cluster, since=began)
             _wait_ready(cluster)
             return running
         started = time.monotonic()
@@ -87,10 +91,24 @@ def _prepare_kernel_modules() -> None:
         ) from error
 
 
-def _wait_ready(cluster: Cluster) -> None:
-    connection = api.wait_until(
+def _wait_heard(cluster: Cluster, *, since: datetime) -> None:
+    """Wait for every kubelet to report: a node that was stopped goes on being called Ready for 40 s."""
+    connection = _connection(cluster)
+    api.wait_until(
+        lambda: all(api.heard_since(connection, node, since) for node in cluster.node_names),
+        what="the kubelets to report",
+        seconds=READY_SECONDS,
+    )
+
+
+def _connection(cluster: Cluster) -> Any:
+    return api.wait_until(
         lambda: api.connect(cluster.kubeconfig), what="the Kubernetes API to answer", seconds=READY_SECONDS
     )
+
+
+def _wait_ready(cluster: Cluster) -> None:
+    connection = _connection(cluster)
     api.wait_until(
         lambda: api.nodes_ready(connection, WORKERS + 1), what="the nodes to be Ready", seconds=READY_SECONDS
     )
