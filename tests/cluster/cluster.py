@@ -161,7 +161,12 @@ class Cluster:
                 os.kill(pid, signal.SIGKILL)
         # Starting a container takes seconds and is let end, so that the engine's own records stay whole; an `exec` in
         # one, such as kubeadm's, takes minutes and ends with it.
-        wait = Retrying(stop=stop_after_delay(60), wait=wait_fixed(0.2), retry=retry_if_result(bool))
+        wait = Retrying(
+            stop=stop_after_delay(30),
+            wait=wait_fixed(0.2),
+            retry=retry_if_result(bool),
+            retry_error_callback=lambda _: None,
+        )
         wait(lambda: [words for _, words in _processes(engine.command) if self._starts_node(words)])
 
     def _starts_node(self, words: list[str]) -> bool:

@@ -40,16 +40,30 @@ class Engine:
         return os.environ | self.environment | {"KIND_EXPERIMENTAL_PROVIDER": self.command}
 
     def run(self, *arguments: str, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
-        """Run one engine command and return it finished, whatever its exit status."""
-        return subprocess.run(
-            [self.command, *arguments],
+        """Run one engine command and return it finished, whatever its exit status.
+
+        Ctrl-C does not reach it and waits for its end: Podman that is cut off while it starts or removes a container
+        leaves mounts, addresses and names behind that break the next one.
+        """
+        command = [self.command, *arguments]
+        with subprocess.Popen(
+            command,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             env=os.environ | self.environment,
-            timeout=timeout,
-            check=False,
-        )
+            start_new_session=True,
+        ) as process:
+            try:
+                output, errors = process.communicate(timeout=timeout)
+            except KeyboardInterrupt:
+                process.communicate()
+                raise
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
     def check(self, *arguments: str) -> str:
         """Run one engine command and return its output; raise `ClusterError` with its message when it fails."""

@@ -59,6 +59,8 @@ def run(
             env=None if environment is None else dict(environment),
             cwd=cwd,
             check=False,
+            # Ctrl-C ends the command itself and spares its children: kind's are engine commands, see Engine.run.
+            start_new_session=True,
         )
     if finished.returncode != 0:
         tail = path.read_text(errors="replace").strip().splitlines()[-12:]

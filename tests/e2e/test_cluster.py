@@ -61,17 +61,25 @@ def test_status_names_every_node_and_succeeds(cluster: Cluster) -> None:
     assert all(node in finished.stderr for node in cluster.node_names)
 
 
-def test_a_killed_up_recovers_beside_another_cluster_and_down_removes_only_its_own(
+def interrupt_up(engine: Engine, number: signal.Signals) -> int:
+    """Start `up` as a terminal does, end it once its first node runs, and return its exit status."""
+    # A test runner in the background ignores SIGINT, and so would its children.
+    command = ["env", "--default-signal=INT", *COMMAND, "up", "--name", NEIGHBOUR.name]
+    running = subprocess.Popen(command, start_new_session=True)
+    api.wait_until(
+        lambda: NEIGHBOUR.states(engine).get(NEIGHBOUR.node_names[0]) == "running", what="the first node", seconds=120
+    )
+    os.killpg(running.pid, number)
+    return running.wait()
+
+
+def test_an_interrupted_up_recovers_beside_another_cluster_and_down_removes_only_its_own(
     cluster: Cluster, engine: Engine, connection: Any
 ) -> None:
     lifecycle.down(NEIGHBOUR)
     volumes = set(engine.check("volume", "ls", "--quiet").split())
-    first = subprocess.Popen([*COMMAND, "up", "--name", NEIGHBOUR.name], start_new_session=True)
-    api.wait_until(
-        lambda: NEIGHBOUR.states(engine).get(NEIGHBOUR.node_names[0]) == "running", what="the first node", seconds=120
-    )
-    os.kill(first.pid, signal.SIGKILL)
-    first.wait()
+    assert interrupt_up(engine, signal.SIGINT) == 130
+    assert interrupt_up(engine, signal.SIGKILL) == -signal.SIGKILL
     assert NEIGHBOUR.engine() is None
     started = time.monotonic()
     lifecycle.up(NEIGHBOUR)
