@@ -4,6 +4,7 @@ Needs no process group and writes nothing, so any pod that mounts the volume, ev
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ def main(arguments: Sequence[str]) -> int:
     """Returns the exit status: 0 with one line about the checkpoint, 1 when there is none that is valid."""
     parser = argparse.ArgumentParser(prog="python -m trainer.evaluate", description=__doc__)
     parser.add_argument("directory", metavar="DIR", type=Path, help="the run's --checkpoint-dir")
+    os.environ.pop("RANK", None)  # in a pod of a run it is set, and only rank 0 would be heard
     try:
         log(evaluate(parser.parse_args(arguments).directory))
     except TrainerError as error:

@@ -1,4 +1,4 @@
-"""The training loop."""
+"""A run: joins its peers, says in what surroundings, trains."""
 
 import math
 import time
@@ -17,8 +17,22 @@ from trainer.metrics.accuracy import count_correct
 from trainer.metrics.epoch import EpochMetrics
 from trainer.models.mlp import MLP
 from trainer.parallel import ddp
-from trainer.runtime.distributed import World
+from trainer.runtime.distributed import World, process_group
+from trainer.runtime.launch import Launch
 from trainer.runtime.log import log
+from trainer.runtime.transport import describe_transport, watch_nccl
+
+
+def run(config: TrainerConfig, launch: Launch) -> None:
+    """Trains with the other ranks of `launch`. Every rank calls it.
+
+    Raises:
+        TrainerError: A flag does not suit this machine, or what `train` raises.
+    """
+    nccl_log = watch_nccl() if torch.cuda.is_available() else None
+    with process_group(launch, config.timeout_seconds) as world:
+        log(_environment_line(world, describe_transport(world, nccl_log)))
+        train(config, world)
 
 
 def train(config: TrainerConfig, world: World) -> None:
@@ -33,13 +47,13 @@ def train(config: TrainerConfig, world: World) -> None:
     if done >= config.epochs:
         log(f"nothing to train: checkpoint is at epoch {done} of {config.epochs}")
         return
-    run = _Run(config, world)
+    state = _State(config, world)
     if resumed:
-        run.restore(resumed)
+        state.restore(resumed)
     for epoch in range(done + 1, config.epochs + 1):
-        metrics = run.train_epoch(epoch)
+        metrics = state.train_epoch(epoch)
         log(metrics.line(config.epochs))
-        checkpoints.save(run.checkpoint(metrics))
+        checkpoints.save(state.checkpoint(metrics))
     log(f"finished: epochs={config.epochs} loss={metrics.loss:.4f} test_accuracy={metrics.test_accuracy:.4f}")
 
 
@@ -48,7 +62,14 @@ def build_model(config: TrainerConfig) -> MLP:
     return MLP(features=FEATURES, hidden_size=config.hidden_size, classes=CLASSES, dropout=config.dropout)
 
 
-class _Run:
+def _environment_line(world: World, transport: str) -> str:
+    return (
+        f"trainer: backend={world.backend} world_size={world.size} transport={transport} device={world.device.type} "
+        f"nodes={world.launch.nodes} torch={torch.__version__.split('+')[0]}"
+    )
+
+
+class _State:
     """Everything that training changes, on one rank."""
 
     def __init__(self, config: TrainerConfig, world: World) -> None:

@@ -26,8 +26,8 @@ def lock(directory: Path) -> bool:
         descriptor = os.open(directory / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     except OSError as error:
         raise CheckpointError(
-            f"cannot write to checkpoint directory {directory}: {error.strerror}: give user {os.getuid()} write access "
-            "(on Kubernetes: securityContext.fsGroup) or write another --checkpoint-dir"
+            f"cannot write to checkpoint directory {directory}: {error.strerror}: give user {os.geteuid()} write "
+            "access (on Kubernetes: securityContext.fsGroup) or write another --checkpoint-dir"
         ) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import shutil
-import socket
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,7 +36,9 @@ def publish(path: Path, files: Mapping[str, Write]) -> None:
         CheckpointError: `path` exists, or the file system refused (full, read-only, ...). Nothing of the attempt is
             left, and nothing that was there before is touched.
     """
-    temporary = path.with_name(f"{TEMPORARY_PREFIX}{path.name}-{socket.gethostname()}-{os.getpid()}")
+    # Not named after host and process: both are the same again when a container restarts, and a name that its
+    # predecessor left behind could not be created.
+    temporary = path.with_name(f"{TEMPORARY_PREFIX}{path.name}-{uuid.uuid4().hex}")
     if path.exists():  # rename would replace an empty directory without a word
         raise CheckpointError(f"cannot write checkpoint {path}: it exists and is never overwritten")
     with _explained(path):

@@ -28,7 +28,7 @@ class Launch:
         Source: https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
 
         Raises:
-            ConfigError: Some are set and others missing, or one is not a number.
+            ConfigError: Some are set and others missing, one is not a number, or the rank is not one of the world.
         """
         if "RANK" not in environment and "WORLD_SIZE" not in environment:
             return cls()
@@ -38,11 +38,14 @@ class Launch:
                     f"the environment has RANK or WORLD_SIZE but not {name}: start with torchrun, which sets them all, "
                     "or unset them to train in one process"
                 )
+        rank, size = _integer(environment, "RANK"), _integer(environment, "WORLD_SIZE")
+        if rank >= size:
+            raise ConfigError(f"environment variable RANK is {rank} and must be below WORLD_SIZE, which is {size}")
         return cls(
-            rank=_integer(environment, "RANK"),
+            rank=rank,
             local_rank=_integer(environment, "LOCAL_RANK", 0),
             local_size=_integer(environment, "LOCAL_WORLD_SIZE", 1),
-            size=_integer(environment, "WORLD_SIZE"),
+            size=size,
             nodes=_integer(environment, "GROUP_WORLD_SIZE", 1),
             launched=True,
         )

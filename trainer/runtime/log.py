@@ -2,13 +2,18 @@
 
 import os
 import sys
+import time
 
 from trainer.errors import TrainerError
 
+_HEAD_START_SECONDS = 10.0
+
 
 def _is_rank_zero() -> bool:
-    # Read from the environment, not from the process group: flags are checked before the group exists.
-    return os.environ.get("RANK", "0") == "0"
+    # Read from the environment, not from the process group: flags are checked before the group exists. A RANK that is
+    # no number is about to be an error, and somebody has to say so.
+    rank = os.environ.get("RANK", "0")
+    return not rank.isdecimal() or int(rank) == 0
 
 
 def log(line: str) -> None:
@@ -18,6 +23,12 @@ def log(line: str) -> None:
 
 
 def report(error: TrainerError) -> None:
-    """Prints `error` on stderr when this is rank 0; the other ranks fail for the same reason."""
+    """Prints `error` on stderr when this is rank 0; the others, which fail for the same reason, give it time.
+
+    torchrun ends all processes of a node as soon as one has failed. A rank that left before a slower rank 0 would cost
+    it its message.
+    """
     if _is_rank_zero():
         print(f"trainer: error: {error}", file=sys.stderr, flush=True)
+    else:
+        time.sleep(_HEAD_START_SECONDS)

@@ -1,0 +1,71 @@
+"""Runs that several tests look at, and a process group of one for what needs no second process."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from trainer.config import TrainerConfig
+from trainer.loop import train
+from trainer.runtime.distributed import World, process_group
+from trainer.runtime.launch import Launch
+
+from .launch import Finished, Started, start
+
+WORLD_SIZES = (1, 2, 4)
+KILLED = "killed"
+
+
+@pytest.fixture(scope="session")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int | str, Started]]:
+    """Runs that need nothing from each other, side by side: most of their time is the import of torch."""
+    folder = tmp_path_factory.mktemp("runs")
+    runs: dict[int | str, Started] = {}
+    try:
+        for size in WORLD_SIZES:
+            runs[size] = start(folder / str(size), processes=size)
+        runs[KILLED] = start(folder / KILLED, processes=2, fault="killed-in-second-save")
+        yield runs
+    finally:
+        for run in runs.values():
+            run.stop()
+
+
+@pytest.fixture(scope="session")
+def runs(started: dict[int | str, Started]) -> dict[int, Finished]:
+    """A run with default flags per world size."""
+    return {size: started[size].finish() for size in WORLD_SIZES}
+
+
+@pytest.fixture(scope="session")
+def alone() -> Iterator[World]:
+    """A world of one, in this process."""
+    with process_group(Launch(), timeout_seconds=60) as world:
+        yield world
+
+
+@pytest.fixture(scope="session")
+def three_epochs(tmp_path_factory: pytest.TempPathFactory, alone: World) -> Path:
+    """The checkpoint directory of a run of three epochs in a world of one."""
+    directory = tmp_path_factory.mktemp("three-epochs")
+    train(TrainerConfig(checkpoint_dir=directory), alone)
+    return directory
+
+
+@pytest.fixture
+def trained(three_epochs: Path, tmp_path: Path) -> Path:
+    """The test's own copy of `three_epochs`."""
+    return shutil.copytree(three_epochs, tmp_path / "checkpoints")
+
+
+@pytest.fixture
+def disk_space(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No file may grow beyond `request.param` bytes: the file system refuses as it does when it is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (request.param, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

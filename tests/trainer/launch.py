@@ -1,0 +1,77 @@
+"""Start the trainer as a user would and read what it printed."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+EPOCH = re.compile(r"epoch=(\d+)/\d+ loss=([\d.]+) test_accuracy=([\d.]+) seconds=[\d.]+ samples_per_second=\d+")
+# A run takes seconds; whoever needs this long hangs.
+TIMEOUT_SECONDS = 180
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that has ended: its exit status, the lines of its stdout, its stderr and its checkpoint directory."""
+
+    returncode: int
+    lines: list[str]
+    stderr: str
+    directory: Path
+
+    @property
+    def epochs(self) -> list[tuple[int, float, float]]:
+        """Number, loss and test accuracy of each epoch in the log."""
+        found = (EPOCH.fullmatch(line) for line in self.lines)
+        return [(int(match[1]), float(match[2]), float(match[3])) for match in found if match]
+
+    @property
+    def errors(self) -> list[str]:
+        """The trainer's own lines in stderr, which torchrun writes to as well."""
+        return [line for line in self.stderr.splitlines() if line.startswith("trainer: error: ")]
+
+
+@dataclass(frozen=True)
+class Started:
+    """A run under way."""
+
+    process: subprocess.Popen[str]
+    directory: Path
+
+    def finish(self) -> Finished:
+        """Waits for its end."""
+        stdout, stderr = self.process.communicate(timeout=TIMEOUT_SECONDS)
+        return Finished(self.process.returncode, stdout.splitlines(), stderr, self.directory)
+
+    def stop(self) -> None:
+        """Ends it, if a test has not waited for its end. By SIGTERM, which torchrun passes on to its workers."""
+        self.process.terminate()
+        self.process.communicate(timeout=TIMEOUT_SECONDS)
+
+
+def start(
+    directory: Path,
+    *flags: str,
+    processes: int = 1,
+    fault: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Started:
+    """Starts the trainer on checkpoints in `directory`, under torchrun when there are several `processes`.
+
+    `fault` is one of `tests.trainer.faulty`.
+    """
+    torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    module = "tests.trainer.faulty" if fault else "trainer"
+    process = subprocess.Popen(
+        [sys.executable, *(torchrun if processes > 1 else []), "-m", module, f"--checkpoint-dir={directory}", *flags],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "FAULT": fault or "", **(environment or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    return Started(process, directory)

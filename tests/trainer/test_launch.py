@@ -1,0 +1,60 @@
+"""The launch: what torchrun says about this process, and what is said when it is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from trainer.errors import ConfigError, TrainerError
+from trainer.runtime import log
+from trainer.runtime.launch import Launch
+
+TORCHRUN = {
+    "RANK": "3",
+    "LOCAL_RANK": "1",
+    "LOCAL_WORLD_SIZE": "2",
+    "WORLD_SIZE": "4",
+    "GROUP_WORLD_SIZE": "2",
+    "MASTER_ADDR": "digits-master-0",
+    "MASTER_PORT": "29500",
+}
+
+
+def test_ranks_and_sizes_come_from_torchrun() -> None:
+    expected = Launch(rank=3, local_rank=1, local_size=2, size=4, nodes=2, launched=True)
+    assert Launch.from_environment(TORCHRUN) == expected
+
+
+def test_without_torchrun_the_world_is_one_process() -> None:
+    assert Launch.from_environment({"HOME": "/"}) == Launch(rank=0, size=1, launched=False)
+
+
+@pytest.mark.parametrize("missing", ["RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"])
+def test_half_a_launch_is_refused_by_the_name_of_what_is_missing(missing: str) -> None:
+    with pytest.raises(ConfigError, match=f"but not {missing}: start with torchrun"):
+        Launch.from_environment({name: value for name, value in TORCHRUN.items() if name != missing})
+
+
+@pytest.mark.parametrize("value", ["two", "-1", "1.0", ""])
+def test_a_rank_that_is_no_number_is_refused(value: str) -> None:
+    with pytest.raises(ConfigError, match="environment variable RANK must be a whole number"):
+        Launch.from_environment(TORCHRUN | {"RANK": value})
+
+
+@pytest.mark.parametrize(("rank", "size"), [("4", "4"), ("0", "0")])
+def test_a_rank_that_is_not_in_the_world_is_refused(rank: str, size: str) -> None:
+    with pytest.raises(ConfigError, match=f"RANK is {rank} and must be below WORLD_SIZE, which is {size}"):
+        Launch.from_environment(TORCHRUN | {"RANK": rank, "WORLD_SIZE": size})
+
+
+@pytest.mark.parametrize(("rank", "written"), [("0", "event\n"), ("1", ""), ("two", "event\n")])
+def test_one_rank_writes_the_log(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], rank: str, written: str
+) -> None:
+    monkeypatch.setenv("RANK", rank)
+    log.log("event")
+    assert capsys.readouterr().out == written
+
+
+def test_an_error_is_one_line_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    log.report(TrainerError("the disk is full"))
+    assert capsys.readouterr() == ("", "trainer: error: the disk is full\n")
