@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from tests.cluster import api, lifecycle, progress, tools
 from tests.cluster.cluster import DEFAULT_NAME, Cluster
-from tests.cluster.errors import ClusterError
+from tests.cluster.command import exit_status
 from tests.jobs import checkpoint, namespace, operator
 from tests.jobs.helm import Settings
 from tests.jobs.run import Run
@@ -23,7 +23,7 @@ MORE_EPOCHS = 5
 COMMANDS = Path("build/bin").resolve()
 COLOURS = ("cyan", "magenta", "yellow", "blue")
 
-output = Console(highlight=False)
+output = Console(highlight=False, soft_wrap=True)
 
 
 def say(title: str) -> None:
@@ -33,13 +33,13 @@ def say(title: str) -> None:
 
 def show(command: str) -> None:
     """Show a command as a user would type it; the demo adds the images that it has built."""
-    output.print(f"[dim]$ {escape(command)}[/]", soft_wrap=True)
+    output.print(f"[dim]$ {escape(command)}[/]")
 
 
 def on_line(pod: str, line: str) -> None:
     """Print a line of a pod's log, each pod in a colour of its own."""
     colour = COLOURS[sum(pod.encode()) % len(COLOURS)]
-    output.print(f"[{colour}]{pod}[/] {escape(line)}", soft_wrap=True)
+    output.print(f"[{colour}]{pod}[/] {escape(line)}")
 
 
 def train(run: Run, settings: Settings, values: list[Path]) -> None:
@@ -56,7 +56,7 @@ def train(run: Run, settings: Settings, values: list[Path]) -> None:
             api.kubectl(run.cluster.kubeconfig, "delete", "pvc", run.claim, "-n", run.namespace, "--ignore-not-found")
         raise
     placed = ", ".join(f"{pod} on {node}" for pod, node in sorted(outcome.nodes.items()))
-    output.print(f"[green]succeeded[/] in {outcome.seconds:.0f} s: {placed}", soft_wrap=True)
+    output.print(f"[green]succeeded[/] in {outcome.seconds:.0f} s: {placed}")
 
 
 def demo(cluster: Cluster, values: list[Path]) -> None:
@@ -78,7 +78,7 @@ def demo(cluster: Cluster, values: list[Path]) -> None:
         _finish(run)
         return
     say("4. The checkpoint, read by a third pod from the shared volume")
-    output.print(checkpoint.read(cluster.kubeconfig, NAMESPACE, run.claim, run.image()), soft_wrap=True)
+    output.print(checkpoint.read(cluster.kubeconfig, NAMESPACE, run.claim, run.image()))
     say(f"5. The same release again, up to epoch {MORE_EPOCHS}: it resumes where the first run ended")
     show(f"helm uninstall {run.release} --namespace {run.namespace}")
     run.uninstall()
@@ -97,7 +97,7 @@ def _finish(run: Run) -> None:
         "kubectl get nodes",
         "make down    # removes the cluster",
     ):
-        output.print(f"  {escape(command)}", soft_wrap=True)
+        output.print(f"  {escape(command)}")
 
 
 def _claim_exists(run: Run) -> bool:
@@ -115,18 +115,5 @@ def command(
     demo(Cluster(name), values or [])
 
 
-def main() -> int:
-    """Run the command line; failures end in a message."""
-    try:
-        typer.run(command)
-    except ClusterError as error:
-        progress.report(error)
-        return 1
-    except KeyboardInterrupt:
-        progress.console.print("interrupted: run `make demo` again and it goes on from here")
-        return 130
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(lambda: typer.run(command)))

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from . import api, lifecycle, loading, progress, tools
 from .cluster import DEFAULT_NAME, Cluster
+from .command import exit_status
 from .errors import ClusterError
 
 HELP = """Kubernetes clusters for trying charts and trainer: kind, built from package registries where no container
@@ -24,18 +25,6 @@ app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=Fals
 Name = Annotated[str, typer.Option("--name", help="The cluster's name: letters, digits and dashes, at most 30.")]
 
 
-def _cluster(name: str) -> Cluster:
-    valid = (
-        name.replace("-", "").isalnum() and name.islower() and name[0].isalpha() and name[-1] != "-" and len(name) <= 30
-    )
-    if not valid:
-        raise ClusterError(
-            f"{name!r} cannot name a cluster",
-            hint="write lower-case letters, digits and dashes, such as --name trainyard-2",
-        )
-    return Cluster(name)
-
-
 @app.command()
 def up(
     name: Name = DEFAULT_NAME,
@@ -43,7 +32,7 @@ def up(
     install: Annotated[bool, typer.Option(help="Install missing Debian packages when run as root.")] = True,
 ) -> None:
     """Create a cluster with 1 control plane and 2 workers, or make sure that it runs."""
-    cluster = _cluster(name)
+    cluster = Cluster(name)
     lifecycle.up(cluster, api_port=api_port, install=install)
     print(f"export KUBECONFIG={cluster.kubeconfig}")
 
@@ -51,7 +40,7 @@ def up(
 @app.command()
 def status(name: Name = DEFAULT_NAME) -> None:
     """Show a cluster's nodes; exit 1 when it is not up and Ready."""
-    cluster = _cluster(name)
+    cluster = Cluster(name)
     engine = lifecycle.require_running(cluster)
     states = cluster.states(engine)
     table = Table("node", "container", title=f"cluster {name} on {engine.command}", title_justify="left")
@@ -70,7 +59,7 @@ def load(
     name: Name = DEFAULT_NAME,
 ) -> None:
     """Load images into the worker nodes and print the reference of each."""
-    cluster = _cluster(name)
+    cluster = Cluster(name)
     engine = lifecycle.require_running(cluster)
     with cluster.locked():
         for image in images:
@@ -80,7 +69,7 @@ def load(
 @app.command()
 def down(name: Name = DEFAULT_NAME) -> None:
     """Remove a cluster with everything that `up` made for it; binaries and images stay in the cache."""
-    cluster = _cluster(name)
+    cluster = Cluster(name)
     with progress.step(f"removing cluster {name}"):
         found = lifecycle.down(cluster)
     if not found:
@@ -93,18 +82,5 @@ def link_tools(folder: Annotated[Path, typer.Argument(help="Folder for the links
     tools.link(folder)
 
 
-def main() -> int:
-    """Run the command line; a user's mistake or a failed step ends in a message and never in a traceback."""
-    try:
-        app(standalone_mode=True)
-    except ClusterError as error:
-        progress.report(error)
-        return 1
-    except KeyboardInterrupt:
-        progress.console.print("interrupted: run the same command again and it goes on from here")
-        return 130
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(app))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,14 @@ class Cluster:
     """A name, and with it a folder of this machine that holds all that belongs to the cluster."""
 
     name: str = DEFAULT_NAME
+
+    def __post_init__(self) -> None:
+        # Nodes are named after the cluster, and a host name has at most 63 characters.
+        if re.fullmatch(r"[a-z]([a-z0-9-]{0,28}[a-z0-9])?", self.name) is None:
+            raise ClusterError(
+                f"{self.name!r} cannot name a cluster",
+                hint="write at most 30 lower-case letters, digits and dashes, such as --name trainyard-2",
+            )
 
     @property
     def folder(self) -> Path:

@@ -16,7 +16,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from . import cache
 from .errors import ClusterError
 
-console = Console(stderr=True, highlight=False)
+# Soft-wrapped: a command in a hint can be copied whole.
+console = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import typer
 from rich.text import Text
 
 from tests.cluster import progress
+from tests.cluster.command import exit_status
 from tests.cluster.errors import ClusterError
 
 from . import chart_files, crd_schemas, crds, drift
@@ -89,7 +90,7 @@ def generate(
     if check and found:
         for difference in found:
             for line in difference.diff():
-                progress.console.print(_coloured(line), soft_wrap=True)
+                progress.console.print(_coloured(line))
         names = "\n".join(f"    {difference.path}" for difference in found)
         raise ClusterError(
             f"{len(found)} generated file(s) differ from what their sources give:\n{names}",
@@ -104,15 +105,5 @@ def _coloured(line: str) -> Text:
     return Text(line, style={"+": "green", "-": "red", "@": "cyan"}.get(line[:1], ""))
 
 
-def main() -> int:
-    """Run the command line; a failed step ends in a message and never in a traceback."""
-    try:
-        app(standalone_mode=True)
-    except ClusterError as error:
-        progress.report(error)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status(app))

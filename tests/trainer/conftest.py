@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from trainer.config import TrainerConfig
 from trainer.loop import train
@@ -44,6 +45,8 @@ def runs(started: dict[int | str, Started]) -> dict[int, Finished]:
 @pytest.fixture(scope="session")
 def alone() -> Iterator[World]:
     """A world of one, in this process."""
+    # The model is so small that threads only wait for each other, for seconds where other processes want the cores.
+    torch.set_num_threads(1)
     with process_group(Launch(), timeout_seconds=60) as world:
         yield world
 

@@ -23,12 +23,12 @@ def log(line: str) -> None:
 
 
 def report(error: TrainerError) -> None:
-    """Prints `error` on stderr when this is rank 0; the others, which fail for the same reason, give it time.
+    """Prints `error` on stderr, on rank 0 at once.
 
-    torchrun ends all processes of a node as soon as one has failed. A rank that left before a slower rank 0 would cost
-    it its message.
+    Mostly all ranks fail for the same reason, and torchrun ends all processes of a node as soon as one has failed: a
+    rank that left before a slower rank 0 would cost it its message. Whoever still lives after a head start has a
+    reason of its own.
     """
-    if _is_rank_zero():
-        print(f"trainer: error: {error}", file=sys.stderr, flush=True)
-    else:
+    if not _is_rank_zero():
         time.sleep(_HEAD_START_SECONDS)
+    print(f"trainer: error: {error}", file=sys.stderr, flush=True)
