@@ -82,7 +82,7 @@ $(VENV)/.synced: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name it: make PYTHON=python3.12")'
 	@$(PYTHON) -m venv $(VENV) || { echo "on Debian or Ubuntu, as root: apt-get install python3-venv"; exit 1; }
 	@pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[0-9.]*\).*/\1/p' requirements.lock)"
-	uv pip sync --quiet --python $(VENV) --require-hashes requirements.lock
+	uv pip sync --quiet --compile-bytecode --python $(VENV) --require-hashes requirements.lock
 	@touch $@
 
 .PHONY: tools

@@ -12,7 +12,11 @@ from pathlib import Path
 
 EPOCH = re.compile(r"epoch=(\d+)/\d+ loss=([\d.]+) test_accuracy=([\d.]+) seconds=[\d.]+ samples_per_second=\d+")
 # Else every process compiles anew the thousands of modules that torch imports, where none may keep what it compiled.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
+    "OMP_NUM_THREADS": "1",
+    # Where the machine's name is that of an address in a network, gloo would take that network's interface.
+    "GLOO_SOCKET_IFNAME": "lo",
+}
 # A run takes seconds; whoever needs this long hangs.
 TIMEOUT_SECONDS = 180
 
@@ -71,7 +75,7 @@ def start(
     module = "tests.trainer.faulty" if fault else "trainer"
     process = subprocess.Popen(
         [sys.executable, *(torchrun if processes > 1 else []), "-m", module, f"--checkpoint-dir={directory}", *flags],
-        env={**ENVIRONMENT, "OMP_NUM_THREADS": "1", "FAULT": fault or "", **(environment or {})},
+        env={**ENVIRONMENT, "FAULT": fault or "", **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
