@@ -34,7 +34,7 @@ def expanded(text: str) -> str:
     return re.sub(r"\$(?:(\$)|\([^)]*\))", lambda match: match[1] or "REPLACED", text)
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20)
 @given(arguments=st.lists(TEXTS, min_size=1, max_size=20))
 def test_arguments_and_environment_reach_the_program_as_written(arguments: list[str]) -> None:
     env = {f"TEXT_{index}": text for index, text in enumerate(arguments)}

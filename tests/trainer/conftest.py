@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,12 +62,3 @@ def three_epochs(tmp_path_factory: pytest.TempPathFactory, alone: World) -> Path
 def trained(three_epochs: Path, tmp_path: Path) -> Path:
     """The test's own copy of `three_epochs`."""
     return shutil.copytree(three_epochs, tmp_path / "checkpoints")
-
-
-@pytest.fixture
-def disk_space(request: pytest.FixtureRequest) -> Iterator[None]:
-    """No file may grow beyond `request.param` bytes: the file system refuses as it does when it is full."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (request.param, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

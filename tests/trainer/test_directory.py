@@ -18,6 +18,8 @@ from trainer.errors import CheckpointError
 from trainer.loop import train
 from trainer.runtime.distributed import World
 
+from .disk import limited
+
 NOBODY = 65534
 
 
@@ -40,11 +42,8 @@ def test_the_newest_checkpoints_are_kept(tmp_path: Path, alone: World) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "epoch-0004", "epoch-0005"]
 
 
-@pytest.mark.parametrize("disk_space", [1000], indirect=True)
-def test_an_old_checkpoint_is_removed_only_when_a_newer_one_is_published(
-    trained: Path, alone: World, disk_space: None
-) -> None:
-    with pytest.raises(CheckpointError, match="epoch-0004: File too large"):
+def test_an_old_checkpoint_is_removed_only_when_a_newer_one_is_published(trained: Path, alone: World) -> None:
+    with pytest.raises(CheckpointError, match="epoch-0004: File too large"), limited(1000):
         train(TrainerConfig(checkpoint_dir=trained, epochs=4, keep_checkpoints=2), alone)
     assert [epoch for epoch, _ in published(trained)] == [3, 2, 1]
 

@@ -14,6 +14,8 @@ import torch
 from trainer.checkpoint.publish import Write, publish
 from trainer.errors import CheckpointError
 
+from .disk import limited
+
 WEIGHTS = torch.zeros(1_000_000)
 FILES: dict[str, Write] = {"model.pt": lambda stream: torch.save(WEIGHTS, stream)}
 
@@ -62,8 +64,8 @@ def test_an_existing_checkpoint_is_never_overwritten(tmp_path: Path) -> None:
 
 
 # The tensor does not fit; it fits, but the last bytes of the file, in a buffer when torch.save returns, do not.
-@pytest.mark.parametrize("disk_space", [2_000_000, 4_000_500], indirect=True)
-def test_a_full_disk_is_an_error_that_leaves_nothing_behind(tmp_path: Path, disk_space: None) -> None:
-    with pytest.raises(CheckpointError, match=r"cannot write checkpoint .*/epoch-0002: File too large"):
+@pytest.mark.parametrize("size", [2_000_000, 4_000_500])
+def test_a_full_disk_is_an_error_that_leaves_nothing_behind(tmp_path: Path, size: int) -> None:
+    with pytest.raises(CheckpointError, match=r"cannot write checkpoint .*/epoch-0002: File too large"), limited(size):
         publish(tmp_path / "epoch-0002", FILES)
     assert list(tmp_path.iterdir()) == []
