@@ -56,6 +56,14 @@ def test_an_image_that_does_not_exist_ends_the_run_with_the_reason_within_a_minu
     assert_nothing_left(mistaken)
 
 
+def test_more_nodes_than_the_cluster_has_end_the_run_with_the_scheduler_s_words_within_a_minute(mistaken: Run) -> None:
+    started = time.monotonic()
+    with pytest.raises(ClusterError, match=r"found no node within 30 s: 0/3 nodes are available"):
+        train(mistaken, {"nodes": 3}, [])
+    assert time.monotonic() - started < 60
+    assert_nothing_left(mistaken)
+
+
 def test_a_command_that_fails_ends_the_run_with_its_own_words(mistaken: Run) -> None:
     with pytest.raises(ClusterError) as ended:
         train(mistaken, {"train.args": ["--epochs", "none"], "restartPolicy": "Never"}, [])

@@ -21,6 +21,9 @@ POLL_SECONDS = 0.5
 # it did not.
 HOPELESS = ("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
 
+# A volume may still be bound or a pod of an earlier run end; after this long, on a cluster of fixed size, none will.
+UNSCHEDULABLE_SECONDS = 30
+
 
 @dataclass
 class Outcome:
@@ -48,6 +51,7 @@ class Follower:
         self._name = name
         self._on_line = on_line
         self._readers: dict[str, threading.Thread] = {}
+        self._unschedulable: dict[str, float] = {}
         self.lines: dict[str, list[str]] = {}
         self.nodes: dict[str, str] = {}
 
@@ -56,9 +60,7 @@ class Follower:
         started = time.monotonic()
         succeeded, reason = False, f"it has not ended after {seconds:.0f} s"
         while time.monotonic() - started < seconds:
-            pods = self._pods()
-            self._read_logs(pods)
-            ended = self._ended() or self._cannot_start(pods)
+            ended = self._look()
             if ended is not None:
                 succeeded, reason = ended
                 break
@@ -66,6 +68,14 @@ class Follower:
         for reader in self._readers.values():
             reader.join(timeout=10)
         return Outcome(succeeded, reason, time.monotonic() - started, self.lines, self.nodes)
+
+    def _look(self) -> tuple[bool, str] | None:
+        try:
+            pods = self._pods()
+            self._read_logs(pods)
+            return self._ended() or self._cannot_start(pods)
+        except api.NO_ANSWER:  # the next look may get one
+            return None
 
     def _pods(self) -> list[Any]:
         selector = f"training.kubeflow.org/job-name={self._name}"
@@ -86,12 +96,22 @@ class Follower:
                 waiting = status.state.waiting
                 if waiting is not None and waiting.reason in HOPELESS:
                     return False, f"pod {pod.metadata.name} cannot start: {waiting.reason}: {waiting.message}"
+            if (message := self._found_no_node(pod)) is not None:
+                return False, f"pod {pod.metadata.name} found no node within {UNSCHEDULABLE_SECONDS} s: {message}"
         if not pods:
             selector = f"involvedObject.name={self._name},reason=FailedCreatePod"
             for event in api.objects(
                 self._connection, "v1", "Event", namespace=self._namespace, field_selector=selector
             ):
                 return False, f"its pods are refused: {event.message}"
+        return None
+
+    def _found_no_node(self, pod: Any) -> str | None:
+        for condition in pod.status.conditions or []:
+            if condition.type == "PodScheduled" and condition.reason == "Unschedulable":
+                since = self._unschedulable.setdefault(pod.metadata.name, time.monotonic())
+                if time.monotonic() - since > UNSCHEDULABLE_SECONDS:
+                    return str(condition.message)
         return None
 
     def _read_logs(self, pods: list[Any]) -> None:
