@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from pytest_helm_charts.k8s.deployment import wait_for_deployments_to_run
 
 from tests.cluster import api, cache, lifecycle, storage
 from tests.cluster.cluster import LABEL, WORKERS, Cluster
-from tests.cluster.engine import Engine
+from tests.cluster.engine import PROBE_REFERENCE, Engine
 
 COMMAND = [sys.executable, "-m", "tests.cluster"]
 NEIGHBOUR = Cluster("trainyard-neighbour")
@@ -59,6 +60,26 @@ def test_a_second_up_on_a_live_cluster_takes_under_five_seconds(cluster: Cluster
 def test_status_names_every_node_and_succeeds(cluster: Cluster) -> None:
     finished = subprocess.run([*COMMAND, "status", "--name", cluster.name], capture_output=True, text=True, check=True)
     assert all(node in finished.stderr for node in cluster.node_names)
+
+
+def test_load_puts_an_image_of_the_engine_s_store_on_every_worker(cluster: Cluster, engine: Engine) -> None:
+    command = [*COMMAND, "load", PROBE_REFERENCE, "--name", cluster.name]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert finished.stdout.split() == [PROBE_REFERENCE]
+    for worker in cluster.workers:
+        listed = cluster.exec(engine, worker, "ctr", "--namespace", "k8s.io", "images", "list", "--quiet")
+        assert PROBE_REFERENCE in listed.stdout.split()
+
+
+def test_load_of_what_is_no_image_says_what_could_be_loaded(cluster: Cluster, values_file: Path) -> None:
+    values_file.write_text("nodes: 2\n")
+    for what, message in (("absent:1", "neither an image archive nor"), (str(values_file), "is not an image archive")):
+        command = [*COMMAND, "load", what, "--name", cluster.name]
+        refused = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert refused.returncode == 1
+        assert message in refused.stderr
+        assert "try:" in refused.stderr
+        assert "Traceback" not in refused.stderr
 
 
 def interrupt_up(engine: Engine, number: signal.Signals) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from tests.jobs.helm import Helm
 CRDS = {f"{kind}jobs.kubeflow.org" for kind in ("jax", "mpi", "paddle", "pytorch", "tf", "xgboost")}
 WEBHOOK = "validator.training-operator.kubeflow.org"
 SECRET = "training-operator-webhook-cert"  # noqa: S105 - a Secret's name
+# Kubernetes takes at most 1 MiB of data in one Secret (core/v1 MaxSecretSize).
+HALF_OF_A_SECRET = 512 * 1024
 
 pytestmark = pytest.mark.usefixtures("training_operator")
 
@@ -48,6 +51,14 @@ def test_operator_is_available_and_serves_all_six_kinds(kube_cluster: KubeCluste
 def test_leader_election_holds_a_lease(connection: Any) -> None:
     leases = api.objects(connection, "coordination.k8s.io/v1", "Lease", namespace=operator.NAMESPACE)
     assert any("training-operator" in (lease.spec.holderIdentity or "") for lease in leases)
+
+
+def test_the_release_secret_stays_under_half_of_what_a_secret_may_hold(connection: Any) -> None:
+    secrets = api.objects(
+        connection, "v1", "Secret", namespace=operator.NAMESPACE, label_selector=f"owner=helm,name={operator.RELEASE}"
+    )
+    assert secrets
+    assert all(len(base64.b64decode(secret.data["release"])) < HALF_OF_A_SECRET for secret in secrets)
 
 
 def test_webhook_refuses_a_job_without_a_container_called_pytorch(cluster: Cluster) -> None:
