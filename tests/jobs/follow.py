@@ -21,6 +21,8 @@ POLL_SECONDS = 0.5
 # it did not.
 HOPELESS = ("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
 
+LAST_LINES_SECONDS = 5
+
 # A volume may still be bound or a pod of an earlier run end; after this long, on a cluster of fixed size, none will.
 UNSCHEDULABLE_SECONDS = 30
 
@@ -65,9 +67,14 @@ class Follower:
                 succeeded, reason = ended
                 break
             time.sleep(POLL_SECONDS)
-        for reader in self._readers.values():
-            reader.join(timeout=10)
+        self._finish_reading()
         return Outcome(succeeded, reason, time.monotonic() - started, self.lines, self.nodes)
+
+    def _finish_reading(self) -> None:
+        # Only the log of a pod that has ended comes to an end by itself.
+        until = time.monotonic() + LAST_LINES_SECONDS
+        for reader in self._readers.values():
+            reader.join(timeout=max(0.0, until - time.monotonic()))
 
     def _look(self) -> tuple[bool, str] | None:
         try:

@@ -1,7 +1,9 @@
 {{/*
 training-job.pod: the pod template of the Master and of every Worker. They differ in nothing but what the operator adds,
-so that any pod can take any rank. No token is mounted: the program has no business with the Kubernetes API. Takes the
-root context.
+so that any pod can take any rank. No token is mounted: the program has no business with the Kubernetes API. The process
+namespace is shared so that torchrun is not its process 1: until it has met its peers it leaves SIGTERM to the default
+action, which the kernel withholds from process 1, and a deleted pod would hold its devices for the whole grace period.
+Takes the root context.
 */}}
 {{- define "training-job.pod" -}}
 metadata:
@@ -13,6 +15,7 @@ metadata:
   {{- end }}
 spec:
   automountServiceAccountToken: false
+  shareProcessNamespace: true
   {{- $placement := .Values.placement }}
   {{- include "common.pod" (dict
       "pullSecrets" .Values.image.pullSecrets
