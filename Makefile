@@ -34,7 +34,7 @@ down: setup ## Remove the cluster; what was built for it stays in the cache
 test: check e2e ## Everything that CI runs: the checks, then the tests on a live cluster
 
 .PHONY: check
-check: lint verify unit ## What needs no cluster: style, types, layers, generated files, tests of charts and trainer
+check: lint verify docs unit ## What needs no cluster: style, types, layers, generated files, the site, tests
 
 .PHONY: lint
 lint: setup ## Style, types, import layers, shell scripts
@@ -45,8 +45,8 @@ lint: setup ## Style, types, import layers, shell scripts
 	shellcheck $(SHELL_SCRIPTS)
 
 .PHONY: unit
-unit: setup tools ## Tests of the harness, the charts and the trainer
-	pytest tests/harness tests/charts tests/trainer
+unit: setup tools ## Tests of the harness, the charts, the validator and the trainer
+	pytest tests/harness tests/charts tests/validator tests/trainer
 
 .PHONY: e2e
 e2e: setup tools ## Tests on a live cluster of their own, removed at the end (TRAINYARD_KEEP=1 keeps it)
@@ -56,12 +56,16 @@ e2e: setup tools ## Tests on a live cluster of their own, removed at the end (TR
 ##@ Change it
 
 .PHONY: generate
-generate: setup tools ## Write what is generated: CRDs, JSON Schemas, the charts' schemas and README files
+generate: setup tools ## Write what is generated: CRDs, JSON Schemas, the index of rules, the charts' schemas and README files
 	@$(RUN) tests.generate
 
 .PHONY: verify
 verify: setup tools ## Fail when a generated file differs from what its source gives
 	@$(RUN) tests.generate --check
+
+.PHONY: docs
+docs: setup ## Build the documentation site into build/site
+	@DISABLE_MKDOCS_2_WARNING=true $(RUN) mkdocs build --strict --quiet
 
 .PHONY: format
 format: setup ## Format and sort the Python code
@@ -71,7 +75,7 @@ format: setup ## Format and sort the Python code
 .PHONY: lock
 lock: setup ## Resolve the pins of pyproject.toml into requirements.lock
 	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url \
-		--group setup --group trainer --group cluster --group test --group lint --output-file requirements.lock
+		--group setup --group validator --group trainer --group cluster --group docs --group test --group lint --output-file requirements.lock
 
 ##@ Set it up
 

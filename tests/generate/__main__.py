@@ -1,4 +1,4 @@
-"""The generators' command line: `python -m tests.generate [--check] [crds|schemas|values|readme ...]`."""
+"""The generators' command line: `python -m tests.generate [--check] [PART ...]`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.cluster import progress
 from tests.cluster.command import exit_status
 from tests.cluster.errors import ClusterError
 
-from . import chart_files, crd_schemas, crds, drift
+from . import chart_files, crd_schemas, crds, drift, rule_index, validator_schemas
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("charts", "schemas")
@@ -31,6 +31,8 @@ class Part(StrEnum):
 
     CRDS = "crds"
     SCHEMAS = "schemas"
+    FINDINGS = "findings"
+    RULES = "rules"
     VALUES = "values"
     README = "readme"
 
@@ -48,6 +50,8 @@ class Generator:
 GENERATORS = {
     Part.CRDS: Generator("CustomResourceDefinitions", crds.FILES, crds.write),
     Part.SCHEMAS: Generator("JSON Schemas of the CRDs", crd_schemas.FILES, crd_schemas.write),
+    Part.FINDINGS: Generator("JSON Schema of findings", validator_schemas.FILES, validator_schemas.write),
+    Part.RULES: Generator("index of the rules", rule_index.FILES, rule_index.write),
     Part.VALUES: Generator("value schemas", chart_files.VALUES_SCHEMAS, chart_files.write_values_schemas),
     Part.README: Generator("chart README files", chart_files.READMES, chart_files.write_readmes),
 }

@@ -1,0 +1,153 @@
+"""The audit of a live cluster: with the documented rights it finds what is wrong, with fewer it says which it lacks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cluster import api
+from tests.cluster.cluster import Cluster
+from validator.audit import objects
+
+PAGE = Path(__file__).parents[2] / "docs" / "validator" / "audit.md"
+# Kinds that are not in the cluster: operators for them need hardware, or are somebody else's.
+ABSENT = ("TrainJob", "JobSet", "NetworkAttachmentDefinition", "ClusterPolicy", "LocalQueue")
+
+
+def pytorch_job(name: str, switch: str) -> dict[str, Any]:
+    """A job that is suspended, so that it has no pod, as one that Kueue has not admitted yet."""
+    container = {
+        "name": "pytorch",
+        "image": "registry.example.com/team/llm:1.4",
+        "command": ["torchrun", "--nnodes=2", "--nproc-per-node=1", "train.py"],
+        "env": [{"name": "NCCL_SHM_DISABLE", "value": switch}],
+        "envFrom": [{"configMapRef": {"name": "nccl"}}],
+    }
+    template = {"spec": {"containers": [container]}}
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": name, "labels": {"kueue.x-k8s.io/queue-name": "research"}},
+        "spec": {
+            "runPolicy": {"suspend": True, "backoffLimit": 20},
+            "pytorchReplicaSpecs": {"Worker": {"replicas": 2, "restartPolicy": "OnFailure", "template": template}},
+        },
+    }
+
+
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "nccl"}, "data": {"NCCL_IB_DISABLE": "yes"}}
+GOOD, BAD = pytorch_job("good", "0"), pytorch_job("bad", "no")
+
+
+@pytest.fixture(scope="module")
+def applied(cluster: Cluster, namespace: str) -> None:
+    """A good job and a bad one, with the ConfigMap that both take variables from."""
+    for manifest in (CONFIG_MAP, GOOD, BAD):
+        api.kubectl(cluster.kubeconfig, "apply", "--namespace", namespace, "-f", "-", stdin=json.dumps(manifest))
+
+
+@pytest.fixture
+def role() -> dict[str, Any]:
+    """The role of the documentation."""
+    tree: dict[str, Any] = yaml.safe_load(PAGE.read_text().split("```yaml\n")[1].split("```")[0])
+    return tree
+
+
+class Auditor:
+    """A ServiceAccount that runs the audit."""
+
+    def __init__(self, cluster: Cluster, namespace: str, folder: Path) -> None:
+        self._admin = cluster.kubeconfig
+        self._namespace = namespace
+        self._kubeconfig = folder / "auditor"
+        self._kubectl("create", "serviceaccount", "auditor", "--namespace", namespace)
+        tree = yaml.safe_load(self._admin.read_text())
+        tree["users"][0]["user"] = {
+            "token": self._kubectl("create", "token", "auditor", "--namespace", namespace).strip()
+        }
+        self._kubeconfig.write_text(yaml.safe_dump(tree))
+
+    def grant(self, role: dict[str, Any], binding: str = "clusterrolebinding") -> None:
+        """Give it a ClusterRole, everywhere or with a RoleBinding in its namespace."""
+        name = f"auditor-{self._namespace}"
+        inside = ("--namespace", self._namespace) if binding == "rolebinding" else ()
+        self._kubectl("apply", "-f", "-", stdin=json.dumps({**role, "metadata": {"name": name}}))
+        account = f"{self._namespace}:auditor"
+        self._kubectl("create", binding, name, "--clusterrole", name, "--serviceaccount", account, *inside)
+
+    def remove(self) -> None:
+        """Take everything away that is in no namespace, and the account."""
+        name = f"auditor-{self._namespace}"
+        self._kubectl("delete", "clusterrole,clusterrolebinding", name, "--ignore-not-found")
+        self._kubectl("delete", "rolebinding", name, "--namespace", self._namespace, "--ignore-not-found")
+        self._kubectl("delete", "serviceaccount", "auditor", "--namespace", self._namespace)
+
+    def audit(self, *options: str) -> tuple[int, list[tuple[str, str]], list[str]]:
+        """Exit code, findings as path and rule, and notes."""
+        words = ["audit", "--kubeconfig", str(self._kubeconfig), "--output-format", "json", *options]
+        finished = subprocess.run(
+            [sys.executable, "-m", "validator", *words], capture_output=True, text=True, timeout=60, check=False
+        )
+        findings = json.loads(finished.stdout)["findings"]
+        found = [(finding["location"]["path"], finding["rule"]) for finding in findings]
+        return finished.returncode, found, finished.stderr.splitlines()
+
+    def _kubectl(self, *arguments: str, stdin: str = "") -> str:
+        return api.kubectl(self._admin, *arguments, stdin=stdin)
+
+
+@pytest.fixture
+def auditor(cluster: Cluster, namespace: str, applied: None, tmp_path: Path) -> Iterator[Auditor]:
+    """A ServiceAccount without any rights yet."""
+    account = Auditor(cluster, namespace, tmp_path)
+    yield account
+    account.remove()
+
+
+def test_the_documented_role_is_enough_for_the_whole_cluster(
+    auditor: Auditor, role: dict[str, Any], namespace: str
+) -> None:
+    auditor.grant(role)
+    code, found, notes = auditor.audit()
+    assert code == 1
+    assert [finding for finding in found if f"/{namespace}/" in finding[0]] == [
+        (f"configmap/{namespace}/nccl", "NC005"),
+        (f"pytorchjob/{namespace}/bad", "NC005"),
+    ]
+    assert len(notes) == 1
+    assert all(kind in notes[0] for kind in ABSENT)
+
+
+def test_a_missing_right_is_named_and_the_rest_is_judged(
+    auditor: Auditor, role: dict[str, Any], namespace: str
+) -> None:
+    kept = [rule for rule in role["rules"] if "configmaps" not in rule["resources"] and "jobs" not in rule["resources"]]
+    auditor.grant({**role, "rules": kept}, "rolebinding")
+    code, found, notes = auditor.audit("--namespace", namespace)
+    assert (code, found) == (1, [(f"pytorchjob/{namespace}/bad", "NC005")])
+    assert notes[1:] == [
+        f"note: Job is skipped in namespace {namespace}: the user may not `list` `jobs.batch`",
+        f"note: ConfigMap is skipped in namespace {namespace}: the user may not `get` `configmaps`",
+    ]
+
+
+def test_without_any_right_it_is_not_clean(auditor: Auditor, namespace: str) -> None:
+    code, found, notes = auditor.audit("--namespace", namespace)
+    assert (code, found) == (3, [(f"namespace/{namespace}", "HV007")])
+    assert (
+        f"note: PyTorchJob is skipped in namespace {namespace}: the user may not `list` `pytorchjobs.kubeflow.org`"
+        in notes
+    )
+
+
+def test_the_operator_leaves_a_job_as_it_was_applied(connection: Any, applied: None, namespace: str) -> None:
+    live = api.find(connection, "kubeflow.org/v1", "PyTorchJob", "good", namespace)
+    assert live is not None
+    assert objects.manifest(live.to_dict()) == {**GOOD, "metadata": {**GOOD["metadata"], "namespace": namespace}}

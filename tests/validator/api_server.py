@@ -1,0 +1,165 @@
+"""An API server with a few objects: enough of one for a client that only reads, and a memory of what it was asked."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlsplit
+
+KUBECONFIG = """\
+apiVersion: v1
+kind: Config
+clusters: [{{name: here, cluster: {{server: "{address}"}}}}]
+users: [{{name: me, user: {{token: mine}}}}]
+contexts: [{{name: here, context: {{cluster: here, user: me}}}}]
+current-context: here
+"""
+# By API version: plural, kind, and whether its objects are in namespaces.
+RESOURCES: dict[str, list[tuple[str, str, bool]]] = {
+    "v1": [("limitranges", "LimitRange", True), ("configmaps", "ConfigMap", True), ("secrets", "Secret", True)],
+    "batch/v1": [("jobs", "Job", True), ("jobs/status", "Job", True), ("cronjobs", "CronJob", True)],
+    "kubeflow.org/v1": [
+        ("pytorchjobs", "PyTorchJob", True),
+        ("tfjobs", "TFJob", True),
+        ("mpijobs", "MPIJob", True),
+        ("xgboostjobs", "XGBoostJob", True),
+        ("paddlejobs", "PaddleJob", True),
+        ("jaxjobs", "JAXJob", True),
+    ],
+    "trainer.kubeflow.org/v1alpha1": [
+        ("trainjobs", "TrainJob", True),
+        ("trainingruntimes", "TrainingRuntime", True),
+        ("clustertrainingruntimes", "ClusterTrainingRuntime", False),
+    ],
+    "jobset.x-k8s.io/v1alpha2": [("jobsets", "JobSet", True)],
+    "k8s.cni.cncf.io/v1": [("network-attachment-definitions", "NetworkAttachmentDefinition", True)],
+    "nvidia.com/v1": [("clusterpolicies", "ClusterPolicy", False)],
+    "nvidia.com/v1alpha1": [("nvidiadrivers", "NVIDIADriver", False)],
+    "mellanox.com/v1alpha1": [
+        ("nicclusterpolicies", "NicClusterPolicy", False),
+        ("nicnodepolicies", "NicNodePolicy", False),
+        ("hostdevicenetworks", "HostDeviceNetwork", False),
+        ("ipoibnetworks", "IPoIBNetwork", False),
+        ("macvlannetworks", "MacvlanNetwork", False),
+    ],
+    "sriovnetwork.openshift.io/v1": [
+        ("sriovnetworknodepolicies", "SriovNetworkNodePolicy", True),
+        ("sriovnetworks", "SriovNetwork", True),
+        ("sriovibnetworks", "SriovIBNetwork", True),
+        ("ovsnetworks", "OVSNetwork", True),
+    ],
+    "kueue.x-k8s.io/v1beta1": [
+        ("localqueues", "LocalQueue", True),
+        ("clusterqueues", "ClusterQueue", False),
+        ("topologies", "Topology", False),
+    ],
+    "scheduling.volcano.sh/v1beta1": [("podgroups", "PodGroup", True)],
+    "scheduling.x-k8s.io/v1alpha1": [("podgroups", "PodGroup", True)],
+    "resource.k8s.io/v1": [
+        ("resourceclaims", "ResourceClaim", True),
+        ("resourceclaimtemplates", "ResourceClaimTemplate", True),
+    ],
+}
+
+
+class ApiServer:
+    """Serves `objects`, and remembers the path of every request in `asked`.
+
+    `closed` are plurals that nobody may list or get, `absent` API versions that it does not have. Lists come in parts
+    of `page` objects; with `expiring` a part is too old to be continued by the time that the next one is asked for.
+    """
+
+    def __init__(
+        self,
+        *objects: dict[str, Any],
+        closed: tuple[str, ...] = (),
+        absent: tuple[str, ...] = (),
+        page: int = 1000,
+        expiring: bool = False,
+    ) -> None:
+        self._objects = objects
+        self._closed = closed
+        self._absent = absent
+        self._page = page
+        self._expiring = expiring
+        self.asked: list[str] = []
+        handler = type("Handler", (_Handler,), {"api": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+
+    def stop(self) -> None:
+        """End it."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def kubeconfig(self, folder: Path) -> str:
+        """The path of a kubeconfig for it."""
+        path = folder / "kubeconfig"
+        path.write_text(KUBECONFIG.format(address=self.address))
+        return str(path)
+
+    def answer(self, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+        """Status and body for a GET."""
+        if path == "/version":
+            return 200, {"gitVersion": "v1.33.2"}
+        _, root, *steps = path.split("/")
+        version = "/".join([steps.pop(0) for _ in range(1 if root == "api" else 2)])
+        if version not in RESOURCES or version in self._absent:
+            return 404, _status("the server could not find the requested resource")
+        if not steps:
+            entries = [{"name": n, "kind": k, "namespaced": inside} for n, k, inside in RESOURCES[version]]
+            return 200, {"kind": "APIResourceList", "resources": entries}
+        namespace = steps[1] if steps[0] == "namespaces" else ""
+        plural, *name = steps[2:] if namespace else steps
+        if plural in self._closed:
+            return 403, _status(f'{plural} is forbidden: User "me" cannot do this')
+        kind = next(kind for known, kind, _ in RESOURCES[version] if known == plural)
+        found = [tree for tree in self._objects if _is(tree, version, kind, namespace, *name)]
+        if name:
+            return (200, found[0]) if found else (404, _status("not found"))
+        return self._listed(found, query)
+
+    def _listed(self, found: list[dict[str, Any]], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+        token = query.get("continue", [""])[0]
+        if token and self._expiring and not token.endswith("-new"):
+            return 410, {**_status("too old"), "metadata": {"continue": f"{token}-new"}}
+        start = int(token.removesuffix("-new") or 0)
+        rest = str(start + self._page) if start + self._page < len(found) else ""
+        # As in a list of a built-in kind, the items do not say what they are.
+        items = [{key: value for key, value in tree.items() if key not in ("kind", "apiVersion")} for tree in found]
+        return 200, {"metadata": {"continue": rest}, "items": items[start : start + self._page]}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    api: ClassVar[ApiServer]
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        self.api.asked.append(parts.path)
+        accepted = self.headers.get("authorization") == "Bearer mine"
+        status, body = self.api.answer(parts.path, parse_qs(parts.query)) if accepted else (401, _status("who?"))
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None: ...  # noqa: A002
+
+
+def _is(tree: dict[str, Any], version: str, kind: str, namespace: str, name: str = "") -> bool:
+    metadata = tree["metadata"]
+    return (
+        (tree["apiVersion"], tree["kind"]) == (version, kind)
+        and namespace in ("", metadata.get("namespace", ""))
+        and name in ("", metadata["name"])
+    )
+
+
+def _status(message: str) -> dict[str, Any]:
+    return {"kind": "Status", "message": message}

@@ -1,0 +1,89 @@
+"""Objects as nobody should write them: those of the corpus and of the rules' cases, with random damage."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hypothesis import strategies as st
+
+from tests.validator import cases
+from validator import reading, registry
+from validator.source import Source
+
+CORPUS = Path(__file__).parent / "corpus" / "valid"
+
+_DEEP: dict[str, Any] = functools.reduce(lambda inner, _: {"a": [inner]}, range(60), {})
+GARBAGE: tuple[Any, ...] = (
+    None, True, False, 0, -1, 7, 3.5, float("inf"), float("nan"), 2**63, 10**400,
+    "", " ", "0", "-1", "1.5", "²", "٣", "9" * 5000, "0x", "1e999", "true", "null", "auto", "é", "\x00", "\u2028", "\n",
+    "=", "^", ":", "/", "%", ",", "-", "--", "$", "$(", "${", "$()", "`", "'", '"', "\\", "<<", "<<EOF\n", "#", "&&",
+    "|", "{", "[", "{}", "[]", '{"a": ', '[[{"subnet": null}]]', "a: b: c", "*x", "&x", "10.0.0.0/8", "::/129",
+    "1" * 70, [], [None], [[]], [{}], ["", 0, None], {}, {"": None}, {"name": None}, {"name": []}, {"0": 0}, _DEEP,
+)  # fmt: skip
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Writes texts of several lines as blocks, for these have places of their own."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        return True
+
+
+_Dumper.add_representer(
+    str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, "|" if "\n" in text else None)
+)
+
+
+@functools.cache
+def _originals() -> tuple[tuple[Any, ...], ...]:
+    """The trees of each file."""
+    paths = sorted([*CORPUS.glob("*.yaml"), *registry.FOLDER.glob("*/*.bad.yaml")])
+    texts = [cases.load(path).text for path in paths]
+    return tuple(tuple(document.tree for document in reading.read(Source("", text))[0]) for text in texts)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    """The text of a file of damaged objects."""
+    trees: list[Any] = copy.deepcopy(list(draw(st.sampled_from(_originals()))))
+    for _ in range(draw(st.integers(1, 6))):
+        nodes = list(_nodes(trees))
+        if nodes:
+            parent, key = nodes[draw(st.integers(0, len(nodes) - 1))]
+            _damage(draw, parent, key, nodes)
+    return yaml.dump_all(trees, Dumper=_Dumper, allow_unicode=True, sort_keys=False)
+
+
+def _nodes(tree: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place in a tree, as a mapping or list and the key or index in it."""
+    children = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, child in children:
+        yield tree, key
+        yield from _nodes(child)
+
+
+def _damage(draw: st.DrawFn, parent: Any, key: Any, nodes: list[tuple[Any, Any]]) -> None:
+    match draw(st.integers(0, 6)):
+        case 0 | 1:
+            parent[key] = copy.deepcopy(draw(st.sampled_from(GARBAGE)))
+        case 2:
+            del parent[key]
+        case 3 if isinstance(parent, list):
+            parent.append(copy.deepcopy(parent[key]))
+        case 3:
+            parent[str(draw(st.sampled_from(GARBAGE[11:])))] = parent[key]
+        case 4:
+            other, there = nodes[draw(st.integers(0, len(nodes) - 1))]
+            parent[key] = copy.deepcopy(other[there])
+        case 5:
+            parent[key] = draw(st.sampled_from(([parent[key]], {"name": parent[key]}, str(parent[key]))))
+        case _:
+            written = str(parent[key])
+            start = draw(st.integers(0, len(written)))
+            end = draw(st.integers(start, len(written)))
+            parent[key] = written[:start] + str(draw(st.sampled_from(GARBAGE))) + written[end:]

@@ -1,0 +1,24 @@
+"""A small training run that is as it should be, and the same with a mistake in it."""
+
+from __future__ import annotations
+
+CLEAN = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: llm
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 1
+      restartPolicy: OnFailure
+      template:
+        spec:
+          containers:
+          - name: pytorch
+            image: registry.example.com/team/llm:1.4
+            env:
+            - name: NCCL_SHM_DISABLE
+              value: "0"
+"""
+FAULTY = CLEAN.replace('"0"', '"no"')

@@ -1,0 +1,350 @@
+"""The command line: what it prints, how it ends, and that no mistake of a user ends in a traceback."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import jsonschema
+import pytest
+
+from tests.validator.runs import CLEAN, FAULTY
+from validator import __version__, cli, registry, schemas
+
+LINES = CLEAN.count("\n")
+
+
+class Result(NamedTuple):
+    """What a command ended with and printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def trainyard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Trainyard:
+    """The command line, run in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return Trainyard(tmp_path, capfd)
+
+
+class Trainyard:
+    """Runs the command line, and keeps what it prints."""
+
+    def __init__(self, folder: Path, captured: pytest.CaptureFixture[str]) -> None:
+        self.folder = folder
+        self._captured = captured
+
+    def __call__(self, *arguments: str) -> Result:
+        """Run a command."""
+        self._captured.readouterr()
+        code = cli.main(list(arguments))
+        out, err = self._captured.readouterr()
+        assert "Traceback" not in err
+        return Result(code, out, err)
+
+    def file(self, name: str, text: str) -> Path:
+        """Write a file."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+
+def test_a_clean_file_ends_with_0(trainyard: Trainyard) -> None:
+    trainyard.file("run.yaml", CLEAN)
+    assert trainyard("lint", "run.yaml") == (0, "Nothing found in 1 file.\n", "")
+
+
+def test_a_finding_ends_with_1_and_shows_its_place(trainyard: Trainyard) -> None:
+    trainyard.file("run.yaml", FAULTY)
+    code, out, _ = trainyard("lint", "run.yaml")
+    assert code == 1
+    assert out == (
+        "run.yaml:17:22: error NC005 nccl-word-boolean [*]: NCCL reads NCCL_SHM_DISABLE as a number: `no` counts as 0\n"
+        "   |\n"
+        '17 |               value: "no"\n'
+        "   |                      ^^^^\n"
+        '   = help: write "0"\n'
+        "\n"
+        "Found 1 error in 1 file. `trainyard fix` corrects 1 [*].\n"
+    )
+
+
+def test_folders_are_searched_and_what_is_hidden_or_a_template_is_not(trainyard: Trainyard) -> None:
+    for name in (
+        "k8s/a/run.yaml",
+        "k8s/run.yml",
+        "k8s/.cache/run.yaml",
+        "k8s/.run.yaml",
+        "k8s/run.txt",
+        "k8s/chart/templates/job.yaml",
+    ):
+        trainyard.file(name, FAULTY)
+    trainyard.file("k8s/chart/Chart.yaml", "name: x\n")
+    out = json.loads(trainyard("lint", "k8s", "--output-format", "json").out)
+    assert out["files"] == ["k8s/a/run.yaml", "k8s/chart/Chart.yaml", "k8s/run.yml"]
+
+
+def test_a_file_that_is_named_twice_is_linted_once(trainyard: Trainyard) -> None:
+    trainyard.file("k8s/run.yaml", FAULTY)
+    assert trainyard("lint", "k8s", "k8s/run.yaml", "./k8s/run.yaml").out.count("error NC005") == 1
+
+
+def test_standard_input_is_a_file(trainyard: Trainyard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FAULTY.encode())))
+    code, out, _ = trainyard("lint", "-")
+    assert code == 1
+    assert out.startswith("<stdin>:17:22: error NC005")
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "replicas: 3\n", "---\n---\n", "[]", "null"])
+def test_a_file_without_anything_to_lint_ends_with_3(trainyard: Trainyard, text: str) -> None:
+    trainyard.file("values.yaml", text)
+    code, out, _ = trainyard("lint", "values.yaml")
+    assert code == 3
+    assert "HV007 nothing-linted" in out
+    assert trainyard("lint", "values.yaml", "--ignore", "nothing-linted").code == 0
+
+
+@pytest.mark.parametrize("name", ["empty", "strangers"])
+def test_a_folder_without_anything_to_lint_ends_with_3(trainyard: Trainyard, name: str) -> None:
+    (trainyard.folder / "empty").mkdir()
+    trainyard.file("strangers/ci.yaml", "on: push\n")
+    trainyard.file("run.yaml", CLEAN)
+    code, out, _ = trainyard("lint", "run.yaml", name)
+    assert code == 3
+    assert out.startswith(f"{name}:1:1: error HV007")
+
+
+def test_a_folder_may_hold_what_is_nothing_to_lint_beside_a_run(trainyard: Trainyard) -> None:
+    trainyard.file("k8s/ci.yaml", "on: push\n")
+    trainyard.file("k8s/run.yaml", CLEAN)
+    assert trainyard("lint", "k8s").code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "where"),
+    [
+        (b"kind: Job\nmetadata: \xff\n", "2:11"),
+        (b"kind: Job\n\tname: x\n", "2:1"),
+        (b"kind: [Job\n", "2:1"),
+        (b"kind: {{ .Values.kind }}\n", "1:7"),
+        (b"kind: Job\nx: \x00\n", "2:4"),
+        (b"a: &a [*a, *b]\n", "1:12"),
+    ],
+)
+def test_what_cannot_be_read_is_a_finding_at_its_place(trainyard: Trainyard, content: bytes, where: str) -> None:
+    (trainyard.folder / "run.yaml").write_bytes(content)
+    code, out, _ = trainyard("lint", "run.yaml", "--select", "NC005")
+    assert code == 1
+    assert out.startswith(f"run.yaml:{where}: error HV009 unreadable-document: this cannot be read: ")
+
+
+@pytest.mark.parametrize("mark", [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"])
+def test_a_byte_order_mark_is_understood_and_kept(trainyard: Trainyard, mark: bytes) -> None:
+    encoding = {3: "utf-8", 2: "utf-16-le" if mark[0] == 0xFF else "utf-16-be"}[len(mark)]
+    path = trainyard.folder / "run.yaml"
+    path.write_bytes(mark + FAULTY.encode(encoding))
+    assert "run.yaml:17:22" in trainyard("lint", "run.yaml").out
+    assert trainyard("fix", "run.yaml").code == 0
+    assert path.read_bytes() == mark + CLEAN.encode(encoding)
+
+
+MISTAKES = {
+    "no such file": (["lint", "rum.yaml"], "rum.yaml: no such file or directory"),
+    "nothing named": (["lint"], "name a file, a folder or `-`"),
+    "no such command": (["lnt", "run.yaml"], "No such command 'lnt'"),
+    "a file as the command": (["run.yaml"], "`trainyard lint FILE` checks a file"),
+    "no such option": (["lint", "--peddantic", "run.yaml"], "--pedantic"),
+    "no such rule": (["explain", "nccl-word-bolean"], "did you mean `nccl-word-boolean`?"),
+    "no such selector": (["lint", "--select", "NX", "run.yaml"], "no rule has the code or name `NX`"),
+    "no such name to ignore": (["lint", "--ignore", "nccl-word", "run.yaml"], "did you mean `nccl-word-boolean`?"),
+    "no such target": (["lint", "--target", "ncl=2", "run.yaml"], "did you mean `nccl`?"),
+    "a target without a version": (["lint", "--target", "nccl", "run.yaml"], "write NAME=VERSION"),
+    "no version": (["lint", "--target", "nccl=new", "run.yaml"], "`new` is no version"),
+    "no such profile": (["lint", "--profile", "eks-efs", "run.yaml"], "did you mean `eks-efa`?"),
+    "no such format": (["lint", "--output-format", "sarrif", "run.yaml"], "did you mean `sarif`?"),
+    "two formats to the terminal": (
+        ["lint", "--output-format", "json", "--output-format", "text", "run.yaml"], "write FORMAT=FILE"),
+    "a format without a file": (["lint", "--output-format", "json=", "run.yaml"], "write a file behind the `=`"),
+    "a file that cannot be written": (
+        ["lint", "--output-format", "json=run.yaml/x.json", "run.yaml"], "cannot be written"),
+    "no such baseline": (["lint", "--baseline", "b.json", "run.yaml"], "`trainyard baseline --output b.json`"),
+    "no baseline": (["lint", "--baseline", "run.yaml", "run.yaml"], "it was not written by `trainyard baseline`"),
+    "no such configuration": (["lint", "--config", "c.yaml", "run.yaml"], "c.yaml: it cannot be read"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_ends_with_2_and_says_what_to_write(trainyard: Trainyard, name: str) -> None:
+    arguments, message = MISTAKES[name]
+    trainyard.file("run.yaml", CLEAN)
+    code, out, err = trainyard(*arguments)
+    assert (code, out) == (2, "")
+    assert message in " ".join(err.split())
+
+
+def test_rules_are_selected_by_code_prefix_and_name(trainyard: Trainyard) -> None:
+    trainyard.file("run.yaml", FAULTY)
+    for selector in ("NC005", "nc005", "NC", "nccl-word-boolean", "DS,NC005"):
+        assert trainyard("lint", "run.yaml", "--select", selector).code == 1
+    assert trainyard("lint", "run.yaml", "--select", "DS").code == 0
+    assert trainyard("lint", "run.yaml", "--ignore", "NC").code == 0
+    assert trainyard("lint", "run.yaml", "--select", "NC", "--ignore", "nccl-word-boolean").code == 0
+
+
+def test_stricter_personas_have_more_rules_and_a_full_name_turns_any_rule_on() -> None:
+    from validator.selection import select
+
+    regular, pedantic, auditor = (set(select((), (), name)) for name in ("regular", "pedantic", "auditor"))
+    assert regular < pedantic <= auditor == set(registry.rules())
+    rule = next(rule for rule in pedantic - regular)
+    assert rule not in select((rule.code[:2],), ())
+    assert rule in select((rule.code,), ())
+
+
+def test_several_formats_are_written_at_once(trainyard: Trainyard) -> None:
+    trainyard.file("run.yaml", FAULTY)
+    outputs = [f"--output-format={name}=out/{name}" for name in ("json", "sarif", "junit", "github", "gitlab")]
+    code, out, _ = trainyard("lint", "run.yaml", "--output-format", "text", *outputs)
+    assert code == 1
+    assert "NC005" in out
+    assert all(
+        "NC005" in (trainyard.folder / "out" / name).read_text() for name in ("json", "sarif", "junit", "github")
+    )
+    assert "nccl-word-boolean" in (trainyard.folder / "out/gitlab").read_text()
+
+
+def test_colours_are_for_terminals_and_for_whoever_asks(trainyard: Trainyard, monkeypatch: pytest.MonkeyPatch) -> None:
+    trainyard.file("run.yaml", FAULTY)
+    assert "\033" not in trainyard("lint", "run.yaml").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\033[1;31merror NC005\033[0m" in trainyard("lint", "run.yaml", "--color", "always").out
+    assert "\033" not in trainyard("lint", "run.yaml", "--color", "never").out
+
+
+def test_statistics_count_the_findings_of_each_rule(trainyard: Trainyard) -> None:
+    trainyard.file("a.yaml", FAULTY)
+    trainyard.file("b.yaml", FAULTY.replace("name: llm", "name: other"))
+    assert "     2  NC005  nccl-word-boolean\n" in trainyard("lint", "a.yaml", "b.yaml", "--statistics").out
+
+
+def test_the_baseline_hides_what_is_known_wherever_it_moves(trainyard: Trainyard) -> None:
+    trainyard.file("run.yaml", FAULTY)
+    assert trainyard("baseline", "run.yaml").out == "Wrote 1 finding to trainyard-baseline.json.\n"
+    lint = ("lint", "run.yaml", "--baseline", "trainyard-baseline.json")
+    assert trainyard(*lint) == (0, "Nothing found in 1 file (1 in the baseline).\n", "")
+    trainyard.file("run.yaml", "# one\n# more line\n" + FAULTY)
+    assert trainyard(*lint).code == 0
+    trainyard.file("run.yaml", FAULTY + '            - {name: NCCL_IB_DISABLE, value: "no"}\n')
+    code, out, _ = trainyard(*lint)
+    assert code == 1
+    assert "Found 1 error in 1 file (1 in the baseline)" in out
+
+
+def test_entries_of_the_baseline_that_are_gone_are_mentioned(trainyard: Trainyard) -> None:
+    trainyard.file("run.yaml", FAULTY)
+    trainyard("baseline", "run.yaml")
+    trainyard.file("run.yaml", CLEAN)
+    code, _, err = trainyard("lint", "run.yaml", "--baseline", "trainyard-baseline.json")
+    assert code == 0
+    assert "1 of its findings are gone (NC005 in run.yaml)" in err
+    trainyard.file("other.yaml", CLEAN)
+    assert not trainyard("lint", "other.yaml", "--baseline", "trainyard-baseline.json").err
+
+
+def test_nothing_is_written_down_where_nothing_was_linted(trainyard: Trainyard) -> None:
+    trainyard.file("values.yaml", "a: 1\n")
+    assert trainyard("baseline", "values.yaml").code == 3
+    assert not (trainyard.folder / "trainyard-baseline.json").exists()
+
+
+def test_fix_writes_the_file_and_says_what_it_did(trainyard: Trainyard) -> None:
+    path = trainyard.file("run.yaml", FAULTY)
+    path.chmod(0o640)
+    assert trainyard("fix", "run.yaml") == (0, "", "Corrected 1 finding in 1 file; nothing is left.\n")
+    assert path.read_text() == CLEAN
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert list(trainyard.folder.iterdir()) == [path], "nothing else is left behind"
+
+
+def test_fix_shows_a_difference_that_patch_takes(trainyard: Trainyard) -> None:
+    text = FAULTY.replace("\n", "\r\n")
+    path = trainyard.folder / "run.yaml"
+    path.write_bytes(text.encode())
+    code, out, err = trainyard("fix", "--diff", "run.yaml")
+    assert (code, err) == (1, "Would correct 1 finding in 1 file; nothing is left.\n")
+    assert path.read_bytes() == text.encode()
+    subprocess.run(["patch", "-p1", "--binary"], input=out.encode(), cwd=trainyard.folder, check=True)
+    assert path.read_bytes() == CLEAN.replace("\n", "\r\n").encode()
+
+
+def test_fix_answers_standard_input_on_standard_output(trainyard: Trainyard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FAULTY.encode())))
+    assert trainyard("fix", "-").out == CLEAN
+
+
+def test_every_rule_can_be_explained(trainyard: Trainyard) -> None:
+    for rule in registry.rules():
+        code, out, _ = trainyard("explain", rule.name)
+        assert code == 0
+        assert out.startswith(f"{rule.code} {rule.name}\n\n{registry.page(rule)}")
+
+
+def test_rules_are_listed_for_people_and_programs(trainyard: Trainyard) -> None:
+    codes = [rule.code for rule in registry.rules()]
+    assert [line[:5] for line in trainyard("rules").out.splitlines()] == codes
+    assert [rule["code"] for rule in json.loads(trainyard("rules", "--output-format", "json").out)] == codes
+
+
+def test_the_schemas_are_printed_and_valid(trainyard: Trainyard) -> None:
+    assert json.loads(trainyard("schema").out) == schemas.config()
+    assert json.loads(trainyard("schema", "finding").out) == schemas.finding()
+    for schema in (schemas.config(), schemas.finding()):
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize(
+    "command", [[], *([name] for name in cli.COMMANDS)], ids=lambda words: " ".join(words) or "all"
+)
+def test_help_teaches_by_examples(trainyard: Trainyard, command: list[str]) -> None:
+    code, out, _ = trainyard(*command, "--help")
+    assert code == 0
+    assert f"  trainyard {' '.join(command)}" in out
+
+
+def test_the_version_needs_next_to_nothing() -> None:
+    script = "import sys; sys.argv = ['trainyard', '--version']; from validator.__main__ import main; main()"
+    script += "; print(*{'click', 'yaml', 're', 'typing'} & sys.modules.keys())"
+    # -S, because what a site imports by itself is not the command's doing.
+    result = subprocess.run([sys.executable, "-S", "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.split("\n") == [f"trainyard {__version__}", "", ""]
+
+
+def test_a_reader_that_goes_away_is_no_error(trainyard: Trainyard) -> None:
+    trainyard.file("run.yaml", "---\n".join([FAULTY] * 200))
+    command = f"{sys.executable} -m validator lint run.yaml | head -1"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True, env=environment)
+    assert result.stdout.startswith("run.yaml:17:22: error NC005")
+    assert result.stderr == ""
+
+
+def test_completion_knows_the_rules(trainyard: Trainyard) -> None:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "_TRAINYARD_COMPLETE": "bash_complete",
+        "COMP_WORDS": "trainyard explain nccl-word-",
+        "COMP_CWORD": "2",
+    }
+    command = [sys.executable, "-m", "validator"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert "plain,nccl-word-boolean" in result.stdout.split()

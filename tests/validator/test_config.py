@@ -1,0 +1,121 @@
+"""The configuration file: what it sets, and how its mistakes are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from validator import config, registry, schemas
+from validator.config import Config, ConfigError
+from validator.rule import Target
+
+FULL = """\
+target: {nccl: "2.21", torch: v2.7.1+cu128, trainer: 2, kubernetes: "1.33"}
+profile: eks-efa
+select: [NC, DS]
+ignore: nccl-word-boolean
+pedantic: true
+auditor: false
+rules:
+  nccl-word-boolean: {}
+  SH008: {gib-per-gpu: 2}
+allow:
+- rule: NC005
+  path: legacy/*
+  reason: our wrapper reads words
+known-networks: [rdma-a, other/rdma-b]
+exclude: [vendor]
+"""
+
+
+def load(text: str, folder: Path, name: str = ".trainyard.yaml") -> Config:
+    path = folder / name
+    path.write_text(text)
+    return config.load(path)
+
+
+def test_every_key_is_read(tmp_path: Path) -> None:
+    known = load(FULL.replace("  nccl-word-boolean: {}\n", ""), tmp_path)
+    assert known.target == Target((2, 21), (2, 7, 1), (2,), (1, 33))
+    assert (known.profile, known.select, known.ignore) == ("eks-efa", ("NC", "DS"), ("nccl-word-boolean",))
+    assert (known.persona, known.known_networks, known.exclude) == ("pedantic", ("rdma-a", "other/rdma-b"), ("vendor",))
+    assert known.allow[0].covers("legacy/run.yaml")
+    assert not known.allow[0].covers("run.yaml")
+    parameters = known.parameters_of(registry.rules())
+    assert parameters["SH008"].gib_per_gpu == 2
+    assert parameters["NT013"].known_networks == ("rdma-a", "other/rdma-b")
+
+
+def test_pyproject_has_the_same_keys(tmp_path: Path) -> None:
+    text = '[tool.trainyard]\nselect = ["NC"]\n[tool.trainyard.target]\nnccl = "2.21"\n[tool.ruff]\nx = 1\n'
+    known = load(text, tmp_path, "pyproject.toml")
+    assert (known.select, known.target.nccl) == (("NC",), (2, 21))
+
+
+def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
+    for name in (".trainyard.yaml", "pyproject.toml"):
+        assert load("# nothing yet\n", tmp_path, name)._replace(path=None) == Config()
+
+
+def test_the_nearest_file_is_taken_and_none_above_the_repository(tmp_path: Path) -> None:
+    inner = tmp_path / "repository/a/b"
+    inner.mkdir(parents=True)
+    (tmp_path / ".trainyard.yaml").write_text("")
+    assert config.find(inner) == tmp_path / ".trainyard.yaml"
+    (tmp_path / "repository/.git").mkdir()
+    assert config.find(inner) is None
+    (tmp_path / "repository/pyproject.toml").write_text("[tool.ruff]\n")
+    assert config.find(inner) is None
+    (tmp_path / "repository/pyproject.toml").write_text("[tool.trainyard]\n")
+    assert config.find(inner) == tmp_path / "repository/pyproject.toml"
+
+
+MISTAKES = {
+    "target: {ncl: '2.21'}": "target.ncl: there is no target `ncl`; did you mean `nccl`?",
+    "target: {nccl: 2.20}": "target.nccl: put the version in quotes: 2.20 without them is the number 2.2",
+    "target: {nccl: latest}": "target.nccl: `latest` is no version; write one such as 2.21",
+    "target: {nccl: [2]}": "target.nccl: write a version, not `[2]`",
+    "target: nccl": "target: write a mapping",
+    "profile: eks": "profile: there is no profile `eks`; did you mean `eks-efa`?",
+    "profile: 1": "profile: write a text, not `1`",
+    "pedantic: maybe": 'pedantic: write true or false, not `"maybe"`',
+    "ignores: [NC]": "ignores: there is no such key; did you mean `ignore`?",
+    "knwon_networks: [a]": "knwon_networks: there is no such key; did you mean `known-networks`?",
+    "known-networks: rdma": 'known-networks: write a list of texts, not `"rdma"`',
+    "select: [nccl-word]": "select: no rule has the code or name `nccl-word`, nor a code that starts with it; did you",
+    "select: [1]": "select: write a list of texts, not `[1]`",
+    "rules: {SH999: {}}": "rules.SH999: there is no rule `SH999`",
+    "rules: {NC005: {a: 1}}": "rules.NC005: this rule has no parameters",
+    "rules: {SH008: {gib: 1}}": "rules.SH008.gib: there is no such key; write one of gib-per-gpu",
+    "rules: {SH008: {gib-per-gpu: much}}": "rules.SH008.gib-per-gpu: write a number; the default is 1.0",
+    "rules: {NT013: {known-networks: a}}": "rules.NT013.known-networks: write a list of texts",
+    "allow: NC005": "allow: write a list of entries",
+    "allow: [{path: a, reason: b}]": "allow[0].rule: write a text, not nothing",
+    "allow: [{rule: a, paths: b}]": "allow[0].paths: there is no such key; did you mean `path`?",
+    "- a": ".trainyard.yaml: write a mapping",
+    "a: [": ".trainyard.yaml:2:1: did not find expected node content",
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_a_mistake_names_the_key_and_what_to_write(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as error:
+        load(text, tmp_path)
+    assert MISTAKES[text] in str(error.value)
+
+
+def test_broken_toml_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"pyproject\.toml: "):
+        load("[tool.trainyard", tmp_path, "pyproject.toml")
+
+
+def test_the_schema_takes_what_is_read_and_refuses_what_is_not() -> None:
+    validator = jsonschema.Draft202012Validator(schemas.config())
+    validator.validate(yaml.safe_load(FULL.replace("  nccl-word-boolean: {}\n", "")))
+    for text in MISTAKES:
+        # Versions and names of rules are not enumerated where prefixes of them are allowed too.
+        if text not in ("a: [", "target: {nccl: latest}", "select: [nccl-word]") and "reason" not in text:
+            assert not validator.is_valid(yaml.safe_load(text)), text

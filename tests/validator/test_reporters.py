@@ -1,0 +1,198 @@
+"""What each output format is, to the letter where a program reads it, and that no file can break out of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.validator.runs import CLEAN, FAULTY
+from validator import linting, registry, reporters, schemas, selection
+from validator.engine import Engine
+from validator.files import File
+from validator.finding import Finding
+from validator.fingerprint import fingerprints
+from validator.reporters.text import MAX_WIDTH
+from validator.source import Position, Source
+
+RULE = selection.one("NC005")
+RULES = (RULE, *(rule for rule in registry.rules() if rule.subject == "Reading"))
+HOSTILE = "a: %,\r\n]]> <b> & \x1b[31m\x00\x07\udc80 \N{ZERO WIDTH JOINER} 'quoted\" ::error::x"
+
+
+def report(*texts: str, name: str = "k8s/run {}.yaml") -> linting.Report:
+    files = (File(Source(name.format(number), text)) for number, text in enumerate(texts))
+    return linting.lint(map(linting.read, files), Engine(RULES))
+
+
+def hostile(text: str = HOSTILE) -> linting.Report:
+    """A report of which every part that comes from a file is hostile."""
+    source = Source(f"k8s/{text}.yaml".replace("\0", ""), f"kind: {text}\n")
+    position = Position(source, 1, 7, 1, 9)
+    finding = Finding(RULE, position, text, text, (), ((position, text),))
+    return report(CLEAN)._replace(findings=(finding,), allowed=((finding, text),))
+
+
+def rendered(name: str, known: linting.Report, **style: bool) -> str:
+    return reporters.render(name, known, (RULE,), reporters.Style(**style))
+
+
+KINDS = {"clean": report(CLEAN), "bad": report(FAULTY, FAULTY, "a: ["), "hostile": hostile()}
+each = pytest.mark.parametrize("known", KINDS.values(), ids=KINDS)
+
+
+@each
+def test_json_is_valid_by_its_schema(known: linting.Report) -> None:
+    jsonschema.validate(json.loads(rendered("json", known)), schemas.finding())
+
+
+def test_json_says_where_and_what() -> None:
+    (finding,) = json.loads(rendered("json", report(FAULTY)))["findings"]
+    assert finding == {
+        "rule": "NC005",
+        "name": "nccl-word-boolean",
+        "severity": "error",
+        "confidence": "high",
+        "message": "NCCL reads NCCL_SHM_DISABLE as a number: `no` counts as 0",
+        "help": 'write "0"',
+        "fix": "safe",
+        "fingerprint": next(mark for _, mark in fingerprints(report(FAULTY).findings)),
+        "location": {"path": "k8s/run 0.yaml", "line": 17, "column": 22, "end_line": 17, "end_column": 26},
+        "related": [],
+    }
+
+
+@each
+def test_sarif_has_the_structure_that_its_specification_demands(known: linting.Report) -> None:
+    log = json.loads(rendered("sarif", known))
+    (run,) = log["runs"]
+    assert log["version"] == "2.1.0"
+    rules = run["tool"]["driver"]["rules"]
+    assert len({rule["id"] for rule in rules}) == len(rules)
+    for result in run["results"]:
+        assert result["message"]["text"]
+        assert result["level"] in ("error", "warning", "note")
+        assert "ruleIndex" not in result or rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        for location in (*result["locations"], *result.get("relatedLocations", ())):
+            place = location["physicalLocation"]
+            assert re.fullmatch(r"[\w\-.~%/]+", place["artifactLocation"]["uri"], re.ASCII), "a URI, not a path"
+            region = place["region"]
+            assert 1 <= region["startLine"] <= region["endLine"]
+            assert region["startColumn"] >= 1
+            assert region["endColumn"] >= 1
+    suppressed = [result for result in run["results"] if "suppressions" in result]
+    assert len(suppressed) == len(known.allowed)
+
+
+def test_junit_has_a_suite_for_each_file_and_a_failure_for_each_finding() -> None:
+    root = ET.fromstring(rendered("junit", report(FAULTY, CLEAN)))  # noqa: S314 - written here
+    assert {key: root.get(key) for key in ("tests", "failures")} == {"tests": "2", "failures": "1"}
+    assert [suite.get("name") for suite in root] == ["k8s/run 0.yaml", "k8s/run 1.yaml"]
+    assert [len(suite.findall("testcase/failure")) for suite in root] == [1, 0]
+
+
+def test_github_gets_a_command_for_each_finding() -> None:
+    assert rendered("github", report(FAULTY, name="k8s/a,b:{}.yaml")) == (
+        "::error file=k8s/a%2Cb%3A0.yaml,line=17,col=22,endLine=17,endColumn=26,title=NC005 nccl-word-boolean"
+        '::NCCL reads NCCL_SHM_DISABLE as a number: `no` counts as 0%0Awrite "0"\n'
+    )
+
+
+def test_gitlab_gets_a_violation_for_each_finding() -> None:
+    (violation,) = json.loads(rendered("gitlab", report(FAULTY)))
+    assert violation["location"] == {"path": "k8s/run 0.yaml", "lines": {"begin": 17}}
+    assert violation["check_name"] == "nccl-word-boolean"
+    assert violation["severity"] == "major"
+    assert re.fullmatch("[0-9a-f]{32}", violation["fingerprint"])
+
+
+def test_fingerprints_are_stable_when_lines_move_and_different_among_equals() -> None:
+    twice = FAULTY + "            - name: NCCL_SHM_DISABLE\n" + '              value: "no"\n'
+
+    def marks(text: str) -> list[str]:
+        return [mark for finding, mark in fingerprints(report(text).findings) if finding.rule is RULE]
+
+    assert marks(f"# moved\n\n{FAULTY}") == marks(FAULTY) == marks(FAULTY.replace('value: "no"', 'value:   "no"'))
+    assert len(set(marks(twice))) == 2
+    assert marks(FAULTY.replace('"no"', '"off"')) != marks(FAULTY)
+
+
+def test_text_is_one_line_of_ascii_controls_free_output_for_hostile_files() -> None:
+    text = rendered("text", hostile())
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]", text)
+    assert "\\x1b[31m" in text
+
+
+@given(st.text(max_size=300), st.integers(1, 300), st.integers(0, 300))
+def test_the_caret_stands_below_the_fault(line: str, column: int, length: int) -> None:
+    position = Position(Source("run.yaml", line), 1, column, 1, column + length)
+    known = report(CLEAN)._replace(findings=(Finding(RULE, position, "fault", "", (), ()),))
+    shown = rendered("text", known).split("\n")
+    if "   |" not in shown[1:2] and len(shown) < 6:
+        return
+    words, carets = shown[2].partition(" | ")[2], shown[3].partition(" | ")[2]
+    assert carets.strip("^ ") == ""
+    assert len(words) <= 4 * MAX_WIDTH + 6, "escapes take four characters"
+
+
+def test_a_line_of_megabytes_is_cut_around_the_fault() -> None:
+    text = FAULTY.replace("name: llm", f"name: llm  # {'x' * 10**6}").replace('"no"', f'"no"  # {"y" * 10**6}')
+    shown = rendered("text", report(text))
+    assert max(map(len, shown.split("\n"))) < 2 * MAX_WIDTH
+    assert 'value: "no"' in shown
+
+
+def test_wide_characters_take_two_columns() -> None:
+    position = Position(Source("run.yaml", "名前: no"), 1, 5, 1, 7)
+    known = report(CLEAN)._replace(findings=(Finding(RULE, position, "fault", "", (), ()),))
+    assert rendered("text", known).split("\n")[3] == "  | " + " " * 6 + "^^"
+
+
+def test_a_terminal_gets_colours_unless_somebody_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert reporters.wants_color("auto", on_terminal=True)
+    assert not reporters.wants_color("auto", on_terminal=False)
+    monkeypatch.setenv("TERM", "dumb")
+    assert not reporters.wants_color("auto", on_terminal=True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not reporters.wants_color("auto", on_terminal=True)
+    assert reporters.wants_color("always", on_terminal=True)
+
+
+def test_every_format_ends_with_a_line_end_and_is_utf_8(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("text", "json", "sarif", "junit", "github", "gitlab"):
+        text = rendered(name, report(FAULTY))
+        assert text.encode().endswith(b"\n")
+
+
+def test_related_places_and_help_are_shown_below_the_line() -> None:
+    source = Source("run.yaml", "a: 1\nb: 2\n")
+    finding = Finding(
+        RULE,
+        Position(source, 2, 1, 2, 2),
+        "b is wrong",
+        "write c",
+        (),
+        ((Position(source, 1, 1, 1, 2), "because of a"),),
+    )
+    assert rendered("text", report(CLEAN)._replace(findings=(finding,))).startswith(
+        "run.yaml:2:1: error NC005 nccl-word-boolean: b is wrong\n"
+        "  |\n"
+        "2 | b: 2\n"
+        "  | ^\n"
+        "  = note: because of a: run.yaml:1:1\n"
+        "  = help: write c\n"
+    )
+
+
+def test_the_committed_schema_is_the_one_of_the_output() -> None:
+    committed = Path(__file__).parents[2] / "schemas/finding.schema.json"
+    assert json.loads(committed.read_text()) == schemas.finding()

@@ -1,0 +1,213 @@
+"""What comes of a values file knows its line, and a fix of it is one of the values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from validator import editing
+from validator.engine import Engine
+from validator.files import File
+from validator.finding import resolve
+from validator.linting import Reading, lint, read, released
+from validator.model import Container, Run
+from validator.reading import read as read_documents
+from validator.registry import find
+from validator.roads import charts, values
+from validator.roads.manifest import project
+from validator.rule import Add, Append, Edit, Problem, Remove, Rule, SetValue
+from validator.source import Document, Place, Source
+
+RUN = """\
+# A run with everything that a finding could point at.
+nodes: 4
+processesPerNode: 8
+image:
+  repository: registry.example.com/team/llm
+  tag: "1.4"
+env:
+  NCCL_DEBUG: INFO
+  NCCL_IB_HCA: "=mlx5_0"
+envSecrets:
+  HF_TOKEN: {secret: hugging-face, key: token}
+resources:
+  limits:
+    memory: 900Gi
+    nvidia.com/gpu: 8
+torchrun:
+  command:
+    - bash
+    - -c
+    - |
+      set -e
+      export NCCL_SOCKET_IFNAME=eth1
+      exec torchrun "$@"
+placement:
+  tolerations:
+    - key: nvidia.com/gpu
+      operator: Exists
+"""
+
+
+def documents(*texts: str) -> list[Document]:
+    return [document for n, text in enumerate(texts) for document in read_documents(Source(f"{n}.yaml", text))[0]]
+
+
+def run(*texts: str) -> Run:
+    return project(values.documents(documents(*texts or (RUN,)))).runs[0]
+
+
+def container(*texts: str) -> Container:
+    found = run(*texts).roles[0].container
+    assert found is not None
+    return found
+
+
+def line(place: Place) -> tuple[str, int]:
+    position = place.document.locate(place)
+    return position.source.name, position.line
+
+
+def setting(name: str, *texts: str) -> Place:
+    found = container(*texts).setting(name)
+    assert found is not None
+    return found.at
+
+
+def test_a_variable_is_where_its_value_is_written() -> None:
+    assert line(setting("NCCL_IB_HCA")) == ("0.yaml", 9)
+    assert line(setting("HF_TOKEN")) == ("0.yaml", 11)
+
+
+def test_a_line_of_a_script_in_the_values_is_that_line() -> None:
+    assert line(setting("NCCL_SOCKET_IFNAME")) == ("0.yaml", 22)
+
+
+@pytest.mark.parametrize(
+    ("path", "number"),
+    [
+        (("resources", "limits", "nvidia.com/gpu"), 15),
+        (("resources", "requests", "memory"), 14),
+        (("resources", "limits", "rdma/hca"), 13),
+        (("image",), 6),
+        (("env", 1), 8),
+        (("env", 1, "name"), 8),
+    ],
+)
+def test_a_field_of_the_container_is_where_its_value_is_written(path: tuple[str | int, ...], number: int) -> None:
+    assert line(container().at.child(*path)) == ("0.yaml", number)
+
+
+def test_the_pods_of_a_role_are_counted_where_the_nodes_are() -> None:
+    role = run().roles[1]
+    assert (role.replicas, line(role.at.child("replicas"))) == (3, ("0.yaml", 2))
+
+
+def test_a_copied_part_of_the_values_has_all_its_lines() -> None:
+    pod = run().roles[0].pod
+    assert line(pod.at.child("tolerations", 0, "operator")) == ("0.yaml", 27)
+
+
+def test_the_last_file_that_says_a_value_is_its_place() -> None:
+    second = "env:\n  LOG_LEVEL: debug\n  NCCL_DEBUG: WARN\n"
+    assert container(RUN, second).setting("NCCL_DEBUG") is not None
+    assert line(setting("NCCL_DEBUG", RUN, second)) == ("1.yaml", 3)
+    assert line(setting("NCCL_IB_HCA", RUN, second)) == ("0.yaml", 9)
+
+
+def test_what_only_the_defaults_say_is_at_the_nearest_key_of_the_user_with_a_note() -> None:
+    found = container()
+    at = found.at.child("resources", "limits", "cpu")
+    ((default, words),) = at.document.explain(at)
+    assert line(at) == ("0.yaml", 13)
+    assert words == "the chart's default"
+    assert default.source.text.split("\n")[default.line - 1].strip() == "cpu: 500m"
+
+
+def fixed(edit: Edit, text: str = RUN) -> str:
+    rule = find("nccl-word-boolean")
+    assert rule is not None
+    finding = resolve(rule, Problem(edit.at, "", "", (edit,)))
+    return editing.apply(documents(text)[0].source, finding.edits)
+
+
+def test_a_new_value_of_a_field_is_written_into_the_values() -> None:
+    edit = SetValue(setting("NCCL_DEBUG"), "WARN")
+    assert fixed(edit) == RUN.replace("NCCL_DEBUG: INFO", "NCCL_DEBUG: WARN")
+
+
+def test_a_variable_that_goes_goes_from_the_values() -> None:
+    edit = Remove(setting("NCCL_DEBUG")._replace(path=setting("NCCL_DEBUG").path[:-1]))
+    assert fixed(edit) == RUN.replace("  NCCL_DEBUG: INFO\n", "")
+
+
+def test_a_new_variable_is_added_to_the_values() -> None:
+    edit = Append(container().at.child("env"), {"name": "NCCL_IB_TC", "value": "106"})
+    assert fixed(edit) == RUN.replace('"=mlx5_0"\n', '"=mlx5_0"\n  NCCL_IB_TC: "106"\n')
+
+
+def test_a_field_is_added_to_the_part_of_the_values_that_is_copied() -> None:
+    edit = Add(container().at.child("resources", "limits"), "rdma/hca", 8)
+    assert fixed(edit) == RUN.replace("nvidia.com/gpu: 8\n", "nvidia.com/gpu: 8\n    rdma/hca: 8\n", 1)
+
+
+def test_another_value_than_the_default_is_added_to_the_values() -> None:
+    pod = run().roles[0].pod
+    edit = SetValue(pod.at.child("volumes", 1, "emptyDir", "sizeLimit"), "64Gi")
+    assert fixed(edit) == RUN + "sharedMemory:\n  size: 64Gi\n"
+
+
+def test_what_a_template_makes_has_no_fix_in_the_values() -> None:
+    made = container()
+    assert fixed(SetValue(made.at.child("image"), "other")) == RUN
+    assert fixed(Append(made.at.child("volumeMounts"), {"name": "x", "mountPath": "/x"})) == RUN
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("processesPerNode: 8\n", True),
+        ("nodes: 4\ntrain: {module: llm}\n", True),
+        ("nodes: 4\nsharedMemroy: {size: 1Gi}\nprocessesPerNode: 1\n", True),
+        ("# yaml-language-server: $schema=../charts/training-job/values.schema.json\nimage: {tag: x}\n", True),
+        ("image: {repository: nginx}\nresources: {}\n", False),
+        ("train: {batch_size: 8}\n", False),
+        ("nodes: [a, b]\n", False),
+        ("kind: List\nnodes: 4\n", False),
+        ("nodes: 4\nmodel: gpt\n", False),
+        ("- nodes: 4\n", False),
+    ],
+)
+def test_values_are_recognised_by_keys_that_say_much(text: str, known: bool) -> None:
+    assert [values.recognises(document) for document in documents(text)] == [known]
+
+
+def lines_found(code: str, *texts: str) -> list[int]:
+    found = find(code)
+    assert found is not None
+    readings = [read(File(Source(f"{n}.yaml", text))) for n, text in enumerate(texts)]
+    return [finding.position.line for finding in lint(readings, Engine((found,))).findings]
+
+
+def test_a_values_file_with_a_fault_counts_as_linted() -> None:
+    assert lines_found("nothing-linted", "processesPerNode: none\n") == []
+    assert lines_found("values-refused", "processesPerNode: none\n") == [1]
+
+
+def test_a_suppression_in_the_values_counts() -> None:
+    text = "processesPerNode: 1\nenv:\n  NCCL_IB_DISABLE: true  # trainyard: allow nccl-word-boolean: a test\n"
+    assert lines_found("nccl-word-boolean", text) == []
+    assert lines_found("nccl-word-boolean", text.split("#")[0] + "\n") == [3]
+
+
+@pytest.mark.parametrize("scenario", sorted(Path("charts/training-job/ci").glob("*.yaml")), ids=lambda path: path.name)
+def test_the_scenarios_of_the_chart_are_clean(scenario: Path) -> None:
+    from validator import selection
+
+    reading: Reading = read(File(Source(str(scenario), scenario.read_text())))
+    readings = released(charts.Release(Path("charts/training-job")), [reading])
+    rules: tuple[Rule, ...] = selection.select((), (), "regular")
+    findings: Any = lint(readings, Engine(rules)).findings
+    assert [(finding.rule.name, finding.position.line, finding.message) for finding in findings] == []

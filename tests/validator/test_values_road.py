@@ -1,0 +1,176 @@
+"""Two roads, one model: what the validator makes of values is what Helm renders from them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import strategies as st
+
+from tests.charts import helm
+from validator.model import Project
+from validator.reading import read
+from validator.roads import compare, schema, values
+from validator.roads.manifest import project
+from validator.source import Source
+
+CHART = helm.CHARTS["training-job"]
+SCHEMA = json.loads((CHART / "values.schema.json").read_text())
+RELEASE = helm.RELEASE
+
+
+def by_values(text: str) -> tuple[Project, tuple[schema.Fault, ...]]:
+    """The project of a values file, without Helm, and what is wrong with the values."""
+    documents, broken = read(Source("run.yaml", text))
+    assert not broken
+    made = values.documents(documents, RELEASE)
+    file = made[len(documents) - 1]
+    assert isinstance(file, values.ValuesDocument)
+    return project(made), file.faults()
+
+
+def by_manifests(text: str) -> Project:
+    """The project of what Helm has rendered."""
+    documents, broken = read(Source("rendered.yaml", text))
+    assert not broken
+    return project(documents)
+
+
+@pytest.mark.parametrize("scenario", sorted(CHART.glob("ci/*-values.yaml")), ids=lambda path: path.name)
+def test_both_roads_lead_to_one_model_of_every_scenario(scenario: Path) -> None:
+    ours, faults = by_values(scenario.read_text())
+    assert faults == ()
+    assert compare.differences(ours, by_manifests(helm.manifests("helm", "training-job", scenario.name))) == []
+
+
+# Text that templates, YAML or a shell could take for something else, and that must arrive as it is.
+ODD = (
+    "", " ", " leading", "trailing ", "it's", '"quoted"', "{{ .Values.nodes }}", "$HOME", "$(HOME)", "$$", "a: b",
+    "a #b", "- a", "yes", "null", "~", "0x1f", "010", "1e3", "1_000", "two\nlines", "a\n\n  b\n", "\n", "tab\there",
+    "\\n", "%TAG", "*a", "&a", "!a", "@a", "`a`", "[a, b]", "{a: b}", "|", ">", "é", "日本", "'", '"',
+    "\u2028", "\u200b", "\U0001f525",
+)  # fmt: skip
+# No control characters: YAML has no place for most of them, so Helm's own output would be unreadable.
+LETTERS = st.one_of(
+    st.characters(exclude_categories=("Cs", "Cc", "Cn", "Co"), exclude_characters="\ufeff"), st.sampled_from("\n\t")
+)
+TEXT = st.one_of(st.sampled_from(ODD), st.text(LETTERS, max_size=12))
+# Where a template writes without quotes, YAML reads some names as numbers or booleans: both roads must.
+BARE = st.one_of(
+    st.from_regex(r"[a-z]([-a-z0-9.]{0,8}[a-z0-9])?", fullmatch=True),
+    st.sampled_from(("yes", "1", "0x10", "1e3", "null", "a b", "x #y", "'q'", "a: b", "[x]", "*a", "@a", "-", "a:")),
+)
+NUMBER = st.one_of(
+    st.integers(-10, 100), st.integers(-(2**70), 2**70), st.floats(allow_nan=False, allow_infinity=False), st.just(2.0)
+)
+COUNT = st.one_of(st.integers(1, 9), st.sampled_from((999_999, 1_000_000, 12_345_678)))
+WORD = st.one_of(TEXT, NUMBER, st.booleans())
+QUANTITY = st.from_regex(r"[1-9][0-9]{0,2}(Ki|Mi|Gi|k|M)?", fullmatch=True)
+NAME = st.from_regex(r"[A-Z_][A-Z0-9_]{0,6}", fullmatch=True)
+LABEL = st.from_regex(r"[a-z]{1,4}(\.io/[a-z]{1,3})?", fullmatch=True)
+TREE = st.recursive(st.one_of(TEXT, NUMBER, st.booleans(), st.none()), lambda inner: st.one_of(
+    st.lists(inner, max_size=2), st.dictionaries(LABEL, inner, max_size=2)), max_leaves=4)  # fmt: skip
+
+
+def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """A mapping with any of the fields."""
+    return st.fixed_dictionaries({}, optional=fields)
+
+
+def or_null(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Null now and then: it takes the default away."""
+    return st.one_of(strategy, strategy, strategy, st.none())
+
+
+RESOURCE = st.sampled_from(("cpu", "memory", "nvidia.com/gpu", "rdma/hca"))
+LIMITS = st.dictionaries(RESOURCE, st.one_of(TEXT, NUMBER), max_size=3)
+VALUES = some(
+    image=some(
+        repository=TEXT.filter(bool),
+        tag=or_null(TEXT),
+        digest=or_null(st.sampled_from(("", "sha256:" + "0" * 64))),
+        pullPolicy=or_null(st.sampled_from(("Always", "IfNotPresent", "Never"))),
+        pullSecrets=st.lists(BARE, max_size=2),
+    ),
+    nodes=COUNT,
+    processesPerNode=st.one_of(COUNT, st.sampled_from(("auto", "gpu", "cpu"))),
+    layout=st.sampled_from(("master-worker", "worker-only")),
+    train=some(module=or_null(TEXT.filter(bool)), script=TEXT, args=st.lists(WORD, max_size=4)),
+    torchrun=some(
+        command=st.lists(TEXT, min_size=1, max_size=3),
+        args=st.lists(WORD, max_size=2),
+        port=st.integers(1, 65535),
+        timeoutSeconds=or_null(COUNT),
+    ),
+    resources=some(limits=or_null(LIMITS), requests=or_null(LIMITS)),
+    env=st.dictionaries(NAME, WORD, max_size=4),
+    envSecrets=st.dictionaries(st.one_of(NAME, BARE), st.fixed_dictionaries({"secret": BARE, "key": BARE}), max_size=2),
+    sharedMemory=some(enabled=or_null(st.booleans()), size=or_null(QUANTITY)),
+    temporaryStorage=some(size=or_null(QUANTITY)),
+    checkpoints=some(
+        enabled=st.booleans(),
+        mountPath=TEXT.map(lambda text: f"/x{text}"),
+        existingClaim=st.one_of(st.just(""), BARE),
+        storageClassName=or_null(st.one_of(st.just(""), BARE)),
+        accessModes=st.lists(st.sampled_from(("ReadWriteMany", "ReadWriteOnce")), min_size=1, max_size=2),
+        size=QUANTITY,
+        keep=or_null(st.booleans()),
+    ),
+    placement=some(
+        spread=or_null(st.sampled_from(("required", "preferred", "none"))),
+        nodeSelector=st.dictionaries(LABEL, TEXT, max_size=2),
+        tolerations=st.lists(some(key=TEXT, operator=st.just("Exists"), tolerationSeconds=COUNT), max_size=2),
+        affinity=st.dictionaries(st.sampled_from(("nodeAffinity", "podAffinity", "podAntiAffinity")), TREE, max_size=2),
+        priorityClassName=st.one_of(st.just(""), BARE),
+    ),
+    restartPolicy=st.sampled_from(("OnFailure", "Never", "ExitCode", "Always")),
+    runPolicy=some(
+        restartsPerNode=or_null(st.integers(0, 9)),
+        cleanPodPolicy=or_null(st.sampled_from(("None", "Running", "All"))),
+        activeDeadlineSeconds=or_null(COUNT),
+        ttlSecondsAfterFinished=or_null(COUNT),
+        suspend=or_null(st.booleans()),
+    ),
+    terminationGracePeriodSeconds=or_null(COUNT),
+    podSecurityContext=st.one_of(TREE.filter(lambda tree: isinstance(tree, dict)), some(fsGroup=or_null(COUNT))),
+    securityContext=some(privileged=st.booleans(), capabilities=or_null(some(add=st.lists(TEXT, max_size=2)))),
+    podLabels=st.dictionaries(LABEL, TEXT, max_size=2),
+    podAnnotations=st.dictionaries(LABEL, TEXT, max_size=2),
+)
+
+
+# A render takes a tenth of a second: the examples are few, and a failure, which names the fields, is not made smaller.
+@settings(max_examples=80, phases=(Phase.explicit, Phase.generate), suppress_health_check=[HealthCheck.too_slow])
+@given(VALUES)
+def test_both_roads_lead_to_one_model_of_any_values(drawn: dict[str, Any]) -> None:
+    ours, faults = by_values(json.dumps(drawn, ensure_ascii=False))
+    rendered = helm.template("helm", CHART, values=drawn)
+    assert bool(faults) == bool(rendered.returncode), faults or rendered.stderr
+    event("refused" if faults else "rendered")
+    if not faults:
+        assert compare.differences(ours, by_manifests(rendered.stdout)) == []
+
+
+def leaves(tree: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    """Paths of all nodes of a tree but its root."""
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    return [found for key, item in items for found in ((*path, key), *leaves(item, (*path, key)))]
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@given(VALUES, st.data())
+def test_the_schema_refuses_here_what_it_refuses_for_helm(drawn: dict[str, Any], data: st.DataObject) -> None:
+    paths = leaves(drawn)
+    if paths:
+        *parents, last = data.draw(st.sampled_from(paths))
+        node: Any = drawn
+        for step in parents:
+            node = node[step]
+        node[last] = data.draw(st.one_of(TREE, NUMBER, TEXT))
+    by_values(json.dumps(drawn, ensure_ascii=False))
+    valid = jsonschema.Draft7Validator(SCHEMA).is_valid(drawn)
+    assert (next(schema.faults(SCHEMA, drawn), None) is None) == valid

@@ -1,0 +1,66 @@
+"""The kinds that are asked for: runs, and what their rules compare them with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from validator.facts.kubeflow import RUNTIMES
+from validator.roads.jobs import KINDS as RUNS
+from validator.roads.jobs import REPLICA_FIELDS
+
+# API group, version, kinds. Where a group serves a kind in several versions, the first that it has here is listed.
+_GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("kubeflow.org", "v2beta1", ("MPIJob",)),
+    ("kubeflow.org", "v1", tuple(REPLICA_FIELDS)),
+    ("trainer.kubeflow.org", "v1alpha1", ("TrainJob", *RUNTIMES)),
+    ("jobset.x-k8s.io", "v1alpha2", ("JobSet",)),
+    ("batch", "v1", ("Job",)),
+    ("k8s.cni.cncf.io", "v1", ("NetworkAttachmentDefinition",)),
+    ("nvidia.com", "v1", ("ClusterPolicy",)),
+    ("nvidia.com", "v1alpha1", ("NVIDIADriver",)),
+    (
+        "mellanox.com",
+        "v1alpha1",
+        ("NicClusterPolicy", "NicNodePolicy", "HostDeviceNetwork", "IPoIBNetwork", "MacvlanNetwork"),
+    ),
+    (
+        "sriovnetwork.openshift.io",
+        "v1",
+        ("SriovNetworkNodePolicy", "SriovNetwork", "SriovIBNetwork", "OVSNetwork"),
+    ),
+    ("kueue.x-k8s.io", "v1beta2", ("LocalQueue", "ClusterQueue", "Topology")),
+    ("kueue.x-k8s.io", "v1beta1", ("LocalQueue", "ClusterQueue", "Topology")),
+    ("kueue.x-k8s.io", "v1alpha1", ("Topology",)),
+    ("scheduling.volcano.sh", "v1beta1", ("PodGroup",)),
+    ("scheduling.x-k8s.io", "v1alpha1", ("PodGroup",)),
+    ("resource.k8s.io", "v1", ("ResourceClaim", "ResourceClaimTemplate")),
+    ("", "v1", ("LimitRange",)),
+)
+# What these own is made from them, and is judged with them or not at all.
+OWNERS = frozenset((*RUNS, "CronJob", "Pod"))
+
+
+class Kind(NamedTuple):
+    """A kind of an API version."""
+
+    group: str
+    version: str
+    name: str
+
+    @property
+    def api_version(self) -> str:
+        """As `apiVersion` of an object has it."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def path(self) -> str:
+        """Where the API server has the version."""
+        return f"/apis/{self.api_version}" if self.group else f"/api/{self.version}"
+
+
+def kinds() -> Iterator[Kind]:
+    """All of them, preferred versions first."""
+    for group, version, names in _GROUPS:
+        for name in names:
+            yield Kind(group, version, name)

@@ -1,0 +1,81 @@
+"""What runs refer to by name. Of ConfigMaps, and of networks in other namespaces, nothing else is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from validator.facts.kubeflow import RUNTIMES
+from validator.roads import multus
+from validator.roads.fields import mapping, text
+from validator.roads.jobs import KINDS
+
+Tree = dict[str, Any]
+# Namespace and name.
+Name = tuple[str, str]
+
+# The fields of a pod that name a ConfigMap: in volumes, in `envFrom` and in `env`.
+_CONFIG_MAP_FIELDS = ("configMap", "configMapRef", "configMapKeyRef")
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
+
+
+def is_name(text: str) -> bool:
+    """Whether an object or a namespace can have this name. No other text may become part of a URL."""
+    return _NAME.fullmatch(text) is not None
+
+
+def config_maps(objects: Iterable[Tree]) -> list[Name]:
+    """The ConfigMaps that the runs' pods mount or take variables from, each once."""
+    nodes = _nodes(objects)
+    found = ((namespace, text(node, field, "name")) for namespace, node in nodes for field in _CONFIG_MAP_FIELDS)
+    return _distinct(found)
+
+
+def networks(objects: Iterable[Tree]) -> list[Name]:
+    """The networks that the runs' pods ask Multus for, each once."""
+    found = (
+        (attachment.namespace or namespace, attachment.name)
+        for namespace, node in _nodes(objects)
+        for attachment in _attachments(text(node, multus.ANNOTATION))
+    )
+    return _distinct(found)
+
+
+def _distinct(found: Iterable[Name]) -> list[Name]:
+    # In the template of a custom resource nothing has checked the names: `../secrets/token` may stand there.
+    return list(dict.fromkeys(reference for reference in found if all(map(is_name, reference))))
+
+
+def _attachments(annotation: str) -> tuple[multus.Attachment, ...]:
+    parsed = multus.parse(annotation)
+    return () if isinstance(parsed, multus.Malformed) else parsed
+
+
+def _nodes(objects: Iterable[Tree]) -> Iterator[tuple[str, Tree]]:
+    """Every mapping in the specs of the runs and their runtimes, with the namespace that its names are looked up in."""
+    known = list(objects)
+    runtimes = {_key(tree): tree for tree in known if tree["kind"] in RUNTIMES}
+    for tree in known:
+        namespace = text(tree, "metadata", "namespace")
+        # A runtime of the whole cluster is in no namespace, but the TrainJobs that use it are.
+        if tree["kind"] in KINDS and namespace:
+            for part in (tree, runtimes.get(_runtime(tree, namespace), {})):
+                yield from ((namespace, node) for node in _mappings(part.get("spec")))
+
+
+def _key(tree: Tree) -> tuple[str, str, str]:
+    return tree["kind"], text(tree, "metadata", "namespace"), text(tree, "metadata", "name")
+
+
+def _runtime(tree: Tree, namespace: str) -> tuple[str, str, str]:
+    reference = mapping(tree, "spec", "runtimeRef")
+    kind = text(reference, "kind") or "ClusterTrainingRuntime"
+    return kind, namespace if kind == "TrainingRuntime" else "", text(reference, "name")
+
+
+def _mappings(tree: Any) -> Iterator[Tree]:
+    if isinstance(tree, dict):
+        yield tree
+    for child in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from _mappings(child)

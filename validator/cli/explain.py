@@ -1,0 +1,36 @@
+"""`trainyard explain`."""
+
+from __future__ import annotations
+
+import click
+
+from validator.cli.options import RULE
+
+HELP = """Show the page of a rule: the fact behind it, its source, and what to write instead.
+
+\b
+  trainyard explain NC005
+  trainyard explain nccl-word-boolean
+"""
+
+
+@click.command(name="explain", help=HELP)
+@RULE
+def command(rule: str) -> None:
+    """Print the page of a rule."""
+    from validator import parameters, registry, selection
+
+    found = selection.one(rule)
+    fix = {"safe": "`trainyard fix` corrects it", "unsafe": "`trainyard fix --unsafe` corrects it", None: "by hand"}
+    when = {"regular": "always", "pedantic": "with --pedantic", "auditor": "with --auditor"}
+    click.echo(f"{found.code} {found.name}\n")
+    click.echo(f"{registry.page(found)}\n")
+    click.echo(f"severity    {found.severity}, confidence {found.confidence}")
+    click.echo(f"on          {when[found.persona]}")
+    click.echo(f"fix         {fix[found.fix]}")
+    click.echo(f"since       {found.since}")
+    for name, default in parameters.defaults(found).items():
+        shown = list(default) if isinstance(default, tuple) else default
+        click.echo(f"parameter   rules.{found.code}.{name.replace('_', '-')}: {shown}")
+    for source in found.sources:
+        click.echo(f"source      {source}")

@@ -1,0 +1,79 @@
+"""The options that say how findings are shown, and where."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from validator.linting import Report
+    from validator.rule import Rule
+
+Function = Callable[..., Any]
+
+FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab")
+_OPTIONS = (
+    click.option(
+        "--output-format",
+        "outputs",
+        multiple=True,
+        metavar="FORMAT[=FILE]",
+        help=f"One of {', '.join(FORMATS)}, to the terminal or a file; repeat it for several.",
+    ),
+    click.option(
+        "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Colours."
+    ),
+    click.option("--statistics", is_flag=True, help="Count the findings of each rule."),
+)
+
+
+def options(function: Function) -> Function:
+    """The options of a report."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def targets(outputs: tuple[str, ...]) -> list[tuple[str, Path | None]]:
+    """Formats with their files; None is standard output, which takes one of them."""
+    from validator.selection import nearest
+
+    result: list[tuple[str, Path | None]] = []
+    for text in outputs or ("text",):
+        name, equals, file = text.partition("=")
+        if name not in FORMATS:
+            hint = nearest(name, FORMATS) or f"write one of {', '.join(FORMATS)}"
+            raise click.UsageError(f"--output-format: there is no format `{name}`; {hint}")
+        if equals and not file:
+            raise click.UsageError(f"--output-format {text}: write a file behind the `=`, or leave it out")
+        result.append((name, Path(file) if equals else None))
+    if sum(path is None for _, path in result) > 1:
+        raise click.UsageError("--output-format: only one can go to the terminal; write FORMAT=FILE for the others")
+    return result
+
+
+def write(name: str, path: Path | None, report: Report, rules: Sequence[Rule], *, color: str, statistics: bool) -> None:
+    """Write a report in a format, to a file or to standard output."""
+    from validator import reporters
+
+    on_terminal = path is None and sys.stdout.isatty()
+    style = reporters.Style(color=reporters.wants_color(color, on_terminal=on_terminal), statistics=statistics)
+    text = reporters.render(name, report, rules, style)
+    if path is None:
+        _print(text)
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise click.ClickException(f"--output-format: {path} cannot be written: {error.strerror}") from None
+
+
+def _print(text: str) -> None:
+    """Print, whatever the terminal's encoding can show."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))

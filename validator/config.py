@@ -1,0 +1,248 @@
+"""The configuration: `.trainyard.yaml`, or `[tool.trainyard]` in pyproject.toml. Errors say what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from validator import parameters
+from validator.mistake import MistakeError
+from validator.rule import Target
+from validator.selection import Persona, UnknownRuleError, fitting, nearest, one
+from validator.source import Document, Place, Source
+from validator.suppression import Allowance
+from validator.text import Text
+
+if TYPE_CHECKING:
+    from validator.rule import Rule
+
+NAMES = (".trainyard.yaml", ".trainyard.yml", "pyproject.toml")
+
+
+class ConfigError(MistakeError):
+    """A mistake of the user in the configuration or in an option; `args[0]` says where, what, and what to write."""
+
+
+class Config(NamedTuple):
+    """What the user wants of a run, from the file and the command line together."""
+
+    path: str | None = None
+    target: Target = Target()
+    profile: str | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    pedantic: bool = False
+    auditor: bool = False
+    rules: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    allow: tuple[Allowance, ...] = ()
+    known_networks: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    @property
+    def persona(self) -> Persona:
+        """The strictness."""
+        return "auditor" if self.auditor else "pedantic" if self.pedantic else "regular"
+
+    def parameters_of(self, rules: Iterable[Rule]) -> dict[str, Any]:
+        """The parameters of rules that differ from their defaults, by code."""
+        return parameters.resolved(rules, self.rules, {"known_networks": self.known_networks})
+
+
+def find(start: Path) -> Path | None:
+    """The nearest configuration file, in a folder or those above it up to the repository's root."""
+    for folder in (start, *start.parents):
+        for name in NAMES:
+            path = folder / name
+            if path.is_file() and (name != "pyproject.toml" or "[tool.trainyard" in path.read_text("utf-8", "replace")):
+                return path
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
+def load(path: Path) -> Config:
+    """The configuration in a file. Raises `ConfigError`."""
+    try:
+        source = Source(str(path), path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: it cannot be read: {error}") from None
+    document = _toml(source) if path.suffix == ".toml" else _yaml(source)
+    if document.tree is None:
+        return Config(path=str(path))
+    return _Reader(str(path), path.parent, document).config()
+
+
+def version(text: str, where: str) -> tuple[int, ...]:
+    """`2.21.5`, `v1.33` or `2.7.1+cu128` as numbers. Raises `ConfigError`."""
+    numbers = []
+    for part in text.strip().removeprefix("v").split("."):
+        digits = part[: next((n for n, letter in enumerate(part) if not letter.isdigit()), len(part))]
+        if not digits:
+            break
+        numbers.append(int(digits))
+    if not numbers:
+        raise ConfigError(f"{where}: `{text}` is no version; write one such as 2.21 or 1.33.2")
+    return tuple(numbers)
+
+
+def profile(name: str, where: str) -> str:
+    """The name, if a fabric profile has it. Raises `ConfigError`."""
+    from validator.facts import profiles
+
+    if name not in profiles.names():
+        hint = nearest(name, profiles.names()) or f"there are {', '.join(profiles.names())}"
+        raise ConfigError(f"{where}: there is no profile `{name}`; {hint}")
+    return name
+
+
+def target(name: str, text: str, where: str, known: Target) -> Target:
+    """The target with another version in it. Raises `ConfigError`."""
+    if name not in Target._fields:
+        hint = nearest(name, Target._fields) or f"write one of {', '.join(Target._fields)}"
+        raise ConfigError(f"{where}: there is no target `{name}`; {hint}")
+    return known._replace(**{name: version(text, where)})
+
+
+def _yaml(source: Source) -> Document:
+    from validator.reading import read
+
+    documents, broken = read(source)
+    if broken:
+        raise ConfigError(f"{source.name}:{broken[0].line}:{broken[0].column}: {broken[0].message}")
+    return documents[0] if documents else Text(source)
+
+
+def _toml(source: Source) -> Document:
+    import tomllib
+
+    try:
+        tree = tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{source.name}: {error}") from None
+    document = Text(source)
+    document.tree = tree.get("tool", {}).get("trainyard")
+    return document
+
+
+class _Reader:
+    """Checks a configuration's tree, key by key."""
+
+    def __init__(self, name: str, folder: Path, document: Document) -> None:
+        self._name = name
+        self._folder = folder
+        self._document = document
+
+    def config(self) -> Config:
+        readers: dict[str, Callable[[str, Any], Any]] = {
+            "target": self._target,
+            "profile": lambda key, value: profile(self._text(key, value), self._where(key)),
+            "select": self._selectors,
+            "ignore": self._selectors,
+            "pedantic": self._flag,
+            "auditor": self._flag,
+            "rules": self._rules,
+            "allow": self._allow,
+            "known-networks": self._texts,
+            "exclude": self._texts,
+        }
+        tree = self._mapping("", self._document.tree)
+        self._known("", tree, readers)
+        values = {key.replace("-", "_"): readers[key](key, value) for key, value in tree.items() if value is not None}
+        return Config(path=self._name, **values)
+
+    def _where(self, key: str) -> str:
+        return f"{self._name}: {key}" if key else self._name
+
+    def _wrong(self, key: str, wanted: str) -> ConfigError:
+        return ConfigError(f"{self._where(key)}: {wanted}")
+
+    def _known(self, key: str, tree: dict[str, Any], names: Iterable[str]) -> None:
+        for name in tree:
+            if name not in names:
+                hint = nearest(name, names) or f"write one of {', '.join(names)}"
+                raise self._wrong(f"{key}.{name}" if key else name, f"there is no such key; {hint}")
+
+    def _mapping(self, key: str, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise self._wrong(key, "write a mapping, `key: value`")
+        return value
+
+    def _text(self, key: str, value: Any) -> str:
+        if not isinstance(value, str) or not value:
+            raise self._wrong(key, f"write a text, not {_shown(value)}")
+        return value
+
+    def _texts(self, key: str, value: Any) -> tuple[str, ...]:
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self._wrong(key, f"write a list of texts, not {_shown(value)}")
+        return tuple(value)
+
+    def _flag(self, key: str, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self._wrong(key, f"write true or false, not {_shown(value)}")
+        return value
+
+    def _selectors(self, key: str, value: Any) -> tuple[str, ...]:
+        selectors = self._texts(key, [value] if isinstance(value, str) else value)
+        for selector in selectors:
+            try:
+                fitting(selector)
+            except UnknownRuleError as error:
+                raise self._wrong(key, str(error)) from None
+        return selectors
+
+    def _target(self, key: str, value: Any) -> Target:
+        result = Target()
+        for name, written in self._mapping(key, value).items():
+            if isinstance(written, float):
+                raise self._wrong(f"{key}.{name}", "put the version in quotes: 2.20 without them is the number 2.2")
+            if not isinstance(written, str | int) or isinstance(written, bool):
+                raise self._wrong(f"{key}.{name}", f"write a version, not {_shown(written)}")
+            result = target(name, str(written), self._where(f"{key}.{name}"), result)
+        return result
+
+    def _rules(self, key: str, value: Any) -> dict[str, Any]:
+        result = {}
+        for name, given in self._mapping(key, value).items():
+            try:
+                rule = one(name)
+            except UnknownRuleError as error:
+                raise self._wrong(f"{key}.{name}", str(error)) from None
+            known = parameters.names(rule)
+            if not known:
+                raise self._wrong(f"{key}.{name}", "this rule has no parameters; `ignore` turns a rule off")
+            own = {name.replace("_", "-"): value for name, value in self._mapping(f"{key}.{name}", given).items()}
+            self._known(f"{key}.{name}", own, known)
+            for parameter, written in own.items():
+                fault = parameters.fault(rule, parameter, written)
+                if fault:
+                    raise self._wrong(f"{key}.{name}.{parameter}", fault)
+            result[rule.code] = own
+        return result
+
+    def _allow(self, key: str, value: Any) -> tuple[Allowance, ...]:
+        if not isinstance(value, list):
+            raise self._wrong(key, "write a list of entries with `rule`, `path` and `reason`")
+        result = []
+        for index, entry in enumerate(value):
+            here = f"{key}[{index}]"
+            self._known(here, self._mapping(here, entry), ("rule", "path", "reason"))
+            at = Place(self._document, ("allow", index))
+            pattern = self._text(f"{here}.path", entry["path"]) if "path" in entry else "*"
+            reason = self._text(f"{here}.reason", entry["reason"]) if entry.get("reason") else ""
+            result.append(Allowance(self._text(f"{here}.rule", entry.get("rule")), _files(pattern), reason, at))
+        return tuple(result)
+
+
+def _files(pattern: str) -> Callable[[str], bool]:
+    from validator.files import matches
+
+    return lambda path: matches(path, pattern)
+
+
+def _shown(value: Any) -> str:
+    import json
+
+    words = "nothing" if value is None else f"`{json.dumps(value, default=str)}`"
+    return words if len(words) < 60 else f"{words[:56]}...`"

@@ -1,0 +1,99 @@
+"""What a text must mean after edits: the old data, edited."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from validator.reading import read
+from validator.rule import Add, Append, Edit, Remove, Rename, SetValue, Substitute
+from validator.source import Path, Source
+from validator.text import Text
+
+if TYPE_CHECKING:
+    from validator.editing.changes import Rewrite
+
+_GONE = object()
+
+
+def is_as_asked(source: Source, edits: Iterable[Edit | Rewrite], text: str) -> bool:
+    """Whether the new text holds the documents of the old one with the edits made, and nothing else."""
+    before, broken = read(source)
+    after, broken_after = read(Source(source.name, text))
+    if len(broken_after) > len(broken) or [d.index for d in before] != [d.index for d in after]:
+        return False
+    try:
+        # A shared copy: what two aliases share stays shared, and changes for both.
+        trees = copy.deepcopy({document.index: document.tree for document in before})
+        # Paths are those of the old data, so names change last, and the outer ones after the inner ones.
+        for edit in sorted(edits, key=lambda edit: (isinstance(edit, Rename), -len(edit.at.path))):
+            if not isinstance(edit.at.document, Text):
+                _edit(trees, (edit.at.document.index, *edit.at.path), edit)
+        return _equal(_kept(trees), {document.index: document.tree for document in after})
+    except (LookupError, TypeError, AttributeError, RecursionError):
+        return False
+
+
+def _edit(trees: Any, path: Path, edit: Edit | Rewrite) -> None:
+    if isinstance(edit, Add):
+        _ensured(trees, path)[edit.key] = copy.deepcopy(edit.value)
+        return
+    if isinstance(edit, Append):
+        _ensured(trees, path, list).append(copy.deepcopy(edit.value))
+        return
+    parent, last = _at(trees, path[:-1]), path[-1]
+    old = parent[last]
+    if isinstance(edit, SetValue):
+        parent[last] = edit.value
+    elif isinstance(edit, Remove):
+        parent[last] = _GONE
+    elif isinstance(edit, Rename):
+        parent[edit.key] = parent.pop(last)
+    elif isinstance(edit, Substitute):
+        parent[last] = _substituted(old, edit)
+    else:
+        parent[last] = edit.text.rstrip("\n") + old[len(old.rstrip("\n")) :]
+
+
+def _substituted(old: str, edit: Substitute) -> str:
+    lines = old.split("\n")
+    number = edit.at.line - 1
+    # The lines of a folded scalar are not those of its text: there the first occurrence must be the one.
+    if 0 <= number < len(lines) and edit.old in lines[number]:
+        lines[number] = lines[number].replace(edit.old, edit.new, 1)
+        return "\n".join(lines)
+    return old.replace(edit.old, edit.new, 1)
+
+
+def _at(tree: Any, path: Path) -> Any:
+    for step in path:
+        tree = tree[step]
+    return tree
+
+
+def _ensured(tree: Any, path: Path, kind: type = dict) -> Any:
+    """What is at the path; where nothing is, an empty mapping or list that is put there."""
+    for number, step in enumerate(path):
+        wanted = kind if number == len(path) - 1 else dict
+        if isinstance(tree, dict) and tree.get(step) is None:
+            tree[step] = wanted()
+        tree = tree[step]
+    return tree
+
+
+def _kept(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return {key: _kept(value) for key, value in tree.items() if value is not _GONE}
+    if isinstance(tree, list):
+        return [_kept(value) for value in tree if value is not _GONE]
+    return tree
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Equal, and of the same types: `1`, `1.0`, `true` and "1" are four values."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(value, other[key]) for key, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return type(one) is type(other) and (one is other or one == other)

@@ -1,0 +1,116 @@
+"""Runs rules over a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from validator.finding import Finding, resolve
+from validator.model import Container, Pod, Project, Run
+from validator.rule import Context, Problem, Rule, Target
+from validator.source import Document, EmbeddedDocument
+
+Found = Iterator[tuple[Rule, Problem]]
+
+
+class Engine:
+    """A set of rules with their parameters, ready to judge any number of projects."""
+
+    def __init__(
+        self,
+        rules: Sequence[Rule],
+        target: Target | None = None,
+        profile: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.rules = rules
+        self._target = target or Target()
+        self._profile = profile
+        self._parameters = parameters or {}
+        self._needs = tuple({need for rule in rules for need in rule.needs})
+        self._judges: dict[tuple[str, ...], _Judge] = {}
+
+    def judge(self, project: Project) -> list[Finding]:
+        """All findings, in the order of the files' text."""
+        judge = self._judge_with(_words(project, self._needs))
+        context = Context(project, self._target, self._profile)
+        findings = [resolve(rule, problem) for rule, problem in judge.project(project, context)]
+        # Containers that share a ConfigMap or an anchor lead to the same line more than once.
+        # Of findings at one place the first counts: it is where an anchor is, and an edit cannot be made at an alias.
+        distinct = {(finding.order, finding.message): finding for finding in reversed(findings)}
+        return sorted(distinct.values(), key=lambda finding: finding.order)
+
+    def examine(self, things: Iterable[Any], project: Project) -> list[Finding]:
+        """Findings about what is not in the model: how files were read, and what the user allows."""
+        judge = self._judge_with(self._needs)
+        context = Context(project, self._target, self._profile)
+        return [resolve(*found) for thing in things for found in judge.apply(type(thing).__name__, thing, context)]
+
+    def _judge_with(self, words: tuple[str, ...]) -> _Judge:
+        judge = self._judges.get(words)
+        if judge is None:
+            known = frozenset(words)
+            applicable = [rule for rule in self.rules if not rule.needs or known.intersection(rule.needs)]
+            judge = self._judges[words] = _Judge(applicable, self._parameters)
+        return judge
+
+
+def _words(project: Project, needs: tuple[str, ...]) -> tuple[str, ...]:
+    """The words that stand in the files; all of them where objects come out of a chart and not out of a text."""
+    if any(type(document) not in (Document, EmbeddedDocument) for document in project.documents):
+        return needs
+    texts = {id(document.source): document.source.text for document in project.documents}.values()
+    return tuple(need for need in needs if any(need in text for text in texts))
+
+
+class _Judge:
+    """The rules that can find anything, by what they are called with."""
+
+    def __init__(self, rules: Iterable[Rule], parameters: Mapping[str, Any]) -> None:
+        self._by_subject: dict[str, list[tuple[Rule, Any]]] = {}
+        for rule in rules:
+            entry = (rule, parameters.get(rule.code, rule.parameters))
+            self._by_subject.setdefault(rule.subject, []).append(entry)
+
+    def project(self, project: Project, context: Context) -> Found:
+        yield from self.apply("Project", project, context)
+        for document in project.documents:
+            yield from self.apply("Document", document, context)
+            if type(document) is not Document:
+                yield from self.apply(type(document).__name__, document, context)
+        for resource in project.resources:
+            yield from self.apply("Resource", resource, context)
+        for network in project.networks:
+            yield from self.apply("Network", network, context)
+        for deepspeed in project.deepspeeds:
+            yield from self.apply("DeepSpeed", deepspeed, context._replace(run=deepspeed.run))
+        for run in project.runs:
+            yield from self._run(run, context._replace(run=run))
+
+    def _run(self, run: Run, context: Context) -> Found:
+        yield from self.apply("Run", run, context)
+        for role in run.roles:
+            inner = context._replace(role=role, pod=role.pod)
+            yield from self.apply("Role", role, inner)
+            yield from self._pod(role.pod, inner)
+
+    def _pod(self, pod: Pod, context: Context) -> Found:
+        yield from self.apply("Pod", pod, context)
+        for container in (*pod.containers, *pod.init_containers):
+            yield from self._container(container, context._replace(container=container))
+
+    def _container(self, container: Container, context: Context) -> Found:
+        yield from self.apply("Container", container, context)
+        for setting in container.settings:
+            yield from self.apply("Setting", setting, context)
+        for script in container.scripts:
+            yield from self.apply("Script", script, context)
+        for command in container.commands:
+            yield from self.apply("Command", command, context)
+
+    def apply(self, subject: str, thing: Any, context: Context) -> Found:
+        """What the rules for a subject say of a thing."""
+        for rule, parameters in self._by_subject.get(subject, ()):
+            own = context if parameters is None else context._replace(parameters=parameters)
+            for problem in rule.check(thing, own):
+                yield rule, problem

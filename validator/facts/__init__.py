@@ -1,0 +1,1 @@
+"""Facts about the world that rules share, each with its source."""

@@ -1,0 +1,39 @@
+"""How NCCL reads its lists of interfaces and adapters: `^` and then `=` in front of the whole list, names behind.
+
+Source: src/os/linux.cc ncclOsFindInterfaces, src/transport/net_ib/init.cc and src/misc/utils.cc parseStringList and
+matchIf of NVIDIA/nccl at v2.30.7-1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+INTERFACES = "NCCL_SOCKET_IFNAME"
+ADAPTERS = "NCCL_IB_HCA"
+LISTS = (INTERFACES, ADAPTERS, "NCCL_OOB_NET_IFNAME")
+
+
+class DeviceList(NamedTuple):
+    """A list as NCCL takes it. `entries` are written as in the list: a name, for adapters with `:port`."""
+
+    excludes: bool
+    exact: bool
+    entries: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The entries without ports."""
+        return tuple(name for entry in self.entries if (name := entry.partition(":")[0]))
+
+    def names_it(self, device: str) -> bool:
+        """Whether a device is in the list."""
+        return any(device == name if self.exact else device.startswith(name) for name in self.names)
+
+
+def read(value: str) -> DeviceList:
+    """The list in the value of a variable."""
+    excludes = value.startswith("^")
+    value = value[1:] if excludes else value
+    exact = value.startswith("=")
+    value = value[1:] if exact else value
+    return DeviceList(excludes, exact, tuple(entry for entry in value.split(",") if entry))

@@ -1,0 +1,24 @@
+"""Kubernetes quantities: `64Gi`, `500m`, `1e9`. Source: k8s.io/apimachinery pkg/api/resource/quantity.go."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$")
+_SUFFIX = {
+    "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
+    **{f"{letter}i": 1024.0 ** (power + 1) for power, letter in enumerate("KMGTPE")},
+}  # fmt: skip
+
+
+def number(quantity: Any) -> float | None:
+    """The quantity in its base unit (bytes, cores, devices); None when it is none."""
+    match = _QUANTITY.match(str(quantity)) if isinstance(quantity, str | int | float) else None
+    if match is None:
+        return None
+    digits, suffix, exponent = match.groups()
+    if len(digits) > 40 or len(exponent or "") > 3 or abs(int(exponent or 0)) > 40:
+        # Beyond what a float holds, and beyond what any cluster has.
+        return None
+    return float(digits) * (_SUFFIX[suffix] if suffix else 10.0 ** int(exponent) if exponent else 1.0)

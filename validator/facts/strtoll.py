@@ -1,0 +1,19 @@
+"""Integers as NCCL reads them. Source: NVIDIA/nccl v2.30.7-1 src/misc/param.cc, ncclLoadParam: strtoll with base 0."""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER = re.compile(r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+
+
+def number(text: str | None) -> int | None:
+    """The number that the text starts with; None where it starts with none, or is not known."""
+    match = _NUMBER.match(text or "")
+    if match is None:
+        return None
+    sign, digits = match.groups()
+    octal = len(digits) > 1 and digits[1].isdigit() and digits[0] == "0"
+    # 64 bits hold far fewer digits; Python refuses to read thousands.
+    value = int(digits[:40], 8 if octal else 0)
+    return -value if sign == "-" else value

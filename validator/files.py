@@ -1,0 +1,122 @@
+"""What the user names on the command line to texts that can be read."""
+
+from __future__ import annotations
+
+import codecs
+import fnmatch
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from validator.mistake import MistakeError
+from validator.reading import BrokenText
+from validator.source import Source
+
+SUFFIXES = (".yaml", ".yml", ".json")
+STDIN = "-"
+MAX_BYTES = 32 * 1024 * 1024
+
+# With a byte order mark the file says what it is; without one it is UTF-8, as Kubernetes demands.
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class MissingError(MistakeError):
+    """A file or folder that the user named and that cannot be opened; `args[0]` says which and why."""
+
+
+class File(NamedTuple):
+    """A text and how it came.
+
+    `fault` is what keeps it from being decoded. `folder` is the folder that the user named, None for a named file.
+    """
+
+    source: Source
+    fault: BrokenText | None = None
+    folder: str | None = None
+    mark: bytes = b""
+    encoding: str = "utf-8"
+
+    def encoded(self, text: str) -> bytes:
+        """Another text as this file would hold it."""
+        return self.mark + text.encode(self.encoding)
+
+
+def load(names: Iterable[str], exclude: Iterable[str] = ()) -> Iterator[File]:
+    """All files that the names stand for: themselves, those in folders, and `-` for standard input.
+
+    Raises `MissingError` for a name that nothing has.
+    """
+    excluded = tuple(exclude)
+    seen: set[str] = set()
+    for name in names:
+        if os.path.isdir(name):  # noqa: PTH112 - paths are strings all along: there may be ten thousand of them
+            found = sorted(_walk(name, excluded))
+            yield from (_opened(path, name) for path in found if _is_new(path, seen))
+            if not found:
+                # Without anything in it the folder stands for itself, so that it is not passed over in silence.
+                yield File(Source(name, ""))
+        elif not _is_new(name, seen):
+            continue
+        elif name == STDIN:
+            yield _decoded(File(Source("<stdin>", "")), sys.stdin.buffer.read(MAX_BYTES + 1))
+        else:
+            yield _opened(name, None)
+
+
+def _is_new(path: str, seen: set[str]) -> bool:
+    absolute = os.path.abspath(path)  # noqa: PTH100
+    known = absolute in seen
+    seen.add(absolute)
+    return not known
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Whether a path, as a whole or from any of its folders on, matches a pattern with `*` and `?`."""
+    whole = os.path.relpath(path).replace(os.sep, "/")
+    wanted = pattern.removeprefix("./").rstrip("/")
+    return any(
+        fnmatch.fnmatchcase(candidate, wanted) or fnmatch.fnmatchcase(candidate, wanted + "/*")
+        for candidate in (whole, *(whole[n + 1 :] for n, letter in enumerate(whole) if letter == "/"))
+    )
+
+
+def _walk(folder: str, exclude: tuple[str, ...]) -> Iterator[str]:
+    """Files with data below a folder, without what is hidden and the templates of charts, which are no YAML yet."""
+    for parent, folders, names in os.walk(folder):
+        hidden = {name for name in folders if name.startswith(".")}
+        templates = {"templates"} if "Chart.yaml" in names else set[str]()
+        folders[:] = [name for name in folders if name not in hidden | templates]
+        for name in names:
+            path = os.path.join(parent, name)  # noqa: PTH118
+            if name.endswith(SUFFIXES) and name[0] != "." and not any(matches(path, pattern) for pattern in exclude):
+                yield path
+
+
+def _opened(name: str, folder: str | None) -> File:
+    file = File(Source(name, ""), folder=folder)
+    try:
+        with Path(name).open("rb") as stream:
+            return _decoded(file, stream.read(MAX_BYTES + 1))
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        if folder is None:
+            raise MissingError(f"{name or repr(name)}: {reason}") from None
+        return file._replace(fault=BrokenText(f"it cannot be opened: {reason}", 1, 1))
+
+
+def _decoded(file: File, data: bytes) -> File:
+    name = file.source.name
+    if len(data) > MAX_BYTES:
+        return file._replace(fault=BrokenText(f"it is larger than {MAX_BYTES >> 20} MiB", 1, 1))
+    mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+    file = file._replace(mark=mark, encoding=encoding)
+    data = data[len(mark) :]
+    try:
+        return file._replace(source=Source(name, data.decode(encoding)))
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode(encoding, "replace")
+        place = before.count("\n") + 1, len(before) - before.rfind("\n")
+        fault = BrokenText(f"it is not {encoding.upper()}: {error.reason}", *place)
+        return file._replace(source=Source(name, data.decode(encoding, "replace")), fault=fault)

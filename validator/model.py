@@ -1,0 +1,274 @@
+"""A training run as every rule sees it, whichever road it came by: values, a render or a hand-written manifest.
+
+The types are tuples because these import and build several times as fast as data classes, and linting must not be
+slower than a schema check. Nothing in them may be changed. Fields called `at` say where the thing is written; two runs
+are the same when they are equal but for these (`validator.roads.compare`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from validator.source import Document, Place
+
+
+class Setting(NamedTuple):
+    """An environment variable of a process, wherever it is set.
+
+    `value` is None when it is not in the files: it comes from a Secret, a field of the pod or an unknown ConfigMap.
+    `raw` is the value as YAML gives it, so that an unquoted `1` can be told from `"1"`.
+    `via` is one of "env", "envFrom", "script" (`export A=B`), "command" (`env A=B program`) and "mpirun" (`-x A=B`).
+    """
+
+    name: str
+    value: str | None
+    raw: Any
+    via: str
+    at: Place
+
+
+class Script(NamedTuple):
+    """Shell text that a container runs: the argument of `sh -c`, or a file out of a ConfigMap."""
+
+    text: str
+    at: Place
+
+
+class Command(NamedTuple):
+    """A program and its arguments, from argv or from a script; `$(NAME)` and `$NAME` stand as written.
+
+    `words` have lost their quotes. `at` is the script's line, or the field that argv is written in; `word_at` is the
+    place of each word.
+    """
+
+    words: tuple[str, ...]
+    word_at: tuple[Place, ...]
+    at: Place
+
+    @property
+    def program(self) -> str:
+        """Name of the program without its folder; empty when there is none."""
+        return self.words[0].rsplit("/", 1)[-1] if self.words else ""
+
+    def option(self, *names: str) -> str | None:
+        """Value of the last of these options, as `--name value` or `--name=value`; dashes and underscores are alike."""
+        found = self.option_at(*names)
+        return found[0] if found is not None else None
+
+    def option_at(self, *names: str) -> tuple[str, Place] | None:
+        """As `option`, with the place of the word that holds the value."""
+        wanted = {name.replace("_", "-") for name in names}
+        result = None
+        for index, word in enumerate(self.words):
+            name, equals, value = word.partition("=")
+            if name.replace("_", "-") not in wanted:
+                continue
+            if equals:
+                result = value, self.word_at[index]
+            elif index + 1 < len(self.words):
+                result = self.words[index + 1], self.word_at[index + 1]
+        return result
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these flags is among the words, with or without a value."""
+        wanted = {name.replace("_", "-") for name in names}
+        return any(word.partition("=")[0].replace("_", "-") in wanted for word in self.words)
+
+
+class Mount(NamedTuple):
+    """A volume in a container."""
+
+    volume: str
+    mount_path: str
+    read_only: bool
+    at: Place
+
+
+class Volume(NamedTuple):
+    """A volume of a pod: `kind` is the field that says what it is (`emptyDir`, `persistentVolumeClaim` ...)."""
+
+    name: str
+    kind: str
+    body: dict[str, Any]
+    at: Place
+
+
+class Container(NamedTuple):
+    """A container; `tree` is all of it as written. `settings` has every variable, in the order in which they apply."""
+
+    name: str
+    image: str | None
+    command: tuple[str, ...]
+    args: tuple[str, ...]
+    settings: tuple[Setting, ...]
+    scripts: tuple[Script, ...]
+    commands: tuple[Command, ...]
+    limits: dict[str, Any]
+    requests: dict[str, Any]
+    mounts: tuple[Mount, ...]
+    tree: dict[str, Any]
+    at: Place
+
+    def setting(self, name: str) -> Setting | None:
+        """The entry for a variable that counts: the last one."""
+        return next((setting for setting in reversed(self.settings) if setting.name == name), None)
+
+    def quantity(self, resource: str) -> Any:
+        """Limit of a resource, or its request where there is no limit."""
+        return self.limits.get(resource, self.requests.get(resource))
+
+    @property
+    def capabilities(self) -> tuple[str, ...]:
+        """Capabilities that are added."""
+        context = self.tree.get("securityContext")
+        capabilities = context.get("capabilities") if isinstance(context, dict) else None
+        added = capabilities.get("add") if isinstance(capabilities, dict) else None
+        return tuple(str(name) for name in added) if isinstance(added, list) else ()
+
+    @property
+    def privileged(self) -> bool:
+        """Whether the container is privileged."""
+        context = self.tree.get("securityContext")
+        return isinstance(context, dict) and context.get("privileged") is True
+
+
+class Pod(NamedTuple):
+    """A pod template. `tree` is its spec as written; `at` the place of the spec, `template_at` of the template."""
+
+    containers: tuple[Container, ...]
+    init_containers: tuple[Container, ...]
+    volumes: tuple[Volume, ...]
+    labels: dict[str, Any]
+    annotations: dict[str, Any]
+    host_network: bool
+    tree: dict[str, Any]
+    at: Place
+    template_at: Place
+
+    def volume(self, name: str) -> Volume | None:
+        """The volume with this name."""
+        return next((volume for volume in self.volumes if volume.name == name), None)
+
+    def mounted(self, container: Container, mount_path: str) -> Volume | None:
+        """The volume at exactly this path of a container."""
+        for mount in container.mounts:
+            if mount.mount_path.rstrip("/") == mount_path.rstrip("/"):
+                return self.volume(mount.volume)
+        return None
+
+
+class Role(NamedTuple):
+    """The replicas of a run that share a pod template: Master, Worker, Launcher, or a JobSet's replicated job.
+
+    `replicas` is the number of pods, None when it is not written or no number. `trains` is False for roles that only
+    start or serve others (MPI launcher, dataset initializer). `main` is the index of the container that trains.
+    """
+
+    name: str
+    replicas: int | None
+    restart_policy: str | None
+    pod: Pod
+    main: int
+    trains: bool
+    tree: dict[str, Any]
+    at: Place
+
+    @property
+    def container(self) -> Container | None:
+        """The container that trains."""
+        return self.pod.containers[self.main] if self.main < len(self.pod.containers) else None
+
+
+class Run(NamedTuple):
+    """A training run: one PyTorchJob, TFJob, MPIJob, XGBoostJob, PaddleJob, JAXJob, TrainJob, JobSet or Job.
+
+    `spec` is the job's spec as written, `runtime` the spec of the (Cluster)TrainingRuntime under a TrainJob.
+    `processes` is the number of training processes in each pod, None when the files do not say.
+    """
+
+    kind: str
+    api_version: str
+    name: str
+    namespace: str
+    labels: dict[str, Any]
+    annotations: dict[str, Any]
+    roles: tuple[Role, ...]
+    processes: int | None
+    spec: dict[str, Any]
+    runtime: dict[str, Any] | None
+    at: Place
+
+    def role(self, name: str) -> Role | None:
+        """The role with this name."""
+        return next((role for role in self.roles if role.name == name), None)
+
+    @property
+    def training_roles(self) -> tuple[Role, ...]:
+        """The roles whose pods train."""
+        return tuple(role for role in self.roles if role.trains)
+
+    @property
+    def nodes(self) -> int | None:
+        """Number of training pods, None when a role does not say."""
+        counts = [role.replicas for role in self.training_roles]
+        return sum(count for count in counts if count is not None) if counts and None not in counts else None
+
+    @property
+    def world_size(self) -> int | None:
+        """Number of training processes, None when the files do not say."""
+        return self.nodes * self.processes if self.nodes is not None and self.processes is not None else None
+
+    @property
+    def elastic(self) -> dict[str, Any] | None:
+        """The elasticPolicy of a PyTorchJob."""
+        policy = self.spec.get("elasticPolicy")
+        return policy if isinstance(policy, dict) else None
+
+
+class Network(NamedTuple):
+    """A NetworkAttachmentDefinition: `config` is its CNI configuration, None with the `fault` that keeps it unread.
+
+    `plugins` are the configurations of a plugin list, or the single one; `config_at` is where the JSON is written.
+    """
+
+    name: str
+    namespace: str
+    resource: str | None
+    config: dict[str, Any] | None
+    plugins: tuple[tuple[dict[str, Any], Place], ...]
+    fault: str | None
+    config_at: Place
+    at: Place
+
+
+class DeepSpeed(NamedTuple):
+    """A DeepSpeed configuration and the run that uses it, None when the files do not show one."""
+
+    config: dict[str, Any]
+    run: Run | None
+    at: Place
+
+
+class Resource(NamedTuple):
+    """Any Kubernetes object; `tree` is all of it."""
+
+    kind: str
+    api_version: str
+    name: str
+    namespace: str
+    tree: dict[str, Any]
+    at: Place
+
+
+class Project(NamedTuple):
+    """All that is linted together. `resources` holds every object, those of the other fields included."""
+
+    runs: tuple[Run, ...]
+    networks: tuple[Network, ...]
+    deepspeeds: tuple[DeepSpeed, ...]
+    resources: tuple[Resource, ...]
+    documents: tuple[Document, ...]
+
+    def of_kind(self, *kinds: str) -> tuple[Resource, ...]:
+        """The objects of these kinds."""
+        return tuple(resource for resource in self.resources if resource.kind in kinds)

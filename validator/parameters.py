@@ -1,0 +1,54 @@
+"""The parameters of rules: their names, their types and the values that the user gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from validator.rule import Rule
+
+
+def names(rule: Rule) -> tuple[str, ...]:
+    """Names of a rule's parameters, as they are written in the configuration."""
+    return tuple(name.replace("_", "-") for name in defaults(rule))
+
+
+def defaults(rule: Rule) -> dict[str, Any]:
+    """Default values of a rule's parameters, by their names in Python."""
+    return dict(rule.parameters._asdict()) if rule.parameters is not None else {}
+
+
+def fault(rule: Rule, name: str, value: Any) -> str:
+    """What is wrong with a value for a parameter; empty when nothing is."""
+    default = defaults(rule)[name.replace("-", "_")]
+    if isinstance(default, bool):
+        return "" if isinstance(value, bool) else "write true or false"
+    if isinstance(default, tuple):
+        kind = type(default[0]) if default else str
+        fits = isinstance(value, list) and all(_fits(item, kind) for item in value)
+        return "" if fits else f"write a list of {'numbers' if kind in (int, float) else 'texts'}"
+    if isinstance(default, int | float):
+        kinds = {int: "a whole number", float: "a number"}
+        return "" if _fits(value, type(default)) else f"write {kinds[type(default)]}; the default is {default}"
+    return "" if isinstance(value, str) else "write a text"
+
+
+def resolved(
+    rules: Iterable[Rule], given: Mapping[str, Mapping[str, Any]], shared: Mapping[str, tuple[str, ...]]
+) -> dict[str, Any]:
+    """The parameters of each rule for which there are any values, given to it or shared by all that have the name."""
+    result = {}
+    for rule in rules:
+        known = defaults(rule)
+        values = {name: value for name, value in shared.items() if name in known and value}
+        values |= {name.replace("-", "_"): value for name, value in given.get(rule.code, {}).items()}
+        if values:
+            frozen = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+            result[rule.code] = rule.parameters._replace(**frozen)
+    return result
+
+
+def _fits(value: Any, kind: type) -> bool:
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, int | float) if kind is float else isinstance(value, kind)

@@ -1,0 +1,58 @@
+"""All rules: every module in `validator/rules/<family>` holds one, under the name of its file.
+
+Importing two hundred modules takes longer than linting a file. `validator/index.py`, which is generated, has what is to
+be known of the rules; the module of a rule is imported when there is something for it to look at.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from validator import index
+from validator.rule import Check, Context, Problem, Rule
+
+FOLDER = Path(__file__).parent / "rules"
+
+
+@functools.cache
+def rules() -> tuple[Rule, ...]:
+    """Every rule, by code. Those with parameters are imported, since their types are in the module."""
+    return tuple(
+        load(entry["module"]) if entry["parameters"] else Rule(**{**entry, "parameters": None}, check=_later(entry))
+        for entry in index.RULES
+    )
+
+
+@functools.cache
+def load(module: str) -> Rule:
+    """The rule in a module."""
+    found: Rule = getattr(importlib.import_module(module), module.rsplit(".", 1)[-1])
+    return found
+
+
+def discover() -> tuple[Rule, ...]:
+    """Every rule that there is a file for, by code: what the index is made from."""
+    modules = (f"validator.rules.{p.parent.name}.{p.stem}" for p in FOLDER.glob("*/*.py") if p.stem != "__init__")
+    return tuple(sorted(map(load, modules), key=lambda rule: rule.code))
+
+
+def _later(entry: dict[str, Any]) -> Check:
+    def check(subject: Any, context: Context) -> Iterator[Problem]:
+        return load(entry["module"]).check(subject, context)
+
+    return check
+
+
+def find(code_or_name: str) -> Rule | None:
+    """The rule with this code or name, in any case."""
+    wanted = code_or_name.lower().replace("_", "-")
+    return next((rule for rule in rules() if wanted in (rule.code.lower(), rule.name)), None)
+
+
+def page(rule: Rule) -> str:
+    """The rule's documentation, in Markdown."""
+    return (importlib.import_module(rule.module).__doc__ or "").strip()

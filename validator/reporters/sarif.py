@@ -1,0 +1,85 @@
+"""SARIF 2.1.0, which code hosts show beside the lines of a change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from validator import __version__, registry
+from validator.fingerprint import fingerprints, relative
+
+if TYPE_CHECKING:
+    from validator.finding import Finding
+    from validator.linting import Report
+    from validator.reporters import Style
+    from validator.rule import Rule
+    from validator.source import Position
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+
+
+def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa: ARG001
+    """One run, with every rule that was on and every finding, those that are allowed marked as such."""
+    numbers = {rule.code: number for number, rule in enumerate(rules)}
+    everything = [*((finding, None) for finding in report.findings), *report.allowed]
+    marked = zip(fingerprints(finding for finding, _ in everything), everything, strict=True)
+    results = [_result(finding, mark, numbers, reason) for (finding, mark), (_, reason) in marked]
+    driver = {
+        "name": "trainyard",
+        "semanticVersion": __version__,
+        "rules": [_rule(rule) for rule in rules],
+    }
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    page = registry.page(rule)
+    title = page.split("\n", 1)[0]
+    return {
+        "id": rule.code,
+        "name": "".join(word.capitalize() for word in rule.name.split("-")),
+        "shortDescription": {"text": title},
+        "fullDescription": {"text": title},
+        "help": {"text": page, "markdown": page},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        "properties": {"confidence": rule.confidence},
+    }
+
+
+def _result(finding: Finding, mark: str, numbers: dict[str, int], reason: str | None) -> dict[str, Any]:
+    words = f"{finding.message}. {finding.help[:1].upper()}{finding.help[1:]}." if finding.help else finding.message
+    result: dict[str, Any] = {
+        "ruleId": finding.rule.code,
+        "level": _LEVELS[finding.rule.severity],
+        "message": {"text": words},
+        "locations": [{"physicalLocation": _location(finding.position)}],
+        "partialFingerprints": {"trainyard/v1": mark},
+    }
+    if finding.rule.code in numbers:
+        result["ruleIndex"] = numbers[finding.rule.code]
+    if finding.related:
+        result["relatedLocations"] = [
+            {"id": number, "physicalLocation": _location(position), "message": {"text": why}}
+            for number, (position, why) in enumerate(finding.related)
+        ]
+    if reason is not None:
+        result["suppressions"] = [{"kind": "inSource", "justification": reason}]
+    return result
+
+
+def _location(position: Position) -> dict[str, Any]:
+    path = relative(position.source.name)
+    artifact: dict[str, Any] = {"uri": quote("stdin" if path.startswith("<") else path, errors="surrogateescape")}
+    if not path.startswith(("/", "..", "<")):
+        artifact["uriBaseId"] = "%SRCROOT%"
+    region = {
+        "startLine": position.line,
+        "startColumn": position.column,
+        "endLine": position.end_line,
+        "endColumn": position.end_column,
+    }
+    return {"artifactLocation": artifact, "region": region}

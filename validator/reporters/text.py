@@ -1,0 +1,127 @@
+"""Text for people: the place, what is wrong, the line with the fault marked, and what to write instead."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from validator.text import lines
+
+if TYPE_CHECKING:
+    from validator.finding import Finding
+    from validator.linting import Report
+    from validator.reporters import Style
+    from validator.rule import Rule
+    from validator.source import Position
+
+MAX_WIDTH = 120
+_COLORS = {"error": "1;31", "warning": "1;33", "info": "1;36", "bold": "1", "frame": "34", "help": "1;32"}
+
+
+def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa: ARG001
+    """All findings, then their number."""
+    paint = _Paint(style.color)
+    shown = [line for finding in report.findings for line in (*_finding(finding, paint), "")]
+    if style.statistics and report.findings:
+        shown += [*_statistics(report), ""]
+    return "\n".join([*shown, summary(report)]) + "\n"
+
+
+def summary(report: Report) -> str:
+    """How many findings there are, in how many files, and what can be done about them."""
+    files = counted(len(report.files), "file")
+    extra = [f"{len(report.allowed)} allowed"] if report.allowed else []
+    extra += [f"{report.baselined} in the baseline"] if report.baselined else []
+    besides = f" ({', '.join(extra)})" if extra else ""
+    if not report.findings:
+        return f"Nothing found in {files}{besides}."
+    severities = Counter(finding.rule.severity for finding in report.findings)
+    counts = [counted(severities[name], name) for name in ("error", "warning") if severities[name]]
+    counts += [f"{severities['info']} info"] if severities["info"] else []
+    safe = sum(bool(finding.edits) and finding.rule.fix == "safe" for finding in report.findings)
+    unsafe = sum(bool(finding.edits) and finding.rule.fix == "unsafe" for finding in report.findings)
+    text = f"Found {', '.join(counts)} in {files}{besides}."
+    text += f" `trainyard fix` corrects {safe} [*]." if safe else ""
+    return text + (f" `trainyard fix --unsafe` corrects {unsafe}{' more' if safe else ''}." if unsafe else "")
+
+
+class _Paint:
+    """Colours, or none."""
+
+    def __init__(self, on: bool) -> None:
+        self._on = on
+
+    def __call__(self, name: str, text: str) -> str:
+        return f"\033[{_COLORS[name]}m{text}\033[0m" if self._on and text else text
+
+
+def _finding(finding: Finding, paint: _Paint) -> Iterator[str]:
+    rule = finding.rule
+    mark = " [*]" if finding.edits and rule.fix == "safe" else ""
+    place = paint("bold", _place(finding.position))
+    head = paint(rule.severity, f"{rule.severity} {rule.code}")
+    yield f"{place}: {head} {rule.name}{mark}: {_visible(finding.message)}"
+    margin = " " * len(str(finding.position.line))
+    excerpt = _excerpt(finding.position)
+    if excerpt is not None:
+        words, carets = excerpt
+        bar = paint("frame", "|")
+        yield f"{margin} {bar}"
+        yield f"{paint('frame', str(finding.position.line))} {bar} {words}".rstrip()
+        yield f"{margin} {bar} {paint(rule.severity, carets)}"
+    for position, why in finding.related:
+        yield f"{margin} {paint('frame', '=')} {paint('bold', 'note')}: {_visible(why)}: {_place(position)}"
+    if finding.help:
+        yield f"{margin} {paint('frame', '=')} {paint('help', 'help')}: {_visible(finding.help)}"
+
+
+def _place(position: Position) -> str:
+    return f"{_visible(position.source.name)}:{position.line}:{position.column}"
+
+
+def _excerpt(position: Position) -> tuple[str, str] | None:
+    """The line of a position and the carets below it, cut to a width that fits a terminal."""
+    numbered = lines(position.source)
+    line = numbered[position.line - 1] if position.line <= len(numbered) else ""
+    if not line.strip():
+        return None
+    start = min(position.column - 1, len(line))
+    end = position.end_column - 1 if position.end_line == position.line else len(line)
+    end = max(start + 1, min(end, len(line)))
+    first = 0 if end <= MAX_WIDTH else max(0, start - MAX_WIDTH // 4)
+    last = first + MAX_WIDTH
+    before, marked = _visible(line[first:start]), _visible(line[start : min(end, last)])
+    dots = "..." if first else ""
+    words = dots + before + marked + _visible(line[min(end, last) : last]) + ("..." if last < len(line) else "")
+    return words, " " * (len(dots) + _width(before)) + "^" * max(1, _width(marked))
+
+
+def _visible(text: str) -> str:
+    """The text without anything that a terminal would obey."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else " " if letter in "\t\n" else f"\\x{ord(letter):02x}" for letter in text
+    )
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _statistics(report: Report) -> Iterator[str]:
+    counts = Counter(finding.rule.code for finding in report.findings)
+    names = {finding.rule.code: finding.rule.name for finding in report.findings}
+    for code, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+        yield f"{count:6}  {code}  {names[code]}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, in the plural where it needs one."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

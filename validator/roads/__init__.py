@@ -1,0 +1,1 @@
+"""The ways from files to the model."""

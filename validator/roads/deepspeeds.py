@@ -1,0 +1,181 @@
+"""DeepSpeed configurations, wherever they are written, and the runs that use them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from validator.facts.kubeflow import RUNTIMES
+from validator.model import Command, Container, DeepSpeed, Pod, Resource, Run
+from validator.reading import BrokenText, embedded
+from validator.roads.fields import items, mapping, text, whole
+from validator.roads.torchrun import bounds
+from validator.source import Document, Place
+
+# One of the first is enough; the others stand in the configurations of other libraries too, and need company.
+SURE = ("zero_optimization", "train_micro_batch_size_per_gpu")
+LIKELY = ("train_batch_size", "gradient_accumulation_steps", "elasticity")
+COMPANY = (
+    "gradient_clipping", "steps_per_print", "wall_clock_breakdown", "communication_data_type", "prescale_gradients",
+    "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer", "activation_checkpointing",
+)  # fmt: skip
+SECTIONS = ("fp16", "bf16", "optimizer", "scheduler", "elasticity", "amp")
+# What names the file: Hugging Face's TrainingArguments, DeepSpeed's own parser, Accelerate's launcher and its variable.
+NATIVE_OPTION = "--deepspeed-config"
+OPTIONS = ("--deepspeed", NATIVE_OPTION, "--deepspeed-config-file", "--ds-config")
+VARIABLE = "ACCELERATE_DEEPSPEED_CONFIG_FILE"
+
+# More pods than this are a misprint, or too many to look at one number after another.
+MOST_NODES = 10_000
+MOST_DIGITS = 8
+
+# Signs that a batch is split over fewer processes than there are.
+_MODEL_PARALLEL_KEYS = ("tensor_parallel", "sequence_parallel_size", "pipeline", "expert_parallel")
+_MODEL_PARALLEL = re.compile(
+    r"(tensor|pipeline|pipe|model|sequence|context|ulysses)[-_]?(model[-_]?)?parallel|ulysses|megatron|^--(tp|pp|sp|cp)\b",
+    re.I,
+)
+# Launchers that are told the number of all processes.
+_PROCESS_OPTIONS = {
+    **dict.fromkeys(("mpirun", "mpiexec", "orterun"), ("-np", "-n", "--np", "-c")),
+    "accelerate": ("--num-processes",),
+}
+
+
+def deepspeeds(
+    documents: tuple[Document, ...], resources: tuple[Resource, ...], runs: tuple[Run, ...]
+) -> Iterator[DeepSpeed]:
+    """Every configuration, once for each run that uses it, and once without a run where the files show none."""
+    # The number of processes of a runtime is that of the TrainJobs that refer to it.
+    runs = tuple(run for run in runs if run.kind not in RUNTIMES)
+    for document in documents:
+        tree, name = document.tree, _base(document.source.name)
+        if isinstance(tree, dict) and "kind" not in tree and is_deepspeed(name, tree):
+            users = [run for run in runs if name in files(run)] or _alone_with(document, runs)
+            yield from _for_each(tree, Place(document), users)
+    for resource in resources:
+        if resource.kind == "ConfigMap":
+            yield from _of_config_map(resource, runs)
+
+
+def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
+    """Whether a mapping configures DeepSpeed, by its keys and the name of its file."""
+    if any(key in tree for key in SURE):
+        return True
+    if not any(key in tree for key in LIKELY):
+        return False
+    named = "deepspeed" in name.lower() or name.lower().startswith(("ds_", "ds-", "ds."))
+    return named or any(key in tree for key in COMPANY) or any(isinstance(tree.get(key), dict) for key in SECTIONS)
+
+
+def files(run: Run) -> frozenset[str]:
+    """Names of the DeepSpeed configurations that a run's commands and variables ask for, without folders."""
+    return frozenset(name for role in run.roles for container in role.pod.containers for name in _files(container))
+
+
+def _files(container: Container) -> Iterator[str]:
+    for command in container.commands:
+        for option in OPTIONS:
+            value = _value(command, option)
+            if value:
+                yield _base(value)
+    setting = container.setting(VARIABLE)
+    if setting is not None and setting.value:
+        yield _base(setting.value)
+
+
+def loads_itself(run: Run) -> bool:
+    """Whether DeepSpeed reads the file on its own, and no library that fills in what is missing or `auto`."""
+    commands = [command for role in run.roles for container in role.pod.containers for command in container.commands]
+    filled = any(command.program == "accelerate" or _value(command, "--deepspeed") for command in commands)
+    return not filled and any(_value(command, NATIVE_OPTION) for command in commands)
+
+
+def _value(command: Command, option: str) -> str | None:
+    value = command.option(option)
+    return value if value and not value.startswith("-") else None
+
+
+def data_parallel_sizes(run: Run, config: dict[str, Any]) -> tuple[int, ...]:
+    """The numbers of processes that may split a batch; empty when unknown, or when the run splits models as well."""
+    if any(key in config for key in _MODEL_PARALLEL_KEYS):
+        return ()
+    containers = [container for role in run.roles for container in role.pod.containers]
+    if any(_splits_models(container) for container in containers):
+        return ()
+    commands = [command for container in containers for command in container.commands]
+    for command in commands:
+        option = _PROCESS_OPTIONS.get(command.program)
+        told = command.option(*option) if option else None
+        if told is not None:
+            return (int(told),) if told.isdecimal() and len(told) < MOST_DIGITS else ()
+    nodes = _nodes(run, commands)
+    if nodes is None or run.processes is None or not 0 < nodes[0] <= nodes[1] <= MOST_NODES:
+        return ()
+    return tuple(count * run.processes for count in range(nodes[0], nodes[1] + 1))
+
+
+def _splits_models(container: Container) -> bool:
+    words = (word for command in container.commands for word in command.words)
+    names = (setting.name for setting in container.settings if setting.value not in (None, "1"))
+    return any(_MODEL_PARALLEL.search(word) for word in (*words, *names))
+
+
+def _nodes(run: Run, commands: list[Command]) -> tuple[int, int] | None:
+    """The fewest and the most pods that train."""
+    for command in commands:
+        told = command.option("--nnodes", "--num-nodes")
+        if told is not None:
+            return bounds(told)
+    if run.elastic is not None:
+        fewest, most = whole(run.elastic, "minReplicas"), whole(run.elastic, "maxReplicas")
+        return (fewest, most) if fewest is not None and most is not None else None
+    return (run.nodes, run.nodes) if run.nodes is not None else None
+
+
+def _base(path: str) -> str:
+    return path.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def _alone_with(document: Document, runs: tuple[Run, ...]) -> list[Run]:
+    """The only run in the configuration's own file: they were written for each other."""
+    beside = [run for run in runs if run.at.document.source is document.source]
+    return beside if len(beside) == 1 else []
+
+
+def _for_each(tree: dict[str, Any], at: Place, users: list[Run]) -> Iterator[DeepSpeed]:
+    if not users:
+        yield DeepSpeed(tree, None, at)
+    for user in users:
+        yield DeepSpeed(tree, user, at)
+
+
+def _of_config_map(resource: Resource, runs: tuple[Run, ...]) -> Iterator[DeepSpeed]:
+    found: dict[str, Place] = {}
+    for key, value in mapping(resource.tree, "data").items():
+        if isinstance(value, str) and any(name in value for name in SURE + LIKELY):
+            inner = embedded(resource.at.child("data", key), value)
+            if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict) and is_deepspeed(key, inner.tree):
+                found[key] = Place(inner)
+    if not found:
+        return
+    mounting = [run for run in runs if _mounts(run, resource)]
+    for key, at in found.items():
+        users = [run for run in mounting if key in files(run) or (len(found) == 1 and not files(run))]
+        yield from _for_each(at.document.tree, at, users)
+
+
+def _mounts(run: Run, config_map: Resource) -> bool:
+    if run.namespace and config_map.namespace and run.namespace != config_map.namespace:
+        return False
+    return any(config_map.name in _config_maps(role.pod) for role in run.roles)
+
+
+def _config_maps(pod: Pod) -> Iterator[str]:
+    for volume in pod.volumes:
+        if volume.kind == "configMap":
+            yield text(volume.body, "name")
+        elif volume.kind == "projected":
+            for source in items(volume.body, "sources"):
+                yield text(source, "configMap", "name")

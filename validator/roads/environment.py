@@ -1,0 +1,34 @@
+"""What a process sees of the variables of its container."""
+
+from __future__ import annotations
+
+from validator.model import Container, Project, Setting
+from validator.roads.fields import items, text
+from validator.rule import Append, Edit
+
+
+def counts(setting: Setting, container: Container | None) -> bool:
+    """Whether this entry is the one that the process sees: of several with one name, the last."""
+    return container is not None and container.setting(setting.name) is setting
+
+
+def value_of(container: Container, name: str) -> str | None:
+    """The value of a variable, None where it is not set or not known."""
+    setting = container.setting(name)
+    return setting.value if setting is not None else None
+
+
+def open_ended(container: Container, project: Project) -> bool:
+    """Whether the container takes variables from a Secret, an unknown ConfigMap or a file that its script reads."""
+    held = {resource.name for resource in project.of_kind("ConfigMap")}
+    if any(text(entry, "configMapRef", "name") not in held for entry in items(container.tree, "envFrom")):
+        return True
+    return any(command.words[:1] in (("source",), (".",)) for command in container.commands)
+
+
+def beside(setting: Setting, name: str, value: str) -> tuple[Edit, ...]:
+    """The edit that sets another variable in the same `env`; none where the variable comes from elsewhere."""
+    path = setting.at.path
+    if setting.via != "env" or len(path) < 3 or path[-3] != "env":
+        return ()
+    return (Append(setting.at._replace(path=path[:-2]), {"name": name, "value": value}),)

@@ -1,0 +1,56 @@
+"""Which network interfaces a pod has, as far as its files say.
+
+Sources: containerd and CRI-O call a pod's own interface `eth0`; k8snetworkplumbingwg/multus-cni docs/how-to-use.md
+(`net1`, `net2` and so on, where an attachment names none); Google Kubernetes Engine, "Set up multi-network support
+for Pods" (`networking.gke.io/interfaces`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from validator.model import Pod, Run
+from validator.roads import multus
+from validator.roads.known import pods_are_whole
+
+DEFAULT = "eth0"
+GKE = "networking.gke.io/interfaces"
+# It only says which of the interfaces is the default one.
+_HARMLESS = ("networking.gke.io/default-interface",)
+# Words in the names of annotations with which other network plugins add or rename interfaces.
+_NETWORK_WORDS = ("cni", "network", "interface")
+
+
+def interfaces(pod: Pod, run: Run | None) -> tuple[str, ...] | None:
+    """Names of the interfaces but the loopback; None when something that the files do not show may add to them."""
+    if pod.host_network or "resourceClaims" in pod.tree or not pods_are_whole(run):
+        return None
+    found = [DEFAULT]
+    for name, value in pod.annotations.items():
+        if name in _HARMLESS or not any(word in str(name) for word in _NETWORK_WORDS):
+            continue
+        attached = _multus(pod) if name == multus.ANNOTATION else _gke(value) if name == GKE else None
+        if attached is None:
+            return None
+        found += attached
+    return tuple(dict.fromkeys(found))
+
+
+def _multus(pod: Pod) -> list[str] | None:
+    attached = multus.parse(multus.value(pod))
+    if isinstance(attached, multus.Malformed):
+        return None
+    return [attachment.interface or f"net{number}" for number, attachment in enumerate(attached, 1)]
+
+
+def _gke(value: Any) -> list[str] | None:
+    import json
+
+    try:
+        entries = json.loads(value)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        return None
+    names = [entry.get("interfaceName") for entry in entries]
+    return [name for name in names if isinstance(name, str)] if all(names) else None

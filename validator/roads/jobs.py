@@ -1,0 +1,185 @@
+"""Job objects of every kind to runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from validator.facts.kubeflow import RUNTIMES
+from validator.model import Container, Pod, Resource, Role, Run
+from validator.roads import train_jobs
+from validator.roads.fields import decimal, items, mapping, text, whole
+from validator.roads.pods import ConfigMaps, pod
+from validator.source import Place
+
+# Where the kinds of kubeflow.org keep their replicas, and which container the operator looks for.
+REPLICA_FIELDS = {
+    "PyTorchJob": ("pytorchReplicaSpecs", "pytorch"),
+    "TFJob": ("tfReplicaSpecs", "tensorflow"),
+    "MPIJob": ("mpiReplicaSpecs", "mpi"),
+    "XGBoostJob": ("xgbReplicaSpecs", "xgboost"),
+    "PaddleJob": ("paddleReplicaSpecs", "paddle"),
+    "JAXJob": ("jaxReplicaSpecs", "jax"),
+}
+KINDS = (*REPLICA_FIELDS, "TrainJob", "JobSet", "Job", *RUNTIMES)
+SUPPORTING_ROLES = ("Launcher", "Evaluator", "dataset-initializer", "model-initializer")
+# Launchers that take every GPU unless they are told otherwise; torchrun alone starts one process.
+GREEDY_LAUNCHERS = ("deepspeed", "accelerate")
+LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "deepspeed", "accelerate", "mpirun")
+
+
+def run(resource: Resource, config_maps: ConfigMaps, runtimes: Mapping[tuple[str, str], Resource]) -> Run | None:
+    """The run that an object describes, or None when it is of another kind."""
+    spec = mapping(resource.tree, "spec")
+    at = resource.at.child("spec")
+    runtime = None
+    if resource.kind in REPLICA_FIELDS and resource.api_version.startswith("kubeflow.org/"):
+        roles = tuple(_replica_roles(resource, spec, at, config_maps))
+    elif resource.kind == "TrainJob":
+        kind = text(spec, "runtimeRef", "kind") or "ClusterTrainingRuntime"
+        runtime = runtimes.get((kind, text(spec, "runtimeRef", "name")))
+        roles = tuple(_train_job_roles(resource, spec, runtime, config_maps))
+    elif resource.kind in RUNTIMES:
+        roles = tuple(role for role, _ in _runtime_roles(resource, resource, None, config_maps))
+    elif resource.kind == "JobSet":
+        roles = tuple(role for role, _ in _job_set_roles(spec, at, resource, config_maps))
+    elif resource.kind == "Job" and resource.api_version == "batch/v1":
+        roles = (_job_role("Job", spec, at, resource, config_maps, whole(spec, "parallelism") or 1),)
+    else:
+        return None
+    runtime_spec = mapping(runtime.tree, "spec") if runtime is not None else None
+    return Run(
+        kind=resource.kind,
+        api_version=resource.api_version,
+        name=resource.name,
+        namespace=resource.namespace,
+        labels=mapping(resource.tree, "metadata", "labels"),
+        annotations=mapping(resource.tree, "metadata", "annotations"),
+        roles=roles,
+        processes=_processes(resource.kind, spec, runtime_spec, roles),
+        spec=spec,
+        runtime=runtime_spec,
+        at=resource.at,
+    )
+
+
+def _replica_roles(resource: Resource, spec: dict[str, Any], at: Place, config_maps: ConfigMaps) -> Iterator[Role]:
+    field, main = REPLICA_FIELDS[resource.kind]
+    for name, tree in mapping(spec, field).items():
+        if not isinstance(tree, dict):
+            continue
+        place = at.child(field, name)
+        template = pod(mapping(tree, "template"), place.child("template"), resource.namespace, config_maps)
+        # The operators' default is one pod, but an MPIJob without `replicas` has no worker at all.
+        default = 0 if resource.kind == "MPIJob" and name == "Worker" else 1
+        replicas = whole(tree, "replicas") if tree.get("replicas") is not None else default
+        trains = name not in SUPPORTING_ROLES or spec.get("runLauncherAsWorker") is True
+        policy = text(tree, "restartPolicy") or None
+        yield Role(name, replicas, policy, template, _main(template, main), trains, tree, place)
+
+
+def _main(template: Pod, *names: str) -> int:
+    for index, container in enumerate(template.containers):
+        if container.name in names:
+            return index
+    return 0
+
+
+def _job_role(
+    name: str, spec: dict[str, Any], at: Place, resource: Resource, config_maps: ConfigMaps, replicas: int
+) -> Role:
+    template = pod(mapping(spec, "template"), at.child("template"), resource.namespace, config_maps)
+    policy = text(template.tree, "restartPolicy") or None
+    return Role(name, replicas, policy, template, _main(template, "node"), name not in SUPPORTING_ROLES, spec, at)
+
+
+def _job_set_roles(
+    spec: dict[str, Any], at: Place, resource: Resource, config_maps: ConfigMaps
+) -> Iterator[tuple[Role, dict[str, Any]]]:
+    for index, job in enumerate(items(spec, "replicatedJobs")):
+        if isinstance(job, dict):
+            inner = mapping(job, "template", "spec")
+            pods = 1 if inner.get("parallelism") is None else whole(inner, "parallelism") or 0
+            count = (1 if job.get("replicas") is None else whole(job, "replicas") or 0) * pods
+            place = at.child("replicatedJobs", index, "template", "spec")
+            yield _job_role(text(job, "name"), inner, place, resource, config_maps, count), job
+
+
+def _runtime_roles(
+    runtime: Resource, owner: Resource, nodes: int | None, config_maps: ConfigMaps
+) -> Iterator[tuple[Role, dict[str, Any]]]:
+    spec = mapping(runtime.tree, "spec")
+    policy = mapping(spec, "mlPolicy")
+    nodes = nodes if nodes is not None else whole(policy, "numNodes")
+    at = runtime.at.child("spec", "template", "spec")
+    for role, job in _job_set_roles(mapping(spec, "template", "spec"), at, owner, config_maps):
+        yield train_jobs.in_runtime(role, job, policy, nodes), job
+
+
+def _train_job_roles(
+    resource: Resource, spec: dict[str, Any], runtime: Resource | None, config_maps: ConfigMaps
+) -> Iterator[Role]:
+    if runtime is None:
+        yield train_jobs.without_runtime(resource, spec, config_maps)
+        return
+    for role, job in _runtime_roles(runtime, resource, whole(spec, "trainer", "numNodes"), config_maps):
+        yield train_jobs.under_train_job(role, job, resource, spec, config_maps)
+
+
+def _processes(kind: str, spec: dict[str, Any], runtime: dict[str, Any] | None, roles: tuple[Role, ...]) -> int | None:
+    """Training processes in each pod: what the launcher is told, or one for each GPU when it is told to find out."""
+    training = next((role for role in roles if role.trains), None)
+    container = training.container if training is not None else None
+    launcher, told = _launcher(container)
+    if kind == "PyTorchJob":
+        told = told or spec.get("nprocPerNode") or mapping(spec, "elasticPolicy").get("nProcPerNode")
+        told = told or ("auto" if launcher else "unknown")
+    elif kind == "MPIJob":
+        told = spec.get("slotsPerWorker", 1)
+    elif kind in ("TrainJob", *RUNTIMES):
+        told = told or _told_by_policy(spec, runtime if kind == "TrainJob" else spec, launcher)
+    elif launcher in GREEDY_LAUNCHERS:
+        told = told or "auto"
+    if isinstance(told, int):
+        return told
+    if isinstance(told, str) and (number := decimal(told)) is not None:
+        return number
+    if told in ("auto", "gpu"):
+        return _gpus(container)
+    return 1 if told is None else None
+
+
+def _launcher(container: Container | None) -> tuple[str | None, Any]:
+    """The launcher that a container runs, and the number of processes that it is told to start."""
+    launcher, told = None, None
+    for command in container.commands if container is not None else ():
+        named = next((name for name in LAUNCHERS if name in command.words[:4] or command.program == name), None)
+        if named is not None:
+            launcher = named
+            told = command.option("--nproc-per-node", "--num-gpus") or told
+    setting = container.setting("PET_NPROC_PER_NODE") if container is not None else None
+    return launcher, told or (setting.value if setting is not None else None)
+
+
+def _told_by_policy(spec: dict[str, Any], runtime: dict[str, Any] | None, launcher: str | None) -> Any:
+    own = mapping(spec, "trainer").get("numProcPerNode")
+    if own is not None:
+        return own
+    if runtime is None:
+        return "auto" if launcher else "unknown"
+    policy = mapping(runtime, "mlPolicy")
+    if "torch" in policy:
+        return mapping(policy, "torch").get("numProcPerNode") or "auto"
+    if "mpi" in policy:
+        # An MPI runtime that asks for one process gets one for each GPU.
+        slots = mapping(policy, "mpi").get("numProcPerNode", 1)
+        return slots if slots != 1 else "auto"
+    return None
+
+
+def _gpus(container: Any) -> int | None:
+    for resources in (container.limits, container.requests) if container is not None else ():
+        for name, quantity in resources.items():
+            if name.endswith("/gpu") and (number := decimal(str(quantity))) is not None:
+                return number
+    return None

@@ -1,0 +1,103 @@
+"""The manifest road: documents of any origin to the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from validator.facts.kubeflow import RUNTIMES
+from validator.model import Network, Project, Resource
+from validator.reading import BrokenText, embedded
+from validator.roads import jobs
+from validator.roads.deepspeeds import deepspeeds
+from validator.roads.fields import items, mapping, text
+from validator.source import Document, Place
+
+RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName"
+
+
+def project(documents: Iterable[Document]) -> Project:
+    """Everything in the documents, judged together."""
+    known = tuple(documents)
+    resources = tuple(resource for document in known for resource in _resources(document))
+    config_maps = {
+        (resource.namespace, resource.name): (mapping(resource.tree, "data"), resource.at.child("data"))
+        for resource in resources
+        if resource.kind == "ConfigMap"
+    }
+    runtimes = {(resource.kind, resource.name): resource for resource in resources if resource.kind in RUNTIMES}
+    runs = tuple(run for resource in resources if (run := jobs.run(resource, config_maps, runtimes)) is not None)
+    return Project(
+        runs=runs,
+        networks=tuple(_network(resource) for resource in resources if resource.kind == "NetworkAttachmentDefinition"),
+        deepspeeds=tuple(deepspeeds(known, resources, runs)),
+        resources=resources,
+        documents=known,
+    )
+
+
+def _resources(document: Document) -> Iterator[Resource]:
+    tree = document.tree
+    if not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
+        return
+    if tree["kind"] == "List":
+        for index, item in enumerate(items(tree, "items")):
+            if isinstance(item, dict):
+                yield _resource(item, Place(document, ("items", index)))
+        return
+    yield _resource(tree, Place(document))
+
+
+def _resource(tree: dict[str, Any], at: Place) -> Resource:
+    metadata = mapping(tree, "metadata")
+    return Resource(
+        kind=text(tree, "kind"),
+        api_version=text(tree, "apiVersion"),
+        name=text(metadata, "name") or text(metadata, "generateName"),
+        namespace=text(metadata, "namespace"),
+        tree=tree,
+        at=at,
+    )
+
+
+def _network(resource: Resource) -> Network:
+    at = resource.at.child("spec", "config")
+    config: dict[str, Any] | None = None
+    plugins: tuple[tuple[dict[str, Any], Place], ...] = ()
+    fault = None
+    raw = mapping(resource.tree, "spec").get("config")
+    if isinstance(raw, str) and raw.strip():
+        inner = embedded(at, raw)
+        fault = _json_fault(raw)
+        if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict) and fault is None:
+            config = inner.tree
+            plugins = tuple(_plugins(config, Place(inner)))
+    return Network(
+        name=resource.name,
+        namespace=resource.namespace,
+        resource=text(resource.tree, "metadata", "annotations", RESOURCE_NAME) or None,
+        config=config,
+        plugins=plugins,
+        fault=fault,
+        config_at=at,
+        at=resource.at,
+    )
+
+
+def _json_fault(raw: str) -> str | None:
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return None if isinstance(value, dict) else "it is not a JSON object"
+
+
+def _plugins(config: dict[str, Any], at: Place) -> Iterator[tuple[dict[str, Any], Place]]:
+    listed = config.get("plugins")
+    if not isinstance(listed, list):
+        yield config, at
+        return
+    for index, plugin in enumerate(listed):
+        if isinstance(plugin, dict):
+            yield plugin, at.child("plugins", index)

@@ -1,0 +1,71 @@
+"""Which pods the selectors in a pod template mean, and what the template says about where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from validator.model import Role, Run
+from validator.roads.fields import items, mapping, text
+from validator.source import Place
+
+# Labels that the operators put on every pod of a job, with the job's name as value.
+JOB_NAME_LABELS = (
+    "training.kubeflow.org/job-name",
+    "jobset.sigs.k8s.io/jobset-name",
+    "batch.kubernetes.io/job-name",
+    "job-name",
+)
+ROLE_LABELS = ("training.kubeflow.org/replica-type", "jobset.sigs.k8s.io/replicatedjob-name")
+
+
+class Term(NamedTuple):
+    """A required pod affinity or anti-affinity, or a hard spread, of a role's pods towards each other."""
+
+    key: str
+    at: Place
+
+
+def selects_itself(selector: Any, role: Role, run: Run) -> bool:
+    """Whether a label selector means the role's own pods; False where that is not certain."""
+    if not isinstance(selector, dict) or not selector:
+        return False
+    labels = _labels(role, run)
+    for name, wanted in mapping(selector, "matchLabels").items():
+        if str(labels.get(name)) != str(wanted):
+            return False
+    return all(_matches(expression, labels) for expression in items(selector, "matchExpressions"))
+
+
+def _labels(role: Role, run: Run) -> dict[str, Any]:
+    labels = {**dict.fromkeys(JOB_NAME_LABELS, run.name), **dict.fromkeys(ROLE_LABELS, role.name)}
+    if run.kind not in ("JobSet", "Job", "TrainJob"):
+        labels["training.kubeflow.org/replica-type"] = role.name.lower()
+    return {**labels, **role.pod.labels}
+
+
+def _matches(expression: Any, labels: dict[str, Any]) -> bool:
+    name, operator = text(expression, "key"), text(expression, "operator")
+    if operator == "In":
+        return name in labels and str(labels[name]) in [str(value) for value in items(expression, "values")]
+    return operator == "Exists" and name in labels
+
+
+def required(role: Role, run: Run, kind: str) -> Iterator[Term]:
+    """The hard terms of `podAffinity` or `podAntiAffinity` towards the role's own pods."""
+    field = "requiredDuringSchedulingIgnoredDuringExecution"
+    for index, term in enumerate(items(role.pod.tree, "affinity", kind, field)):
+        own = not items(term, "namespaces") and not (isinstance(term, dict) and "namespaceSelector" in term)
+        if own and text(term, "topologyKey") and selects_itself(mapping(term, "labelSelector"), role, run):
+            place = role.pod.at.child("affinity", kind, field, index, "topologyKey")
+            yield Term(text(term, "topologyKey"), place)
+
+
+def spreads(role: Role, run: Run) -> Iterator[tuple[Term, int]]:
+    """The hard topology spreads of the role's own pods, each with its largest skew."""
+    for index, constraint in enumerate(items(role.pod.tree, "topologySpreadConstraints")):
+        hard = text(constraint, "whenUnsatisfiable") == "DoNotSchedule"
+        if hard and text(constraint, "topologyKey") and selects_itself(mapping(constraint, "labelSelector"), role, run):
+            skew = constraint.get("maxSkew")
+            place = role.pod.at.child("topologySpreadConstraints", index, "topologyKey")
+            yield Term(text(constraint, "topologyKey"), place), skew if isinstance(skew, int) else 1

@@ -1,0 +1,232 @@
+"""Pod templates to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from validator.model import Command, Container, Mount, Pod, Script, Setting, Volume
+from validator.roads import shell
+from validator.roads.fields import items, mapping, text
+from validator.source import Place
+
+ConfigMaps = Mapping[tuple[str, str], tuple[dict[str, Any], Place]]
+
+
+def pod(template: dict[str, Any], at: Place, namespace: str, config_maps: ConfigMaps) -> Pod:
+    """A pod template, with what the ConfigMaps of its namespace give to it."""
+    spec = mapping(template, "spec")
+    spec_at = at.child("spec")
+    volumes = tuple(_volumes(spec, spec_at))
+    scope = _Scope(namespace, config_maps, {volume.name: volume for volume in volumes})
+    return Pod(
+        containers=tuple(_containers(spec, "containers", spec_at, scope)),
+        init_containers=tuple(_containers(spec, "initContainers", spec_at, scope)),
+        volumes=volumes,
+        labels=mapping(template, "metadata", "labels"),
+        annotations=mapping(template, "metadata", "annotations"),
+        host_network=spec.get("hostNetwork") is True,
+        tree=spec,
+        at=spec_at,
+        template_at=at,
+    )
+
+
+class _Scope:
+    """What the names in a pod may refer to."""
+
+    def __init__(self, namespace: str, config_maps: ConfigMaps, volumes: dict[str, Volume]) -> None:
+        self._namespace = namespace
+        self._config_maps = config_maps
+        self._volumes = volumes
+
+    def config_map(self, name: str) -> tuple[dict[str, Any], Place] | None:
+        return self._config_maps.get((self._namespace, name)) or self._config_maps.get(("", name))
+
+    def mounted_files(self, mounts: tuple[Mount, ...]) -> Iterator[tuple[str, str, Place]]:
+        """Path in the container, text and place of every file that a mounted ConfigMap holds."""
+        for mount in mounts:
+            volume = self._volumes.get(mount.volume)
+            if volume is None or volume.kind != "configMap":
+                continue
+            found = self.config_map(text(volume.body, "name"))
+            if found is None:
+                continue
+            data, at = found
+            for key, value in data.items():
+                if isinstance(value, str):
+                    yield f"{mount.mount_path.rstrip('/')}/{key}", value, at.child(key)
+                    yield mount.mount_path, value, at.child(key)
+
+
+def _volumes(spec: dict[str, Any], at: Place) -> Iterator[Volume]:
+    for index, volume in enumerate(items(spec, "volumes")):
+        if isinstance(volume, dict):
+            kind = next((key for key in volume if key != "name"), "emptyDir")
+            yield Volume(text(volume, "name"), kind, mapping(volume, kind), at.child("volumes", index))
+
+
+def _containers(spec: dict[str, Any], field: str, at: Place, scope: _Scope) -> Iterator[Container]:
+    for index, tree in enumerate(items(spec, field)):
+        if isinstance(tree, dict):
+            yield container(tree, at.child(field, index), scope)
+
+
+def container(tree: dict[str, Any], at: Place, scope: _Scope) -> Container:
+    """One container."""
+    mounts = tuple(
+        Mount(text(mount, "name"), text(mount, "mountPath"), mount.get("readOnly") is True, at.child("volumeMounts", i))
+        for i, mount in enumerate(items(tree, "volumeMounts"))
+        if isinstance(mount, dict)
+    )
+    fields = ("command", "args")
+    argv = [(str(word), at.child(field, i)) for field in fields for i, word in enumerate(items(tree, field))]
+    scripts = tuple(_scripts(argv, mounts, scope))
+    commands, exported = _commands(argv, scripts)
+    settings = [*_env_from(tree, scope), *_env(tree, at, scope), *exported]
+    image = tree.get("image")
+    return Container(
+        name=text(tree, "name"),
+        image=image if isinstance(image, str) else None,
+        command=tuple(str(word) for word in items(tree, "command")),
+        args=tuple(str(word) for word in items(tree, "args")),
+        settings=tuple(settings),
+        scripts=scripts,
+        commands=tuple(commands),
+        limits=mapping(tree, "resources", "limits"),
+        requests=mapping(tree, "resources", "requests"),
+        mounts=mounts,
+        tree=tree,
+        at=at,
+    )
+
+
+def overridden(
+    base: Container, fields: dict[str, Any], at: Place, template: Pod, namespace: str, config_maps: ConfigMaps
+) -> Container:
+    """A container of a runtime under the `trainer` of a TrainJob, at `at`, whose fields replace the container's own."""
+    scope = _Scope(namespace, config_maps, {volume.name: volume for volume in template.volumes})
+    argv: list[tuple[str, Place]] = []
+    for field in ("command", "args"):
+        tree, place = (fields, at) if isinstance(fields.get(field), list) else (base.tree, base.at)
+        argv += [(str(word), place.child(field, index)) for index, word in enumerate(items(tree, field))]
+    scripts = tuple(_scripts(argv, base.mounts, scope))
+    commands, exported = _commands(argv, scripts)
+    inherited = [*_env_from(base.tree, scope), *_env(base.tree, base.at, scope)]
+    image = fields.get("image")
+    resources = mapping(fields, "resourcesPerNode") or mapping(base.tree, "resources")
+    replaced = {key: fields[key] for key in ("image", "command", "args") if fields.get(key)}
+    return base._replace(
+        image=image if isinstance(image, str) else base.image,
+        command=tuple(str(word) for word in items(fields, "command")) or base.command,
+        args=tuple(str(word) for word in items(fields, "args")) or base.args,
+        settings=(*inherited, *_env(fields, at, scope), *exported),
+        scripts=scripts,
+        commands=tuple(commands),
+        limits=mapping(resources, "limits"),
+        requests=mapping(resources, "requests"),
+        tree={**base.tree, **replaced, "resources": resources},
+    )
+
+
+def patched(template: Pod, patch: Pod) -> Pod:
+    """A pod template under another that adds volumes, mounts, variables, labels and scheduling to it."""
+    added = {key: value for key, value in patch.tree.items() if key not in ("containers", "initContainers", "volumes")}
+    return template._replace(
+        containers=tuple(_joined(container, patch.containers) for container in template.containers),
+        init_containers=tuple(_joined(container, patch.init_containers) for container in template.init_containers),
+        volumes=template.volumes + patch.volumes,
+        labels={**template.labels, **patch.labels},
+        annotations={**template.annotations, **patch.annotations},
+        tree={**template.tree, **added},
+    )
+
+
+def _joined(container: Container, patches: tuple[Container, ...]) -> Container:
+    for patch in patches:
+        if patch.name == container.name:
+            container = container._replace(
+                settings=container.settings + patch.settings, mounts=container.mounts + patch.mounts
+            )
+    return container
+
+
+def _scripts(argv: list[tuple[str, Place]], mounts: tuple[Mount, ...], scope: _Scope) -> Iterator[Script]:
+    words = [word for word, _ in argv]
+    inline = None
+    if words and words[0].rsplit("/", 1)[-1] in shell.SHELLS:
+        for index, word in enumerate(words[1:], 1):
+            if word.startswith("-") and not word.startswith("--") and word.endswith("c") and index + 1 < len(words):
+                inline = Script(*argv[index + 1])
+                yield inline
+                break
+            if not word.startswith(("-", "+")):
+                break
+    started = " ".join(words)
+    seen: set[Place] = set()
+    for path, content, at in scope.mounted_files(mounts):
+        if at not in seen and path in started and looks_like_shell(path, content):
+            seen.add(at)
+            yield Script(content, at)
+
+
+def looks_like_shell(name: str, content: str) -> bool:
+    """Whether a file is a shell script, by its name or its first line."""
+    first = content.lstrip().split("\n", 1)[0]
+    return name.endswith(".sh") or (first.startswith("#!") and any(first.rstrip().endswith(s) for s in shell.SHELLS))
+
+
+def _commands(argv: list[tuple[str, Place]], scripts: tuple[Script, ...]) -> tuple[list[Command], list[Setting]]:
+    commands: list[Command] = []
+    settings: list[Setting] = []
+    for script in scripts:
+        found, exported = shell.parse(script.text, script.at)
+        commands += found
+        settings += exported
+    if not scripts and argv:
+        words = argv[1:] if argv[0][0] == "env" else argv
+        while words and "=" in words[0][0] and words[0][0].partition("=")[0].isidentifier():
+            name, _, value = words[0][0].partition("=")
+            settings.append(Setting(name, value, value, "command", words[0][1]))
+            words = words[1:]
+        if words:
+            commands.append(Command(tuple(word for word, _ in words), tuple(place for _, place in words), words[0][1]))
+    for command in commands:
+        if command.program in ("mpirun", "mpiexec", "orterun"):
+            settings += shell.mpirun_settings(command)
+    return commands, settings
+
+
+def _env(tree: dict[str, Any], at: Place, scope: _Scope) -> Iterator[Setting]:
+    for index, entry in enumerate(items(tree, "env")):
+        if not isinstance(entry, dict):
+            continue
+        place = at.child("env", index, "value")
+        raw = entry.get("value")
+        reference = mapping(entry, "valueFrom", "configMapKeyRef")
+        found = scope.config_map(text(reference, "name")) if reference else None
+        if found is not None and text(reference, "key") in found[0]:
+            raw, place = found[0][text(reference, "key")], found[1].child(text(reference, "key"))
+        elif "valueFrom" in entry:
+            yield Setting(text(entry, "name"), None, None, "env", at.child("env", index, "valueFrom"))
+            continue
+        yield Setting(text(entry, "name"), as_text(raw), raw, "env", place)
+
+
+def _env_from(tree: dict[str, Any], scope: _Scope) -> Iterator[Setting]:
+    for entry in items(tree, "envFrom"):
+        name = text(mapping(entry, "configMapRef"), "name") if isinstance(entry, dict) else ""
+        found = scope.config_map(name) if name else None
+        if found is None:
+            continue
+        prefix = text(entry, "prefix")
+        data, place = found
+        for key, value in data.items():
+            yield Setting(prefix + key, as_text(value), value, "envFrom", place.child(key))
+
+
+def as_text(raw: Any) -> str | None:
+    """A scalar as the text that an environment variable would hold; None for null and for what is no scalar."""
+    if isinstance(raw, bool):
+        return "true" if raw else "false"
+    return str(raw) if isinstance(raw, str | int | float) else None

@@ -1,0 +1,115 @@
+"""The road of charts that are not ours: Helm renders them, and provenance leads back to the values."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from validator.roads import provenance, rendering
+from validator.roads.charts import Release
+from validator.roads.failure import RenderingError
+from validator.roads.marking import leaves
+from validator.roads.origins import Layers, Origin, RenderedDocument
+from validator.roads.provenance import Objects, Trace
+from validator.roads.rendering import Manifest
+from validator.roads.schema import Fault, dotted
+from validator.roads.training_job.merging import merge, with_defaults
+from validator.roads.values import ValuesDocument
+from validator.source import Document
+from validator.source import Path as Steps
+
+# A count that drives a loop makes a render of this many times the size, from which nothing is to be learnt.
+_GROWTH = 20
+
+
+def documents(release: Release, default: Document, files: Sequence[Document]) -> list[Document]:
+    """The values files and the rendered objects; what comes from where is found out when it is first asked for."""
+    rendering.check(release.chart)
+    layers = [ValuesDocument(document) for document in files]
+    last = layers[-1]
+    last.layers = Layers(default, layers)
+    own = merge(layer.tree for layer in layers)
+    merged = with_defaults(own, default.tree if isinstance(default.tree, dict) else {})
+    manifests = rendering.render(release, own)
+    traced = functools.cache(lambda: _trace(release, manifests, own, merged))
+    last.inert = lambda: _written(layers, traced().inert)
+    last.faults = functools.cache(lambda: tuple(_unknown_keys(release.chart, own, default.tree, traced)))
+    return [*layers, *(_document(manifest, n, last.layers, traced) for n, manifest in enumerate(manifests))]
+
+
+def _document(manifest: Manifest, number: int, layers: Layers, traced: Callable[[], Trace]) -> RenderedDocument:
+    document = manifest.document
+    origins = _Lazily(lambda: traced().origins[number])
+    template = manifest.template.partition("/")[2] or manifest.template
+    return RenderedDocument(document.tree, layers, origins, template, document)
+
+
+class _Lazily(Mapping[Steps, Origin]):
+    """Origins that are worked out at the first look."""
+
+    def __init__(self, origins: Callable[[], Mapping[Steps, Origin]]) -> None:
+        self._origins = origins
+
+    def __getitem__(self, path: Steps) -> Origin:
+        return self._origins()[path]
+
+    def __iter__(self) -> Iterator[Steps]:
+        return iter(self._origins())
+
+    def __len__(self) -> int:
+        return len(self._origins())
+
+
+def _trace(release: Release, manifests: Sequence[Manifest], own: dict[str, Any], merged: dict[str, Any]) -> Trace:
+    """The trace of a release, from the cache of the user when the chart and the values are the same."""
+    from validator.roads import trace_cache
+
+    base = _objects(manifests)
+    limit = _GROWTH * sum(len(manifest.document.source.text) for manifest in manifests) + 100_000
+
+    def render(values: Mapping[str, Any]) -> Objects | None:
+        try:
+            return _objects(rendering.render(release, values, strict=False, limit=limit))
+        except RenderingError:
+            return None
+
+    def work() -> Trace:
+        return provenance.trace(base, render(own) or base, render, own, merged)
+
+    return trace_cache.get(release, own, work)
+
+
+def _objects(manifests: Sequence[Manifest]) -> Objects:
+    return [(manifest.template, manifest.document.tree) for manifest in manifests]
+
+
+def _written(files: Sequence[Document], paths: Sequence[Steps]) -> tuple[Steps, ...]:
+    """Those of the paths that a values file says."""
+    said = {path for document in files for path, _ in leaves(document.tree)}
+    return tuple(path for path in paths if path in said)
+
+
+def _unknown_keys(chart: Path, own: Any, default: Any, traced: Callable[[], Trace]) -> Iterator[Fault]:
+    """Keys that look like misspelt ones of the chart's and change nothing."""
+    candidates = list(_strangers(own, default, ()))
+    if not candidates:
+        return
+    templates = (path for path in rendering.files(chart) if "templates" in path.parts)
+    text = "\n".join(path.read_text("utf-8", "replace") for path in templates)
+    inert = traced().inert if any(str(path[-1]) not in text for path, _ in candidates) else ()
+    for path, known in candidates:
+        below = [leaf for leaf, _ in leaves(own) if leaf[: len(path)] == path]
+        if str(path[-1]) not in text and below and all(leaf in inert for leaf in below):
+            yield Fault(path, "unknown key", f"the chart has no value {dotted(path)}", known)
+
+
+def _strangers(own: Any, default: Any, path: Steps) -> Iterator[tuple[Steps, tuple[str, ...]]]:
+    if not isinstance(own, dict) or not isinstance(default, dict) or not default:
+        return
+    for key, value in own.items():
+        if key in default:
+            yield from _strangers(value, default[key], (*path, key))
+        elif key != "global":
+            yield (*path, key), tuple(default)

@@ -1,0 +1,133 @@
+"""Values against the JSON Schema of a chart: the keywords that generated schemas use, with faults in our words."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+from validator.source import Path
+
+_ARTICLES = {
+    "object": "a mapping", "array": "a list", "string": "a string", "integer": "an integer", "number": "a number",
+    "boolean": "true or false", "null": "null",
+}  # fmt: skip
+
+
+class Fault(NamedTuple):
+    """A value that the schema refuses; `known` are the keys that it could have been meant for."""
+
+    path: Path
+    kind: Literal["unknown key", "wrong value"]
+    message: str
+    known: tuple[str, ...] = ()
+
+
+def faults(schema: dict[str, Any], value: Any, path: Path = ()) -> Iterator[Fault]:
+    """Everything in the value that the schema refuses."""
+    if not _fits(schema, value):
+        yield Fault(path, "wrong value", f"{dotted(path)} takes {describe(schema)}, not {shown(value)}")
+        return
+    for part in schema.get("allOf", ()):
+        yield from faults(part, value, path)
+    if isinstance(value, dict):
+        yield from _fields(schema, value, path)
+    elif isinstance(value, list) and "items" in schema:
+        for index, item in enumerate(value):
+            yield from faults(schema["items"], item, (*path, index))
+
+
+def _fields(schema: dict[str, Any], value: dict[str, Any], path: Path) -> Iterator[Fault]:
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield Fault(path, "wrong value", f"{dotted(path)} needs `{name}`")
+    properties = schema.get("properties", {})
+    patterns = schema.get("patternProperties", {})
+    others = schema.get("additionalProperties", True)
+    for name, item in value.items():
+        parts = [properties[name]] if name in properties else []
+        parts += [part for pattern, part in patterns.items() if _matches(pattern, name)]
+        if not parts and others is False:
+            yield _unknown((*path, name), tuple(properties), tuple(patterns))
+        elif not parts and isinstance(others, dict):
+            parts = [others]
+        for part in parts:
+            yield from faults(part, item, (*path, name))
+
+
+def _unknown(path: Path, properties: tuple[str, ...], patterns: tuple[str, ...]) -> Fault:
+    if properties:
+        return Fault(path, "unknown key", f"the chart has no value {dotted(path)}", properties)
+    return Fault(path, "wrong value", f"{dotted(path)} is no name that matches {' or '.join(patterns)}")
+
+
+def _fits(schema: dict[str, Any], value: Any) -> bool:
+    types = schema.get("type", ())
+    types = [types] if isinstance(types, str) else types
+    if types and not any(_is(kind, value) for kind in types):
+        return False
+    if "enum" in schema and not any(_same(value, allowed) for allowed in schema["enum"]):
+        return False
+    if "anyOf" in schema and all(next(faults(part, value), None) for part in schema["anyOf"]):
+        return False
+    if isinstance(value, str):
+        pattern = schema.get("pattern")
+        return bool(len(value) >= schema.get("minLength", 0)) and (pattern is None or _matches(pattern, value))
+    if isinstance(value, list):
+        return bool(len(value) >= schema.get("minItems", 0))
+    if _is("number", value):
+        return bool(schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf))
+    return True
+
+
+def _is(kind: str, value: Any) -> bool:
+    if kind == "number":
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**1024
+    if kind == "integer":
+        return _is("number", value) and value == int(value)
+    python = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+    return isinstance(value, python[kind])
+
+
+def _same(value: Any, allowed: Any) -> bool:
+    return bool(value == allowed) and isinstance(value, bool) == isinstance(allowed, bool)
+
+
+def _matches(pattern: str, text: str) -> bool:
+    # `$` is the end of the text in Go, and not also what is before a last line break.
+    return re.search(re.sub(r"(?<!\\)\$(?=$|\))", r"\\Z", pattern), text) is not None
+
+
+def describe(schema: dict[str, Any]) -> str:
+    """What a schema takes, in words."""
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    for key, link in (("anyOf", ", or "), ("allOf", " that is also ")):
+        if key in schema:
+            return link.join(describe(part) for part in schema[key])
+    types = schema.get("type", "a value")
+    words = " or ".join(_ARTICLES.get(kind, kind) for kind in ([types] if isinstance(types, str) else types))
+    if "minimum" in schema or "maximum" in schema:
+        bounds = [f"at least {schema['minimum']}"] if "minimum" in schema else []
+        bounds += [f"at most {schema['maximum']}"] if "maximum" in schema else []
+        return f"{words} of {' and '.join(bounds)}"
+    if "pattern" in schema:
+        return f"{words} that matches {schema['pattern']}"
+    empty = schema.get("minLength") or schema.get("minItems")
+    return f"{words} that is not empty" if empty else words
+
+
+def dotted(path: Path) -> str:
+    """A path as Helm's `--set` writes it."""
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return f"`{steps.removeprefix('.')}`" if path else "this"
+
+
+def shown(value: Any) -> str:
+    """A value in a message, cut when it is long. What has parts is only named: aliases make it any size."""
+    if isinstance(value, dict | list) and value:
+        return _ARTICLES["object" if isinstance(value, dict) else "array"]
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."

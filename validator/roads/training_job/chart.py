@@ -1,0 +1,39 @@
+"""What the road knows of the chart: its name and versions, its default values and its schema."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from validator import reading
+from validator.source import Document, Source
+
+# Links into the chart: a wheel holds copies of the files.
+FOLDER = Path(__file__).parent / "chart"
+NAME = "charts/training-job"
+
+
+class Chart(NamedTuple):
+    """The chart that this release of the validator knows."""
+
+    name: str
+    version: str
+    app_version: str
+    defaults: Document
+    schema: dict[str, Any]
+
+
+@functools.cache
+def chart() -> Chart:
+    """The chart, read once."""
+    about = _document("Chart.yaml").tree
+    schema = json.loads((FOLDER / "values.schema.json").read_text(encoding="utf-8"))
+    return Chart(about["name"], about["version"], about["appVersion"], _document("values.yaml"), schema)
+
+
+def _document(name: str) -> Document:
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    documents, _ = reading.read(Source(f"{NAME}/{name}", text))
+    return documents[0]

@@ -1,0 +1,103 @@
+"""Scalars as Helm's templates write them. Helm reads every number as a 64-bit float."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from validator import reading
+from validator.scalars import scalar
+from validator.source import Source
+
+_SAFE = re.compile(r"[A-Za-z0-9_./][-A-Za-z0-9_./]*\Z")
+_EXACT = 2**53
+
+
+class NotPlainError(Exception):
+    """Text that is no longer one YAML scalar when a template writes it without quotes."""
+
+
+def number(value: Any, known: dict[int, Any] | None = None) -> Any:
+    """Numbers as Helm gives them back, at any depth: 2.0 is written as 2, and digits beyond 2^53 are lost.
+
+    `known` holds what was copied before: aliases may share a mapping a million times.
+    """
+    if isinstance(value, int | float):
+        return scalar(as_json(value))
+    if not isinstance(value, dict | list):
+        return value
+    known = {} if known is None else known
+    if id(value) not in known:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        copied = {key: number(item, known) for key, item in items}
+        known[id(value)] = copied if isinstance(value, dict) else list(copied.values())
+    return known[id(value)]
+
+
+def literal(value: Any) -> str:
+    """`common.literal`: the text that reaches the process, with every `$` doubled as Kubernetes wants it."""
+    return (value if isinstance(value, str) else as_json(value)).replace("$", "$$")
+
+
+def as_json(value: Any) -> str:
+    """A scalar as Go writes it in JSON."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and -_EXACT <= value <= _EXACT:
+        return str(value)
+    sign, digits, exponent = _shortest(float(value))
+    if digits == "0" or -7 < exponent < 21:
+        return sign + _positional(digits, exponent)
+    return sign + _scientific(digits, f"{exponent:+d}")
+
+
+def printed(value: Any) -> str:
+    """A scalar as a template prints it: `{{ .Values.nodes }}`."""
+    if value is None:
+        return ""
+    if isinstance(value, bool | str):
+        return as_json(value) if isinstance(value, bool) else value
+    if isinstance(value, int) and abs(value) < 10**6:
+        return str(value)
+    sign, digits, exponent = _shortest(float(value))
+    if digits == "0" or -5 < exponent < 6:
+        return sign + _positional(digits, exponent)
+    return sign + _scientific(digits, f"{exponent:+03d}")
+
+
+def plain(text: str) -> Any:
+    """What YAML reads where a template writes text without quotes: `yes` becomes a boolean, `1` a number."""
+    if _SAFE.match(text):
+        return scalar(text)
+    documents, broken = reading.read(Source("", f"field: {text}"))
+    tree = documents[0].tree if documents and not broken else None
+    if "\n" in text.strip() or not isinstance(tree, dict) or list(tree) != ["field"] or len(documents) > 1:
+        raise NotPlainError(text)
+    return tree["field"]
+
+
+def _shortest(value: float) -> tuple[str, str, int]:
+    """Sign, digits and decimal exponent (of the first digit) of the shortest text that reads back as this number."""
+    written = repr(value)
+    mantissa, _, power = written.removeprefix("-").partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    leading = len(whole + fraction) - len(digits)
+    exponent = int(power or 0) + len(whole) - leading - 1
+    return "-" if written[0] == "-" else "", digits.rstrip("0") or "0", exponent
+
+
+def _positional(digits: str, exponent: int) -> str:
+    if digits == "0":
+        return "0"
+    if exponent < 0:
+        return "0." + "0" * (-exponent - 1) + digits
+    whole = digits[: exponent + 1].ljust(exponent + 1, "0")
+    fraction = digits[exponent + 1 :]
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def _scientific(digits: str, exponent: str) -> str:
+    return f"{digits[0]}.{digits[1:]}e{exponent}" if digits[1:] else f"{digits}e{exponent}"

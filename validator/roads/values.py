@@ -1,0 +1,108 @@
+"""The values road: values files of `charts/training-job` to the objects that Helm would render, with their places."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from validator.roads import schema
+from validator.roads.origins import Layers, Origin, RenderedDocument, separate
+from validator.source import Document, Path, Place
+
+RELEASE = "run"
+NAMESPACE = "default"
+
+# Keys that only values of this chart have, and keys that they share with little else.
+_OWN = frozenset(("processesPerNode", "torchrun", "envSecrets", "temporaryStorage"))
+_TELLING = _OWN | {"nodes", "layout", "train", "sharedMemory", "checkpoints", "placement", "runPolicy"}
+_MODELINE = re.compile(r"^#\s*yaml-language-server:\s*\$schema=\S*training-job/values\.schema\.json\s*$", re.MULTILINE)
+
+Faults = Callable[[], tuple[schema.Fault, ...]]
+Paths = Callable[[], tuple[Path, ...]]
+
+
+class ValuesDocument(Document):
+    """A values file. The last one of a release knows what is wrong with the merged values: `faults` and `inert`.
+
+    `inert` gives the values of the user's that change nothing; both are worked out when they are asked for.
+    """
+
+    __slots__ = ("faults", "inert", "layers")
+
+    def __init__(self, document: Document) -> None:
+        repeated = tuple(place.path for place in document.repeated)
+        tree = document.tree if isinstance(document.tree, dict) else {}
+        super().__init__(document.source, document.index, tree, repeated)
+        self.layers = Layers(self, [self])
+        self.faults: Faults = tuple
+        self.inert: Paths = tuple
+
+    def place(self, path: Path, *, on_key: bool = False) -> Place:
+        """Where a value is, in whichever of the values files says it."""
+        return self.layers.place(Origin(path, on_key=on_key))
+
+
+def recognises(document: Document) -> bool:
+    """Whether a document holds values of `charts/training-job`.
+
+    It does when its modeline names the chart's schema, when a key that only this chart has is in it, or when all of its
+    keys are the chart's and one of those that say much has a value that the chart takes. Objects are never values.
+    """
+    tree = document.tree
+    if not isinstance(tree, dict) or "kind" in tree or "apiVersion" in tree:
+        return False
+    if tree.keys() & _OWN or _MODELINE.search(document.source.text[:2000]):
+        return True
+    if not tree.keys() & _TELLING:
+        return False
+    from validator.roads.training_job.chart import chart
+
+    known = chart().schema["properties"]
+    if not tree.keys() <= known.keys():
+        return False
+    return any(next(schema.faults(known[key], tree[key]), None) is None for key in tree.keys() & _TELLING)
+
+
+def documents(files: Sequence[Document], release: str = RELEASE, namespace: str = NAMESPACE) -> list[Document]:
+    """The values files and the objects of a release with them; the last file wins, as with several `-f` of Helm.
+
+    Values that the chart refuses make no objects.
+    """
+    from validator.roads.training_job.chart import chart
+    from validator.roads.training_job.merging import merge, with_defaults
+    from validator.roads.training_job.objects import objects
+    from validator.roads.training_job.values import RefusedError, Release, Values
+
+    known, about = chart(), Release(release, namespace)
+    layers = [ValuesDocument(document) for document in files]
+    last = layers[-1]
+    last.layers = Layers(known.defaults, layers)
+    own = merge(layer.tree for layer in layers)
+    merged = with_defaults(own, known.defaults.tree)
+    faults = tuple(schema.faults(known.schema, merged))
+    last.faults = lambda: faults
+    if any(fault.kind == "wrong value" for fault in faults):
+        return [*layers]
+    try:
+        made = objects(Values(merged, about))
+    except RefusedError as error:
+        reason = f"{schema.dotted(error.path)}: {error.reason}" if error.path else error.reason
+        refusal = schema.Fault(error.path, "wrong value", reason)
+        last.faults = lambda: (*faults, refusal)
+        return [*layers]
+
+    @functools.cache
+    def inert() -> tuple[Path, ...]:
+        from validator.roads.training_job import effect
+
+        return tuple(effect.inert(own, about))
+
+    last.inert = inert
+    return [*layers, *(_rendered(tree, last.layers, template) for template, tree in made)]
+
+
+def _rendered(tree: Any, layers: Layers, template: str) -> RenderedDocument:
+    origins: dict[Path, Origin] = {(): Origin(())}
+    return RenderedDocument(separate(tree, origins), layers, origins, f"charts/training-job/{template}")

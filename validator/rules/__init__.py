@@ -1,0 +1,1 @@
+"""The rules: one folder for each family, one file for each rule, its cases beside it."""

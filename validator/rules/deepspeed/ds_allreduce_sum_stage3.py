@@ -1,0 +1,39 @@
+"""DeepSpeed cannot add gradients up instead of averaging them in ZeRO stage 3, and stops at start-up.
+
+`"gradient_allreduce_op": "sum"` leaves out the division by the number of processes. The stage 3 optimizer has no such
+path: DeepSpeed raises "gradient_allreduce_op='sum' is not supported with ZeRO stage 3", and the same for ZenFlow in
+any stage. The name of the operation may be in upper or lower case. Releases that do not know the field ignore it and
+average.
+
+Use stage 1 or 2, or keep the mean and scale the learning rate or the loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.deepspeed import stage
+from validator.model import DeepSpeed
+from validator.roads.fields import mapping, text
+from validator.rule import Context, Problem, rule
+
+
+@rule(
+    code="DS014",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=("deepspeedai/DeepSpeed 0.19.6 runtime/config.py: DeepSpeedConfig._do_error_check, gradient_allreduce_op",),
+)
+def ds_allreduce_sum_stage3(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """A sum of gradients where DeepSpeed has only the mean."""
+    if text(deepspeed.config, "gradient_allreduce_op").lower() != "sum":
+        return
+    zenflow = bool(mapping(deepspeed.config, "zero_optimization", "zenflow"))
+    if stage(deepspeed.config) == 3 or zenflow:
+        where = "with ZenFlow" if zenflow else "in ZeRO stage 3"
+        yield Problem(
+            deepspeed.at.child("gradient_allreduce_op"),
+            f"DeepSpeed cannot sum gradients {where} and stops at start-up",
+            'write "mean", or use stage 1 or 2',
+        )

@@ -1,0 +1,45 @@
+"""Elastic training chooses the batch itself: with batch sizes beside it DeepSpeed stops at start-up.
+
+With `elasticity.enabled` DeepSpeed computes batch, micro batch and accumulation steps from `max_train_batch_size` and
+`micro_batch_sizes`. So that nobody trusts sizes that are overruled, it raises ElasticityConfigError when
+`train_batch_size`, `train_micro_batch_size_per_gpu` or `gradient_accumulation_steps` is present, whatever its value.
+`"ignore_non_elastic_batch_info": true` turns the error off; the sizes are then ignored.
+
+Release 0.19.8 removed elasticity and refuses the section itself.
+
+Remove the batch sizes, or the `elasticity` section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.deepspeed import BATCH_KEYS, enabled
+from validator.model import DeepSpeed
+from validator.roads.fields import mapping
+from validator.rule import Context, Problem, rule
+
+
+@rule(
+    code="DS010",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "deepspeedai/DeepSpeed 0.19.6 runtime/config.py: DeepSpeedConfig.__init__, batch_params",
+        "deepspeedai/DeepSpeed 0.19.8 runtime/config.py: _REMOVED_TOP_LEVEL_CONFIG_KEYS",
+    ),
+)
+def ds_elastic_batch_conflict(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """Batch sizes beside an enabled elasticity section."""
+    config = deepspeed.config
+    if not enabled(config, "elasticity") or mapping(config, "elasticity").get("ignore_non_elastic_batch_info"):
+        return
+    for key in BATCH_KEYS:
+        if key in config:
+            yield Problem(
+                deepspeed.at.child(key),
+                f"{key} stands beside an enabled `elasticity`, which chooses the batch: DeepSpeed stops at start-up",
+                f"remove {key}",
+                related=((deepspeed.at.child("elasticity", "enabled"), "elasticity is enabled here"),),
+            )

@@ -1,0 +1,91 @@
+"""The job can have a number of GPUs for which DeepSpeed's elasticity finds no batch, and stops.
+
+Version 0.1 of elasticity picks a total batch below `max_train_batch_size` that many GPU counts between `min_gpus` and
+`max_gpus` divide evenly with one of the `micro_batch_sizes`; a process group of any other size raises
+ElasticityIncompatibleWorldSize. Version 0.2, the default, accepts each size as long as one micro batch for every GPU
+fits into `max_train_batch_size`. Both refuse a section without these two fields or with `min_gpus` above `max_gpus`.
+
+For an elastic PyTorchJob each number of workers from `minReplicas` to `maxReplicas` counts. Runs that split models are
+left alone. Release 0.19.8 removed elasticity.
+
+Choose micro batches with a common multiple that the job's GPU counts divide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from validator.facts.deepspeed import elastic_gpu_counts, enabled
+from validator.model import DeepSpeed
+from validator.roads.deepspeeds import data_parallel_sizes
+from validator.roads.fields import items, mapping, whole
+from validator.rule import Context, Problem, rule
+
+# So many GPU counts are named in a message.
+LISTED = 8
+
+
+@rule(
+    code="DS011",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "deepspeedai/DeepSpeed 0.19.6 elasticity/elasticity.py: compute_elastic_config, _get_compatible_gpus_v01",
+        "deepspeedai/DeepSpeed 0.19.6 elasticity/config.py: ElasticityConfig",
+    ),
+)
+def ds_elastic_world_size(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:
+    """GPU counts of the job that elasticity refuses."""
+    section = mapping(deepspeed.config, "elasticity")
+    if not enabled(deepspeed.config, "elasticity"):
+        return
+    at = deepspeed.at.child("elasticity")
+    for field in ("max_train_batch_size", "micro_batch_sizes"):
+        if field not in section:
+            yield Problem(
+                at.key(), f"elasticity is enabled without {field}: DeepSpeed stops at start-up", f"write {field}"
+            )
+            return
+    fewest, most = _bound(section, "min_gpus", 1), _bound(section, "max_gpus", 10000)
+    if fewest is not None and most is not None and fewest > most:
+        message = f"min_gpus {fewest} is above max_gpus {most}: DeepSpeed stops at start-up"
+        yield Problem(at.child("min_gpus"), message, f"write at most {most}")
+        return
+    sizes = data_parallel_sizes(context.run, deepspeed.config) if context.run is not None else ()
+    refused = _refused(section, sizes, fewest, most)
+    if refused and context.run is not None:
+        numbers = ", ".join(str(size) for size in refused[:LISTED]) + ", ..." * (len(refused) > LISTED)
+        yield Problem(
+            at.child("micro_batch_sizes"),
+            f"with {numbers} GPUs, which the job can have, elasticity finds no batch and DeepSpeed stops",
+            "choose micro_batch_sizes, max_train_batch_size, min_gpus and max_gpus that allow the job's GPU counts",
+            related=((context.run.at, "the job"),),
+        )
+
+
+def _bound(section: dict[str, Any], field: str, default: int) -> int | None:
+    return whole(section, field) if field in section else default
+
+
+def _refused(section: dict[str, Any], sizes: tuple[int, ...], fewest: int | None, most: int | None) -> list[int]:
+    largest = whole(section, "max_train_batch_size")
+    micros = [micro for micro in items(section, "micro_batch_sizes") if isinstance(micro, int) and 0 < micro < 10**4]
+    if largest is None or fewest is None or most is None or not 0 < largest < 10**6:
+        return []
+    if not micros or len(micros) != len(items(section, "micro_batch_sizes")) or _model_parallel(section):
+        return []
+    if str(section.get("version", 0.2)) != "0.1":
+        return [size for size in sizes if min(micros) * size > largest]
+    import math
+
+    if math.lcm(*micros) > largest:
+        # Releases differ in what they do with a common multiple above the largest batch.
+        return []
+    allowed = elastic_gpu_counts(micros, largest, fewest, most, section.get("prefer_larger_batch", True) is not False)
+    return [size for size in sizes if size not in allowed]
+
+
+def _model_parallel(section: dict[str, Any]) -> bool:
+    return any(section.get(field, 1) != 1 for field in ("model_parallel_size", "num_gpus_per_node"))

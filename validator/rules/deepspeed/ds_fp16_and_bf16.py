@@ -1,0 +1,41 @@
+"""DeepSpeed refuses a configuration that enables fp16 and bf16 together, so every process stops at start-up.
+
+The two sections choose the type in which weights and gradients are kept, and an assertion in DeepSpeed's configuration
+allows one of them at a time. The mistake comes from a file that was written for one GPU generation and edited for the
+next: `bf16` was added and `fp16` stayed on. The old name `bfloat16` counts as `bf16`.
+
+Sections that say `"enabled": false` or `"auto"` are left alone.
+
+Keep bf16 on Ampere and newer GPUs, where it needs no loss scaling, and set `"enabled": false` in the other section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.deepspeed import enabled
+from validator.model import DeepSpeed
+from validator.rule import Context, Problem, SetValue, rule
+
+
+@rule(
+    code="DS003",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=("deepspeedai/DeepSpeed 0.19.6 runtime/config.py: DeepSpeedConfig._initialize_params",),
+    fix="unsafe",
+)
+def ds_fp16_and_bf16(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """Both half-precision types at once."""
+    config = deepspeed.config
+    other = "bf16" if "bf16" in config else "bfloat16"
+    if enabled(config, "fp16") and enabled(config, other):
+        at = deepspeed.at.child("fp16", "enabled")
+        yield Problem(
+            at,
+            f"fp16 and {other} are both enabled: DeepSpeed stops at start-up",
+            "disable one of them: bf16 is the better one on Ampere and newer GPUs",
+            (SetValue(at, False),),
+            ((deepspeed.at.child(other, "enabled"), f"{other} is enabled here"),),
+        )

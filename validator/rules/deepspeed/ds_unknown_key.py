@@ -1,0 +1,59 @@
+"""A key that DeepSpeed does not know is refused in a section and ignored at the top level.
+
+The sections (`zero_optimization`, its offload sections, `fp16`, `bf16`, the monitors and others) are pydantic models
+that forbid extra fields: one misspelt key ends every process with a validation error. At the top level nothing checks
+the keys, so a misspelt `gradient_cliping` leaves gradient clipping off without a word.
+
+Known keys are those of several releases from 0.10 to 0.19.8 together, so that neither an old nor a new field is
+reported. At the top level only names close to a known one are reported: other tools keep keys of their own there.
+Up to 0.16 the sections `fp16` and `bf16` ignored such keys as well.
+
+Write the name as DeepSpeed spells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.deepspeed import SECTIONS, TOP_LEVEL
+from validator.model import DeepSpeed
+from validator.roads.fields import mapping
+from validator.rule import Context, Problem, Rename, rule
+from validator.source import Place
+
+
+@rule(
+    code="DS007",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        'deepspeedai/DeepSpeed 0.19.6 runtime/config_utils.py: DeepSpeedConfigModel.model_config, extra="forbid"',
+        "deepspeedai/DeepSpeed 0.19.6 runtime/config_utils.py: get_scalar_param reads single keys of the top level",
+    ),
+    fix="unsafe",
+)
+def ds_unknown_key(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """Keys that no release of DeepSpeed reads."""
+    for section, known in SECTIONS.items():
+        path = section.split(".")
+        for key in mapping(deepspeed.config, *path):
+            if key not in known:
+                message = f"DeepSpeed knows no `{key}` in {section} and refuses the configuration"
+                yield _problem(deepspeed.at.child(*path, key), key, known, message)
+    for key in deepspeed.config:
+        if key not in TOP_LEVEL and _closest(key, TOP_LEVEL):
+            yield _problem(deepspeed.at.child(key), key, TOP_LEVEL, f"DeepSpeed ignores `{key}`")
+
+
+def _problem(at: Place, key: str, known: tuple[str, ...], message: str) -> Problem:
+    closest = _closest(key, known)
+    if closest is None:
+        return Problem(at.key(), message, "remove it, or write one of the section's keys")
+    return Problem(at.key(), message, f"write `{closest}`", (Rename(at, closest),))
+
+
+def _closest(key: str, known: tuple[str, ...]) -> str | None:
+    import difflib
+
+    return next(iter(difflib.get_close_matches(key, known, n=1, cutoff=0.84)), None)

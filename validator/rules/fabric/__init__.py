@@ -1,0 +1,1 @@
+"""FB: what the fabric of a cloud or a site needs, with `--profile`."""

@@ -1,0 +1,1 @@
+"""KF: the job kinds of Kubeflow, JobSet and Kubernetes."""

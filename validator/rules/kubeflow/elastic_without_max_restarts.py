@@ -1,0 +1,52 @@
+"""An elastic job without maxRestarts ends with the first lost pod, because torchrun's default is no restart.
+
+When a pod is lost, the processes of the others fail in their next collective. Their agents may then form a smaller
+group, and each such attempt costs one of `max_restarts`. The operator passes `PET_MAX_RESTARTS` only when
+`elasticPolicy.maxRestarts` is written, and torchrun's own default is 0: every agent gives up, every container exits
+with an error, and what was meant as a shrink is a crash of the whole job. Pods that join a healthy group are free of
+charge.
+
+Write `elasticPolicy.maxRestarts`, somewhat above the number of pods that may be lost in one run, or pass
+`--max-restarts` to torchrun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.kubeflow import elastic_range
+from validator.model import Run
+from validator.roads.torchrun import launches
+from validator.rule import Context, Problem, rule
+
+
+@rule(
+    code="KF008",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch/elastic.go: Generate",
+        "pytorch torch/distributed/run.py: --max-restarts defaults to 0; "
+        "torch/distributed/elastic/agent/server/api.py: _invoke_run",
+    ),
+    needs=("elasticPolicy",),
+)
+def elastic_without_max_restarts(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """An elastic range that torchrun has no restart left to use."""
+    if run.kind != "PyTorchJob" or run.elastic is None or run.elastic.get("maxRestarts") is not None:
+        return
+    worker = run.role("Worker")
+    container = worker.container if worker is not None else None
+    low, high = elastic_range(run)
+    if container is None or low is None or high is None or low >= high:
+        return
+    if container.setting("PET_MAX_RESTARTS") is not None:
+        return
+    if any(launch.has("--max-restarts") for launch in launches(container)):
+        return
+    yield Problem(
+        run.at.child("spec", "elasticPolicy").key(),
+        f"the job may shrink to {low} pods, but torchrun has 0 restarts to do it with",
+        "write elasticPolicy.maxRestarts",
+    )

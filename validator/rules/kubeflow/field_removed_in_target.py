@@ -1,0 +1,43 @@
+"""The targeted release of Kubeflow Trainer no longer has the field, and drops it or refuses the object.
+
+`spec.labels` and `spec.annotations` of a TrainJob were put on everything that was made of it, up to release 2.1.
+Since 2.2 they are gone. Queue names, gang annotations and cost labels that stood there no longer reach the pods: a
+Kueue queue label that is lost means that the job passes by the quota. `kubectl apply` refuses the field; a client
+that does not ask for validation gets a warning at most.
+
+The rule needs the target's trainer version and is silent without it.
+
+Write labels and annotations of the job in its `metadata`, and those of the pods in `runtimePatches`, under the
+`metadata` of the pod template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.kubeflow import since
+from validator.model import Run
+from validator.rule import Context, Problem, rule
+
+GONE = {"labels": (2, 2), "annotations": (2, 2)}
+
+
+@rule(
+    code="KF035",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=("kubeflow/trainer v2.1.0 and v2.2.0 pkg/apis/trainer/v1alpha1/trainjob_types.go: TrainJobSpec",),
+    needs=("TrainJob", "TrainingRuntime"),
+)
+def field_removed_in_target(run: Run, context: Context) -> Iterator[Problem]:
+    """A field that the target no longer has."""
+    if run.kind != "TrainJob":
+        return
+    for field, release in GONE.items():
+        if run.spec.get(field) and since(context.target.trainer, release):
+            yield Problem(
+                run.at.child("spec", field).key(),
+                f"a TrainJob has no spec.{field} since Kubeflow Trainer {release[0]}.{release[1]}",
+                f"write metadata.{field}, or {field} of the pod template in runtimePatches",
+            )

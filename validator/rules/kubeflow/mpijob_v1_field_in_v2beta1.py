@@ -1,0 +1,71 @@
+"""The field belongs to the other version of MPIJob, so it is dropped or refused.
+
+`kubeflow.org/v1` is served by the training operator, `kubeflow.org/v2beta1` by the mpi-operator, and their specs
+differ. v2beta1 has no `mainContainer`, and its `cleanPodPolicy` stands in `runPolicy`; directly under `spec` it is
+unknown, and finished workers keep their GPUs. `sshAuthMountPath`, `mpiImplementation`, `launcherCreationPolicy` and
+`runLauncherAsWorker` exist in v2beta1 only: in a v1 job the launcher is not counted as a worker, and Intel MPI is
+started as if it were Open MPI. `kubectl apply` answers with an unknown field; clients that do not validate lose it
+without a word.
+
+Move `cleanPodPolicy` into `runPolicy`, drop `mainContainer`, or write the apiVersion that has the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from validator.facts.kubeflow import is_mpi_operator
+from validator.model import Run
+from validator.roads.fields import mapping
+from validator.rule import Add, Context, Edit, Problem, Remove, rule
+from validator.source import Place
+
+ONLY_V2BETA1 = ("sshAuthMountPath", "mpiImplementation", "launcherCreationPolicy", "runLauncherAsWorker")
+
+
+@rule(
+    code="KF009",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubeflow/training-operator v1.9.3 pkg/apis/kubeflow.org/v1/mpi_types.go: MPIJobSpec",
+        "kubeflow/mpi-operator v0.4.0 and v0.8.0 pkg/apis/kubeflow/v2beta1/types.go: MPIJobSpec",
+    ),
+    fix="safe",
+    needs=("MPIJob",),
+)
+def mpijob_v1_field_in_v2beta1(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """A field of the other MPIJob."""
+    at = run.at.child("spec")
+    if is_mpi_operator(run):
+        if "mainContainer" in run.spec:
+            place = at.child("mainContainer")
+            yield Problem(
+                place,
+                "kubeflow.org/v2beta1 has no mainContainer: MPI reaches the workers by ssh",
+                "remove it; the first container of a worker runs the ssh server",
+                (Remove(place),),
+            )
+        if "cleanPodPolicy" in run.spec:
+            place = at.child("cleanPodPolicy")
+            yield Problem(
+                place,
+                "kubeflow.org/v2beta1 has cleanPodPolicy in runPolicy; here it is dropped",
+                "move it into runPolicy",
+                tuple(_moved(run, at, run.spec["cleanPodPolicy"])),
+            )
+    elif run.kind == "MPIJob":
+        for field in (name for name in ONLY_V2BETA1 if name in run.spec):
+            yield Problem(
+                at.child(field),
+                f"kubeflow.org/v1 has no {field}; it is a field of kubeflow.org/v2beta1",
+                "write apiVersion kubeflow.org/v2beta1 where the mpi-operator is installed, or remove the field",
+            )
+
+
+def _moved(run: Run, at: Place, value: Any) -> Iterator[Edit]:
+    if "cleanPodPolicy" not in mapping(run.spec, "runPolicy"):
+        yield Add(at.child("runPolicy"), "cleanPodPolicy", value)
+    yield Remove(at.child("cleanPodPolicy"))

@@ -1,0 +1,59 @@
+"""The policy is none of those that the operator knows, and the schema lets it through.
+
+`cleanPodPolicy` is None, Running or All, and a role's `restartPolicy` is Always, OnFailure, Never or ExitCode. Both
+are plain strings in the schema of the jobs, so no validation at the API server finds a wrong one. The training
+operator compares `cleanPodPolicy` with None and Running only: everything else, `none` in lower case included, deletes
+all pods with their logs as soon as the job ends. The mpi-operator refuses it in an event. An unknown `restartPolicy`
+is copied into the pods, which the API server then refuses one after another.
+
+Policies are case-sensitive: write them as above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.kubeflow import is_mpi_operator
+from validator.model import Run
+from validator.roads.fields import mapping
+from validator.roads.jobs import REPLICA_FIELDS
+from validator.rule import Context, Problem, SetValue, rule
+from validator.source import Place
+
+CLEAN = ("None", "Running", "All")
+RESTART = ("Always", "OnFailure", "Never", "ExitCode")
+
+
+@rule(
+    code="KF029",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubeflow/training-operator v1.9.3 pkg/controller.v1/common/job.go: DeletePodsAndServices; "
+        "pkg/core/pod.go: SetRestartPolicy; manifests/base/crds: type string without enum",
+        "kubeflow/mpi-operator v0.8.0 pkg/apis/kubeflow/validation/validation.go: validCleanPolicies",
+    ),
+    fix="safe",
+)
+def policy_value_unknown(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """A policy that no operator knows."""
+    if run.kind not in REPLICA_FIELDS:
+        return
+    policy = mapping(run.spec, "runPolicy").get("cleanPodPolicy")
+    yield from _unknown(policy, CLEAN, run.at.child("spec", "runPolicy", "cleanPodPolicy"))
+    # The mpi-operator takes fewer restart policies, which is a rule of its own.
+    for role in run.roles if not is_mpi_operator(run) else ():
+        yield from _unknown(role.restart_policy, RESTART, role.at.child("restartPolicy"))
+
+
+def _unknown(value: object, known: tuple[str, ...], at: Place) -> Iterator[Problem]:
+    if not isinstance(value, str) or value in known:
+        return
+    meant = next((name for name in known if name.lower() == value.lower()), None)
+    yield Problem(
+        at,
+        f"the operator knows no {at.path[-1]} `{value}`",
+        f"write {meant}" if meant is not None else f"write one of {', '.join(known)}",
+        (SetValue(at, meant),) if meant is not None else (),
+    )

@@ -1,0 +1,57 @@
+"""The field through which a TrainJob changes its pods has another name in the targeted release.
+
+It has had three names, each in its own shape: `podSpecOverrides` in 2.0, `podTemplateOverrides` with `metadata` and
+`spec` in 2.1, and since 2.2 `runtimePatches`, which follow the structure of the runtime down to the pod template and
+name a `manager`. No release knows two of them. A field of another release is unknown: `kubectl apply` refuses it,
+other clients lose it, and the run then starts without its volumes, tolerations and node selector.
+
+The rule needs the target's trainer version and is silent without it.
+
+Write the field of the release that is installed; the contents have to be put into its shape by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.kubeflow import before, since
+from validator.model import Run
+from validator.rule import Context, Problem, rule
+
+# The first release that has the field, and the first that no longer has it.
+FIELDS: dict[str, tuple[tuple[int, int], tuple[int, int] | None]] = {
+    "podSpecOverrides": ((2, 0), (2, 1)),
+    "podTemplateOverrides": ((2, 1), (2, 2)),
+    "runtimePatches": ((2, 2), None),
+}
+
+
+@rule(
+    code="KF013",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubeflow/trainer v2.0.0, v2.1.0, v2.2.0 and v2.3.0 pkg/apis/trainer/v1alpha1/trainjob_types.go: TrainJobSpec",
+    ),
+    needs=("TrainJob", "TrainingRuntime"),
+)
+def trainjob_override_field_version(run: Run, context: Context) -> Iterator[Problem]:
+    """An override field that the target does not have."""
+    version = context.target.trainer
+    if run.kind != "TrainJob" or version is None or not since(version, (2, 0)):
+        return
+    known = next(name for name in FIELDS if _has(name, version))
+    for field in FIELDS:
+        if field in run.spec and not _has(field, version):
+            release = ".".join(str(part) for part in version)
+            yield Problem(
+                run.at.child("spec", field).key(),
+                f"Kubeflow Trainer {release} has no spec.{field}",
+                f"write its contents as spec.{known}",
+            )
+
+
+def _has(field: str, version: tuple[int, ...]) -> bool:
+    first, gone = FIELDS[field]
+    return since(version, first) and (gone is None or before(version, gone))

@@ -1,0 +1,65 @@
+"""The TrainJob sets a variable that the trainer keeps for itself: the job is refused, or the value is overwritten.
+
+For a torch runtime these are `PET_NNODES`, `PET_NPROC_PER_NODE`, `PET_NODE_RANK`, `PET_MASTER_ADDR` and
+`PET_MASTER_PORT`; for an MPI runtime the four `OMPI_MCA_*` variables that name the hostfile, the ssh arguments and
+the slots. Since 2.2 the webhook refuses the torch names in `trainer.env` (since 2.3 the MPI names too); before, it
+did so only when `numProcPerNode` was set, and otherwise the controller wrote its own value over the job's. Either way
+the value has no effect.
+
+The rule needs the runtime among the files, or a `runtimeRef` to one whose name begins with `torch`.
+
+Say `trainer.numNodes` and `trainer.numProcPerNode` instead, and remove the variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.model import Run
+from validator.roads.fields import items, mapping, text
+from validator.rule import Context, Problem, Remove, rule
+
+TORCH = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
+MPI = (
+    "OMPI_MCA_orte_default_hostfile",
+    "OMPI_MCA_plm_rsh_args",
+    "OMPI_MCA_orte_keep_fqdn_hostnames",
+    "OMPI_MCA_orte_set_default_slots",
+)
+INSTEAD = {"PET_NNODES": "trainer.numNodes", "PET_NPROC_PER_NODE": "trainer.numProcPerNode"}
+
+
+@rule(
+    code="KF015",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubeflow/trainer v2.3.0 pkg/constants/constants.go: TorchRunReservedEnvNames, MPIReservedEnvNames; "
+        "pkg/runtime/framework/plugins/torch/torch.go and mpi/mpi.go: Validate, EnforceMLPolicy",
+        "kubeflow/trainer v2.1.0 pkg/runtime/framework/plugins/torch/torch.go: Validate",
+    ),
+    fix="safe",
+    needs=("TrainJob", "TrainingRuntime"),
+)
+def trainjob_reserved_env(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """A reserved variable in a TrainJob's trainer."""
+    if run.kind != "TrainJob":
+        return
+    reserved = _reserved(run)
+    for index, entry in enumerate(items(run.spec, "trainer", "env")):
+        name = text(entry, "name")
+        if name not in reserved:
+            continue
+        at = run.at.child("spec", "trainer", "env", index)
+        instead = f"write {INSTEAD[name]} instead" if name in INSTEAD else "remove it: the trainer sets it"
+        yield Problem(
+            at.child("name"), f"{name} belongs to the trainer: refused or overwritten here", instead, (Remove(at),)
+        )
+
+
+def _reserved(run: Run) -> tuple[str, ...]:
+    if run.runtime is not None:
+        policy = mapping(run.runtime, "mlPolicy")
+        return (TORCH if "torch" in policy else ()) + (MPI if "mpi" in policy else ())
+    return TORCH if text(run.spec, "runtimeRef", "name").startswith("torch") else ()

@@ -1,0 +1,1 @@
+"""SH: shared memory and memory limits."""

@@ -1,0 +1,52 @@
+"""The sizeLimit of /dev/shm is above the memory limit, so the pod is killed before the volume is full.
+
+The pages of a volume in memory count as memory of the container that wrote them. A `sizeLimit` above the memory limit
+can never be reached: the processes and their shared memory together are killed first, with `OOMKilled` and exit code
+137, where `No space left on device` was meant. The volume itself is no larger than the least of both numbers.
+
+Write a `sizeLimit` that leaves room for the processes: half of the memory limit or less, or raise the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts import shared_memory
+from validator.model import Container, Pod
+from validator.rule import Context, Problem, rule
+
+
+@rule(
+    code="SH004",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes v1.34.4 pkg/volume/emptydir/empty_dir.go: calculateEmptyDirMemorySize",
+        "https://kubernetes.io/docs/concepts/storage/volumes/#emptydir: the size counts against the memory limit",
+    ),
+)
+def shm_exceeds_memory_limit(pod: Pod, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """A /dev/shm that does not fit into the memory of its containers."""
+    for volume in pod.volumes:
+        users = [one for one in pod.containers if shared_memory.volume(pod, one) is volume]
+        size = shared_memory.size(volume)
+        limit = _memory(pod, users)
+        if users and shared_memory.in_memory(volume) and size is not None and limit is not None and size > limit:
+            written = volume.body.get("sizeLimit")
+            yield Problem(
+                volume.at.child("emptyDir", "sizeLimit"),
+                f"volume {volume.name} at /dev/shm may take {written} of a memory limit of {_words(pod, users)}",
+                "leave room for the processes: a sizeLimit of half the memory limit or less",
+            )
+
+
+def _memory(pod: Pod, users: list[Container]) -> float | None:
+    """What the containers may use together, None where one of them has no limit."""
+    limits = [shared_memory.memory_limit(pod, container) for container in users]
+    return sum(limit[0] for limit in limits if limit is not None) if None not in limits else None
+
+
+def _words(pod: Pod, users: list[Container]) -> str:
+    limits = [shared_memory.memory_limit(pod, container) for container in users]
+    return " + ".join(str(limit[1]) for limit in limits if limit is not None)

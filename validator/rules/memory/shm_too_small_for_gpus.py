@@ -1,0 +1,54 @@
+"""The volume at /dev/shm is small for the number of GPUs, so NCCL or the data loaders run out of it.
+
+Each GPU process brings its data loader workers, which hand over whole batches through `/dev/shm`, and NCCL adds
+segments of about 10 MB for each pair of processes that meet there. A volume of a few hundred MiB that was enough for
+one GPU is full with eight: `failed to extend /dev/shm/nccl-...`, or `Bus error` in a loader. The floor is 1 GiB for
+each GPU unless configured otherwise.
+
+Write a larger `sizeLimit`, below the memory limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from validator.facts import shared_memory
+from validator.facts.devices import gpus
+from validator.model import Role
+from validator.rule import Context, Problem, SetValue, rule
+
+
+class Floor(NamedTuple):
+    """`gib_per_gpu`: the least size of /dev/shm, in GiB for each accelerator."""
+
+    gib_per_gpu: float = 1.0
+
+
+@rule(
+    code="SH008",
+    severity="warning",
+    confidence="medium",
+    since="0.1.0",
+    sources=("https://github.com/NVIDIA/nccl/issues/525: segments of 9637888 bytes",),
+    fix="unsafe",
+    parameters=Floor(),
+)
+def shm_too_small_for_gpus(role: Role, context: Context) -> Iterator[Problem]:
+    """A /dev/shm that is small for its GPUs."""
+    for container in shared_memory.accelerated(role):
+        volume = shared_memory.volume(role.pod, container)
+        size = shared_memory.size(volume) if volume is not None and shared_memory.in_memory(volume) else None
+        floor = context.parameters.gib_per_gpu * gpus(container) * shared_memory.GIB
+        if volume is None or size is None or size >= floor:
+            continue
+        limit = shared_memory.memory_limit(role.pod, container)
+        at = volume.at.child("emptyDir", "sizeLimit")
+        fits = limit is None or floor <= limit[0] / 2
+        wanted = f"{-int(-floor // shared_memory.GIB)}Gi"
+        yield Problem(
+            at,
+            f"volume {volume.name} at /dev/shm has {volume.body.get('sizeLimit')} for {gpus(container)} GPUs",
+            f"write a sizeLimit of at least {wanted}" + ("" if fits else ", and a memory limit of twice that"),
+            (SetValue(at, wanted),) if fits else (),
+        )

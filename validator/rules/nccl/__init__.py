@@ -1,0 +1,1 @@
+"""NC: NCCL's environment variables."""

@@ -1,0 +1,82 @@
+"""Several processes write their NCCL log to one file, and each one empties it when it starts.
+
+NCCL opens `NCCL_DEBUG_FILE` for writing and creates it anew. With eight processes in a pod the log of seven is lost
+or mixed with another's. On a volume that all pods share, `%p` alone is not enough: process numbers repeat from pod to
+pod. `%h` becomes the host name, which in a pod is the pod's name, and `%p` the process number. A `~` is not the home
+folder: NCCL takes it as it stands, the file cannot be opened, and the log stays on the standard output.
+
+`/dev/stdout`, a pod with one process and its own disk, and a container without `NCCL_DEBUG` are left alone.
+
+Put `%h` and `%p` into the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.model import Role, Run, Setting
+from validator.roads.ranks import role_of
+from validator.roads.settings import changed, literal
+from validator.rule import Context, Problem, rule
+
+# Volumes that pods on different nodes can share.
+SHARED = ("persistentVolumeClaim", "nfs", "cephfs", "glusterfs", "azureFile", "csi", "flexVolume")
+SILENT = ("VERSION", "NONE", "OFF", "0", "")
+
+
+@rule(
+    code="NC020",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "NVIDIA/nccl v2.30.7-1 docs/userguide/source/env.rst: NCCL_DEBUG_FILE",
+        'NVIDIA/nccl v2.30.7-1 src/debug.cc: ncclDebugInit opens the file with "w"',
+    ),
+    fix="safe",
+    needs=("NCCL_DEBUG_FILE",),
+)
+def nccl_debug_file_collides(setting: Setting, context: Context) -> Iterator[Problem]:
+    """A log file that more than one process writes, or that none can open."""
+    path = literal(setting) if setting.name == "NCCL_DEBUG_FILE" else None
+    role, run = role_of(context), context.run
+    if not path or path.startswith(("/dev/", "/proc/")) or role is None or run is None or not _logs(role, context):
+        return
+    if path.startswith("~"):
+        yield Problem(setting.at, f"NCCL does not expand `~`: it cannot open `{path}`", "write an absolute path")
+        return
+    missing = _missing(path, role, run)
+    if missing:
+        unique = path + "".join(f".{pattern}" for pattern in missing)
+        writers = "all pods" if "%h" in missing else "all processes of a pod"
+        yield Problem(
+            setting.at,
+            f"{writers} overwrite the same file `{path}`",
+            f'write "{unique}"',
+            changed(setting, unique),
+        )
+
+
+def _logs(role: Role, context: Context) -> bool:
+    """Whether a log is asked for, beside the file's name or where the ranks run."""
+    containers = [container for container in (context.container, role.container) if container is not None]
+    levels = [level for container in containers if (level := container.setting("NCCL_DEBUG")) is not None]
+    return any(level.value is None or level.value.strip().upper() not in SILENT for level in levels)
+
+
+def _missing(path: str, role: Role, run: Run) -> list[str]:
+    pods, processes = run.nodes or 1, run.processes or 1
+    shared = pods > 1 and _is_shared(path, role)
+    missing = ["%h"] if shared and "%h" not in path else []
+    if "%p" not in path and processes > 1:
+        missing.append("%p")
+    return missing
+
+
+def _is_shared(path: str, role: Role) -> bool:
+    """Whether the innermost volume over the path is one that pods share."""
+    mounts = role.container.mounts if role.container is not None else ()
+    above = [mount for mount in mounts if path.startswith(mount.mount_path.rstrip("/") + "/")]
+    mount = max(above, key=lambda mount: len(mount.mount_path), default=None)
+    volume = role.pod.volume(mount.volume) if mount is not None else None
+    return volume is not None and volume.kind in SHARED

@@ -1,0 +1,69 @@
+"""`NCCL_DEBUG_SUBSYS` names a subsystem that NCCL does not have, and the log then lacks what it was to show.
+
+Until 2.30.4 NCCL skips a name that it does not know; since 2.30.7 it drops the whole value and logs the default
+subsystems. There is no message either way. A `^` counts only at the start and turns the whole list around, so in
+`INIT,^NET` it is part of a name. Blanks count before 2.30.7: ` NET` behind a comma is unknown.
+
+The names are INIT, COLL, P2P, SHM, NET, GRAPH, TUNING, ENV, ALLOC, ALLOC_HOST, CALL, PROXY, NVLS, BOOTSTRAP, REG,
+PROFILE, RAS, DESTROY and ALL, in capital or small letters; older releases have fewer.
+
+Write names from this list, with commas and no blanks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.model import Setting
+from validator.roads.settings import changed, literal
+from validator.rule import Context, Problem, rule
+
+SUBSYSTEMS = (
+    "INIT", "COLL", "P2P", "SHM", "NET", "GRAPH", "TUNING", "ENV", "ALLOC", "ALLOC_HOST", "CALL", "PROXY", "NVLS",
+    "BOOTSTRAP", "REG", "PROFILE", "RAS", "DESTROY", "ALL",
+)  # fmt: skip
+TRIMS = (2, 30, 7)
+
+
+@rule(
+    code="NC019",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "NVIDIA/nccl v2.30.7-1 src/debug.cc: ncclParamDebugSubsys; src/include/param/parser_bitset.h: bitsetResolve",
+        "NVIDIA/nccl v2.29.7-1 src/debug.cc: ncclDebugInit",
+    ),
+    fix="safe",
+    needs=("NCCL_DEBUG_SUBSYS",),
+)
+def nccl_debug_subsys_unknown(setting: Setting, context: Context) -> Iterator[Problem]:
+    """A name that is no subsystem."""
+    value = literal(setting) if setting.name == "NCCL_DEBUG_SUBSYS" else None
+    if not value:
+        return
+    sign = "^" if value[0] == "^" else ""
+    target = context.target.nccl
+    names = [name if target is not None and target < TRIMS else name.strip() for name in value[len(sign) :].split(",")]
+    unknown = [name for name in names if name and name.upper() not in SUBSYSTEMS]
+    if not unknown:
+        return
+    meant = [_meant(name) for name in names if name.strip()]
+    right = None if None in meant else sign + ",".join(name for name in meant if name)
+    yield Problem(
+        setting.at,
+        f"`{unknown[0]}` is no subsystem of NCCL: its lines will be missing from the log",
+        f'write "{right}"' if right else f"use names from {', '.join(SUBSYSTEMS)}",
+        changed(setting, right) if right else (),
+    )
+
+
+def _meant(name: str) -> str | None:
+    import difflib
+
+    word = name.strip().upper()
+    if word in SUBSYSTEMS:
+        return name.strip()
+    found = [known for known in SUBSYSTEMS if len(word) > 3 and word.startswith(known) and word != known]
+    found = found or difflib.get_close_matches(word, SUBSYSTEMS, 1, 0.75)
+    return found[0] if len(found) == 1 else None

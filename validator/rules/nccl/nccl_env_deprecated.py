@@ -1,0 +1,66 @@
+"""The variable is deprecated, and a future NCCL may drop it without a message.
+
+`NCCL_MAX_NCHANNELS` and `NCCL_MIN_NCHANNELS` (and their older names with `NRINGS`) gave way to `NCCL_MAX_CTAS` and
+`NCCL_MIN_CTAS` in 2.17. Where both are set, the lower maximum and the higher minimum count. `NCCL_LAUNCH_MODE=GROUP`
+is deprecated since 2.9, `NCCL_CHECK_POINTERS` since 2.29.7 in favour of `NCCL_CHECK_MODE=DEBUG_LOCAL`.
+
+Containers with settings of Google's FastRak plugin are left alone: its checker asks for `NCCL_MIN_NCHANNELS` by name.
+So are runs on AMD GPUs.
+
+The fix renames a channel variable and keeps its value. It is not a safe one: `NCCL_MAX_CTAS` and `NCCL_MIN_CTAS` also
+replace what the program itself asks for when it creates a communicator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.nccl import Version
+from validator.facts.nccl_releases import has_reached
+from validator.model import Setting
+from validator.roads.rccl import uses_rccl
+from validator.roads.settings import name_at, renamed
+from validator.rule import Context, Problem, rule
+
+SUCCESSORS: dict[str, tuple[Version, str]] = {
+    "NCCL_CHECK_POINTERS": ((2, 29, 7), "NCCL_CHECK_MODE=DEBUG_LOCAL"),
+    "NCCL_MAX_NCHANNELS": ((2, 17), "NCCL_MAX_CTAS"),
+    "NCCL_MAX_NRINGS": ((2, 17), "NCCL_MAX_CTAS"),
+    "NCCL_MIN_NCHANNELS": ((2, 17), "NCCL_MIN_CTAS"),
+    "NCCL_MIN_NRINGS": ((2, 17), "NCCL_MIN_CTAS"),
+}
+WANTS_OLD_NAMES = ("NCCL_FASTRAK_", "NCCL_SHIMNET_")
+
+
+@rule(
+    code="NC004",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=("NVIDIA/nccl v2.30.7-1 docs/userguide/source/env.rst: NCCL_MAX_NCHANNELS, NCCL_LAUNCH_MODE",),
+    fix="unsafe",
+    needs=("NCCL_",),
+)
+def nccl_env_deprecated(setting: Setting, context: Context) -> Iterator[Problem]:
+    """A variable that the documentation advises against by version."""
+    container = context.container
+    if uses_rccl(context.run):
+        return
+    if setting.name == "NCCL_LAUNCH_MODE" and setting.value == "GROUP":
+        yield Problem(
+            setting.at, "NCCL_LAUNCH_MODE=GROUP is deprecated since NCCL 2.9", "remove it: PARALLEL is the default"
+        )
+    since, successor = SUCCESSORS.get(setting.name, (None, ""))
+    if since is None or container is None or not has_reached(context.target.nccl, since):
+        return
+    if any(other.name.startswith(WANTS_OLD_NAMES) for other in container.settings):
+        return
+    name, given, _ = successor.partition("=")
+    is_free = not given and container.setting(name) is None
+    version = ".".join(str(part) for part in since)
+    yield Problem(
+        name_at(setting),
+        f"{setting.name} is deprecated since NCCL {version}",
+        f"write {successor}",
+        renamed(setting, name) if is_free else (),
+    )

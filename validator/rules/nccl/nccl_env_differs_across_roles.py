@@ -1,0 +1,100 @@
+"""Ranks that disagree on how they communicate hang or fail: these NCCL variables must be the same in every role.
+
+Each rank reads its own environment. Algorithm, protocol, transports and buffer sizes are choices that both ends of a
+connection make for themselves; when Master and Worker choose differently, one side waits for data in a form that the
+other never sends. The hang starts at the first collective and looks like a network fault.
+
+With Open MPI there is a second way to it: `mpirun` hands on only what `-x` names. A variable in the launcher's `env`
+reaches no worker without `-x NAME`, and does nothing.
+
+Interfaces, devices and logging may differ and are left alone.
+
+Keep the shared settings in one place, as a ConfigMap in `envFrom` or a YAML anchor, and name them with `-x`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from validator.facts.devices import wants_gpu
+from validator.model import Role, Run, Setting
+from validator.roads.environment import open_ended
+from validator.rule import Context, Problem, rule
+
+SHARED = (
+    "NCCL_ALGO", "NCCL_PROTO", "NCCL_NET", "NCCL_IB_DISABLE", "NCCL_BUFFSIZE", "NCCL_NTHREADS", "NCCL_LL128_BUFFSIZE",
+    "NCCL_P2P_NET_CHUNKSIZE", "NCCL_COLLNET_ENABLE", "NCCL_NVLS_ENABLE", "NCCL_MNNVL_ENABLE", "NCCL_CUMEM_ENABLE",
+    "NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "NCCL_OOB_NET_ENABLE", "NCCL_COMM_ID",
+)  # fmt: skip
+MPIRUN = ("mpirun", "mpiexec", "orterun")
+
+
+@rule(
+    code="NC036",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "NVIDIA/nccl v2.30.7-1 src/graph/tuning.cc: each rank applies NCCL_ALGO and NCCL_PROTO by itself",
+        "Open MPI 4.1 mpirun(1): -x exports environment variables to the processes",
+    ),
+    inferred=True,
+    needs=("NCCL_",),
+)
+def nccl_env_differs_across_roles(run: Run, context: Context) -> Iterator[Problem]:
+    """Roles of a run with different settings for NCCL, and settings that stay in the launcher."""
+    if run.kind == "MPIJob":
+        for role in run.roles if run.spec.get("mpiImplementation", "OpenMPI") == "OpenMPI" else ():
+            if not role.trains:
+                yield from _stays(role, run)
+        return
+    roles = [role for role in run.training_roles if wants_gpu(role.pod)]
+    for role in roles[1:]:
+        yield from _compare(roles[0], role, context)
+
+
+def _compare(first: Role, other: Role, context: Context) -> Iterator[Problem]:
+    if first.container is None or other.container is None:
+        return
+    for name in SHARED:
+        pair = first.container.setting(name), other.container.setting(name)
+        known = [setting for setting in pair if setting is not None]
+        if not known or any(setting.value is None for setting in known):
+            continue
+        words = f"{first.name} has {known[0].value}"
+        if len(known) == 1:
+            lacking = first if pair[0] is None else other
+            if lacking.container is None or open_ended(lacking.container, context.project):
+                continue
+            words = f"{lacking.name} does not set it"
+        elif known[0].value == known[1].value:
+            continue
+        yield Problem(
+            known[-1].at,
+            f"{name}={known[-1].value}, but {words}: ranks that disagree hang at the first collective",
+            f"give {first.name} and {other.name} the same {name}",
+        )
+
+
+def _stays(launcher: Role, run: Run) -> Iterator[Problem]:
+    container = launcher.container
+    command = next((found for found in container.commands if found.program in MPIRUN), None) if container else None
+    if container is None or command is None or "mca_base_env_list" in command.words:
+        return
+    handed = {name.partition("=")[0] for flag, name in pairwise(command.words) if flag == "-x"}
+    for setting in container.settings:
+        if setting.via not in ("env", "envFrom") or not setting.name.startswith("NCCL_") or setting.name in handed:
+            continue
+        if not _in_workers(setting, run):
+            yield Problem(
+                setting.at,
+                f"{setting.name} reaches no worker: {command.program} hands on only what -x names",
+                f"add `-x {setting.name}`",
+                related=((command.at, "the ranks are started here"),),
+            )
+
+
+def _in_workers(setting: Setting, run: Run) -> bool:
+    roles = [role.container for role in run.training_roles]
+    return any(container is not None and container.setting(setting.name) is not None for container in roles)

@@ -1,0 +1,63 @@
+"""NCCL no longer reads this variable, so it changes nothing.
+
+A name that NCCL dropped is treated like any name that it does not know: there is no message. `NCCL_IB_CUDA_SUPPORT`
+went in 2.4, `NCCL_LL_THRESHOLD`, `NCCL_TREE_THRESHOLD` and `NCCL_RINGS` in 2.5; they live on in copied settings.
+`NCCL_CHECKS_DISABLE`, which the documentation calls deprecated, is read by no release since 2.3.
+
+Where the release is unknown, only names that were gone by 2.18 are found; with a `target` also later ones, such as
+`NCCL_WORK_FIFO_DEPTH` (gone after 2.21) and `NCCL_PROXY_PROFILE` (after 2.22).
+
+Remove the variable, or use the one that took its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts import nccl
+from validator.facts.nccl_releases import is_past
+from validator.model import Setting
+from validator.roads.rccl import uses_rccl
+from validator.roads.settings import dropped, name_at
+from validator.rule import Context, Problem, rule
+
+INSTEAD = {
+    "NCCL_GRAPH": "NCCL_GRAPH_FILE",
+    "NCCL_IB_CUDA_SUPPORT": "NCCL_NET_GDR_LEVEL",
+    "NCCL_IB_GDR_LEVEL": "NCCL_NET_GDR_LEVEL",
+    "NCCL_LL_THRESHOLD": "NCCL_PROTO",
+    "NCCL_MNNVL": "NCCL_MNNVL_ENABLE",
+    "NCCL_PROXY_PROFILE": "NCCL_PROFILER_PLUGIN",
+    "NCCL_RINGS": "NCCL_GRAPH_FILE",
+    "NCCL_TREE_THRESHOLD": "NCCL_ALGO",
+    "NCCL_WORK_FIFO_DEPTH": "NCCL_WORK_FIFO_BYTES",
+}
+# In the documentation only: gone before the first release whose sources were read.
+LONG_GONE: nccl.Version = (2, 2)
+
+
+@rule(
+    code="NC003",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=("NVIDIA/nccl v2.3.5-5 to v2.30.7-1: last tag whose src/ reads the name; docs/userguide/source/env.rst",),
+    fix="safe",
+    needs=("NCCL_",),
+)
+def nccl_env_removed(setting: Setting, context: Context) -> Iterator[Problem]:
+    """A variable that the target's NCCL has dropped."""
+    variable = nccl.variables().get(setting.name)
+    last = None if variable is None else variable.last or LONG_GONE
+    if last is None or last >= nccl.NEWEST or not is_past(context.target.nccl, last) or uses_rccl(context.run):
+        return
+    until = (
+        f"{last[0]}.{last[1]} was the last release to read it" if last > LONG_GONE else "no release since 2.3 reads it"
+    )
+    instead = INSTEAD.get(setting.name)
+    yield Problem(
+        name_at(setting),
+        f"{setting.name} has no effect: {until}",
+        f"remove it; {instead} is its successor" if instead else "remove it",
+        dropped(setting),
+    )

@@ -1,0 +1,41 @@
+"""Only the number 1 turns peer-to-peer off; with any other value of `NCCL_P2P_DISABLE` it stays on.
+
+NCCL does not ask whether the number is zero: it compares it with 1. `NCCL_P2P_DISABLE=2` or `-1` is read, matches
+nothing, and NCCL then looks at `NCCL_P2P_LEVEL` as if the variable were not set. There is no message; the log line
+"set by environment" is missing. A job that needs peer-to-peer off, because the machine hangs with it, hangs as
+before.
+
+Words such as `true` are covered by the rule for words in place of numbers.
+
+Write `"1"`, or `"0"` to leave it on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts import strtoll
+from validator.model import Setting
+from validator.roads.settings import changed, literal
+from validator.rule import Context, Problem, rule
+
+
+@rule(
+    code="NC009",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=("NVIDIA/nccl v2.30.7-1 src/graph/paths.cc: ncclGetLevel compares strtol(value, NULL, 0) with 1",),
+    fix="safe",
+    needs=("NCCL_P2P_DISABLE",),
+)
+def nccl_p2p_disable_not_one(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """A number that is neither 0 nor 1."""
+    number = strtoll.number((literal(setting) or "")[:18]) if setting.name == "NCCL_P2P_DISABLE" else None
+    if number not in (None, 0, 1):
+        yield Problem(
+            setting.at,
+            f"NCCL_P2P_DISABLE={setting.value} leaves peer-to-peer on: only 1 turns it off",
+            'write "1"',
+            changed(setting, "1"),
+        )

@@ -1,0 +1,50 @@
+"""NCCL opens at most 64 sockets per connection and cuts `NCCL_NSOCKS_PERTHREAD` down when the product is larger.
+
+A connection over TCP has `NCCL_SOCKET_NTHREADS` helper threads, at most 16, with `NCCL_NSOCKS_PERTHREAD` sockets each.
+Above 64 in all NCCL writes one warning and divides 64 by the number of threads: 16 threads with 8 sockets become 16
+with 4, and 16 threads with 5 leave a configuration that nobody measured. The benchmark that the manifest refers to was
+not made with these numbers.
+
+Make the product 64 or less. For 100 Gbit/s networks without RDMA 4 times 4 is a good start; more threads cost CPU that
+the data loader needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.strtoll import number
+from validator.model import Container
+from validator.rule import Context, Problem, rule
+
+MOST_SOCKETS = 64
+MOST_THREADS = 16
+
+
+@rule(
+    code="NC028",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "NVIDIA/nccl v2.30.7-1 docs/userguide/source/env.rst: NCCL_SOCKET_NTHREADS, NCCL_NSOCKS_PERTHREAD",
+        "NVIDIA/nccl v2.30.7-1 src/transport/net_socket.cc: ncclNetSocketGetNsockNthread",
+    ),
+    needs=("NCCL_NSOCKS_PERTHREAD", "NCCL_SOCKET_NTHREADS"),
+)
+def nccl_socket_threads_product(container: Container, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """More sockets than NCCL opens."""
+    per_thread, per_connection = container.setting("NCCL_NSOCKS_PERTHREAD"), container.setting("NCCL_SOCKET_NTHREADS")
+    if per_thread is None or per_connection is None:
+        return
+    sockets, threads = number(per_thread.value), number(per_connection.value)
+    # Too many threads are out of range by themselves: another rule says so.
+    if sockets is None or threads is None or not 0 < threads <= MOST_THREADS or sockets * threads <= MOST_SOCKETS:
+        return
+    yield Problem(
+        per_thread.at,
+        f"{threads} threads with {sockets} sockets make {threads * sockets}: NCCL opens {MOST_SOCKETS // threads} per "
+        "thread instead",
+        f"write {MOST_SOCKETS // threads} or less",
+        related=((per_connection.at, "threads per connection"),),
+    )

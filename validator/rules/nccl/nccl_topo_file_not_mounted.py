@@ -1,0 +1,92 @@
+"""No volume of the container holds the file that this variable names, so NCCL may run without what it says.
+
+NCCL treats a missing file differently for each variable. Without the topology of `NCCL_TOPO_FILE` it goes on with what
+it detects, which in a virtual machine is a flat tree without NVLink or card affinity: slow, and logged only with
+`NCCL_DEBUG=INFO`. Without `NCCL_CONF_FILE` it goes on in silence. Without `NCCL_GRAPH_FILE` it ends with a system
+error.
+
+A path outside every mount can still be part of the image, which the files do not show: this is why the confidence is
+medium. A path in an `emptyDir` that no init container fills, or in a ConfigMap without such a key, cannot be there.
+
+Mount the file from a ConfigMap or from the host, or unset the variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.model import Container, Pod, Resource, Setting
+from validator.roads.environment import counts
+from validator.roads.fields import items, mapping, text
+from validator.roads.known import pods_are_whole
+from validator.roads.mounts import mount_of
+from validator.rule import Context, Problem, rule
+
+FILES = {
+    "NCCL_TOPO_FILE": "NCCL goes on with the topology that it detects",
+    "NCCL_CONF_FILE": "NCCL goes on without its settings",
+    "NCCL_GRAPH_FILE": "NCCL ends with a system error",
+}
+
+
+@rule(
+    code="NC034",
+    severity="error",
+    confidence="medium",
+    since="0.1.0",
+    sources=(
+        "NVIDIA/nccl v2.30.7-1 src/graph/xml.cc: ncclTopoGetXmlFromFile, ncclTopoGetXmlGraphFromFile",
+        "NVIDIA/nccl v2.30.7-1 src/misc/param.cc: setEnvFile",
+    ),
+    needs=("NCCL_CONF_FILE", "NCCL_GRAPH_FILE", "NCCL_TOPO_FILE"),
+)
+def nccl_topo_file_not_mounted(setting: Setting, context: Context) -> Iterator[Problem]:
+    """A file that no volume brings into the container."""
+    path = setting.value or ""
+    if setting.name not in FILES or not counts(setting, context.container):
+        return
+    if not path.startswith("/") or "$" in path:
+        return
+    missing = next((words for place in _readers(setting, context) if (words := _missing(path, *place, context))), "")
+    if missing:
+        yield Problem(
+            setting.at,
+            f"{missing} {path}: {FILES[setting.name]}",
+            f"mount the file at {path}, or remove {setting.name}",
+        )
+
+
+def _readers(setting: Setting, context: Context) -> Iterator[tuple[Container, Pod]]:
+    """Where the file is read: with `mpirun -x` in the workers."""
+    if setting.via == "mpirun" and context.run is not None:
+        yield from ((role.container, role.pod) for role in context.run.training_roles if role.container is not None)
+    elif context.container is not None and context.pod is not None:
+        yield context.container, context.pod
+
+
+def _missing(path: str, container: Container, pod: Pod, context: Context) -> str:
+    """Why the file is not there; empty where it can be."""
+    mount = mount_of(container, path)
+    if mount is None:
+        return "no volume is mounted that holds" if pods_are_whole(context.run) else ""
+    volume = pod.volume(mount.volume)
+    # A mount at the path itself is a single file, picked with `subPath`.
+    if volume is None or mount.mount_path == path:
+        return ""
+    if volume.kind == "emptyDir":
+        filled = any(other.volume == volume.name for init in pod.init_containers for other in init.mounts)
+        filled = filled or len(pod.containers) > 1
+        return "" if filled else f"nothing fills the emptyDir `{volume.name}` that should hold"
+    if volume.kind == "configMap" and not items(volume.body, "items"):
+        found = _config_map(text(volume.body, "name"), context)
+        key = path[len(mount.mount_path.rstrip("/")) :].strip("/")
+        return "" if found is None or key in _keys(found) else f"ConfigMap `{found.name}` does not hold"
+    return ""
+
+
+def _config_map(name: str, context: Context) -> Resource | None:
+    return next((found for found in context.project.of_kind("ConfigMap") if found.name == name), None)
+
+
+def _keys(config_map: Resource) -> set[str]:
+    return {*mapping(config_map.tree, "data"), *mapping(config_map.tree, "binaryData")}

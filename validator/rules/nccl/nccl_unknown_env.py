@@ -1,0 +1,82 @@
+"""No release of NCCL reads a variable of this name, so what it was meant to change stays as it is.
+
+NCCL looks up the names that it knows and never lists the others: a typo gives no message, at no level of
+`NCCL_DEBUG`. The names come from the sources of 62 releases, from 2.3.5 to 2.30.7, and from the documentation. Left
+alone are variables of plugins and tools (`NCCL_FASTRAK_*`, `NCCL_GPUDIRECTTCPX_*`, `NCCL_IBEXT_*`, `NCCL_SHARP_*`,
+`NCCL_TUNER_CONFIG_*` and others), the names that PyTorch reads, names that the container's own script uses, pods with
+AMD GPUs, whose RCCL knows more names, and targets newer than the list.
+
+`NCCL_TIMEOUT` is such a name: the time limit of a collective is the `timeout` of
+`torch.distributed.init_process_group`.
+
+Write the name that the documentation has, or remove the variable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from validator.facts import nccl
+from validator.facts.nccl_names import is_foreign
+from validator.model import Container, Setting
+from validator.roads.rccl import uses_rccl
+from validator.roads.settings import name_at, renamed
+from validator.rule import Context, Problem, rule
+
+# Names that are seen in the wild and that likeness alone would not lead to the right one.
+MEANT = {
+    "NCCL_BUFFER_SIZE": "NCCL_BUFFSIZE",
+    "NCCL_DEBUG_LEVEL": "NCCL_DEBUG",
+    "NCCL_GDR_LEVEL": "NCCL_NET_GDR_LEVEL",
+    "NCCL_GDR_READ": "NCCL_NET_GDR_READ",
+    "NCCL_IB_QPS": "NCCL_IB_QPS_PER_CONNECTION",
+    "NCCL_IFNAME": "NCCL_SOCKET_IFNAME",
+    "NCCL_LOG_LEVEL": "NCCL_DEBUG",
+    "NCCL_MAX_CHANNELS": "NCCL_MAX_CTAS",
+    "NCCL_MIN_CHANNELS": "NCCL_MIN_CTAS",
+}
+ADVICE = {"NCCL_TIMEOUT": "give `init_process_group` a `timeout`: it is the limit of a collective"}
+
+
+@rule(
+    code="NC001",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "NVIDIA/nccl v2.3.5-5 to v2.30.7-1 src/: NCCL_PARAM, ncclGetEnv and getenv; docs/userguide/source/env.rst",
+    ),
+    fix="unsafe",
+    needs=("NCCL_",),
+)
+def nccl_unknown_env(setting: Setting, context: Context) -> Iterator[Problem]:
+    """A name that no NCCL and no known plugin reads."""
+    name, container = setting.name, context.container
+    if not name.startswith("NCCL_") or name in nccl.variables() or is_foreign(name) or container is None:
+        return
+    if (context.target.nccl or nccl.NEWEST) > nccl.NEWEST or uses_rccl(context.run) or _is_used(name, container):
+        return
+    meant = None if name in ADVICE else MEANT.get(name) or _alike(name)
+    edits = renamed(setting, meant) if meant is not None and container.setting(meant) is None else ()
+    yield Problem(
+        name_at(setting),
+        f"no NCCL release reads {name}: it changes nothing",
+        ADVICE.get(name) or (f"did you mean {meant}?" if meant else "remove it"),
+        edits,
+    )
+
+
+def _is_used(name: str, container: Container) -> bool:
+    use = re.compile(rf"\$[({{]?{re.escape(name)}\b")
+    texts = (*container.command, *container.args, *(script.text for script in container.scripts))
+    return any(use.search(text) for text in texts)
+
+
+def _alike(name: str) -> str | None:
+    import difflib
+
+    # Without the common prefix, which would make all names alike.
+    current = {known.name[5:]: known.name for known in nccl.variables().values() if known.last and not known.status}
+    found = difflib.get_close_matches(name[5:], current, 1, 0.85)
+    return current[found[0]] if found else None

@@ -1,0 +1,1 @@
+"""NT: NetworkAttachmentDefinitions and Multus."""

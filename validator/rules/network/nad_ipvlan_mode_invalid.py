@@ -1,0 +1,45 @@
+"""An ipvlan network with an unknown mode cannot be attached to any pod.
+
+The ipvlan plugin knows the modes `l2` (its default), `l3` and `l3s`, in lower case. The names of macvlan's modes are
+none of them: `bridge` ends in `unknown ipvlan mode` when the first pod starts, and the pod stays in
+`ContainerCreating`.
+
+Pods of one job on different nodes usually share a subnet and use `l2`. With `l3` and `l3s` the node routes between the
+interfaces: no broadcast passes, so neighbours are not found by ARP, and the fabric needs a route to every node's part
+of the subnet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.model import Network
+from validator.roads import cni
+from validator.rule import Context, Problem, SetValue, rule
+
+MODES = ("l2", "l3", "l3s")
+
+
+@rule(
+    code="NT007",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=("containernetworking/plugins v1.9.1 plugins/main/ipvlan/ipvlan.go: modeFromString",),
+    fix="safe",
+)
+def nad_ipvlan_mode_invalid(network: Network, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """A mode that ipvlan rejects."""
+    for plugin, at in cni.plugins(network, "ipvlan"):
+        mode = cni.value(plugin, "mode")
+        if not isinstance(mode, str) or mode in ("", *MODES):
+            continue
+        place = at.child(cni.key(plugin, "mode"))
+        meant = mode.strip().lower()
+        known = meant in MODES
+        yield Problem(
+            place,
+            f"ipvlan does not know the mode `{mode}`",
+            f'write "{meant}"' if known else "write l2, l3 or l3s",
+            (SetValue(place, meant),) if known else (),
+        )

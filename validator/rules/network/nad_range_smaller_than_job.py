@@ -1,0 +1,71 @@
+"""A job asks for more addresses than its network's whereabouts range has, so its last pods never start.
+
+Each attachment of each pod takes one address of every range of the network. When they are used up, whereabouts answers
+`Could not allocate IP in range` and the pod stays in `ContainerCreating`, while the pods before it hold their GPUs and
+wait. The network address, the broadcast address and the excluded ranges do not count; `range_start` and `range_end`
+narrow the range further. A network named twice in the annotation takes two addresses for each pod.
+
+Addresses of pods that ended badly can stay reserved for some time, and other jobs use the same range: leave room, and
+give each rail a range of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.model import Network, Run
+from validator.roads import addresses, multus
+from validator.roads.whereabouts import Pool, pools
+from validator.rule import Context, Problem, rule
+
+
+@rule(
+    code="NT011",
+    severity="warning",
+    confidence="medium",
+    since="0.1.0",
+    sources=("k8snetworkplumbingwg/whereabouts v0.9.4 pkg/allocate/allocate.go: IterateForAssignment",),
+    inferred=True,
+    needs=("NetworkAttachmentDefinition",),
+)
+def nad_range_smaller_than_job(run: Run, context: Context) -> Iterator[Problem]:
+    """Ranges with fewer addresses than a run's pods take."""
+    for network in context.project.networks:
+        wanted = _wanted(run, network, context.project.networks)
+        for pool in pools(network) if wanted else ():
+            usable = _usable(pool)
+            if usable is not None and usable < wanted:
+                yield Problem(
+                    pool.range_at,
+                    f"{run.kind} {run.name} takes {wanted} addresses of {network.name}, which has {usable}",
+                    "make the range larger, or the job smaller",
+                    related=((run.at, "the job"),),
+                )
+
+
+def _wanted(run: Run, network: Network, networks: tuple[Network, ...]) -> int:
+    total = 0
+    for role in run.roles:
+        found = [multus.network(one, run.namespace, networks) for one in multus.attachments(role.pod)]
+        total += (role.replicas or 0) * sum(one is network for one in found)
+    return total
+
+
+def _usable(pool: Pool) -> int | None:
+    bounds = pool.bounds()
+    if bounds is None:
+        return None
+    first, last = (int(limit) for limit in bounds)
+    spans = []
+    for entry in pool.exclude:
+        text = str(entry)
+        excluded = addresses.subnet(text if "/" in text else f"{text}/{128 if ':' in text else 32}")
+        if excluded is None or excluded.version != bounds[0].version:
+            continue
+        spans.append((max(first, int(excluded.network_address)), min(last, int(excluded.broadcast_address))))
+    count, at = last - first + 1, first
+    for start, end in sorted(spans):
+        start = max(start, at)
+        if end >= start:
+            count, at = count - (end - start + 1), end + 1
+    return count

@@ -1,0 +1,1 @@
+"""GO: policies of the GPU and network operators."""

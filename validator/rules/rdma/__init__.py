@@ -1,0 +1,1 @@
+"""RD: RDMA devices and the host network."""

@@ -1,0 +1,57 @@
+"""A pod in the host network asks the node's DNS, where the names of the other pods do not exist.
+
+With `hostNetwork: true` the policy `ClusterFirst`, which is the default, falls back to the node's resolver. Training
+operators hand out names of services and pods (`MASTER_ADDR`, rendezvous endpoints, headless services), which only the
+cluster's DNS knows: the pods wait with `Name or service not known` or `failed to resolve` until their timeout.
+
+The MPI operator sets the policy itself, so MPIJobs are left alone, as are single pods, Jobs that are not indexed, and
+pods with a `dnsPolicy` of `None`, which bring their own.
+
+Write `dnsPolicy: ClusterFirstWithHostNet` beside `hostNetwork: true`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.model import Role, Run
+from validator.rule import Add, Context, Problem, SetValue, rule
+
+
+@rule(
+    code="RD002",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes v1.34.4 pkg/kubelet/network/dns/dns.go: getPodDNSType",
+        "https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/#pod-s-dns-policy",
+        "kubeflow/mpi-operator v0.8.2 pkg/controller/mpi_job_controller.go: newWorker sets the policy",
+    ),
+    fix="safe",
+    needs=("hostNetwork",),
+)
+def host_network_without_dns_policy(role: Role, context: Context) -> Iterator[Problem]:
+    """The node's resolver where names of pods are needed."""
+    run, pod = context.run, role.pod
+    if run is None or run.kind == "MPIJob" or not pod.host_network or _alone(run, role):
+        return
+    policy = pod.tree.get("dnsPolicy")
+    if policy not in (None, "ClusterFirst", "Default"):
+        return
+    at = pod.at.child("dnsPolicy")
+    wanted = "ClusterFirstWithHostNet"
+    yield Problem(
+        pod.at.child("hostNetwork") if policy is None else at,
+        f"pods of {role.name} are in the host network and ask the node's DNS, which knows no pods or services",
+        f"write `dnsPolicy: {wanted}`",
+        (SetValue(at, wanted) if "dnsPolicy" in pod.tree else Add(pod.at, "dnsPolicy", wanted),),
+    )
+
+
+def _alone(run: Run, role: Role) -> bool:
+    """Whether the pods look for nobody: the run is one pod, or its pods have no names."""
+    counts = [role.replicas for role in run.roles]
+    if run.kind == "Job" and role.tree.get("completionMode") != "Indexed":
+        return True
+    return None not in counts and sum(count or 0 for count in counts) <= 1

@@ -1,0 +1,1 @@
+"""RS: accelerators, CPU and huge pages."""

@@ -1,0 +1,50 @@
+"""The CPU limit is small for the number of GPUs, so data loaders and NCCL's threads are throttled.
+
+Every GPU process needs CPU time beside the GPU's work: the training loop, data loader workers, and NCCL's proxy
+thread, which moves the data of every network transfer. When the container reaches its CPU limit, the kernel stops all
+its threads until the next period of 100 ms; steps then take longer on some ranks, and all others wait for them. The
+floor is four CPUs for each GPU unless configured otherwise.
+
+Write a larger CPU limit, or only a CPU request: without a limit nothing is throttled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from validator.facts.devices import gpus
+from validator.facts.extended_resources import quantity_at
+from validator.facts.quantities import number
+from validator.model import Role
+from validator.rule import Context, Problem, rule
+
+
+class Floor(NamedTuple):
+    """`cpus_per_gpu`: the least CPU limit, in CPUs for each accelerator."""
+
+    cpus_per_gpu: float = 4.0
+
+
+@rule(
+    code="RS006",
+    severity="info",
+    confidence="medium",
+    since="0.1.0",
+    sources=(
+        "policy: four CPUs for each GPU process",
+        "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/: CPU limits are throttled",
+    ),
+    parameters=Floor(),
+)
+def gpu_cpu_limit_throttled(role: Role, context: Context) -> Iterator[Problem]:
+    """Few CPUs for many GPUs."""
+    for container in role.pod.containers if role.trains else ():
+        count, limit = gpus(container), number(container.limits.get("cpu"))
+        floor = context.parameters.cpus_per_gpu * count
+        if count and limit is not None and limit < floor:
+            yield Problem(
+                quantity_at(context.run, role, container, "limits", "cpu"),
+                f"{count} GPU processes share {container.limits['cpu']} CPUs and are throttled there",
+                f"write a CPU limit of at least {floor:g}, or only a request",
+            )

@@ -1,0 +1,54 @@
+"""Roles of one PyTorchJob have different numbers of GPUs, but every node must start as many processes.
+
+`torchrun` requires that all nodes of a run have the same number of local processes (`LOCAL_WORLD_SIZE`). A Master with
+one GPU and Workers with eight cannot have that: either the Workers leave seven GPUs idle, or the Master's processes
+fail with `invalid device ordinal`. Ranks that are computed from the node's rank and its processes collide or leave
+gaps.
+
+Give Master and Worker the same number of GPUs. A Master that only coordinates is not needed: the first Worker can do
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.devices import gpus
+from validator.facts.extended_resources import quantity_at
+from validator.model import Role, Run
+from validator.rule import Context, Problem, rule
+from validator.source import Place
+
+
+@rule(
+    code="RS004",
+    severity="warning",
+    confidence="medium",
+    since="0.1.0",
+    sources=("https://docs.pytorch.org/docs/stable/elastic/run.html: important notices, 5",),
+)
+def gpu_quantity_uneven(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """Pods of one run with different numbers of GPUs."""
+    if run.kind != "PyTorchJob":
+        return
+    counts = [(role, _gpus(role)) for role in run.training_roles if role.replicas != 0]
+    most, largest = max(((count, role.name) for role, count in counts), default=(0, ""))
+    for role, count in counts:
+        if count < most:
+            yield Problem(
+                _at(run, role),
+                f"a pod of {role.name} has {count} GPUs, one of {largest} has {most}: torchrun needs the same on all",
+                f"give {role.name} {most} GPUs too",
+            )
+
+
+def _gpus(role: Role) -> int:
+    return gpus(role.container) if role.container is not None else 0
+
+
+def _at(run: Run, role: Role) -> Place:
+    container = role.container
+    if container is None:
+        return role.at
+    name = next((name for name in container.limits if name.endswith("/gpu")), "nvidia.com/gpu")
+    return quantity_at(run, role, container, "limits", name)

@@ -1,0 +1,1 @@
+"""SC: launch scripts, arguments and references in them."""

@@ -1,0 +1,41 @@
+"""torchrun has no `-c`: code on the command line ends every pod with a usage error.
+
+`python -c CODE` runs a line of Python, and so it is tempting to test a cluster with `torchrun ... -c "import torch;
+..."`. torchrun's parser knows no such option. It takes CODE for the name of the training script and then stops with
+exit code 2 and "unrecognized arguments: -c", before any process is started.
+
+An option `-c` behind the training script belongs to the script and is left alone.
+
+Put the code into a file, for example in a ConfigMap, or start another program with `torchrun --no-python ... python -c
+CODE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.model import Container
+from validator.roads.torchrun import launches
+from validator.rule import Context, Problem, rule
+
+
+@rule(
+    code="SC007",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "pytorch/pytorch 010929fd torch/distributed/run.py: get_args_parser has no -c, parse_args refuses the unknown",
+    ),
+)
+def torchrun_inline_code(container: Container, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """`-c` among torchrun's own options."""
+    for launch in launches(container):
+        for word, at in zip(launch.words, launch.word_at, strict=False):
+            if word == "-c":
+                yield Problem(
+                    at,
+                    "torchrun has no option -c and stops with a usage error",
+                    "put the code into a file, or write `torchrun --no-python ... python -c CODE`",
+                )
+                break

@@ -1,0 +1,1 @@
+"""TP: topology, gangs and queues."""

@@ -1,0 +1,67 @@
+"""Nothing keeps the pods of this job near each other, so its traffic may cross the slowest links of the fabric.
+
+Without an affinity, a topology annotation or a selector of nodes the scheduler puts each worker wherever a GPU is free.
+In a fabric of racks and blocks two workers then talk over the spine, or over the cluster's Ethernet, although a rack
+had room for the whole job; an all-reduce is as fast as its slowest link, and the run time differs from start to start.
+
+Say how close the pods must be: Kueue's `podset-required-topology` or `podset-preferred-topology`, a `podAffinity` over
+the rack's label, JobSet's exclusive topology, or Volcano's `networkTopology`. On a cluster of a single rack turn the
+rule off. The parameter `nodes` says from how many pods on it speaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from validator.facts.devices import wants_gpu
+from validator.facts.kubeflow import RUNTIMES
+from validator.facts.kueue import SLICES, TOPOLOGY_REQUESTS
+from validator.model import Role, Run
+from validator.roads.fields import mapping
+from validator.roads.known import pods_are_whole
+from validator.rule import Context, Problem, rule
+
+
+class Parameters(NamedTuple):
+    """`nodes`: number of training pods from which on a job should say where they go."""
+
+    nodes: int = 4
+
+
+@rule(
+    code="TP010",
+    severity="info",
+    confidence="medium",
+    since="0.1.0",
+    sources=(
+        "kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling",
+        "kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node: inter-pod affinity",
+    ),
+    parameters=Parameters(),
+)
+def no_topology_constraint(run: Run, context: Context) -> Iterator[Problem]:
+    """Jobs of many pods that may be anywhere."""
+    if run.kind in RUNTIMES or not pods_are_whole(run) or (run.nodes or 0) < context.parameters.nodes:
+        return
+    roles = [role for role in run.training_roles if wants_gpu(role.pod)]
+    if not roles or any(_placed(role) for role in run.roles) or _placed_by_job(run):
+        return
+    yield Problem(
+        run.at.child("metadata", "name"),
+        f"nothing says how close the {run.nodes} pods of {run.kind} {run.name} must be",
+        "add a topology annotation or a pod affinity over the rack",
+    )
+
+
+def _placed(role: Role) -> bool:
+    fields = ("affinity", "nodeSelector", "topologySpreadConstraints", "nodeName", "resourceClaims")
+    requests = (*TOPOLOGY_REQUESTS, *SLICES)
+    return any(role.pod.tree.get(name) for name in fields) or any(name in role.pod.annotations for name in requests)
+
+
+def _placed_by_job(run: Run) -> bool:
+    template = mapping(run.runtime, "template", "metadata", "annotations")
+    if any("topology" in str(name) for name in (*run.annotations, *run.labels, *template)):
+        return True
+    return bool(mapping(run.spec, "networkTopology") or mapping(run.runtime, "podGroupPolicy", "volcano"))

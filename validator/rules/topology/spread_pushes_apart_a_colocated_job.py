@@ -1,0 +1,53 @@
+"""The pods of a job must share a domain and must not share it: most of them stay Pending for good.
+
+A hard topology spread (`whenUnsatisfiable: DoNotSchedule`) and a required pod anti-affinity push pods apart. A required
+pod affinity, or Kueue's `podset-required-topology`, pulls them into one domain. Over the same topology key they
+contradict each other: with an anti-affinity the second pod fits nowhere, with a spread those above `maxSkew` do not as
+soon as the cluster has a second domain. The pods that did start hold their GPUs and wait in the rendezvous.
+
+Topology spread constraints are made for services that shall survive the loss of a zone. They bring the workers of a
+training job no closer together; for that keep the affinity, or Kueue's annotation, and remove the spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.kueue import REQUIRED
+from validator.model import Role
+from validator.roads import placement
+from validator.roads.placement import Term
+from validator.rule import Context, Problem, rule
+
+
+@rule(
+    code="TP011",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints: maxSkew, DoNotSchedule",
+        "kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node: inter-pod affinity and anti-affinity",
+        "kubernetes-sigs/kueue v0.19.2 apis/kueue/v1beta2/topology_types.go: PodSetRequiredTopologyAnnotation",
+    ),
+    needs=("topologySpreadConstraints", "podAntiAffinity"),
+)
+def spread_pushes_apart_a_colocated_job(role: Role, context: Context) -> Iterator[Problem]:
+    """Terms over one key that contradict each other."""
+    if context.run is None:
+        return
+    together = list(placement.required(role, context.run, "podAffinity"))
+    level = role.pod.annotations.get(REQUIRED)
+    if isinstance(level, str):
+        together.append(Term(level, role.pod.template_at.child("metadata", "annotations", REQUIRED)))
+    apart = [(term, 1, "anti-affinity") for term in placement.required(role, context.run, "podAntiAffinity")]
+    apart += [(term, skew, "spread") for term, skew in placement.spreads(role, context.run)]
+    for term, most, kind in apart:
+        against = next((other for other in together if other.key == term.key), None)
+        if against is not None and role.replicas is not None and role.replicas > most:
+            yield Problem(
+                term.at,
+                f"this {kind} keeps the {role.replicas} pods apart over {term.key}, where they must also be together",
+                f"remove the {kind}",
+                related=((against.at, "together over the same key"),),
+            )

@@ -1,0 +1,1 @@
+"""TD: torch.distributed and torchrun."""

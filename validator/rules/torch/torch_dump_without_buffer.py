@@ -1,0 +1,77 @@
+"""The flight recorder has nothing to dump: the buffer that holds the last collectives has no size.
+
+When a collective times out, `TORCH_NCCL_DUMP_ON_TIMEOUT` makes every rank write down what it was doing, and a pipe of
+`TORCH_NCCL_DEBUG_INFO_PIPE_FILE` lets you ask for it at any time. Both take it from a ring buffer of
+`TORCH_FR_BUFFER_SIZE` entries (`TORCH_NCCL_TRACE_BUFFER_SIZE` in older releases, and still an alias). With 0 entries
+nothing is recorded, and the files that you open after the hang are empty.
+
+The buffer holds 2000 entries by default in current releases, but none up to PyTorch 2.5: there it must be set. Where
+the target is not known the rule speaks only of a size that is written as 0.
+
+Write a size of 2000 or more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.facts.torch_variables import TRUE
+from validator.model import Container, Setting
+from validator.roads.environment import beside, open_ended
+from validator.roads.settings import changed
+from validator.rule import Context, Problem, rule
+
+# Of two names for one setting the first counts.
+SIZES = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")
+SWITCHES = ("TORCH_FR_DUMP_ON_TIMEOUT", "TORCH_NCCL_DUMP_ON_TIMEOUT")
+PIPE = "TORCH_NCCL_DEBUG_INFO_PIPE_FILE"
+DEFAULT_SURELY_ZERO_BEFORE = (2, 6)
+ENTRIES = "2000"
+
+
+@rule(
+    code="TD004",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "pytorch 2.15.0 torch/csrc/distributed/c10d/FlightRecorder.hpp: FlightRecorder, enabled_",
+        "pytorch docs torch_nccl_environment_variables: TORCH_NCCL_DUMP_ON_TIMEOUT",
+    ),
+    fix="safe",
+    needs=("TORCH_FR_", "TORCH_NCCL_"),
+)
+def torch_dump_without_buffer(container: Container, context: Context) -> Iterator[Problem]:
+    """A dump of a recorder that records nothing."""
+    asked = _asked(container)
+    if asked is None:
+        return
+    size = next((setting for name in SIZES if (setting := container.setting(name)) is not None), None)
+    if size is not None:
+        if size.value is not None and size.value.strip() == "0":
+            yield Problem(
+                asked.at,
+                f"{asked.name} has nothing to dump: {size.name} is 0",
+                f"set {size.name} to {ENTRIES} or more",
+                changed(size, ENTRIES),
+                ((size.at, "the recorder holds no entries"),),
+            )
+        return
+    before = context.target.torch is not None and context.target.torch < DEFAULT_SURELY_ZERO_BEFORE
+    if before and not open_ended(container, context.project):
+        yield Problem(
+            asked.at,
+            f"{asked.name} has nothing to dump: {SIZES[1]} is 0 by default up to PyTorch 2.5",
+            f"set {SIZES[1]} to {ENTRIES} or more",
+            beside(asked, SIZES[1], ENTRIES),
+        )
+
+
+def _asked(container: Container) -> Setting | None:
+    """The setting that asks for a dump."""
+    for name in SWITCHES:
+        setting = container.setting(name)
+        if setting is not None and (setting.value or "").lower() in TRUE:
+            return setting
+    setting = container.setting(PIPE)
+    return setting if setting is not None and setting.value else None

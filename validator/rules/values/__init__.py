@@ -1,0 +1,1 @@
+"""HV: values, environment entries and suppressions."""

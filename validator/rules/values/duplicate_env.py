@@ -1,0 +1,51 @@
+"""A variable stands twice in the container's `env`; Kubernetes takes the last entry and says so only in a warning.
+
+The API server accepts both entries, and the container gets the value of the last: the one that is read first has no
+effect. `kubectl apply` merges the list by name, so that it may later drop either of them; server-side apply, and with
+it the drift detection of some delivery tools, refuses the object with "duplicate entries for key".
+
+An entry that overrides one of `envFrom` is left alone, and so is one that extends its predecessor, as `PATH` with the
+value `/opt/bin:$(PATH)`.
+
+Remove the entry that should not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from validator.model import Container
+from validator.roads.fields import items, text
+from validator.rule import Context, Problem, Remove, rule
+
+
+@rule(
+    code="HV003",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes/api v0.34.4 core/v1/types.go: Container.Env has patchMergeKey name",
+        "kubernetes/kubernetes v1.34.4 pkg/api/pod/warnings.go: hides previous definition of a variable",
+        "kubernetes/kubectl issue 1766; fluxcd/helm-controller issue 1333",
+    ),
+    fix="safe",
+)
+def duplicate_env(container: Container, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """All entries of one name but the last."""
+    entries = items(container.tree, "env")
+    last = {text(entry, "name"): index for index, entry in enumerate(entries)}
+    at = container.at.child("env")
+    for index, entry in enumerate(entries):
+        name = text(entry, "name")
+        if not name or last[name] == index:
+            continue
+        if any(f"$({name})" in text(later, "value") for later in entries[index + 1 : last[name] + 1]):
+            continue
+        yield Problem(
+            at.child(index, "name"),
+            f"{name} is set again below: this entry has no effect",
+            "remove one of the two entries",
+            (Remove(at.child(index)),),
+            ((at.child(last[name], "name"), "the entry that counts"),),
+        )

@@ -1,0 +1,53 @@
+"""The chart has no value of this name, so what is set here never reaches the run, or Helm refuses the whole file.
+
+Helm merges a values file over the chart's defaults and hands the result to the templates. A key that no template reads
+is carried along in silence: `sharedMemroy.size: 64Gi` installs a run with the default size. The Trainyard charts have a
+schema that refuses such keys, but only when the run is submitted, and after the review.
+
+The usual reasons are a typing error, a key at the wrong depth (`limits` beside `resources` instead of below it), and a
+value of an older release of the chart. Correct the name, move the key to where the chart's `values.yaml` has it, or
+remove it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from validator.rule import Context, Problem, Rename, rule
+
+if TYPE_CHECKING:
+    from validator.roads.values import ValuesDocument
+
+
+@rule(
+    code="HV005",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "helm/helm v3.22 pkg/chart/v2/util: CoalesceValues keeps keys that the chart's values.yaml lacks",
+        "charts/training-job/values.schema.json: additionalProperties is false",
+    ),
+    fix="unsafe",
+)
+def values_unknown_key(document: ValuesDocument, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+    """A key in the values that the chart does not know."""
+    for fault in document.faults():
+        if fault.kind != "unknown key":
+            continue
+        at, name = document.place(fault.path, on_key=True), str(fault.path[-1])
+        meant = _similar(name, fault.known)
+        if meant is None:
+            known = ", ".join(f"`{key}`" for key in sorted(fault.known)[:12])
+            yield Problem(at, fault.message, f"it knows here: {known}" if known else "")
+        else:
+            yield Problem(at, fault.message, f"did you mean `{meant}`?", (Rename(at, meant),))
+
+
+def _similar(name: str, known: tuple[str, ...]) -> str | None:
+    import difflib
+
+    folded = {key.lower().replace("_", "").replace("-", ""): key for key in known}
+    found = difflib.get_close_matches(name.lower().replace("_", "").replace("-", ""), folded, 1, 0.75)
+    return folded[found[0]] if found else None

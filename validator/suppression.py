@@ -1,0 +1,185 @@
+"""What the user allows, and why: by a comment at the line, by an annotation at the object, by the configuration.
+
+    value: "1"  # trainyard: allow nccl-ib-disabled: these nodes have no InfiniBand
+
+A comment on its own line stands for the next line that is not one. The annotation `trainyard/allow` has the same words,
+entries separated by `;`, and stands for its whole object or pod template.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from validator.roads.fields import mapping
+from validator.rule import Edit, Remove, Rule
+from validator.source import Place, Position
+from validator.text import lines
+
+if TYPE_CHECKING:
+    from validator.finding import Finding
+    from validator.linting import Reading
+    from validator.model import Project
+
+ANNOTATION = "trainyard/allow"
+_COMMENT = re.compile(r"(?:^|(?<=\s))#\s*trainyard:\s*allow\b[ \t]*(.*?)\s*$")
+_ENTRY = re.compile(r"\s*([\w-]*)\s*(?::\s*(.*?))?\s*$", re.DOTALL)
+_SEPARATOR = re.compile(r";\s*(?=[\w-]+\s*:)|;\s*$")
+
+
+class Allowance(NamedTuple):
+    """An entry `allow` of the configuration: the rule, the files that it is allowed in, and the reason."""
+
+    rule: str
+    covers: Callable[[str], bool]
+    reason: str
+    at: Place
+
+
+class Suppression(NamedTuple):
+    """One rule that is allowed somewhere. `name` is as written, `rule` None when there is no rule of that name.
+
+    `judged` is whether the rule was on at all: what was not looked for cannot be missed. `edits` take it away.
+    `suggestion` says which rule may be meant where none has the name.
+    """
+
+    name: str
+    rule: Rule | None
+    reason: str
+    at: Place
+    covers: Callable[[Finding], bool]
+    judged: bool
+    edits: tuple[Edit, ...] = ()
+    used: bool = False
+    suggestion: str = ""
+
+
+_Written = tuple[str, str, Place, "Callable[[Finding], bool]", tuple[Edit, ...]]
+
+
+def collect(
+    readings: Iterable[Reading], project: Project, allowances: Iterable[Allowance], judged: Iterable[Rule]
+) -> list[Suppression]:
+    """Every suppression in the files and the configuration."""
+    known = list(readings)
+    in_files = [*(entry for reading in known for entry in _comments(reading)), *_annotations(project)]
+    in_config = [(entry.rule, entry.reason, entry.at, _in_files(entry), ()) for entry in allowances]
+    if not in_files and not in_config:
+        return []
+    on = {rule.code for rule in judged}
+    # Of some of the project's files nobody can say what is needed for the others.
+    on_in_config = on if any(_is_all_around(entry.at, known) for entry in allowances) else set[str]()
+    return [*_named(in_files, on), *_named(in_config, on_in_config)]
+
+
+def _named(written: Iterable[_Written], judged: set[str]) -> Iterator[Suppression]:
+    from validator import registry, selection
+
+    for name, reason, at, covers, edits in written:
+        rule = registry.find(name)
+        entry = Suppression(name, rule, reason, at, covers, rule is not None and rule.code in judged, edits)
+        yield entry if rule is not None else entry._replace(suggestion=selection.suggestion(name))
+
+
+def _is_all_around(config: Place, readings: Iterable[Reading]) -> bool:
+    """Whether a folder was linted that has the configuration in it."""
+    own = os.path.abspath(config.document.source.name)  # noqa: PTH100 - paths are strings all along
+    folders = {reading.folder for reading in readings if reading.folder is not None}
+    return any(own.startswith(os.path.join(os.path.abspath(folder), "")) for folder in folders)  # noqa: PTH100, PTH118
+
+
+def sift(
+    findings: list[Finding], entries: list[Suppression]
+) -> tuple[list[Finding], list[tuple[Finding, str]], list[Suppression]]:
+    """The findings that stay, those that are allowed with the reason, and the entries with their `used` set."""
+    by_code: dict[str, list[int]] = defaultdict(list)
+    for index, entry in enumerate(entries):
+        if entry.rule is not None:
+            by_code[entry.rule.code].append(index)
+    kept: list[Finding] = []
+    allowed: list[tuple[Finding, str]] = []
+    used: set[int] = set()
+    for finding in findings:
+        covering = [index for index in by_code.get(finding.rule.code, ()) if entries[index].covers(finding)]
+        used.update(covering)
+        if covering:
+            allowed.append((finding, entries[covering[0]].reason))
+        else:
+            kept.append(finding)
+    return kept, allowed, [entry._replace(used=index in used) for index, entry in enumerate(entries)]
+
+
+def _entries(words: str) -> list[tuple[str, str]]:
+    """Names and reasons out of `name: reason; name2: reason`."""
+    parts = (part for part in _SEPARATOR.split(words) if part.strip())
+    return [(match[1], match[2] or "") for part in parts if (match := _ENTRY.match(part))] or [("", "")]
+
+
+def _comments(reading: Reading) -> Iterator[_Written]:
+    if "trainyard:" not in reading.source.text:
+        return
+    numbered = lines(reading.source)
+    for number, line in enumerate(numbered):
+        if (match := _COMMENT.search(line)) is None:
+            continue
+        target = number
+        if not line[: match.start()].strip():
+            target = next((n for n in range(number + 1, len(numbered)) if _has_content(numbered[n])), number)
+        at = reading.text.span(number, match.start(), match.end())
+        entries = _entries(match[1])
+        for name, reason in entries:
+            edits = (Remove(at),) if len(entries) == 1 else ()
+            yield name, reason, at, _on_line(reading.source.name, target + 1), edits
+
+
+def _has_content(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith("#")
+
+
+def _annotations(project: Project) -> Iterator[_Written]:
+    found: dict[Position, tuple[Place, Place, object]] = {}
+    for scope, written in _annotated(project):
+        if ANNOTATION in written:
+            at = scope.child("metadata", "annotations", ANNOTATION)
+            # Values may give the same annotation to several objects.
+            found.setdefault(at.document.locate(at), (scope, at, written[ANNOTATION]))
+    for scope, at, words in found.values():
+        entries = _entries(str(words))
+        for name, reason in entries:
+            yield name, reason, at, _inside(scope), (Remove(at),) if len(entries) == 1 else ()
+
+
+def _annotated(project: Project) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Objects and pod templates, with their annotations."""
+    for resource in project.resources:
+        yield resource.at, mapping(resource.tree, "metadata", "annotations")
+    for run in project.runs:
+        for role in run.roles:
+            yield role.pod.template_at, role.pod.annotations
+
+
+def _on_line(name: str, line: int) -> Callable[[Finding], bool]:
+    def covers(finding: Finding) -> bool:
+        position = finding.position
+        return position.source.name == name and position.line <= line <= max(position.line, position.end_line)
+
+    return covers
+
+
+def _inside(scope: Place) -> Callable[[Finding], bool]:
+    from validator.locating import extent
+
+    layers = getattr(scope.document, "layers", None)
+    if layers is not None:
+        # All values of a release are about the same run.
+        names = {document.source.name for document in (*layers.files, scope.document)}
+        return lambda finding: finding.position.source.name in names
+    source, first, last = extent(scope)
+    return lambda finding: finding.position.source.name == source.name and first <= finding.position.line <= last
+
+
+def _in_files(allowance: Allowance) -> Callable[[Finding], bool]:
+    return lambda finding: allowance.covers(finding.position.source.name)

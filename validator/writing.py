@@ -1,0 +1,32 @@
+"""Files that change at once or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Give a file another content; whoever reads it meets the old or the new one, never a part."""
+    target = path.resolve()
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask()
+        Path(name).chmod(mode)
+        Path(name).replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
