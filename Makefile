@@ -53,6 +53,11 @@ e2e: setup tools ## Tests on a live cluster of their own, removed at the end (TR
 	@$(RUN) tests.cluster up --name $(E2E)
 	pytest tests/e2e
 
+.PHONY: bench
+bench: setup tools ## Measure the validator beside other linters
+	@$(RUN) compileall -q validator
+	@$(RUN) tests.validator.bench
+
 ##@ Change it
 
 .PHONY: generate

@@ -44,7 +44,7 @@ def _parameters(rule: Rule) -> list[str]:
 
 
 def _example(rule: Rule, part: str, title: str) -> list[str]:
-    path = registry.FOLDER / rule.module.split(".")[-2] / f"{rule.name.replace('-', '_')}.{part}.yaml"
+    path = registry.folder() / rule.module.split(".")[-2] / f"{rule.name.replace('-', '_')}.{part}.yaml"
     if not path.exists():
         return []
     return [f"## {title}", f"```yaml\n{path.read_text(encoding='utf-8').rstrip()}\n```"]

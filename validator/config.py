@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from validator import parameters
@@ -15,6 +15,8 @@ from validator.suppression import Allowance
 from validator.text import Text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from validator.rule import Rule
 
 NAMES = (".trainyard.yaml", ".trainyard.yml", "pyproject.toml")
@@ -49,22 +51,32 @@ class Config(NamedTuple):
         return parameters.resolved(rules, self.rules, {"known_networks": self.known_networks})
 
 
-def find(start: Path) -> Path | None:
+def find(start: str) -> str | None:
     """The nearest configuration file, in a folder or those above it up to the repository's root."""
-    for folder in (start, *start.parents):
+    folder = os.path.abspath(start)  # noqa: PTH100 - importing pathlib takes longer than linting a file
+    while True:
         for name in NAMES:
-            path = folder / name
-            if path.is_file() and (name != "pyproject.toml" or "[tool.trainyard" in path.read_text("utf-8", "replace")):
+            path = os.path.join(folder, name)  # noqa: PTH118
+            if os.path.isfile(path) and (name != "pyproject.toml" or "[tool.trainyard" in _text(path)):  # noqa: PTH113
                 return path
-        if (folder / ".git").exists():
+        above = os.path.dirname(folder)  # noqa: PTH120
+        if above == folder or os.path.exists(os.path.join(folder, ".git")):  # noqa: PTH110, PTH118
             return None
-    return None
+        folder = above
 
 
-def load(path: Path) -> Config:
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as stream:  # noqa: PTH123
+        return stream.read()
+
+
+def load(name: str) -> Config:
     """The configuration in a file. Raises `ConfigError`."""
+    from pathlib import Path
+
+    path = Path(name)
     try:
-        source = Source(str(path), path.read_text("utf-8"))
+        source = Source(name, path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: it cannot be read: {error}") from None
     document = _toml(source) if path.suffix == ".toml" else _yaml(source)

@@ -27,8 +27,13 @@ class Engine:
         self._target = target or Target()
         self._profile = profile
         self._parameters = parameters or {}
-        self._needs = tuple({need for rule in rules for need in rule.needs})
+        self._needs = tuple({need for rule in rules if rule.subject != "Setting" for need in rule.needs})
         self._judges: dict[tuple[str, ...], _Judge] = {}
+
+    @property
+    def fingerprint(self) -> str:
+        """What findings depend on beside the files."""
+        return repr((sorted(rule.code for rule in self.rules), self._target, self._profile, self._parameters))
 
     def judge(self, project: Project) -> list[Finding]:
         """All findings, in the order of the files' text."""
@@ -50,17 +55,24 @@ class Engine:
         judge = self._judges.get(words)
         if judge is None:
             known = frozenset(words)
-            applicable = [rule for rule in self.rules if not rule.needs or known.intersection(rule.needs)]
+            asked = (rule for rule in self.rules if not rule.of_profile or self._profile is not None)
+            applicable = [rule for rule in asked if _may_speak(rule, known)]
             judge = self._judges[words] = _Judge(applicable, self._parameters)
         return judge
+
+
+def _may_speak(rule: Rule, words: frozenset[str]) -> bool:
+    """Whether a rule need not be left out; those on settings are chosen for each variable."""
+    return not rule.needs or rule.subject == "Setting" or bool(words.intersection(rule.needs))
 
 
 def _words(project: Project, needs: tuple[str, ...]) -> tuple[str, ...]:
     """The words that stand in the files; all of them where objects come out of a chart and not out of a text."""
     if any(type(document) not in (Document, EmbeddedDocument) for document in project.documents):
         return needs
-    texts = {id(document.source): document.source.text for document in project.documents}.values()
-    return tuple(need for need in needs if any(need in text for text in texts))
+    texts = {id(document.source): document.source.text for document in project.documents}
+    text = "\n".join(texts.values())
+    return tuple([need for need in needs if need in text])
 
 
 class _Judge:
@@ -71,6 +83,7 @@ class _Judge:
         for rule in rules:
             entry = (rule, parameters.get(rule.code, rule.parameters))
             self._by_subject.setdefault(rule.subject, []).append(entry)
+        self._by_name: dict[str, list[tuple[Rule, Any]]] = {}
 
     def project(self, project: Project, context: Context) -> Found:
         yield from self.apply("Project", project, context)
@@ -102,7 +115,7 @@ class _Judge:
     def _container(self, container: Container, context: Context) -> Found:
         yield from self.apply("Container", container, context)
         for setting in container.settings:
-            yield from self.apply("Setting", setting, context)
+            yield from _checked(self._for_setting(setting.name), setting, context)
         for script in container.scripts:
             yield from self.apply("Script", script, context)
         for command in container.commands:
@@ -110,7 +123,20 @@ class _Judge:
 
     def apply(self, subject: str, thing: Any, context: Context) -> Found:
         """What the rules for a subject say of a thing."""
-        for rule, parameters in self._by_subject.get(subject, ()):
-            own = context if parameters is None else context._replace(parameters=parameters)
-            for problem in rule.check(thing, own):
-                yield rule, problem
+        return _checked(self._by_subject.get(subject, ()), thing, context)
+
+    def _for_setting(self, name: str) -> Sequence[tuple[Rule, Any]]:
+        """The rules for a variable: most of them know a few by name."""
+        known = self._by_name.get(name)
+        if known is None:
+            rules = self._by_subject.get("Setting", ())
+            known = [entry for entry in rules if not entry[0].needs or any(need in name for need in entry[0].needs)]
+            self._by_name[name] = known
+        return known
+
+
+def _checked(rules: Iterable[tuple[Rule, Any]], thing: Any, context: Context) -> Found:
+    for rule, parameters in rules:
+        own = context if parameters is None else context._replace(parameters=parameters)
+        for problem in rule.check(thing, own):
+            yield rule, problem

@@ -7,7 +7,6 @@ import fnmatch
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from validator.mistake import MistakeError
@@ -43,33 +42,51 @@ class File(NamedTuple):
         return self.mark + text.encode(self.encoding)
 
 
+class Found(NamedTuple):
+    """A file that is not opened yet; `folder` as in `File`. `path` is None for a folder with nothing in it."""
+
+    name: str
+    path: str | None
+    folder: str | None = None
+
+
 def load(names: Iterable[str], exclude: Iterable[str] = ()) -> Iterator[File]:
-    """All files that the names stand for: themselves, those in folders, and `-` for standard input.
+    """All files that the names stand for, opened."""
+    return map(opened, find(names, exclude))
 
-    Raises `MissingError` for a name that nothing has.
-    """
+
+def find(names: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]:
+    """All files that the names stand for: themselves, those in folders, and `-` for standard input."""
     excluded = tuple(exclude)
-    seen: set[str] = set()
-    for name in names:
-        if os.path.isdir(name):  # noqa: PTH112 - paths are strings all along: there may be ten thousand of them
-            found = sorted(_walk(name, excluded))
-            yield from (_opened(path, name) for path in found if _is_new(path, seen))
-            if not found:
-                # Without anything in it the folder stands for itself, so that it is not passed over in silence.
-                yield File(Source(name, ""))
-        elif not _is_new(name, seen):
-            continue
-        elif name == STDIN:
-            yield _decoded(File(Source("<stdin>", "")), sys.stdin.buffer.read(MAX_BYTES + 1))
+    found: list[Found] = []
+    for name in dict.fromkeys(names):
+        if name == STDIN:
+            found.append(Found("<stdin>", STDIN))
+        elif os.path.isdir(name):  # noqa: PTH112 - paths are strings all along: there may be ten thousand of them
+            inside = [Found(path, path, name) for path in sorted(_walk(name, excluded))]
+            # Without anything in it the folder stands for itself, so that it is not passed over in silence.
+            found += inside or [Found(name, None)]
         else:
-            yield _opened(name, None)
+            found.append(Found(name, name))
+    folders = {one.folder for one in found}
+    return found if len(folders) == 1 and None not in folders else _distinct(found)
 
 
-def _is_new(path: str, seen: set[str]) -> bool:
-    absolute = os.path.abspath(path)  # noqa: PTH100
-    known = absolute in seen
-    seen.add(absolute)
-    return not known
+def _distinct(found: list[Found]) -> list[Found]:
+    """Each file once, under the name that it came by first."""
+    first: dict[str, Found] = {}
+    for one in found:
+        first.setdefault(os.path.abspath(one.name), one)  # noqa: PTH100
+    return list(first.values())
+
+
+def opened(found: Found) -> File:
+    """The text of a file. Raises `MissingError` for one that the user named and that is not there."""
+    if found.path is None:
+        return File(Source(found.name, ""))
+    if found.path == STDIN:
+        return _decoded(File(Source(found.name, "")), sys.stdin.buffer.read(MAX_BYTES + 1))
+    return _opened(found.path, found.folder)
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -89,16 +106,18 @@ def _walk(folder: str, exclude: tuple[str, ...]) -> Iterator[str]:
         templates = {"templates"} if "Chart.yaml" in names else set[str]()
         folders[:] = [name for name in folders if name not in hidden | templates]
         for name in names:
-            path = os.path.join(parent, name)  # noqa: PTH118
-            if name.endswith(SUFFIXES) and name[0] != "." and not any(matches(path, pattern) for pattern in exclude):
-                yield path
+            if name.endswith(SUFFIXES) and name[0] != ".":
+                path = os.path.join(parent, name)  # noqa: PTH118
+                if not exclude or not any(matches(path, pattern) for pattern in exclude):
+                    yield path
 
 
 def _opened(name: str, folder: str | None) -> File:
     file = File(Source(name, ""), folder=folder)
     try:
-        with Path(name).open("rb") as stream:
-            return _decoded(file, stream.read(MAX_BYTES + 1))
+        with open(name, "rb", buffering=0) as stream:  # noqa: PTH123
+            is_large = os.fstat(stream.fileno()).st_size > MAX_BYTES
+            return _decoded(file, stream.read(MAX_BYTES + 1) if is_large else stream.readall())
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         if folder is None:

@@ -21,6 +21,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_batch_identity",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS002",
@@ -35,6 +36,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_batch_missing",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS003",
@@ -49,6 +51,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_fp16_and_bf16",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS004",
@@ -66,6 +69,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_offload_param_stage",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS005",
@@ -80,6 +84,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_offload_ratio_stage",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS006",
@@ -97,6 +102,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_nvme_path",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS007",
@@ -114,6 +120,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_unknown_key",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS008",
@@ -131,6 +138,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_deprecated_key",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS009",
@@ -148,6 +156,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_duplicate_key",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS010",
@@ -165,6 +174,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_elastic_batch_conflict",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS011",
@@ -182,6 +192,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_elastic_world_size",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS012",
@@ -199,6 +210,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_auto_outside_hf",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS013",
@@ -215,6 +227,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_pinned_memory_memlock",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "DS014",
@@ -231,6 +244,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "DeepSpeed",
         "module": "validator.rules.deepspeed.ds_allreduce_sum_stage3",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "FB001",
@@ -245,6 +259,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.fabric.fabric_setting_required",
         "needs": (),
+        "of_profile": True,
     },
     {
         "code": "FB002",
@@ -259,6 +274,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.fabric.fabric_setting_recommended",
         "needs": (),
+        "of_profile": True,
     },
     {
         "code": "FB003",
@@ -273,6 +289,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.fabric.fabric_setting_forbidden",
         "needs": (),
+        "of_profile": True,
     },
     {
         "code": "FB004",
@@ -287,6 +304,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.fabric.fabric_resource_missing",
         "needs": (),
+        "of_profile": True,
     },
     {
         "code": "GO001",
@@ -304,6 +322,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Resource",
         "module": "validator.rules.operators.gpuop_open_kernel_field_noop",
         "needs": ("ClusterPolicy", "NVIDIADriver"),
+        "of_profile": False,
     },
     {
         "code": "GO002",
@@ -321,6 +340,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Resource",
         "module": "validator.rules.operators.gpuop_rdma_off",
         "needs": ("ClusterPolicy",),
+        "of_profile": False,
     },
     {
         "code": "GO003",
@@ -337,6 +357,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Resource",
         "module": "validator.rules.operators.gpuop_rdma_driver_disabled",
         "needs": ("ClusterPolicy",),
+        "of_profile": False,
     },
     {
         "code": "GO004",
@@ -353,6 +374,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Resource",
         "module": "validator.rules.operators.gpuop_enum_invalid",
         "needs": ("ClusterPolicy", "NVIDIADriver"),
+        "of_profile": False,
     },
     {
         "code": "GO005",
@@ -369,6 +391,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Resource",
         "module": "validator.rules.operators.rdma_plugin_config_invalid",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "GO006",
@@ -386,6 +409,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Resource",
         "module": "validator.rules.operators.gpuop_rdma_waits_for_network_driver",
         "needs": ("ClusterPolicy",),
+        "of_profile": False,
     },
     {
         "code": "HV001",
@@ -403,6 +427,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.values.env_value_not_string",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "HV002",
@@ -420,6 +445,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Document",
         "module": "validator.rules.values.yaml_1_1_bool_or_octal",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "HV003",
@@ -438,6 +464,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.values.duplicate_env",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "HV004",
@@ -452,6 +479,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "ValuesDocument",
         "module": "validator.rules.values.value_without_effect",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "HV005",
@@ -469,6 +497,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "ValuesDocument",
         "module": "validator.rules.values.values_unknown_key",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "HV006",
@@ -483,6 +512,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Suppression",
         "module": "validator.rules.values.unused_suppression",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "HV007",
@@ -497,6 +527,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Reading",
         "module": "validator.rules.values.nothing_linted",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "HV008",
@@ -511,6 +542,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Suppression",
         "module": "validator.rules.values.suppression_without_reason",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "HV009",
@@ -525,6 +557,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Reading",
         "module": "validator.rules.values.unreadable_document",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "HV010",
@@ -542,6 +575,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "ValuesDocument",
         "module": "validator.rules.values.values_refused",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "KF001",
@@ -561,6 +595,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.job_name_too_long",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "KF002",
@@ -578,6 +613,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.required_container_missing",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "KF003",
@@ -595,6 +631,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.pytorchjob_role_invalid",
         "needs": ("PyTorchJob",),
+        "of_profile": False,
     },
     {
         "code": "KF004",
@@ -609,6 +646,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.elastic_without_worker",
         "needs": ("elasticPolicy",),
+        "of_profile": False,
     },
     {
         "code": "KF005",
@@ -626,6 +664,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.elastic_with_master",
         "needs": ("elasticPolicy",),
+        "of_profile": False,
     },
     {
         "code": "KF006",
@@ -640,6 +679,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.elastic_nproc_conflict",
         "needs": ("elasticPolicy",),
+        "of_profile": False,
     },
     {
         "code": "KF007",
@@ -657,6 +697,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.elastic_bounds",
         "needs": ("elasticPolicy",),
+        "of_profile": False,
     },
     {
         "code": "KF008",
@@ -674,6 +715,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.elastic_without_max_restarts",
         "needs": ("elasticPolicy",),
+        "of_profile": False,
     },
     {
         "code": "KF009",
@@ -691,6 +733,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.mpijob_v1_field_in_v2beta1",
         "needs": ("MPIJob",),
+        "of_profile": False,
     },
     {
         "code": "KF010",
@@ -707,6 +750,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.kubeflow.mpijob_worker_replicas_unset",
         "needs": ("MPIJob",),
+        "of_profile": False,
     },
     {
         "code": "KF011",
@@ -725,6 +769,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.mpijob_np_mismatch",
         "needs": ("MPIJob",),
+        "of_profile": False,
     },
     {
         "code": "KF012",
@@ -739,6 +784,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.kubeflow.mpijob_restart_policy",
         "needs": ("MPIJob",),
+        "of_profile": False,
     },
     {
         "code": "KF013",
@@ -755,6 +801,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.trainjob_override_field_version",
         "needs": ("TrainJob", "TrainingRuntime"),
+        "of_profile": False,
     },
     {
         "code": "KF014",
@@ -772,6 +819,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.trainjob_nproc_type",
         "needs": ("TrainJob", "TrainingRuntime"),
+        "of_profile": False,
     },
     {
         "code": "KF015",
@@ -789,6 +837,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.trainjob_reserved_env",
         "needs": ("TrainJob", "TrainingRuntime"),
+        "of_profile": False,
     },
     {
         "code": "KF016",
@@ -805,6 +854,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.runtime_multiple_policies",
         "needs": ("TrainingRuntime",),
+        "of_profile": False,
     },
     {
         "code": "KF017",
@@ -819,6 +869,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.runtime_ancestor_replicas",
         "needs": ("TrainingRuntime",),
+        "of_profile": False,
     },
     {
         "code": "KF018",
@@ -836,6 +887,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.legacy_training_api",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "KF019",
@@ -853,6 +905,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.ttl_and_clean_policy_unset",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "KF020",
@@ -869,7 +922,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Run",
         "module": "validator.rules.kubeflow.field_outside_run_policy",
-        "needs": (),
+        "needs": ("kubeflow.org",),
+        "of_profile": False,
     },
     {
         "code": "KF021",
@@ -887,6 +941,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.kubeflow.elastic_with_fixed_nnodes",
         "needs": ("elasticPolicy",),
+        "of_profile": False,
     },
     {
         "code": "KF022",
@@ -902,7 +957,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Run",
         "module": "validator.rules.kubeflow.rendezvous_names_absent_replica",
-        "needs": (),
+        "needs": ("rdzv", "RDZV", "master_addr", "master-addr", "MASTER_ADDR"),
+        "of_profile": False,
     },
     {
         "code": "KF023",
@@ -920,6 +976,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.scheduler_name_on_job_spec",
         "needs": ("schedulerName",),
+        "of_profile": False,
     },
     {
         "code": "KF024",
@@ -936,6 +993,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.backoff_limit_below_one_restart",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "KF025",
@@ -953,6 +1011,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.hpa_on_cpu_without_request",
         "needs": ("elasticPolicy",),
+        "of_profile": False,
     },
     {
         "code": "KF026",
@@ -970,6 +1029,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.field_newer_than_target",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "KF027",
@@ -987,6 +1047,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.elastic_standalone",
         "needs": ("elasticPolicy",),
+        "of_profile": False,
     },
     {
         "code": "KF028",
@@ -1004,6 +1065,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.kubeflow.pod_template_restart_policy_ignored",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "KF029",
@@ -1021,6 +1083,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.policy_value_unknown",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "KF030",
@@ -1037,6 +1100,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.nproc_per_node_not_string",
         "needs": ("PyTorchJob",),
+        "of_profile": False,
     },
     {
         "code": "KF031",
@@ -1054,6 +1118,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.mpijob_role_invalid",
         "needs": ("MPIJob",),
+        "of_profile": False,
     },
     {
         "code": "KF032",
@@ -1070,6 +1135,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.jobset_names_absent_job",
         "needs": ("JobSet",),
+        "of_profile": False,
     },
     {
         "code": "KF033",
@@ -1087,6 +1153,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.trainjob_override_refused",
         "needs": ("TrainJob", "TrainingRuntime"),
+        "of_profile": False,
     },
     {
         "code": "KF034",
@@ -1101,6 +1168,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.jobset_coordinator_absent_pod",
         "needs": ("JobSet",),
+        "of_profile": False,
     },
     {
         "code": "KF035",
@@ -1115,6 +1183,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.field_removed_in_target",
         "needs": ("TrainJob", "TrainingRuntime"),
+        "of_profile": False,
     },
     {
         "code": "KF036",
@@ -1132,6 +1201,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.kubeflow.runtime_elastic_policy_ignored",
         "needs": ("TrainingRuntime",),
+        "of_profile": False,
     },
     {
         "code": "NC001",
@@ -1148,6 +1218,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_unknown_env",
         "needs": ("NCCL_",),
+        "of_profile": False,
     },
     {
         "code": "NC002",
@@ -1164,6 +1235,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_env_newer_than_target",
         "needs": ("NCCL_",),
+        "of_profile": False,
     },
     {
         "code": "NC003",
@@ -1180,6 +1252,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_env_removed",
         "needs": ("NCCL_",),
+        "of_profile": False,
     },
     {
         "code": "NC004",
@@ -1194,6 +1267,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_env_deprecated",
         "needs": ("NCCL_",),
+        "of_profile": False,
     },
     {
         "code": "NC005",
@@ -1208,6 +1282,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_word_boolean",
         "needs": ("NCCL_",),
+        "of_profile": False,
     },
     {
         "code": "NC006",
@@ -1222,6 +1297,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_leading_zero_octal",
         "needs": ("NCCL_",),
+        "of_profile": False,
     },
     {
         "code": "NC007",
@@ -1236,6 +1312,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_level_case_or_unknown",
         "needs": ("_LEVEL",),
+        "of_profile": False,
     },
     {
         "code": "NC008",
@@ -1253,6 +1330,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_level_legacy_integer",
         "needs": ("_LEVEL",),
+        "of_profile": False,
     },
     {
         "code": "NC009",
@@ -1267,6 +1345,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_p2p_disable_not_one",
         "needs": ("NCCL_P2P_DISABLE",),
+        "of_profile": False,
     },
     {
         "code": "NC010",
@@ -1284,6 +1363,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_ib_hca_prefix_match",
         "needs": ("NCCL_IB_HCA",),
+        "of_profile": False,
     },
     {
         "code": "NC011",
@@ -1301,6 +1381,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_list_caret_or_equals_misplaced",
         "needs": ("NCCL_",),
+        "of_profile": False,
     },
     {
         "code": "NC012",
@@ -1318,6 +1399,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_ib_hca_syntax",
         "needs": ("NCCL_IB_HCA",),
+        "of_profile": False,
     },
     {
         "code": "NC013",
@@ -1335,6 +1417,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_ifname_excludes_pod_eth0",
         "needs": ("_IFNAME",),
+        "of_profile": False,
     },
     {
         "code": "NC014",
@@ -1352,6 +1435,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_ifname_absent_in_pod",
         "needs": ("_IFNAME",),
+        "of_profile": False,
     },
     {
         "code": "NC015",
@@ -1366,6 +1450,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_ifname_prefix_too_broad",
         "needs": ("_IFNAME",),
+        "of_profile": False,
     },
     {
         "code": "NC016",
@@ -1380,6 +1465,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_socket_family_invalid",
         "needs": ("NCCL_SOCKET_FAMILY",),
+        "of_profile": False,
     },
     {
         "code": "NC017",
@@ -1394,6 +1480,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_debug_level_invalid",
         "needs": ("NCCL_DEBUG",),
+        "of_profile": False,
     },
     {
         "code": "NC018",
@@ -1408,6 +1495,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_debug_verbose_in_production",
         "needs": ("NCCL_DEBUG",),
+        "of_profile": False,
     },
     {
         "code": "NC019",
@@ -1425,6 +1513,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_debug_subsys_unknown",
         "needs": ("NCCL_DEBUG_SUBSYS",),
+        "of_profile": False,
     },
     {
         "code": "NC020",
@@ -1442,6 +1531,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_debug_file_collides",
         "needs": ("NCCL_DEBUG_FILE",),
+        "of_profile": False,
     },
     {
         "code": "NC021",
@@ -1459,6 +1549,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_algo_proto_grammar",
         "needs": ("NCCL_ALGO", "NCCL_PROTO"),
+        "of_profile": False,
     },
     {
         "code": "NC022",
@@ -1476,6 +1567,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_algo_without_ring",
         "needs": ("NCCL_ALGO",),
+        "of_profile": False,
     },
     {
         "code": "NC023",
@@ -1490,6 +1582,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_algo_proto_pinned",
         "needs": ("NCCL_ALGO", "NCCL_PROTO"),
+        "of_profile": False,
     },
     {
         "code": "NC024",
@@ -1507,6 +1600,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_gid_index_set",
         "needs": ("NCCL_IB_GID_INDEX",),
+        "of_profile": False,
     },
     {
         "code": "NC025",
@@ -1523,7 +1617,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_gid_index_shadows_addr_range",
-        "needs": ("NCCL_IB_GID_INDEX",),
+        "needs": ("NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM"),
+        "of_profile": False,
     },
     {
         "code": "NC026",
@@ -1538,6 +1633,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_ib_timeout_infinite",
         "needs": ("NCCL_IB_TIMEOUT",),
+        "of_profile": False,
     },
     {
         "code": "NC027",
@@ -1555,6 +1651,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_value_out_of_range",
         "needs": ("NCCL_",),
+        "of_profile": False,
     },
     {
         "code": "NC028",
@@ -1572,6 +1669,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.nccl.nccl_socket_threads_product",
         "needs": ("NCCL_NSOCKS_PERTHREAD", "NCCL_SOCKET_NTHREADS"),
+        "of_profile": False,
     },
     {
         "code": "NC029",
@@ -1589,6 +1687,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.nccl.nccl_mnnvl_without_cumem",
         "needs": ("NCCL_MNNVL_ENABLE",),
+        "of_profile": False,
     },
     {
         "code": "NC030",
@@ -1606,6 +1705,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_ib_disabled_with_rdma",
         "needs": ("NCCL_IB_DISABLE", "NCCL_NET"),
+        "of_profile": False,
     },
     {
         "code": "NC031",
@@ -1623,6 +1723,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_shm_disabled",
         "needs": ("NCCL_SHM_DISABLE",),
+        "of_profile": False,
     },
     {
         "code": "NC032",
@@ -1640,6 +1741,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_p2p_disabled",
         "needs": ("NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL"),
+        "of_profile": False,
     },
     {
         "code": "NC033",
@@ -1654,6 +1756,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_debugging_section_env",
         "needs": ("NCCL_",),
+        "of_profile": False,
     },
     {
         "code": "NC034",
@@ -1671,6 +1774,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_topo_file_not_mounted",
         "needs": ("NCCL_CONF_FILE", "NCCL_GRAPH_FILE", "NCCL_TOPO_FILE"),
+        "of_profile": False,
     },
     {
         "code": "NC035",
@@ -1688,6 +1792,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.nccl.nccl_oob_ifname_without_enable",
         "needs": ("NCCL_OOB_NET_IFNAME",),
+        "of_profile": False,
     },
     {
         "code": "NC036",
@@ -1705,6 +1810,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.nccl.nccl_env_differs_across_roles",
         "needs": ("NCCL_",),
+        "of_profile": False,
     },
     {
         "code": "NC037",
@@ -1721,6 +1827,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.nccl.nccl_cumem_host_numa",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "NT001",
@@ -1739,6 +1846,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Network",
         "module": "validator.rules.network.nad_config_not_json",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "NT002",
@@ -1758,6 +1866,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Network",
         "module": "validator.rules.network.nad_missing_resource_name",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "NT003",
@@ -1772,6 +1881,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Network",
         "module": "validator.rules.network.nad_sriov_vlan_invalid",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "NT004",
@@ -1789,6 +1899,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Network",
         "module": "validator.rules.network.nad_link_state_invalid",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "NT005",
@@ -1806,6 +1917,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Network",
         "module": "validator.rules.network.nad_ib_sriov_dhcp",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "NT006",
@@ -1820,6 +1932,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Network",
         "module": "validator.rules.network.nad_macvlan_mode_invalid",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "NT007",
@@ -1834,6 +1947,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Network",
         "module": "validator.rules.network.nad_ipvlan_mode_invalid",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "NT008",
@@ -1851,6 +1965,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Network",
         "module": "validator.rules.network.nad_host_device_selector",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "NT009",
@@ -1868,6 +1983,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Network",
         "module": "validator.rules.network.nad_whereabouts_range_invalid",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "NT010",
@@ -1885,6 +2001,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Network",
         "module": "validator.rules.network.nad_whereabouts_exclude_invalid",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "NT011",
@@ -1899,6 +2016,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.network.nad_range_smaller_than_job",
         "needs": ("NetworkAttachmentDefinition",),
+        "of_profile": False,
     },
     {
         "code": "NT012",
@@ -1916,6 +2034,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Pod",
         "module": "validator.rules.network.multus_annotation_malformed",
         "needs": ("k8s.v1.cni.cncf.io",),
+        "of_profile": False,
     },
     {
         "code": "NT013",
@@ -1933,6 +2052,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Pod",
         "module": "validator.rules.network.multus_network_not_found",
         "needs": ("k8s.v1.cni.cncf.io",),
+        "of_profile": False,
     },
     {
         "code": "NT014",
@@ -1950,6 +2070,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Pod",
         "module": "validator.rules.network.nad_cross_namespace",
         "needs": ("k8s.v1.cni.cncf.io",),
+        "of_profile": False,
     },
     {
         "code": "NT015",
@@ -1968,6 +2089,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.network.nad_host_local_across_nodes",
         "needs": ("NetworkAttachmentDefinition",),
+        "of_profile": False,
     },
     {
         "code": "NT016",
@@ -1992,6 +2114,7 @@ RULES: tuple[dict[str, Any], ...] = (
             "SriovIBNetwork",
             "SriovNetwork",
         ),
+        "of_profile": False,
     },
     {
         "code": "NT017",
@@ -2009,6 +2132,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Project",
         "module": "validator.rules.network.nad_macvlan_on_infiniband",
         "needs": ("macvlan", "MacvlanNetwork"),
+        "of_profile": False,
     },
     {
         "code": "RD001",
@@ -2026,6 +2150,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.rdma.rdma_without_ipc_lock",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "RD002",
@@ -2044,6 +2169,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.rdma.host_network_without_dns_policy",
         "needs": ("hostNetwork",),
+        "of_profile": False,
     },
     {
         "code": "RD003",
@@ -2062,6 +2188,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.rdma.host_network_port_collision",
         "needs": ("hostNetwork",),
+        "of_profile": False,
     },
     {
         "code": "RD004",
@@ -2080,6 +2207,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.rdma.privileged_for_rdma",
         "needs": ("privileged",),
+        "of_profile": False,
     },
     {
         "code": "RD005",
@@ -2097,6 +2225,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Pod",
         "module": "validator.rules.rdma.infiniband_hostpath_with_device_plugin",
         "needs": ("hostPath",),
+        "of_profile": False,
     },
     {
         "code": "RD006",
@@ -2114,6 +2243,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.rdma.rdma_resource_asymmetric",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "RD007",
@@ -2131,6 +2261,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.rdma.rdma_resource_unknown",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "RD008",
@@ -2147,6 +2278,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Resource",
         "module": "validator.rules.rdma.sriov_policy_rdma_vfio",
         "needs": ("SriovNetworkNodePolicy",),
+        "of_profile": False,
     },
     {
         "code": "RD009",
@@ -2164,7 +2296,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Role",
         "module": "validator.rules.rdma.sriov_count_network_mismatch",
-        "needs": (),
+        "needs": ("k8s.v1.cni.cncf.io",),
+        "of_profile": False,
     },
     {
         "code": "RD010",
@@ -2179,6 +2312,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.rdma.gdr_disabled_by_level",
         "needs": ("NCCL_NET_GDR_LEVEL",),
+        "of_profile": False,
     },
     {
         "code": "RD011",
@@ -2197,6 +2331,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.rdma.rdma_device_as_interface",
         "needs": ("_IFNAME", "NCCL_IB_HCA"),
+        "of_profile": False,
     },
     {
         "code": "RS001",
@@ -2211,6 +2346,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.resources.extended_resource_request_without_limit",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "RS002",
@@ -2228,6 +2364,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.resources.extended_resource_request_not_limit",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "RS003",
@@ -2245,6 +2382,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.resources.hugepages_alone",
         "needs": ("hugepages-",),
+        "of_profile": False,
     },
     {
         "code": "RS004",
@@ -2259,6 +2397,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.resources.gpu_quantity_uneven",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "RS005",
@@ -2273,6 +2412,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.resources.gpu_on_launcher",
         "needs": ("Launcher",),
+        "of_profile": False,
     },
     {
         "code": "RS006",
@@ -2290,6 +2430,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.resources.gpu_cpu_limit_throttled",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "RS007",
@@ -2307,6 +2448,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.resources.gpu_pod_without_toleration",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "RS008",
@@ -2325,6 +2467,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.resources.null_gpu_quantity",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "SC001",
@@ -2342,6 +2485,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Script",
         "module": "validator.rules.scripts.exit_code_masked_by_tee",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "SC002",
@@ -2359,7 +2503,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Container",
         "module": "validator.rules.scripts.variable_defined_nowhere",
-        "needs": (),
+        "needs": ("$",),
+        "of_profile": False,
     },
     {
         "code": "SC003",
@@ -2377,6 +2522,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Command",
         "module": "validator.rules.scripts.mpirun_env_in_one_argument",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "SC004",
@@ -2394,6 +2540,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.scripts.token_in_plain_env",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "SC005",
@@ -2412,6 +2559,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.scripts.checkpoint_on_no_volume",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "SC006",
@@ -2428,6 +2576,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.scripts.grace_period_shorter_than_save",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "SC007",
@@ -2443,7 +2592,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Container",
         "module": "validator.rules.scripts.torchrun_inline_code",
-        "needs": (),
+        "needs": ("-c",),
+        "of_profile": False,
     },
     {
         "code": "SH001",
@@ -2462,6 +2612,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.memory.shm_default_64mi",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "SH002",
@@ -2478,7 +2629,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Pod",
         "module": "validator.rules.memory.shm_not_memory_medium",
-        "needs": (),
+        "needs": ("emptyDir",),
+        "of_profile": False,
     },
     {
         "code": "SH003",
@@ -2495,7 +2647,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Pod",
         "module": "validator.rules.memory.shm_size_unlimited",
-        "needs": (),
+        "needs": ("emptyDir",),
+        "of_profile": False,
     },
     {
         "code": "SH004",
@@ -2512,7 +2665,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Pod",
         "module": "validator.rules.memory.shm_exceeds_memory_limit",
-        "needs": (),
+        "needs": ("emptyDir",),
+        "of_profile": False,
     },
     {
         "code": "SH005",
@@ -2529,7 +2683,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": True,
         "subject": "Pod",
         "module": "validator.rules.memory.shm_crowds_memory_limit",
-        "needs": (),
+        "needs": ("emptyDir",),
+        "of_profile": False,
     },
     {
         "code": "SH006",
@@ -2547,6 +2702,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Pod",
         "module": "validator.rules.memory.shm_host_path",
         "needs": ("hostPath",),
+        "of_profile": False,
     },
     {
         "code": "SH007",
@@ -2564,6 +2720,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.memory.shm_missing_on_role",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "SH008",
@@ -2577,7 +2734,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": True,
         "subject": "Role",
         "module": "validator.rules.memory.shm_too_small_for_gpus",
-        "needs": (),
+        "needs": ("emptyDir",),
+        "of_profile": False,
     },
     {
         "code": "SH009",
@@ -2595,6 +2753,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.memory.gpu_pod_without_memory_limit",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "SH010",
@@ -2612,6 +2771,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.memory.host_ipc_for_shm",
         "needs": ("hostIPC",),
+        "of_profile": False,
     },
     {
         "code": "SH011",
@@ -2629,6 +2789,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.memory.shm_default_one_gpu",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "TD001",
@@ -2646,6 +2807,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.torch.torch_nccl_legacy_env",
         "needs": ("NCCL_",),
+        "of_profile": False,
     },
     {
         "code": "TD002",
@@ -2663,6 +2825,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.torch.torch_nccl_unknown_env",
         "needs": ("TORCH_", "NCCL_"),
+        "of_profile": False,
     },
     {
         "code": "TD003",
@@ -2681,6 +2844,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.torch.torch_cvar_value_invalid",
         "needs": ("TORCH_", "NCCL_"),
+        "of_profile": False,
     },
     {
         "code": "TD004",
@@ -2698,6 +2862,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.torch.torch_dump_without_buffer",
         "needs": ("TORCH_FR_", "TORCH_NCCL_"),
+        "of_profile": False,
     },
     {
         "code": "TD005",
@@ -2712,6 +2877,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.torch.torch_blocking_wait_in_production",
         "needs": ("BLOCKING_WAIT",),
+        "of_profile": False,
     },
     {
         "code": "TD006",
@@ -2729,6 +2895,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.torch.torch_deprecated_env",
         "needs": ("PYTORCH_", "TORCH_NCCL_"),
+        "of_profile": False,
     },
     {
         "code": "TD007",
@@ -2746,6 +2913,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.torch.torchrun_static_rank_override",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "TD008",
@@ -2762,7 +2930,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Role",
         "module": "validator.rules.torch.torchrun_nproc_gpu_mismatch",
-        "needs": (),
+        "needs": ("nproc", "NPROC", "nProc", "numProc"),
+        "of_profile": False,
     },
     {
         "code": "TD009",
@@ -2779,7 +2948,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Role",
         "module": "validator.rules.torch.torchrun_nnodes_replica_mismatch",
-        "needs": (),
+        "needs": ("nnodes", "NNODES"),
+        "of_profile": False,
     },
     {
         "code": "TD010",
@@ -2797,6 +2967,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.torch.torchrun_standalone_multi_node",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "TD011",
@@ -2811,6 +2982,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.torch.torchrun_endpoint_localhost",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "TD012",
@@ -2825,6 +2997,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.torch.omp_num_threads_unset",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "TP001",
@@ -2842,6 +3015,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.topology.gang_not_scheduled",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "TP002",
@@ -2858,7 +3032,8 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Run",
         "module": "validator.rules.topology.gang_min_member_mismatch",
-        "needs": (),
+        "needs": ("minAvailable", "minMember", "PodGroup"),
+        "of_profile": False,
     },
     {
         "code": "TP003",
@@ -2875,6 +3050,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Pod",
         "module": "validator.rules.topology.kueue_topology_conflict",
         "needs": ("kueue.x-k8s.io",),
+        "of_profile": False,
     },
     {
         "code": "TP004",
@@ -2891,6 +3067,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.topology.kueue_slice_pair",
         "needs": ("kueue.x-k8s.io",),
+        "of_profile": False,
     },
     {
         "code": "TP005",
@@ -2908,6 +3085,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.topology.kueue_elastic_unsupported",
         "needs": ("kueue.x-k8s.io",),
+        "of_profile": False,
     },
     {
         "code": "TP006",
@@ -2925,6 +3103,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.topology.kueue_managed_without_queue",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "TP007",
@@ -2944,6 +3123,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.topology.managed_by_invalid",
         "needs": ("managedBy",),
+        "of_profile": False,
     },
     {
         "code": "TP008",
@@ -2961,6 +3141,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Container",
         "module": "validator.rules.topology.numa_not_guaranteed",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "TP009",
@@ -2978,6 +3159,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Setting",
         "module": "validator.rules.topology.mnnvl_without_imex_claim",
         "needs": ("NCCL_MNNVL_ENABLE",),
+        "of_profile": False,
     },
     {
         "code": "TP010",
@@ -2995,6 +3177,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Run",
         "module": "validator.rules.topology.no_topology_constraint",
         "needs": (),
+        "of_profile": False,
     },
     {
         "code": "TP011",
@@ -3013,6 +3196,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.topology.spread_pushes_apart_a_colocated_job",
         "needs": ("topologySpreadConstraints", "podAntiAffinity"),
+        "of_profile": False,
     },
     {
         "code": "TP012",
@@ -3030,6 +3214,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Pod",
         "module": "validator.rules.topology.tolerates_cordoned_node",
         "needs": ("tolerations",),
+        "of_profile": False,
     },
     {
         "code": "TP013",
@@ -3046,5 +3231,6 @@ RULES: tuple[dict[str, Any], ...] = (
         "subject": "Role",
         "module": "validator.rules.topology.spread_splits_job_over_zones",
         "needs": ("topologySpreadConstraints", "podAntiAffinity"),
+        "of_profile": False,
     },
 )

@@ -89,7 +89,9 @@ def _marked(readings: tuple[Reading, ...], project: Project) -> tuple[Reading, .
     places = [*(resource.at for resource in project.resources), *(deepspeed.at for deepspeed in project.deepspeeds)]
     linted = {id(place.document.source) for place in places}
     linted |= {id(document.source) for document in project.documents if charts.holds_values(document)}
-    return tuple(reading._replace(linted=id(reading.source) in linted) for reading in readings)
+    return tuple(
+        reading if reading.linted else reading._replace(linted=id(reading.source) in linted) for reading in readings
+    )
 
 
 def _empty_folders(readings: tuple[Reading, ...]) -> Iterator[Reading]:

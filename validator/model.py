@@ -7,6 +7,7 @@ are the same when they are equal but for these (`validator.roads.compare`).
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 from validator.source import Document, Place
@@ -57,22 +58,41 @@ class Command(NamedTuple):
 
     def option_at(self, *names: str) -> tuple[str, Place] | None:
         """As `option`, with the place of the word that holds the value."""
-        wanted = {name.replace("_", "-") for name in names}
-        result = None
-        for index, word in enumerate(self.words):
-            name, equals, value = word.partition("=")
-            if name.replace("_", "-") not in wanted:
-                continue
-            if equals:
-                result = value, self.word_at[index]
-            elif index + 1 < len(self.words):
-                result = self.words[index + 1], self.word_at[index + 1]
-        return result
+        known = _options(self.words)
+        found = [known[name] for name in map(_dashed, names) if name in known]
+        values = [(index, value, at) for index, value, at in found if value is not None]
+        if not values:
+            return None
+        _, value, at = max(values)
+        return value, self.word_at[at]
 
     def has(self, *names: str) -> bool:
         """Whether one of these flags is among the words, with or without a value."""
-        wanted = {name.replace("_", "-") for name in names}
-        return any(word.partition("=")[0].replace("_", "-") in wanted for word in self.words)
+        known = _options(self.words)
+        return any(_dashed(name) in known for name in names)
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-") if "_" in name else name
+
+
+@functools.lru_cache(maxsize=256)
+def _options(words: tuple[str, ...]) -> dict[str, tuple[int, str | None, int]]:
+    """Every word that may be an option: where it stands last with a value, that value, and the value's own index.
+
+    Most pods of a run start the same command, and most rules ask for its options.
+    """
+    options: dict[str, tuple[int, str | None, int]] = {}
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        name = _dashed(name)
+        if equals:
+            options[name] = (index, value, index)
+        elif index + 1 < len(words):
+            options[name] = (index, words[index + 1], index + 1)
+        else:
+            options.setdefault(name, (index, None, index))
+    return options
 
 
 class Mount(NamedTuple):

@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from validator import index
 from validator.rule import Check, Context, Problem, Rule
 
-FOLDER = Path(__file__).parent / "rules"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @functools.cache
@@ -34,15 +34,27 @@ def load(module: str) -> Rule:
     return found
 
 
+def folder() -> Path:
+    """Where the rules are, a folder for each family."""
+    from pathlib import Path
+
+    return Path(__file__).parent / "rules"
+
+
 def discover() -> tuple[Rule, ...]:
     """Every rule that there is a file for, by code: what the index is made from."""
-    modules = (f"validator.rules.{p.parent.name}.{p.stem}" for p in FOLDER.glob("*/*.py") if p.stem != "__init__")
+    modules = (f"validator.rules.{p.parent.name}.{p.stem}" for p in folder().glob("*/*.py") if p.stem != "__init__")
     return tuple(sorted(map(load, modules), key=lambda rule: rule.code))
 
 
 def _later(entry: dict[str, Any]) -> Check:
+    known: Check | None = None
+
     def check(subject: Any, context: Context) -> Iterator[Problem]:
-        return load(entry["module"]).check(subject, context)
+        nonlocal known
+        if known is None:
+            known = load(entry["module"]).check
+        return known(subject, context)
 
     return check
 

@@ -120,6 +120,7 @@ class Rule(NamedTuple):
     check: Check
     module: str
     needs: tuple[str, ...] = ()
+    of_profile: bool = False
 
     @property
     def persona(self) -> Literal["regular", "pedantic", "auditor"]:
@@ -142,13 +143,15 @@ def rule(
     inferred: bool = False,
     parameters: Any = None,
     needs: Sequence[str] = (),
+    of_profile: bool = False,
 ) -> Callable[[Check], Rule]:
     """Make a rule of a check. Its name is the function's; its page the module's docstring.
 
     The type of the check's first parameter says what it is called with, once for each such thing in the files.
     `inferred` marks a fact that follows from code or documents and was not yet seen on the real component: the rule
     stays in `--pedantic`. `parameters` is an instance of a NamedTuple with the defaults. `needs` are words of which one
-    stands in every file with the fault: where none does, the rule is not even imported.
+    stands in every file with the fault, and for a rule on settings in the variable's name: where none does, the rule is
+    not even imported. `of_profile` says that the rule has no say without a fabric profile.
     """
 
     def decorate(check: Check) -> Rule:
@@ -167,6 +170,7 @@ def rule(
             check=check,
             module=check.__module__,
             needs=tuple(needs),
+            of_profile=of_profile,
         )
 
     return decorate

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from validator.model import Project
 
 ANNOTATION = "trainyard/allow"
-_COMMENT = re.compile(r"(?:^|(?<=\s))#\s*trainyard:\s*allow\b[ \t]*(.*?)\s*$")
-_ENTRY = re.compile(r"\s*([\w-]*)\s*(?::\s*(.*?))?\s*$", re.DOTALL)
+# Looking for a name that is alike takes a while; who has more unknown ones than this has another problem.
+_MAX_GUESSES = 20
+_COMMENT = re.compile(r"(?:^|(?<=\s))#\s*trainyard:\s*allow\b(.*)$")
+_NAME = re.compile(r"[\w-]*")
 _SEPARATOR = re.compile(r";\s*(?=[\w-]+\s*:)|;\s*$")
 
 
@@ -78,10 +80,14 @@ def collect(
 def _named(written: Iterable[_Written], judged: set[str]) -> Iterator[Suppression]:
     from validator import registry, selection
 
+    guesses = _MAX_GUESSES
     for name, reason, at, covers, edits in written:
         rule = registry.find(name)
         entry = Suppression(name, rule, reason, at, covers, rule is not None and rule.code in judged, edits)
-        yield entry if rule is not None else entry._replace(suggestion=selection.suggestion(name))
+        if rule is None and guesses:
+            guesses -= 1
+            entry = entry._replace(suggestion=selection.suggestion(name))
+        yield entry
 
 
 def _is_all_around(config: Place, readings: Iterable[Reading]) -> bool:
@@ -114,8 +120,9 @@ def sift(
 
 def _entries(words: str) -> list[tuple[str, str]]:
     """Names and reasons out of `name: reason; name2: reason`."""
-    parts = (part for part in _SEPARATOR.split(words) if part.strip())
-    return [(match[1], match[2] or "") for part in parts if (match := _ENTRY.match(part))] or [("", "")]
+    parts = (part.partition(":") for part in _SEPARATOR.split(words) if part.strip())
+    entries = [(name.strip(), reason.strip()) for name, _, reason in parts]
+    return [entry for entry in entries if _NAME.fullmatch(entry[0])] or [("", "")]
 
 
 def _comments(reading: Reading) -> Iterator[_Written]:

@@ -55,7 +55,7 @@ def load(path: Path) -> Case:
 
 def beside(rule: Rule, part: str) -> list[Path]:
     """The case files of a rule: `<rule>.bad.yaml`, and `<rule>.<topic>.bad.yaml` for further ones."""
-    folder = registry.FOLDER / rule.module.split(".")[-2]
+    folder = registry.folder() / rule.module.split(".")[-2]
     stem = rule.name.replace("-", "_")
     return sorted(path for path in folder.glob(f"{stem}.*") if path.name.split(".")[-2] == part)
 

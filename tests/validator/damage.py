@@ -1,4 +1,4 @@
-"""Objects as nobody should write them: those of the corpus and of the rules' cases, with random damage."""
+"""Files as nobody should write them: the corpus, the cases of the rules and our charts' values, randomly damaged."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from validator import reading, registry
 from validator.source import Source
 
 CORPUS = Path(__file__).parent / "corpus" / "valid"
+CHARTS = Path(__file__).parents[2] / "charts"
 
 _DEEP: dict[str, Any] = functools.reduce(lambda inner, _: {"a": [inner]}, range(60), {})
 GARBAGE: tuple[Any, ...] = (
@@ -42,14 +43,14 @@ _Dumper.add_representer(
 @functools.cache
 def _originals() -> tuple[tuple[Any, ...], ...]:
     """The trees of each file."""
-    paths = sorted([*CORPUS.glob("*.yaml"), *registry.FOLDER.glob("*/*.bad.yaml")])
-    texts = [cases.load(path).text for path in paths]
+    paths = [*CORPUS.glob("*.yaml"), *registry.folder().glob("*/*.bad.yaml"), *CHARTS.glob("*/ci/*-values.yaml")]
+    texts = [cases.load(path).text for path in sorted(paths)]
     return tuple(tuple(document.tree for document in reading.read(Source("", text))[0]) for text in texts)
 
 
 @st.composite
 def texts(draw: st.DrawFn) -> str:
-    """The text of a file of damaged objects."""
+    """The text of a damaged file."""
     trees: list[Any] = copy.deepcopy(list(draw(st.sampled_from(_originals()))))
     for _ in range(draw(st.integers(1, 6))):
         nodes = list(_nodes(trees))

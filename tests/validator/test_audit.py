@@ -15,7 +15,7 @@ from tests.validator.api_server import ApiServer
 from tests.validator.auditing import Audit, config_map, job, with_pod
 from tests.validator.runs import FAULTY
 from validator.cli.audit import at_version
-from validator.cli.options import session
+from validator.session import Options, start
 
 OWNER = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "llm", "controller": True}
 
@@ -162,7 +162,7 @@ def test_what_was_made_from_another_object_is_judged_with_that_alone(audit: Audi
 def test_the_version_of_the_cluster_is_the_target_unless_one_is_given(
     given: tuple[str, ...], target: tuple[int, ...]
 ) -> None:
-    run = session(("cluster",), (), (), False, False, given, None, None)
+    run = start(("cluster",), Options(target=given))
     assert at_version(run, "v1.33.2").config.target.kubernetes == target
 
 

@@ -34,7 +34,7 @@ exclude: [vendor]
 def load(text: str, folder: Path, name: str = ".trainyard.yaml") -> Config:
     path = folder / name
     path.write_text(text)
-    return config.load(path)
+    return config.load(str(path))
 
 
 def test_every_key_is_read(tmp_path: Path) -> None:
@@ -64,13 +64,13 @@ def test_the_nearest_file_is_taken_and_none_above_the_repository(tmp_path: Path)
     inner = tmp_path / "repository/a/b"
     inner.mkdir(parents=True)
     (tmp_path / ".trainyard.yaml").write_text("")
-    assert config.find(inner) == tmp_path / ".trainyard.yaml"
+    assert config.find(str(inner)) == str(tmp_path / ".trainyard.yaml")
     (tmp_path / "repository/.git").mkdir()
-    assert config.find(inner) is None
+    assert config.find(str(inner)) is None
     (tmp_path / "repository/pyproject.toml").write_text("[tool.ruff]\n")
-    assert config.find(inner) is None
+    assert config.find(str(inner)) is None
     (tmp_path / "repository/pyproject.toml").write_text("[tool.trainyard]\n")
-    assert config.find(inner) == tmp_path / "repository/pyproject.toml"
+    assert config.find(str(inner)) == str(tmp_path / "repository/pyproject.toml")
 
 
 MISTAKES = {

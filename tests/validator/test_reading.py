@@ -123,9 +123,9 @@ def test_an_alias_means_what_it_would_mean_written_out() -> None:
 
 def read_in_time(text: str) -> tuple[list[Document], list[reading.BrokenText]]:
     """What `reading.read` gives, and the check that it took no longer than a person notices."""
-    started = time.perf_counter()
+    started = time.process_time()
     result = reading.read(Source("text.yaml", text))
-    assert time.perf_counter() - started < SECONDS
+    assert time.process_time() - started < SECONDS
     return result
 
 
@@ -166,7 +166,7 @@ def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
 @settings(max_examples=200, suppress_health_check=list(HealthCheck))
 @given(broken_texts())
 def test_any_text_is_linted_without_an_error_and_in_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     report = linting.lint([linting.read(File(Source("text.yaml", text)))], ENGINE)
-    assert time.perf_counter() - started < SECONDS
+    assert time.process_time() - started < SECONDS
     assert all(finding.message for finding in report.findings)

@@ -8,7 +8,7 @@ from tests.validator import cases
 from validator import registry
 from validator.rule import Rule
 
-FILES = sorted((*registry.FOLDER.glob("*/*.bad.yaml"), *registry.FOLDER.glob("*/*.good.yaml")))
+FILES = sorted((*registry.folder().glob("*/*.bad.yaml"), *registry.folder().glob("*/*.good.yaml")))
 EVERY = registry.discover()
 DEMANDING = tuple(rule for rule in EVERY if rule.needs)
 

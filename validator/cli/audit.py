@@ -9,11 +9,12 @@ import click
 
 from validator.cli import output
 from validator.cli.errors import CLEAN, FINDINGS, NOTHING
-from validator.cli.options import Session, selection, session
+from validator.cli.options import selection, session
 
 if TYPE_CHECKING:
     from validator.files import File
     from validator.linting import Report
+    from validator.session import Session
 
 HELP = """Say what is wrong with the runs that are live in a cluster, and with the networks, policies and queues that
 they meet. The cluster is only read: jobs and what they refer to, and never a Secret.

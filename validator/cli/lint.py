@@ -10,10 +10,11 @@ import click
 from validator.cli import output
 from validator.cli.chart import chart_options
 from validator.cli.errors import CLEAN, FINDINGS, NOTHING
-from validator.cli.options import FILES, Session, selection, session
+from validator.cli.options import FILES, selection, session
 
 if TYPE_CHECKING:
     from validator.linting import Report
+    from validator.session import Session
 
 HELP = """Say what will go wrong in files, folders and standard input.
 

@@ -1,20 +1,18 @@
-"""Options that several commands share, and what comes of them: a configuration, an engine, files."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from validator.cli.chart import Chart, named_chart
+from validator.cli.chart import named_chart
+from validator.session import Options, start
 
 if TYPE_CHECKING:
-    from validator.config import Config
-    from validator.engine import Engine
-    from validator.linting import Report
-    from validator.rule import Rule
+    from validator.session import Session
 
 Function = Callable[..., Any]
 
@@ -72,68 +70,10 @@ def selection(function: Function) -> Function:
     return function
 
 
-class Session(NamedTuple):
-    """A run of the validator, as configured."""
-
-    config: Config
-    engine: Engine
-    files: tuple[str, ...]
-    chart: Chart | None = None
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules that are on."""
-        return tuple(self.engine.rules)
-
-    def lint(self) -> Report:
-        """Judge what the user named."""
-        from validator import files, linting
-
-        readings = [linting.read(file) for file in files.load(self.files, self.config.exclude)]
-        if self.chart is not None:
-            version = self.config.target.kubernetes
-            readings += self.chart.read(".".join(map(str, version)) if version else None)
-        return linting.lint(readings, self.engine, self.config.allow)
-
-
-def session(
-    names: tuple[str, ...],
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    pedantic: bool,
-    auditor: bool,
-    target: tuple[str, ...],
-    profile: str | None,
-    config_file: Path | None,
-    **release: Any,
-) -> Session:
-    """The configuration file with the options over it, and the engine for that."""
-    from validator import config as configuration
-    from validator import selection as selecting
-    from validator.engine import Engine
-
-    chart = named_chart(**release)
+def session(names: tuple[str, ...], **options: Any) -> Session:
+    """The session for what is on the command line."""
+    own = {name: options.pop(name) for name in Options._fields}
+    chart = named_chart(**options)
     if not names and chart is None:
         raise click.UsageError("name a file, a folder or `-` for standard input; `trainyard lint .` takes this folder")
-    path = config_file or configuration.find(Path.cwd())
-    config = configuration.load(path) if path is not None else configuration.Config()
-    wanted = config.target
-    for text in target:
-        name, equals, version = text.partition("=")
-        if not equals:
-            raise click.UsageError(f"--target {text}: write NAME=VERSION, as nccl=2.21")
-        wanted = configuration.target(name, version, "--target", wanted)
-    config = config._replace(
-        target=wanted,
-        profile=configuration.profile(profile, "--profile") if profile else config.profile,
-        select=_split(select) or config.select,
-        ignore=(*config.ignore, *_split(ignore)),
-        pedantic=pedantic or config.pedantic,
-        auditor=auditor or config.auditor,
-    )
-    rules = selecting.select(config.select, config.ignore, config.persona)
-    return Session(config, Engine(rules, config.target, config.profile, config.parameters_of(rules)), names, chart)
-
-
-def _split(texts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(part.strip() for text in texts for part in text.split(",") if part.strip())
+    return start(names, Options(**own), chart)

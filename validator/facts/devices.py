@@ -23,9 +23,12 @@ _RDMA = (
 def gpus(container: Container) -> int:
     """Number of accelerators that a container asks for; 0 for none."""
     total = 0
-    for resource in container.limits.keys() | container.requests.keys():
+    for resource, quantity in container.limits.items():
         if resource.startswith(_ACCELERATORS):
-            total += decimal(str(container.quantity(resource))) or 0
+            total += decimal(str(quantity)) or 0
+    for resource, quantity in container.requests.items():
+        if resource not in container.limits and resource.startswith(_ACCELERATORS):
+            total += decimal(str(quantity)) or 0
     return total
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 import functools
+import os
 import re
-from pathlib import Path
 from typing import NamedTuple
 
 Version = tuple[int, ...]
@@ -36,7 +36,8 @@ def _version(text: str) -> Version | None:
 @functools.cache
 def variables() -> dict[str, Variable]:
     """All variables by name."""
-    with (Path(__file__).parent / "nccl_variables.csv").open(encoding="utf-8", newline="") as lines:
+    path = os.path.join(os.path.dirname(__file__), "nccl_variables.csv")  # noqa: PTH118, PTH120
+    with open(path, encoding="utf-8", newline="") as lines:  # noqa: PTH123
         return {
             row["name"]: Variable(
                 name=row["name"],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
-_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$")
+# Repetition is possessive: digits that end in something else would otherwise be tried in every possible way.
+_QUANTITY = re.compile(r"([+-]?(?:\d++\.?\d*+|\.\d++))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d++))?$")
 _SUFFIX = {
     "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
     **{f"{letter}i": 1024.0 ** (power + 1) for power, letter in enumerate("KMGTPE")},
@@ -14,7 +16,12 @@ _SUFFIX = {
 
 def number(quantity: Any) -> float | None:
     """The quantity in its base unit (bytes, cores, devices); None when it is none."""
-    match = _QUANTITY.match(str(quantity)) if isinstance(quantity, str | int | float) else None
+    return _number(str(quantity)) if isinstance(quantity, str | int | float) else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _number(text: str) -> float | None:
+    match = _QUANTITY.match(text)
     if match is None:
         return None
     digits, suffix, exponent = match.groups()

@@ -24,8 +24,15 @@ GIB_PER_GPU = 8
 
 def mount(container: Container) -> Mount | None:
     """The mount that provides /dev/shm, be it of the folder itself or of the whole of /dev."""
-    paths = {mount.mount_path.rstrip("/"): mount for mount in container.mounts}
-    return paths.get(PATH) or paths.get("/dev")
+    found = None
+    for one in container.mounts:
+        if one.mount_path.startswith("/dev"):
+            path = one.mount_path.rstrip("/")
+            if path == PATH:
+                return one
+            if path == "/dev":
+                found = one
+    return found
 
 
 def volume(pod: Pod, container: Container) -> Volume | None:

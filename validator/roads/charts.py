@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from validator import reading
 from validator.source import Document, Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def expand(documents: Iterable[Document]) -> Iterator[Document]:

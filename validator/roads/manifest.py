@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -86,6 +85,8 @@ def _network(resource: Resource) -> Network:
 
 
 def _json_fault(raw: str) -> str | None:
+    import json
+
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError) as error:

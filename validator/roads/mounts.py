@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from validator.model import Container, Mount
 
 
@@ -12,5 +14,6 @@ def mount_of(container: Container, path: str) -> Mount | None:
     return max(found, key=lambda mount: len(_parts(mount.mount_path)), default=None)
 
 
-def _parts(path: str) -> list[str]:
-    return [part for part in path.split("/") if part not in ("", ".")]
+@functools.lru_cache(maxsize=1024)
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split("/") if part not in ("", "."))

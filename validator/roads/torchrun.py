@@ -7,6 +7,7 @@ kubeflow/trainer v2.1.0 pkg/runtime/framework/plugins/torch/torch.go.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 from validator.facts.kubeflow import elastic_range
@@ -28,22 +29,29 @@ LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]", "0.0.0.0")  # noqa: S104
 def launches(container: Container) -> Iterator[Command]:
     """Every start of torchrun, without the training script and its arguments."""
     for command in container.commands:
-        start = _start(command)
-        if start is not None:
-            end = _end(command.words, start)
+        span = _span(command.words)
+        if span is not None:
+            start, end = span
             yield Command(("torchrun", *command.words[start:end]), command.word_at[start - 1 : end], command.at)
 
 
-def _start(command: Command) -> int | None:
+@functools.lru_cache(maxsize=256)
+def _span(words: tuple[str, ...]) -> tuple[int, int] | None:
+    """Where torchrun's options begin and end; most pods of a run start the same command."""
+    start = _start(words)
+    return None if start is None else (start, _end(words, start))
+
+
+def _start(words: tuple[str, ...]) -> int | None:
     """Index of the first word behind the program."""
-    words = command.words
-    if command.program == "torchrun":
+    program = words[0].rsplit("/", 1)[-1] if words else ""
+    if program == "torchrun":
         return 1
-    if command.program.startswith("python"):
+    if program.startswith("python"):
         return next(
             (n + 1 for n in range(2, min(len(words), 5)) if words[n] in _MODULES and words[n - 1] == "-m"), None
         )
-    if command.program in _WRAPPERS:
+    if program in _WRAPPERS:
         return next((n + 1 for n, word in enumerate(words) if word.rsplit("/", 1)[-1] == "torchrun"), None)
     return None
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from validator.cache_folder import cache_folder
 from validator.roads.charts import Release
 from validator.roads.origins import Origin
 from validator.roads.provenance import Trace
@@ -19,7 +20,7 @@ _FORMAT = 1
 
 def get(release: Release, values: Mapping[str, Any], work: Callable[[], Trace]) -> Trace:
     """The trace of a release with these values: the one that is kept, or the one that `work` finds."""
-    path = _folder() / f"{_digest(release, values)}.json"
+    path = cache_folder() / "provenance" / f"{_digest(release, values)}.json"
     try:
         return _loaded(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, TypeError, KeyError):
@@ -33,13 +34,6 @@ def get(release: Release, values: Mapping[str, Any], work: Callable[[], Trace]) 
         # Without a cache the next run is slower, and no less right.
         pass
     return found
-
-
-def _folder() -> Path:
-    from platformdirs import user_cache_path
-
-    override = os.environ.get("TRAINYARD_CACHE")
-    return (Path(override) if override else user_cache_path("trainyard")) / "provenance"
 
 
 def _digest(release: Release, values: Mapping[str, Any]) -> str:

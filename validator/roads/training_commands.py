@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 LAUNCHERS = frozenset(
@@ -12,12 +13,13 @@ REACH = 12
 _HELPERS = ("-c", "-", "-V", "--version", "json.tool", "pip", "torch.utils.collect_env")
 
 
-def launches(words: Sequence[str]) -> bool:
+@functools.lru_cache(maxsize=256)
+def launches(words: tuple[str, ...]) -> bool:
     """Whether a command starts a distributed launcher."""
     return any(word.rsplit("/", 1)[-1] in LAUNCHERS for word in words[:REACH])
 
 
-def training(commands: Sequence[Sequence[str]]) -> frozenset[int]:
+def training(commands: Sequence[tuple[str, ...]]) -> frozenset[int]:
     """Indexes of the commands that train: those with a launcher, or else the last that runs a Python program."""
     launched = frozenset(index for index, words in enumerate(commands) if launches(words))
     programs = [index for index, words in enumerate(commands) if _runs_python(words)]

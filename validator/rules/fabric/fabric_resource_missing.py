@@ -25,6 +25,7 @@ from validator.rule import Context, Problem, rule
     confidence="high",
     since="0.1.0",
     sources=("validator/profiles: each profile names the provider's document it was taken from",),
+    of_profile=True,
 )
 def fabric_resource_missing(role: Role, context: Context) -> Iterator[Problem]:
     """A resource of the profile that no limit names."""

@@ -25,6 +25,7 @@ from validator.rule import Context, Problem, Remove, rule
     since="0.1.0",
     sources=("validator/profiles: each profile names the provider's document it was taken from",),
     fix="unsafe",
+    of_profile=True,
 )
 def fabric_setting_forbidden(role: Role, context: Context) -> Iterator[Problem]:
     """A variable that the profile forbids."""

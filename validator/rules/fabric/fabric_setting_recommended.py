@@ -24,6 +24,7 @@ from validator.rule import Context, Problem, rule
     confidence="high",
     since="0.1.0",
     sources=("validator/profiles: each profile names the provider's document it was taken from",),
+    of_profile=True,
 )
 def fabric_setting_recommended(role: Role, context: Context) -> Iterator[Problem]:
     """A recommended variable that is not what the profile says."""

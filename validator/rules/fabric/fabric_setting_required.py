@@ -27,6 +27,7 @@ from validator.rule import Append, Context, Edit, Problem, SetValue, rule
     since="0.1.0",
     sources=("validator/profiles: each profile names the provider's document it was taken from",),
     fix="unsafe",
+    of_profile=True,
 )
 def fabric_setting_required(role: Role, context: Context) -> Iterator[Problem]:
     """A required variable that is not what the profile says."""

@@ -32,6 +32,7 @@ from validator.rule import Add, Context, Edit, Problem, Remove, rule
         "kubernetes.io custom resource definitions: field pruning",
     ),
     fix="safe",
+    needs=("kubeflow.org",),
 )
 def field_outside_run_policy(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
     """A field of runPolicy that stands beside it."""

@@ -36,6 +36,7 @@ UNKNOWABLE = ("source", ".", "eval", "read")
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/common/service.go: CreateNewService; "
         "pkg/controller.v1/pytorch/envvar.go: setPodEnv sets MASTER_ADDR with a Master only; elastic.go",
     ),
+    needs=("rdzv", "RDZV", "master_addr", "master-addr", "MASTER_ADDR"),
 )
 def rendezvous_names_absent_replica(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
     """An address of a replica that is not there."""

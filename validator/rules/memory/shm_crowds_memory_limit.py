@@ -35,6 +35,7 @@ class Share(NamedTuple):
         "kubernetes v1.34.4 pkg/volume/emptydir/empty_dir.go: calculateEmptyDirMemorySize",
     ),
     parameters=Share(),
+    needs=("emptyDir",),
 )
 def shm_crowds_memory_limit(pod: Pod, context: Context) -> Iterator[Problem]:
     """A /dev/shm that leaves little memory."""

@@ -25,6 +25,7 @@ from validator.rule import Context, Problem, rule
         "kubernetes v1.34.4 pkg/volume/emptydir/empty_dir.go: calculateEmptyDirMemorySize",
         "https://kubernetes.io/docs/concepts/storage/volumes/#emptydir: the size counts against the memory limit",
     ),
+    needs=("emptyDir",),
 )
 def shm_exceeds_memory_limit(pod: Pod, context: Context) -> Iterator[Problem]:  # noqa: ARG001
     """A /dev/shm that does not fit into the memory of its containers."""

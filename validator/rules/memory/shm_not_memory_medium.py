@@ -29,6 +29,7 @@ from validator.rule import Add, Context, Edit, Problem, SetValue, rule
         "https://kubernetes.io/docs/concepts/storage/volumes/#emptydir",
     ),
     fix="safe",
+    needs=("emptyDir",),
 )
 def shm_not_memory_medium(pod: Pod, context: Context) -> Iterator[Problem]:  # noqa: ARG001
     """A /dev/shm on disk."""

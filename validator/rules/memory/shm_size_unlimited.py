@@ -27,6 +27,7 @@ from validator.rule import Add, Context, Problem, rule
         "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#memory-backed-emptydir",
     ),
     fix="unsafe",
+    needs=("emptyDir",),
 )
 def shm_size_unlimited(pod: Pod, context: Context) -> Iterator[Problem]:  # noqa: ARG001
     """A /dev/shm without bound."""

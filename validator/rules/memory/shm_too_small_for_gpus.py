@@ -33,6 +33,7 @@ class Floor(NamedTuple):
     sources=("https://github.com/NVIDIA/nccl/issues/525: segments of 9637888 bytes",),
     fix="unsafe",
     parameters=Floor(),
+    needs=("emptyDir",),
 )
 def shm_too_small_for_gpus(role: Role, context: Context) -> Iterator[Problem]:
     """A /dev/shm that is small for its GPUs."""

@@ -31,7 +31,7 @@ SEARCH = ("NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM
         "NVIDIA/nccl v2.30.7-1 src/transport/net_ib/connect.cc: ncclIbGetGidIndex",
         "NVIDIA/nccl v2.30.7-1 docs/userguide/source/env.rst: NCCL_IB_ADDR_RANGE",
     ),
-    needs=("NCCL_IB_GID_INDEX",),
+    needs=("NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM"),
 )
 def nccl_gid_index_shadows_addr_range(setting: Setting, context: Context) -> Iterator[Problem]:
     """A choice of address that a fixed index makes void."""

@@ -20,7 +20,7 @@ from validator.roads.settings import changed, literal
 from validator.rule import Context, Problem, rule
 
 # An adapter with its number: `mlx5_1`, `mlx5_ib1`, `mlx5_bond_1`, `bnxt_re1`.
-NUMBERED = re.compile(r"\w+_[a-z_]*([0-9]{1,6})")
+NUMBERED = re.compile(r"\w{1,60}_[a-z_]{0,20}([0-9]{1,6})")
 
 
 @rule(

@@ -36,7 +36,9 @@ SIGNS = {"": "", "^": "^", "=": "=", "^=": "^=", "=^": "^=", "==": "=", "^^": "^
 )
 def nccl_list_caret_or_equals_misplaced(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
     """A sign that NCCL takes for a part of a name."""
-    value = literal(setting) if setting.name in nccl_lists.LISTS else None
+    if setting.name not in nccl_lists.LISTS:
+        return
+    value = literal(setting)
     wrong = next((entry for entry in nccl_lists.read(value or "").entries if entry[0] in "^="), None)
     if value is None or wrong is None:
         return

@@ -14,6 +14,7 @@ Write the name that the documentation has, or remove the variable.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 
@@ -68,15 +69,23 @@ def nccl_unknown_env(setting: Setting, context: Context) -> Iterator[Problem]:
 
 
 def _is_used(name: str, container: Container) -> bool:
-    use = re.compile(rf"\$[({{]?{re.escape(name)}\b")
     texts = (*container.command, *container.args, *(script.text for script in container.scripts))
-    return any(use.search(text) for text in texts)
+    holding = [text for text in texts if name in text]
+    return bool(holding) and any(re.search(rf"\$[({{]?{re.escape(name)}\b", text) for text in holding)
 
 
 def _alike(name: str) -> str | None:
     import difflib
 
-    # Without the common prefix, which would make all names alike.
-    current = {known.name[5:]: known.name for known in nccl.variables().values() if known.last and not known.status}
-    found = difflib.get_close_matches(name[5:], current, 1, 0.85)
-    return current[found[0]] if found else None
+    # Without the common prefix, which would make all names alike. Few slips of the pen change both ends of a word, and
+    # comparing a file of unknown names with every name would take seconds.
+    bare = name[5:]
+    near = [known for known in _current() if known[:2] == bare[:2] or known[-3:] == bare[-3:]]
+    found = difflib.get_close_matches(bare, near, 1, 0.85)
+    return f"NCCL_{found[0]}" if found else None
+
+
+@functools.cache
+def _current() -> tuple[str, ...]:
+    """The names that NCCL reads today, without their prefix."""
+    return tuple(known.name[5:] for known in nccl.variables().values() if known.last and not known.status)

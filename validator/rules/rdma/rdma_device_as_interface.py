@@ -41,8 +41,10 @@ INTERFACE = re.compile(r"((eth|ib|net|bond)\d+|en[sopx]\w*\d\w*|lo|docker\d*)$")
 )
 def rdma_device_as_interface(setting: Setting, context: Context) -> Iterator[Problem]:
     """The wrong one of a card's two names."""
+    if setting.name not in INTERFACE_LISTS and setting.name != nccl_lists.ADAPTERS:
+        return
     value = literal(setting)
-    if value is None or setting.name not in (*INTERFACE_LISTS, nccl_lists.ADAPTERS):
+    if value is None:
         return
     listed = nccl_lists.read(value)
     if listed.excludes:

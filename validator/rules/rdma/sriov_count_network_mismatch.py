@@ -36,6 +36,7 @@ SELECTORS = ("deviceID", "device", "hwaddr", "kernelpath", "pciBusID")
         "k8snetworkplumbingwg/sriov-cni pkg/config/config.go: LoadConf needs the device",
         "containernetworking/plugins plugins/main/host-device/host-device.go: loadConf needs one of its selectors",
     ),
+    needs=("k8s.v1.cni.cncf.io",),
 )
 def sriov_count_network_mismatch(role: Role, context: Context) -> Iterator[Problem]:
     """More networks of a device than devices."""

@@ -78,7 +78,7 @@ def checkpoint_on_no_volume(role: Role, context: Context) -> Iterator[Problem]:
 
 
 def _path(command: Command) -> tuple[str, Place] | None:
-    for option in OPTIONS:
+    for option in OPTIONS if command.has(*OPTIONS) else ():
         found = command.option_at(option)
         if found is not None and PATH.match(found[0]):
             return found

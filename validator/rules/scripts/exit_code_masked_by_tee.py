@@ -67,7 +67,8 @@ def exit_code_masked_by_tee(script: Script, context: Context) -> Iterator[Proble
     if context.container is not None and any("pipefail" in word for word in _argv(context.container)):
         return
     pipelines = [[shell.started(stage.words)[1] for stage in stages] for stages in shell.pipelines(script.text)]
-    trains = training([[word.text for word in stages[0]] for stages in pipelines])
+    edits = _edits(script, context.container)
+    trains = training([tuple(word.text for word in stages[0]) for stages in pipelines])
     for index, stages in enumerate(pipelines):
         first, last = stages[0], stages[-1]
         if index in trains and len(stages) > 1 and last and _program(last) in SINKS:
@@ -75,7 +76,7 @@ def exit_code_masked_by_tee(script: Script, context: Context) -> Iterator[Proble
                 script.at.below(first[0].line),
                 f"the exit code of {_program(first)} is lost: the pipeline ends with that of {_program(last)}",
                 "write `set -o pipefail` at the top of the script, and run it with bash",
-                _edits(script, context.container),
+                edits,
             )
 
 

@@ -27,6 +27,7 @@ from validator.rule import Context, Problem, rule
     sources=(
         "pytorch/pytorch 010929fd torch/distributed/run.py: get_args_parser has no -c, parse_args refuses the unknown",
     ),
+    needs=("-c",),
 )
 def torchrun_inline_code(container: Container, context: Context) -> Iterator[Problem]:  # noqa: ARG001
     """`-c` among torchrun's own options."""

@@ -41,6 +41,7 @@ SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?
         "kubernetes/kubernetes v1.34.4 third_party/forked/golang/expansion/expand.go: Expand",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch/envvar.go: setPodEnv",
     ),
+    needs=("$",),
 )
 def variable_defined_nowhere(container: Container, context: Context) -> Iterator[Problem]:
     """References that nothing replaces."""

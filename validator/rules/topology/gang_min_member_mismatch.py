@@ -32,6 +32,7 @@ GROUP_LABELS = ("scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.
         "kubeflow/training-operator v1.9.0 pkg/controller.v1/common/job.go: ReconcileJobs, minMember",
         "kubeflow/mpi-operator v0.8.0 pkg/controller/podgroup.go: calculateMinAvailable; types.go: MinAvailable",
     ),
+    needs=("minAvailable", "minMember", "PodGroup"),
 )
 def gang_min_member_mismatch(run: Run, context: Context) -> Iterator[Problem]:
     """Gangs of another size than their job."""

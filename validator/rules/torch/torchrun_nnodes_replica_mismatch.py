@@ -32,6 +32,7 @@ from validator.rule import Context, Problem, rule
         "pytorch 2.15.0 torch/distributed/run.py: parse_min_max_nnodes; argparse_util.py: env",
         "pytorch 2.15.0 torchrun: RendezvousTimeoutError after join_timeout with one node of two (seen)",
     ),
+    needs=("nnodes", "NNODES"),
 )
 def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[Problem]:
     """A number of nodes that the job does not have."""

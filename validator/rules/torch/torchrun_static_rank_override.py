@@ -30,6 +30,9 @@ INSTEAD = {
     "PET_RDZV_BACKEND": "set rdzvBackend in elasticPolicy",
 }
 
+# How the names begin that the operator may append; which of them it does depends on the job.
+APPENDED = ("PET_", "MASTER_", "RANK", "WORLD_SIZE")
+
 
 @rule(
     code="TD007",
@@ -44,6 +47,8 @@ INSTEAD = {
 )
 def torchrun_static_rank_override(setting: Setting, context: Context) -> Iterator[Problem]:
     """A variable that the operator sets again."""
+    if not setting.name.startswith(APPENDED):
+        return
     run, pod = context.run, context.pod
     if run is None or pod is None or setting.via not in ("env", "envFrom") or setting.name not in appended(run):
         return

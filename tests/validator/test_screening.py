@@ -1,0 +1,133 @@
+"""Many files at once: set aside what is clean, remember it, and miss nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.validator.bench import corpus
+from validator import cli, screening
+
+COUNT = 2 * screening.MANY
+CONFIG_MAP = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: nccl
+  namespace: team-3
+data:
+  NCCL_IB_DISABLE: "true"
+"""
+
+Lint = Callable[..., tuple[int, list[tuple[str, int, str]]]]
+
+
+@pytest.fixture
+def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """A folder of clean jobs, and a cache of its own."""
+    monkeypatch.setenv("TRAINYARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return corpus.write(tmp_path / "jobs", COUNT)
+
+
+@pytest.fixture
+def lint(capfd: pytest.CaptureFixture[str]) -> Lint:
+    """Runs the command and gives its exit code with file, line and code of each finding."""
+
+    def run(*arguments: str) -> tuple[int, list[tuple[str, int, str]]]:
+        code = cli.main(["lint", "jobs", "--output-format", "json", *arguments])
+        report: dict[str, Any] = json.loads(capfd.readouterr().out)
+        assert len(report["files"]) == len(list(Path("jobs").iterdir()))
+        found = [(finding["location"], finding["rule"]) for finding in report["findings"]]
+        return code, [(Path(at["path"]).name, at["line"], rule) for at, rule in found]
+
+    return run
+
+
+def spoil(job: Path) -> None:
+    """Put a word where NCCL wants a number into both pods of a job."""
+    job.write_text(
+        job.read_text().replace(
+            "NCCL_DEBUG\n                  value: WARN", 'NCCL_IB_DISABLE\n                  value: "true"'
+        )
+    )
+
+
+def test_a_folder_of_clean_jobs_is_clean_each_time(jobs: list[Path], lint: Lint) -> None:
+    assert lint() == (0, [])
+    assert lint() == (0, [])
+
+
+def test_findings_are_those_of_each_file_alone(jobs: list[Path], lint: Lint) -> None:
+    spoil(jobs[7])
+    spoil(jobs[100])
+    code, found = lint()
+    assert code == 1
+    assert {(name, rule) for name, _, rule in found} == {(jobs[7].name, "NC005"), (jobs[100].name, "NC005")}
+    assert len(found) == 4
+    assert lint() == (code, found)
+
+
+def test_a_file_that_changes_is_judged_again(jobs: list[Path], lint: Lint) -> None:
+    assert lint() == (0, [])
+    spoil(jobs[3])
+    assert {name for name, _, _ in lint()[1]} == {jobs[3].name}
+    jobs[3].write_text(corpus.job(3))
+    assert lint() == (0, [])
+
+
+def test_a_remembered_file_is_not_read_again(jobs: list[Path], lint: Lint) -> None:
+    assert lint() == (0, [])
+    status = jobs[5].stat()
+    jobs[5].write_bytes(b"x" * status.st_size)
+    os.utime(jobs[5], ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert lint() == (0, [])
+
+
+def test_other_rules_remember_nothing_of_these(jobs: list[Path], lint: Lint) -> None:
+    assert lint("--select", "SH") == (0, [])
+    spoil(jobs[9])
+    assert lint("--select", "SH") == (0, [])
+    assert {name for name, _, _ in lint("--select", "NC")[1]} == {jobs[9].name}
+
+
+def test_an_object_that_others_may_use_brings_all_together(jobs: list[Path], lint: Lint) -> None:
+    assert lint() == (0, [])
+    user = jobs[3]
+    text = user.read_text()
+    assert "namespace: team-3" in text
+    env_from = "              envFrom:\n                - configMapRef: {name: nccl}\n              env:\n"
+    user.write_text(text.replace("              env:\n", env_from))
+    Path("jobs/nccl.yaml").write_text(CONFIG_MAP)
+    assert {(name, rule) for name, _, rule in lint()[1]} == {("nccl.yaml", "NC005")}
+
+
+def test_a_broken_file_among_many_is_named(jobs: list[Path], lint: Lint) -> None:
+    jobs[11].write_text("kind: PyTorchJob\nspec: [\n")
+    code, found = lint()
+    assert code == 1
+    assert [(name, rule) for name, _, rule in found] == [(jobs[11].name, "HV009")]
+
+
+def test_a_reason_in_a_file_counts_there(jobs: list[Path], lint: Lint) -> None:
+    spoil(jobs[2])
+    allowed = 'value: "true"  # trainyard: allow nccl-word-boolean: an old image that maps it'
+    jobs[2].write_text(jobs[2].read_text().replace('value: "true"', allowed))
+    assert lint() == (0, [])
+
+
+@pytest.mark.parametrize("processors", [1, 2, 5])
+def test_any_number_of_processes_finds_the_same(
+    jobs: list[Path], lint: Lint, processors: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screening, "_processors", lambda: processors)
+    monkeypatch.setattr(screening, "MANY", 8)
+    for number in (0, 1, 50, COUNT - 1):
+        spoil(jobs[number])
+    names = {jobs[number].name for number in (0, 1, 50, COUNT - 1)}
+    assert {name for name, _, _ in lint()[1]} == names

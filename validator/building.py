@@ -1,0 +1,111 @@
+"""Nodes of YAML to plain data."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
+
+from validator.scalars import scalar
+from validator.source import Path
+
+_STRING = "tag:yaml.org,2002:str"
+
+# One mebibyte of manifest has some 10^5 nodes; aliases and merge keys can make a thousand bytes expand to more than
+# memory holds, so what expands beyond this is refused. go-yaml, which Kubernetes reads with, begins to refuse here too.
+MAX_EXPANDED = 400_000
+MAX_DEPTH = 200
+
+
+class UnusableError(Exception):
+    """A document that is well-formed and yet cannot be used; `args[0]` says why."""
+
+
+class _Extent(NamedTuple):
+    """How many nodes there are below one, what its aliases stand for included, and how deep they are nested."""
+
+    nodes: int
+    height: int
+
+
+class Builder:
+    """Plain data from nodes. Aliased nodes are built once and shared; extents say what that is when written out."""
+
+    def __init__(self) -> None:
+        self.repeated: list[Path] = []
+        self._built: dict[int, Any] = {}
+        self._extents: dict[int, _Extent] = {}
+        self._nodes = 0
+        self._deepest = 0
+        self._expanded = 0
+
+    def build(self, node: Any, path: Path, depth: int) -> Any:
+        """The data of a node at a path and a depth. Raises `UnusableError`."""
+        if isinstance(node, ScalarNode):
+            return node.value if node.style or node.tag == _STRING else scalar(node.value)
+        known = self._built.get(id(node))
+        if known is not None:
+            self._expand(node, depth)
+            return known
+        _check_depth(depth)
+        before, outside = self._nodes, self._deepest
+        self._nodes, self._deepest = before + len(node.value), depth
+        tree = self._collection(node, path, depth)
+        self._extents[id(node)] = _Extent(self._nodes - before, self._deepest - depth)
+        self._deepest = max(self._deepest, outside)
+        return tree
+
+    def _expand(self, node: Any, depth: int) -> None:
+        extent = self._extents.get(id(node))
+        if extent is None:
+            raise UnusableError("an alias stands within what it names")
+        _check_depth(depth + extent.height)
+        self._deepest = max(self._deepest, depth + extent.height)
+        self._nodes += extent.nodes
+        self._count(extent.nodes)
+
+    def _count(self, nodes: int) -> None:
+        self._expanded += nodes
+        if self._expanded > MAX_EXPANDED:
+            raise UnusableError("its aliases and merge keys expand to more than can be read")
+
+    def _collection(self, node: Any, path: Path, depth: int) -> Any:
+        if isinstance(node, SequenceNode):
+            items: list[Any] = []
+            self._built[id(node)] = items
+            for index, child in enumerate(node.value):
+                items.append(self.build(child, (*path, index), depth + 1))
+            return items
+        fields: dict[str, Any] = {}
+        self._built[id(node)] = fields
+        self._fill(fields, node, path, depth)
+        return fields
+
+    def _fill(self, fields: dict[str, Any], node: MappingNode, path: Path, depth: int) -> None:
+        merged: list[Node] = []
+        for key, child in node.value:
+            if not isinstance(key, ScalarNode):
+                raise UnusableError("a mapping key is a list or a mapping; Kubernetes keys are strings")
+            name = key.value
+            if name == "<<" and not key.style:
+                merged.append(child)
+                continue
+            if name in fields:
+                self.repeated.append((*path, name))
+            fields[name] = self.build(child, (*path, name), depth + 1)
+        for child in merged:
+            self._merge(fields, child, path, depth)
+
+    def _merge(self, fields: dict[str, Any], node: Node, path: Path, depth: int) -> None:
+        for source in node.value if isinstance(node, SequenceNode) else [node]:
+            values = self.build(source, path, depth + 1)
+            if not isinstance(values, dict):
+                raise UnusableError("a merge key `<<` needs a mapping, or a list of mappings")
+            self._count(len(values))
+            for name, value in values.items():
+                fields.setdefault(name, value)
+
+
+def _check_depth(depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise UnusableError(f"it is nested more than {MAX_DEPTH} levels deep")
