@@ -59,7 +59,7 @@ def commentary(text: str) -> Counter[str]:
 
 
 # Layouts are many and each is quick: more examples than elsewhere are worth their time.
-thorough = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+thorough = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @thorough

@@ -61,7 +61,7 @@ def test_most_plain_manifests_are_taken_on() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS), st.integers(0, 4)), min_size=1, max_size=6))
-@settings(max_examples=2000)
+@settings(max_examples=600)
 def test_words_and_numbers_are_read_alike_wherever_they_stand(entries: list[tuple[str, str, int]]) -> None:
     forms = ("{0}: {1}", "key: {0}\nlist:\n  - {1}", "{0}:\n  {1}: x", "a: [{0}, {1}]", "b: {{{0}: {1}}}")
     lines = [form.format(key, value) for key, value, index in entries for form in (forms[index],)]
@@ -70,6 +70,6 @@ def test_words_and_numbers_are_read_alike_wherever_they_stand(entries: list[tupl
 
 
 @given(st.text(alphabet="ab1 0:-#'\"[]{},\n.", max_size=60))
-@settings(max_examples=2000)
+@settings(max_examples=600)
 def test_any_text_is_read_alike(text: str) -> None:
     assert_alike(text)

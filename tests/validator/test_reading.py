@@ -152,7 +152,7 @@ def broken_texts(draw: st.DrawFn) -> str:
     return (around[:cut] + text + around[cut:])[:LARGEST]
 
 
-@settings(max_examples=600, suppress_health_check=list(HealthCheck))
+@settings(max_examples=250, suppress_health_check=list(HealthCheck))
 @given(broken_texts())
 def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
     documents, broken = read_in_time(text)

@@ -144,7 +144,7 @@ VALUES = some(
 
 
 # A render takes a tenth of a second: the examples are few, and a failure, which names the fields, is not made smaller.
-@settings(max_examples=80, phases=(Phase.explicit, Phase.generate), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, phases=(Phase.explicit, Phase.generate), suppress_health_check=[HealthCheck.too_slow])
 @given(VALUES)
 def test_both_roads_lead_to_one_model_of_any_values(drawn: dict[str, Any]) -> None:
     ours, faults = by_values(json.dumps(drawn, ensure_ascii=False))
@@ -161,7 +161,7 @@ def leaves(tree: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int,
     return [found for key, item in items for found in ((*path, key), *leaves(item, (*path, key)))]
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(VALUES, st.data())
 def test_the_schema_refuses_here_what_it_refuses_for_helm(drawn: dict[str, Any], data: st.DataObject) -> None:
     paths = leaves(drawn)
