@@ -21,6 +21,8 @@ CANDIDATES: list[Any] = [
     *(["other"], [{"key": "other"}]),
     *({"other": "other"}, {"other": {"secret": "other", "key": "other"}}, {"nodeAffinity": {"other": "other"}}),
 ]
+# Without the CRDs, a megabyte that no other value reaches, the operator's chart renders in a fifth of the time.
+LIGHT: dict[str, dict[str, Any]] = {"training-operator": {"crds": {"enabled": False}}}
 # Objects that are rendered only where another component's API is there.
 OPTIONAL_APIS = (
     "--api-versions",
@@ -121,13 +123,16 @@ def test_an_unknown_key_is_refused_by_its_name(name: str, chart: str) -> None:
 @pytest.mark.parametrize("chart", CHARTS)
 def test_every_value_changes_what_is_rendered(chart: str) -> None:
     scenarios = [scenario for name, scenario in SCENARIOS if name == chart]
-    base = {scenario: rendered(chart, scenario, {}) for scenario in scenarios}
-    assert all(base.values())
+    whole = {scenario: rendered(chart, scenario, {}) for scenario in scenarios}
+    light = {scenario: rendered(chart, scenario, LIGHT.get(chart, {})) for scenario in scenarios}
+    assert all(whole.values())
 
     def is_used(leaf: tuple[Keys, dict[str, Any]]) -> bool:
         path, schema = leaf
+        about_crds = path[0] == "crds"
+        base, settings = (whole, {}) if about_crds else (light, LIGHT.get(chart, {}))
         return any(
-            rendered(chart, scenario, nested(path, value)) not in ("", base[scenario])
+            rendered(chart, scenario, merged(settings, nested(path, value))) not in ("", base[scenario])
             for scenario in scenarios
             for value in alternatives(schema)
         )

@@ -22,7 +22,7 @@ NEW = Target(nccl=(2, 30, 7), torch=(2, 10), trainer=(2, 3), kubernetes=(1, 35))
 ENGINES = (Engine(RULES), *(Engine(RULES, target, name) for target in (OLD, NEW) for name in profiles.names()))
 
 
-@settings(max_examples=1200, suppress_health_check=list(HealthCheck))
+@settings(max_examples=800, suppress_health_check=list(HealthCheck))
 @given(damage.texts(), st.sampled_from(ENGINES))
 def test_damaged_files_are_judged_without_an_error_and_in_time(text: str, engine: Engine) -> None:
     started = time.process_time()
