@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import string
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from validator import parameters
 from validator.mistake import MistakeError
+from validator.roads.fields import decimal
 from validator.rule import Target
 from validator.selection import Persona, UnknownRuleError, fitting, nearest, one
 from validator.source import Document, Place, Source
@@ -15,8 +17,6 @@ from validator.suppression import Allowance
 from validator.text import Text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from validator.rule import Rule
 
 NAMES = (".trainyard.yaml", ".trainyard.yml", "pyproject.toml")
@@ -82,17 +82,17 @@ def load(name: str) -> Config:
     document = _toml(source) if path.suffix == ".toml" else _yaml(source)
     if document.tree is None:
         return Config(path=str(path))
-    return _Reader(str(path), path.parent, document).config()
+    return _Reader(str(path), document).config()
 
 
 def version(text: str, where: str) -> tuple[int, ...]:
     """`2.21.5`, `v1.33` or `2.7.1+cu128` as numbers. Raises `ConfigError`."""
     numbers = []
     for part in text.strip().removeprefix("v").split("."):
-        digits = part[: next((n for n, letter in enumerate(part) if not letter.isdigit()), len(part))]
-        if not digits:
+        number = decimal(part[: len(part) - len(part.lstrip(string.digits))])
+        if number is None:
             break
-        numbers.append(int(digits))
+        numbers.append(number)
     if not numbers:
         raise ConfigError(f"{where}: `{text}` is no version; write one such as 2.21 or 1.33.2")
     return tuple(numbers)
@@ -140,9 +140,8 @@ def _toml(source: Source) -> Document:
 class _Reader:
     """Checks a configuration's tree, key by key."""
 
-    def __init__(self, name: str, folder: Path, document: Document) -> None:
+    def __init__(self, name: str, document: Document) -> None:
         self._name = name
-        self._folder = folder
         self._document = document
 
     def config(self) -> Config:

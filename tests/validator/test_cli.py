@@ -169,6 +169,7 @@ MISTAKES = {
     "no such target": (["lint", "--target", "ncl=2", "run.yaml"], "did you mean `nccl`?"),
     "a target without a version": (["lint", "--target", "nccl", "run.yaml"], "write NAME=VERSION"),
     "no version": (["lint", "--target", "nccl=new", "run.yaml"], "`new` is no version"),
+    "no digits": (["lint", "--target", "nccl=²", "run.yaml"], "`²` is no version"),
     "no such profile": (["lint", "--profile", "eks-efs", "run.yaml"], "did you mean `eks-efa`?"),
     "no such format": (["lint", "--output-format", "sarrif", "run.yaml"], "did you mean `sarif`?"),
     "two formats to the terminal": (
