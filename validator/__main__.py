@@ -32,7 +32,9 @@ def _quietly(lint: Callable[[list[str]], int | None], names: list[str]) -> int |
     except Exception:
         return None
     except KeyboardInterrupt:
-        return 130
+        from validator.exit_codes import INTERRUPTED
+
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

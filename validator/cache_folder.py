@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -14,3 +15,12 @@ def cache_folder() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("trainyard")
+
+
+def keep(path: Path, data: bytes) -> None:
+    """Put a file there, whole or not at all; without a place to write the next run is slower, and no less right."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(f".{os.getpid()}")
+        draft.write_bytes(data)
+        draft.replace(path)

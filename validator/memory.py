@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from validator import __version__
-from validator.cache_folder import cache_folder
+from validator.cache_folder import cache_folder, keep
 
 if TYPE_CHECKING:
     from validator.engine import Engine
@@ -34,15 +34,10 @@ class Memory:
         return stamp is not None and self._known.get(found.name) == stamp
 
     def learn(self, clean: Iterable[Found]) -> None:
-        """Remember these files, and no others; without a place to write the next run is slower and no less right."""
+        """Remember these files, and no others."""
         learnt = {one.name: stamp for one in clean if (stamp := self._now.get(one.name)) is not None}
-        if learnt == self._known:
-            return
-        with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            draft = self._path.with_suffix(f".{os.getpid()}")
-            draft.write_bytes(marshal.dumps(learnt))
-            draft.replace(self._path)
+        if learnt != self._known:
+            keep(self._path, marshal.dumps(learnt))
 
     def _stamp(self, found: Found) -> _Stamp | None:
         try:

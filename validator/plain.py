@@ -11,8 +11,8 @@ def lint(names: list[str]) -> int | None:
     None where there is something else to say than findings; nothing was printed then, and the whole command line has to
     be called.
     """
+    from validator import exit_codes, reporters
     from validator.mistake import MistakeError
-    from validator.reporters import Style, render, wants_color
     from validator.session import start
 
     try:
@@ -20,9 +20,6 @@ def lint(names: list[str]) -> int | None:
         report = run.lint()
     except MistakeError:
         return None
-    style = Style(color=wants_color("auto", on_terminal=sys.stdout.isatty()))
-    text = render("text", report, run.rules, style)
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    reporters.show("text", report, run.rules, "auto")
     sys.stdout.flush()
-    return 3 if report.nothing_linted else 1 if report.findings else 0
+    return exit_codes.of(report)

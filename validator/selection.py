@@ -8,6 +8,7 @@ from typing import Literal
 from validator import registry
 from validator.mistake import MistakeError
 from validator.rule import Rule
+from validator.spelling import closest
 
 Persona = Literal["regular", "pedantic", "auditor"]
 PERSONAS: tuple[Persona, ...] = ("regular", "pedantic", "auditor")
@@ -65,8 +66,6 @@ def suggestion(wrong: str) -> str:
 
 def nearest(wrong: str, names: Iterable[str]) -> str:
     """`did you mean ...?` with the nearest of the names, in any case; empty when none is near."""
-    from difflib import get_close_matches
-
     by_lower = {name.lower(): name for name in names}
-    found = get_close_matches(wrong.lower().replace("_", "-"), by_lower, 1, 0.6)
-    return f"did you mean `{by_lower[found[0]]}`?" if found else ""
+    found = closest(wrong.lower().replace("_", "-"), by_lower, 0.6)
+    return f"did you mean `{by_lower[found]}`?" if found is not None else ""

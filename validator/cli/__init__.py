@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from validator import __version__
-from validator.cli.errors import BUG, CLEAN, INTERRUPTED, USAGE, NothingLintedError
+from validator.cli.errors import NothingLintedError
+from validator.exit_codes import BUG, CLEAN, INTERRUPTED, USAGE
 from validator.mistake import MistakeError
 
 COMMANDS = {

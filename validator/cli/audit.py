@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from validator import exit_codes
 from validator.cli import output
-from validator.cli.errors import CLEAN, FINDINGS, NOTHING
 from validator.cli.options import selection, session
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def command(
     report = _judged(run, files)
     for name, path in targets:
         output.write(name, path, report, run.rules, color=color, statistics=statistics)
-    return NOTHING if report.nothing_linted else FINDINGS if report.findings else CLEAN
+    return exit_codes.of(report)
 
 
 def _asked(

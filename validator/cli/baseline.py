@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from validator.cli.errors import CLEAN, NOTHING
 from validator.cli.options import FILES, selection, session
+from validator.exit_codes import CLEAN, NOTHING
 
 HELP = """Write down what is found today, so that only new findings count.
 

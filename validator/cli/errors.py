@@ -1,12 +1,10 @@
-"""Exit codes, and how a user's mistake ends: in one line that says what to do."""
+"""How a user's mistake ends: in one line that says what to do."""
 
 from __future__ import annotations
 
 import click
 
-CLEAN, FINDINGS, USAGE, NOTHING = range(4)
-BUG = 70
-INTERRUPTED = 130
+from validator.exit_codes import NOTHING
 
 
 class NothingLintedError(click.ClickException):

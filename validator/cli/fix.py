@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from validator.cli.errors import CLEAN, FINDINGS, NOTHING
 from validator.cli.options import FILES, selection, session
+from validator.exit_codes import CLEAN, FINDINGS, NOTHING
 
 if TYPE_CHECKING:
     from validator.files import File

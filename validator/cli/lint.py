@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from validator import exit_codes
 from validator.cli import output
 from validator.cli.chart import chart_options
-from validator.cli.errors import CLEAN, FINDINGS, NOTHING
 from validator.cli.options import FILES, selection, session
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def command(
         report = _without_known(report, baseline, run)
     for name, path in targets:
         output.write(name, path, report, run.rules, color=color, statistics=statistics)
-    return NOTHING if report.nothing_linted else FINDINGS if report.findings else CLEAN
+    return exit_codes.of(report)
 
 
 def _without_known(report: Report, path: Path, run: Session) -> Report:

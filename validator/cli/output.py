@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,20 +59,13 @@ def write(name: str, path: Path | None, report: Report, rules: Sequence[Rule], *
     """Write a report in a format, to a file or to standard output."""
     from validator import reporters
 
-    on_terminal = path is None and sys.stdout.isatty()
-    style = reporters.Style(color=reporters.wants_color(color, on_terminal=on_terminal), statistics=statistics)
-    text = reporters.render(name, report, rules, style)
     if path is None:
-        _print(text)
+        reporters.show(name, report, rules, color, statistics=statistics)
         return
+    style = reporters.Style(color=reporters.wants_color(color, on_terminal=False), statistics=statistics)
+    text = reporters.render(name, report, rules, style)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise click.ClickException(f"--output-format: {path} cannot be written: {error.strerror}") from None
-
-
-def _print(text: str) -> None:
-    """Print, whatever the terminal's encoding can show."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +25,13 @@ def wants_color(choice: str, *, on_terminal: bool) -> bool:
     if choice != "auto":
         return choice == "always"
     return on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def show(name: str, report: Report, rules: Sequence[Rule], color: str, *, statistics: bool = False) -> None:
+    """Print the report, coloured as asked for, with whatever the terminal's encoding can show."""
+    style = Style(color=wants_color(color, on_terminal=sys.stdout.isatty()), statistics=statistics)
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(render(name, report, rules, style).encode(encoding, "backslashreplace").decode(encoding))
 
 
 def render(name: str, report: Report, rules: Sequence[Rule], style: Style) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from validator.model import Container, Project, Setting
 from validator.roads.fields import items, text
+from validator.roads.settings import in_env
 from validator.rule import Append, Edit
 
 
@@ -28,7 +29,6 @@ def open_ended(container: Container, project: Project) -> bool:
 
 def beside(setting: Setting, name: str, value: str) -> tuple[Edit, ...]:
     """The edit that sets another variable in the same `env`; none where the variable comes from elsewhere."""
-    path = setting.at.path
-    if setting.via != "env" or len(path) < 3 or path[-3] != "env":
+    if not in_env(setting):
         return ()
-    return (Append(setting.at._replace(path=path[:-2]), {"name": name, "value": value}),)
+    return (Append(setting.at._replace(path=setting.at.path[:-2]), {"name": name, "value": value}),)

@@ -78,13 +78,18 @@ class Layers:
         return Place(self.defaults, origin.path) if _holds(self.defaults.tree, origin.path) else None
 
 
-def _holds(tree: Any, path: Path) -> bool:
+def at(tree: Any, path: Path, default: Any = None) -> Any:
+    """What a tree has at a path, or the default where the path leads nowhere."""
     for step in path:
         known = range(len(tree)) if isinstance(tree, list) else tree if isinstance(tree, dict) else ()
         if step not in known:
-            return False
+            return default
         tree = tree[step]
-    return True
+    return tree
+
+
+def _holds(tree: Any, path: Path) -> bool:
+    return at(tree, path, ABSENT) is not ABSENT
 
 
 class RenderedDocument(Document):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from validator.roads.marking import Leaf, Marks, with_changes
-from validator.roads.origins import Origin
+from validator.roads.origins import Origin, at
 from validator.source import Path
 
 MAX_RENDERS = 160
@@ -216,21 +216,12 @@ def _with_parents(origins: dict[Path, Origin], tree: Any, values: Any) -> dict[P
     result = dict(origins)
     for path, origin in origins.items():
         ours, theirs = path, origin.path
-        if origin.exact and ours[-1:] == ("value",) and _at(tree, (*ours[:-1], "name")) == theirs[-1]:
+        if origin.exact and ours[-1:] == ("value",) and at(tree, (*ours[:-1], "name")) == theirs[-1]:
             result.setdefault(ours[:-1], Origin(theirs, whole=True))
             result.setdefault((*ours[:-1], "name"), Origin(theirs, on_key=True))
         while origin.exact and len(theirs) > 1 and ours and ours[-1] == theirs[-1]:
             ours, theirs = ours[:-1], theirs[:-1]
-            if _at(tree, ours) != _at(values, theirs):
+            if at(tree, ours) != at(values, theirs):
                 break
             result.setdefault(ours, Origin(theirs, exact=True))
     return result
-
-
-def _at(tree: Any, path: Path) -> Any:
-    for step in path:
-        known = range(len(tree)) if isinstance(tree, list) else tree if isinstance(tree, dict) else ()
-        if step not in known:
-            return None
-        tree = tree[step]
-    return tree

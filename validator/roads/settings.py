@@ -17,7 +17,7 @@ def literal(setting: Setting) -> str | None:
 
 def name_at(setting: Setting) -> Place:
     """Where the variable's name is written."""
-    if _in_env(setting):
+    if in_env(setting):
         return setting.at._replace(path=(*setting.at.path[:-1], "name"))
     return setting.at.key() if setting.via == "envFrom" else setting.at
 
@@ -36,7 +36,7 @@ def changed(setting: Setting, value: str) -> tuple[Edit, ...]:
 
 def renamed(setting: Setting, name: str) -> tuple[Edit, ...]:
     """The edit that gives the variable another name."""
-    if _in_env(setting):
+    if in_env(setting):
         return (SetValue(name_at(setting), name),)
     if setting.via == "envFrom":
         # A prefix of the envFrom entry is no part of the key.
@@ -47,12 +47,13 @@ def renamed(setting: Setting, name: str) -> tuple[Edit, ...]:
 
 def dropped(setting: Setting) -> tuple[Edit, ...]:
     """The edit that removes the variable; none for shell text, of which a part cannot be cut out blindly."""
-    if _in_env(setting):
+    if in_env(setting):
         return (Remove(setting.at._replace(path=setting.at.path[:-1])),)
     return (Remove(setting.at),) if setting.via == "envFrom" else ()
 
 
-def _in_env(setting: Setting) -> bool:
+def in_env(setting: Setting) -> bool:
+    """Whether the variable is an entry of `env` that has its value beside its name."""
     # A value out of a ConfigMap key has its place there: the entry of `env` is elsewhere.
     path = setting.at.path
     return setting.via == "env" and len(path) > 2 and path[-3] == "env"

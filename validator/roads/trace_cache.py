@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from validator.cache_folder import cache_folder
+from validator.cache_folder import cache_folder, keep
 from validator.roads.charts import Release
 from validator.roads.origins import Origin
 from validator.roads.provenance import Trace
@@ -25,14 +24,7 @@ def get(release: Release, values: Mapping[str, Any], work: Callable[[], Trace]) 
         return _loaded(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, TypeError, KeyError):
         found = work()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}")
-        draft.write_text(json.dumps(_dumped(found)), "utf-8")
-        draft.replace(path)
-    except OSError:
-        # Without a cache the next run is slower, and no less right.
-        pass
+    keep(path, json.dumps(_dumped(found)).encode())
     return found
 
 

@@ -51,7 +51,7 @@ def build(folder: str) -> Path:
     key = cache.digest(source, flags, go_version(), "CGO_ENABLED=0 -trimpath")
 
     def compile_into(target: Path) -> None:
-        title = f"building {folder} {_module_version(source)}".rstrip()
+        title = f"building {folder} {module_version(folder)}".rstrip()
         command = [go(), "build", "-trimpath", "-ldflags", flags, "-o", f"{target}/", *_packages(source)]
         with progress.step(title):
             progress.run(command, log=f"build-{folder}", cwd=source, environment=go_environment())
@@ -129,7 +129,9 @@ def _folder_of() -> dict[str, str]:
     return {name: folder for folder in folders for name in _names(folder)}
 
 
-def _module_version(source: Path) -> str:
+def module_version(folder: str) -> str:
+    """The pinned version of a tool folder's first package, empty where its go.mod names none."""
+    source = FOLDER / folder
     text = (source / "go.mod").read_text()
     modules = re.findall(r"^\s*(?:require )?(\S+) (v\S+)", text, re.MULTILINE)
     first = _packages(source)[0]

@@ -44,7 +44,11 @@ def trainyard() -> Peer:
 def kubeconform() -> Peer:
     """A schema check in Go, with the schemas on disk."""
     location = ROOT / crd_schemas.FOLDER / crd_schemas.FILE_TEMPLATE
-    return Peer("kubeconform", "0.7.0", [str(tools.binary("kubeconform")), f"-schema-location={location}"])
+    return Peer(
+        "kubeconform",
+        tools.module_version("kubeconform").removeprefix("v"),
+        [str(tools.binary("kubeconform")), f"-schema-location={location}"],
+    )
 
 
 def yamllint() -> Peer:

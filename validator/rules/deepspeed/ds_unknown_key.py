@@ -20,6 +20,7 @@ from validator.model import DeepSpeed
 from validator.roads.fields import mapping
 from validator.rule import Context, Problem, Rename, rule
 from validator.source import Place
+from validator.spelling import closest
 
 
 @rule(
@@ -54,6 +55,4 @@ def _problem(at: Place, key: str, known: tuple[str, ...], message: str) -> Probl
 
 
 def _closest(key: str, known: tuple[str, ...]) -> str | None:
-    import difflib
-
-    return next(iter(difflib.get_close_matches(key, known, n=1, cutoff=0.84)), None)
+    return closest(key, known, 0.84)

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from validator.facts.fabric import accelerated
 from validator.facts.profiles import profile
 from validator.model import Role
-from validator.rule import Context, Problem, Remove, rule
+from validator.roads.settings import dropped
+from validator.rule import Context, Problem, rule
 
 
 @rule(
@@ -36,10 +37,9 @@ def fabric_setting_forbidden(role: Role, context: Context) -> Iterator[Problem]:
     unwanted = {entry.name: entry.why for entry in fabric.forbidden}
     for setting in container.settings:
         if setting.name in unwanted:
-            edits = (Remove(setting.at._replace(path=setting.at.path[:-1])),) if setting.via == "env" else ()
             yield Problem(
                 setting.at,
                 f"{setting.name} must not be set on {fabric.title}: {unwanted[setting.name]}",
                 "remove it",
-                edits,
+                dropped(setting),
             )

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from validator.model import Setting
 from validator.roads.settings import changed, literal
 from validator.rule import Context, Problem, rule
+from validator.spelling import closest
 
 SUBSYSTEMS = (
     "INIT", "COLL", "P2P", "SHM", "NET", "GRAPH", "TUNING", "ENV", "ALLOC", "ALLOC_HOST", "CALL", "PROXY", "NVLS",
@@ -59,11 +60,10 @@ def nccl_debug_subsys_unknown(setting: Setting, context: Context) -> Iterator[Pr
 
 
 def _meant(name: str) -> str | None:
-    import difflib
-
     word = name.strip().upper()
     if word in SUBSYSTEMS:
         return name.strip()
     found = [known for known in SUBSYSTEMS if len(word) > 3 and word.startswith(known) and word != known]
-    found = found or difflib.get_close_matches(word, SUBSYSTEMS, 1, 0.75)
+    if not found:
+        return closest(word, SUBSYSTEMS, 0.75)
     return found[0] if len(found) == 1 else None

@@ -24,6 +24,7 @@ from validator.model import Container, Setting
 from validator.roads.rccl import uses_rccl
 from validator.roads.settings import name_at, renamed
 from validator.rule import Context, Problem, rule
+from validator.spelling import closest
 
 # Names that are seen in the wild and that likeness alone would not lead to the right one.
 MEANT = {
@@ -75,14 +76,12 @@ def _is_used(name: str, container: Container) -> bool:
 
 
 def _alike(name: str) -> str | None:
-    import difflib
-
     # Without the common prefix, which would make all names alike. Few slips of the pen change both ends of a word, and
     # comparing a file of unknown names with every name would take seconds.
     bare = name[5:]
     near = [known for known in _current() if known[:2] == bare[:2] or known[-3:] == bare[-3:]]
-    found = difflib.get_close_matches(bare, near, 1, 0.85)
-    return f"NCCL_{found[0]}" if found else None
+    found = closest(bare, near, 0.85)
+    return f"NCCL_{found}" if found is not None else None
 
 
 @functools.cache

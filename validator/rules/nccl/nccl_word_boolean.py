@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.model import Setting
-from validator.rule import Context, Problem, SetValue, Substitute, rule
+from validator.roads.settings import changed
+from validator.rule import Context, Problem, rule
 
 SWITCHES = ("_DISABLE", "_ENABLE", "NCCL_IGNORE_CPU_AFFINITY", "NCCL_IB_ADAPTIVE_ROUTING", "NCCL_COMM_BLOCKING")
 BOOLEANS = ("NCCL_SET_THREAD_NAME", "NCCL_WARN_ENABLE_DEBUG_INFO", "NCCL_PARAM_DUMP_ALL")
@@ -40,11 +41,9 @@ def nccl_word_boolean(setting: Setting, context: Context) -> Iterator[Problem]: 
     if word not in ON + OFF:
         return
     meant = "1" if word in ON else "0"
-    in_field = setting.via in ("env", "envFrom")
-    edit = SetValue(setting.at, meant) if in_field else Substitute(setting.at, f"={setting.value}", f"={meant}")
     yield Problem(
         setting.at,
         f"NCCL reads {setting.name} as a number: `{setting.value}` counts as 0",
         f'write "{meant}"',
-        (edit,),
+        changed(setting, meant),
     )

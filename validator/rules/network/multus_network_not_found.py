@@ -18,6 +18,7 @@ from validator.model import Pod, Project
 from validator.roads import multus
 from validator.roads.fields import text
 from validator.rule import Context, Problem, rule
+from validator.spelling import closest
 
 # Objects of which an operator makes a NetworkAttachmentDefinition of the same name in `spec.networkNamespace`.
 MAKERS = ("SriovNetwork", "SriovIBNetwork", "OVSNetwork", "HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork")
@@ -73,10 +74,8 @@ def _fits(namespace: str, name: str, known: tuple[str, str]) -> bool:
 
 
 def _help(name: str, known: set[tuple[str, str]]) -> str:
-    import difflib
-
     elsewhere = sorted(namespace for namespace, other in known if other == name)
     if elsewhere:
         return f"it is defined in namespace {elsewhere[0]}: write `{elsewhere[0]}/{name}`"
-    near = difflib.get_close_matches(name, sorted({other for _, other in known}), 1)
-    return f"did you mean `{near[0]}`?" if near else "define it, or name it in `known_networks`"
+    near = closest(name, sorted({other for _, other in known}), 0.6)
+    return f"did you mean `{near}`?" if near is not None else "define it, or name it in `known_networks`"

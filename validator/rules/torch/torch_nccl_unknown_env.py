@@ -20,6 +20,7 @@ from validator.facts.torch_variables import KNOWN, LEGACY
 from validator.model import Setting
 from validator.roads.settings import name_at, renamed
 from validator.rule import Context, Problem, rule
+from validator.spelling import closest
 
 PREFIXES = ("TORCH_NCCL_", "TORCH_FR_")
 SIMILARITY = 0.85
@@ -58,7 +59,4 @@ def _meant(name: str) -> str | None:
         return f"TORCH_{name}"
     if not name.startswith(PREFIXES):
         return None
-    import difflib
-
-    near = difflib.get_close_matches(name, sorted(KNOWN), n=1, cutoff=SIMILARITY)
-    return near[0] if near else ""
+    return closest(name, sorted(KNOWN), SIMILARITY) or ""

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from validator.rule import Context, Problem, Rename, rule
+from validator.spelling import closest
 
 if TYPE_CHECKING:
     from validator.roads.values import ValuesDocument
@@ -46,8 +47,6 @@ def values_unknown_key(document: ValuesDocument, context: Context) -> Iterator[P
 
 
 def _similar(name: str, known: tuple[str, ...]) -> str | None:
-    import difflib
-
     folded = {key.lower().replace("_", "").replace("-", ""): key for key in known}
-    found = difflib.get_close_matches(name.lower().replace("_", "").replace("-", ""), folded, 1, 0.75)
-    return folded[found[0]] if found else None
+    found = closest(name.lower().replace("_", "").replace("-", ""), folded, 0.75)
+    return folded[found] if found is not None else None
