@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from validator import parameters
+from validator.fields import decimal
 from validator.mistake import MistakeError
-from validator.roads.fields import decimal
 from validator.rule import Target
 from validator.selection import Persona, UnknownRuleError, fitting, nearest, one
 from validator.source import Document, Place, Source

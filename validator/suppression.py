@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from validator.roads.fields import mapping
+from validator.fields import mapping
 from validator.rule import Edit, Remove, Rule
 from validator.source import Place, Position
 from validator.text import lines

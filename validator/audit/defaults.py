@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from validator.roads.fields import mapping
+from validator.fields import mapping
 
 # Read back from Kubernetes 1.34, where the Jobs that were applied had none of these.
 _ADDED: dict[str, Any] = {

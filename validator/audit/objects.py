@@ -7,8 +7,8 @@ from typing import Any
 import yaml
 
 from validator.audit.defaults import without_defaults
+from validator.fields import mapping, text
 from validator.files import File
-from validator.roads.fields import mapping, text
 from validator.scalars import scalar
 from validator.source import Source
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from validator.aspects import multus
 from validator.facts.kubeflow import RUNTIMES
-from validator.roads import multus
-from validator.roads.fields import mapping, text
+from validator.fields import mapping, text
 from validator.roads.jobs import KINDS
 
 Tree = dict[str, Any]

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from validator.audit import objects, references
 from validator.audit.cluster import FORBIDDEN, Cluster, ClusterError, RefusedError
 from validator.audit.kinds import OWNERS, Kind, kinds
+from validator.fields import items, text
 from validator.files import File
-from validator.roads.fields import items, text
 from validator.source import Source
 
 PAGE = 250

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from validator.roads.fields import mapping, whole
+from validator.fields import mapping, whole
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "zero_optimization": (

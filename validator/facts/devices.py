@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from validator.fields import decimal
 from validator.model import Container, Pod
-from validator.roads.fields import decimal
 
 # Device plugins of NVIDIA, AMD, Intel and Habana; MIG devices carry their profile behind the prefix.
 _ACCELERATORS = ("nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi")

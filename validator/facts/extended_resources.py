@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from validator.facts.quantities import number
+from validator.fields import mapping
 from validator.model import Container, Role, Run
-from validator.roads.fields import mapping
 from validator.source import Place
 
 HUGE_PAGES = "hugepages-"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from validator.aspects.torchrun import appended
 from validator.model import Run
-from validator.roads.torchrun import appended
 
 _BY_KIND = {
     "XGBoostJob": ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "WORKER_ADDRS", "WORKER_PORT"),

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from validator.fields import mapping, whole
 from validator.model import Run
-from validator.roads.fields import mapping, whole
 
 RUN_POLICY = (
     "cleanPodPolicy",

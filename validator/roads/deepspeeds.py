@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from validator.aspects.torchrun import bounds
 from validator.facts.kubeflow import RUNTIMES
+from validator.fields import items, mapping, text, whole
 from validator.model import Command, Container, DeepSpeed, Pod, Resource, Run
 from validator.reading import BrokenText, embedded
-from validator.roads.fields import items, mapping, text, whole
-from validator.roads.torchrun import bounds
 from validator.source import Document, Place
 
 # One of the first is enough; the others stand in the configurations of other libraries too, and need company.

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from validator.facts.kubeflow import RUNTIMES
+from validator.fields import decimal, items, mapping, text, whole
 from validator.model import Container, Pod, Resource, Role, Run
 from validator.roads import train_jobs
-from validator.roads.fields import decimal, items, mapping, text, whole
 from validator.roads.pods import ConfigMaps, pod
 from validator.source import Place
 

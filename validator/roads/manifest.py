@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from validator.facts.kubeflow import RUNTIMES
+from validator.fields import items, mapping, text
 from validator.model import Network, Project, Resource
 from validator.reading import BrokenText, embedded
 from validator.roads import jobs
 from validator.roads.deepspeeds import deepspeeds
-from validator.roads.fields import items, mapping, text
 from validator.source import Document, Place
 
 RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from validator.fields import items, mapping, text
 from validator.model import Command, Container, Mount, Pod, Script, Setting, Volume
 from validator.roads import shell
-from validator.roads.fields import items, mapping, text
 from validator.source import Place
 
 ConfigMaps = Mapping[tuple[str, str], tuple[dict[str, Any], Place]]

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from validator.facts.kubeflow import ANCESTOR
+from validator.fields import items, mapping, text, whole
 from validator.model import Pod, Resource, Role
-from validator.roads.fields import items, mapping, text, whole
 from validator.roads.pods import ConfigMaps, overridden, patched, pod
 from validator.source import Place
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.deepspeed import stage
+from validator.fields import mapping, text
 from validator.model import DeepSpeed
-from validator.roads.fields import mapping, text
 from validator.rule import Context, Problem, rule
 
 

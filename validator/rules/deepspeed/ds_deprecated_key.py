@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from validator.fields import mapping
 from validator.model import DeepSpeed
-from validator.roads.fields import mapping
 from validator.rule import Context, Edit, Problem, Remove, Rename, SetValue, rule
 from validator.source import Place
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.deepspeed import BATCH_KEYS, enabled
+from validator.fields import mapping
 from validator.model import DeepSpeed
-from validator.roads.fields import mapping
 from validator.rule import Context, Problem, rule
 
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from validator.facts.deepspeed import elastic_gpu_counts, enabled
+from validator.fields import items, mapping, whole
 from validator.model import DeepSpeed
 from validator.roads.deepspeeds import data_parallel_sizes
-from validator.roads.fields import items, mapping, whole
 from validator.rule import Context, Problem, rule
 
 # So many GPU counts are named in a message.

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.mounts import mount_of
 from validator.facts.deepspeed import stage
+from validator.fields import mapping
 from validator.model import Container, DeepSpeed
-from validator.roads.fields import mapping
-from validator.roads.mounts import mount_of
 from validator.rule import Context, Problem, rule
 
 

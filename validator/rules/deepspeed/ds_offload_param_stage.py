@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.deepspeed import stage
+from validator.fields import text
 from validator.model import DeepSpeed
-from validator.roads.fields import text
 from validator.rule import Context, Problem, rule
 
 # The lowest stage in which each section has an effect.

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.deepspeed import SECTIONS, TOP_LEVEL
+from validator.fields import mapping
 from validator.model import DeepSpeed
-from validator.roads.fields import mapping
 from validator.rule import Context, Problem, Rename, rule
 from validator.source import Place
 from validator.spelling import closest

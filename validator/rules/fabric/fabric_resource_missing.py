@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.fabric import accelerated
+from validator.aspects.fabric import accelerated
 from validator.facts.profiles import profile
 from validator.model import Role
 from validator.rule import Context, Problem, rule

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.fabric import accelerated
+from validator.aspects.fabric import accelerated
+from validator.aspects.settings import dropped
 from validator.facts.profiles import profile
 from validator.model import Role
-from validator.roads.settings import dropped
 from validator.rule import Context, Problem, rule
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.fabric import deviations
+from validator.aspects.fabric import deviations
 from validator.facts.profiles import profile
 from validator.model import Role
 from validator.rule import Context, Problem, rule

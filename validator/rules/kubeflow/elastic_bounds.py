@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.fields import whole
 from validator.model import Run
-from validator.roads.fields import whole
 from validator.rule import Context, Problem, rule
 
 

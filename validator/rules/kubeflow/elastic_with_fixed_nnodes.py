@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.torchrun import bounds, launches
 from validator.facts.kubeflow import elastic_range
 from validator.model import Container
-from validator.roads.torchrun import bounds, launches
 from validator.rule import Context, Problem, rule
 
 

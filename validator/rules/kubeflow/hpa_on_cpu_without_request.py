@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.fields import items, mapping, text
 from validator.model import Container, Role, Run
-from validator.roads.fields import items, mapping, text
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

@@ -19,8 +19,8 @@ import re
 from collections.abc import Iterator
 
 from validator.facts.kubeflow import WITH_SERVICES, is_mpi_operator, metadata_of
+from validator.fields import items, mapping, text, whole
 from validator.model import Run
-from validator.roads.fields import items, mapping, text, whole
 from validator.rule import Context, Problem, rule
 
 LIMIT = 63

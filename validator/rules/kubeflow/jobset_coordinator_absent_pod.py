@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.kubeflow import RUNTIMES
+from validator.fields import items, mapping, text, whole
 from validator.model import Run
-from validator.roads.fields import items, mapping, text, whole
 from validator.rule import Context, Problem, rule
 
 

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from validator.facts.kubeflow import RUNTIMES
+from validator.fields import items, mapping, text
 from validator.model import Run
-from validator.roads.fields import items, mapping, text
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

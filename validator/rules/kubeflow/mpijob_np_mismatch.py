@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 from validator.facts.devices import gpus
 from validator.facts.kubeflow import is_mpi_operator
+from validator.fields import decimal, whole
 from validator.model import Command, Run
-from validator.roads.fields import decimal, whole
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

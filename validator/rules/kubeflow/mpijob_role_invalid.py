@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.fields import mapping, whole
 from validator.model import Run
-from validator.roads.fields import mapping, whole
 from validator.rule import Context, Problem, SetValue, rule
 
 ROLES = ("Launcher", "Worker")

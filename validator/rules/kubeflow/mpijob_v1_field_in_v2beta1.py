@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from validator.facts.kubeflow import is_mpi_operator
+from validator.fields import mapping
 from validator.model import Run
-from validator.roads.fields import mapping
 from validator.rule import Add, Context, Edit, Problem, Remove, rule
 from validator.source import Place
 

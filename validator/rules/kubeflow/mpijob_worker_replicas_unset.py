@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.kubeflow import is_mpi_operator
+from validator.fields import whole
 from validator.model import Role
-from validator.roads.fields import whole
 from validator.rule import Add, Context, Problem, SetValue, rule
 
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.kubeflow import is_mpi_operator
+from validator.fields import text
 from validator.model import Role, Run
-from validator.roads.fields import text
 from validator.roads.jobs import REPLICA_FIELDS
 from validator.rule import Add, Context, Edit, Problem, Remove, rule
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.kubeflow import is_mpi_operator
+from validator.fields import mapping
 from validator.model import Run
-from validator.roads.fields import mapping
 from validator.roads.jobs import REPLICA_FIELDS
 from validator.rule import Context, Problem, SetValue, rule
 from validator.source import Place

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from validator.facts.kubeflow import before
+from validator.fields import items, mapping, whole
 from validator.model import Run
-from validator.roads.fields import items, mapping, whole
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from validator.aspects.torchrun import launches
+from validator.fields import items, text, whole
 from validator.model import Container, Role, Run
-from validator.roads.fields import items, text, whole
-from validator.roads.torchrun import launches
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.kubeflow import ANCESTOR, RUNTIMES, STEP_CONTAINERS, WITH_SERVICES
+from validator.fields import items, mapping, text
 from validator.model import Run
-from validator.roads.fields import items, mapping, text
 from validator.roads.jobs import REPLICA_FIELDS
 from validator.rule import Context, Problem, SetValue, rule
 from validator.source import Place

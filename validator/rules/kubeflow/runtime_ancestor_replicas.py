@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.kubeflow import ANCESTOR, RUNTIMES, STEP_CONTAINERS
+from validator.fields import items, text, whole
 from validator.model import Run
-from validator.roads.fields import items, text, whole
 from validator.rule import Context, Problem, SetValue, rule
 
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.kubeflow import RUNTIMES
+from validator.fields import mapping
 from validator.model import Run
-from validator.roads.fields import mapping
 from validator.rule import Context, Problem, rule
 
 POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from validator.facts.kubeflow import RUNTIMES, before, since
+from validator.fields import decimal, mapping
 from validator.model import Run
-from validator.roads.fields import decimal, mapping
 from validator.rule import Context, Edit, Problem, Remove, SetValue, rule
 from validator.source import Place
 

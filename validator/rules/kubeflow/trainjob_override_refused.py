@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from validator.fields import items, mapping, text
 from validator.model import Run
-from validator.roads.fields import items, mapping, text
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.fields import items, mapping, text
 from validator.model import Run
-from validator.roads.fields import items, mapping, text
 from validator.rule import Context, Problem, Remove, rule
 
 TORCH = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.fields import mapping
 from validator.model import Run
-from validator.roads.fields import mapping
 from validator.roads.jobs import REPLICA_FIELDS
 from validator.rule import Context, Problem, rule
 

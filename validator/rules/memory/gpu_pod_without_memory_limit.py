@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts import shared_memory
+from validator.aspects import shared_memory
+from validator.aspects.known import has_default_limit, pods_are_whole, runtime_has_limit
 from validator.facts.extended_resources import quantity_at
 from validator.model import Role
-from validator.roads.known import has_default_limit, pods_are_whole, runtime_has_limit
 from validator.rule import Context, Problem, rule
 
 

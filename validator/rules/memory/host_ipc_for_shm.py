@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts import shared_memory
+from validator.aspects import shared_memory
 from validator.model import Role
 from validator.rule import Context, Edit, Problem, Remove, rule
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.facts import shared_memory
+from validator.aspects import shared_memory
 from validator.model import Pod
 from validator.rule import Context, Problem, rule
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts import shared_memory
+from validator.aspects import shared_memory
 from validator.model import Container, Pod
 from validator.rule import Context, Problem, rule
 

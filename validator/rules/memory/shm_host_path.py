@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts import shared_memory
+from validator.aspects import shared_memory
+from validator.fields import text
 from validator.model import Container, Pod, Volume
-from validator.roads.fields import text
 from validator.rule import Add, Context, Edit, Problem, Rename, SetValue, rule
 
 # The second is the older name of the first.

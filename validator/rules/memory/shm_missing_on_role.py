@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts import shared_memory
+from validator.aspects import shared_memory
+from validator.aspects.known import pods_are_whole
 from validator.model import Role
-from validator.roads.known import pods_are_whole
 from validator.rule import Context, Problem, rule
 
 

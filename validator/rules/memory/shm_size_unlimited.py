@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts import shared_memory
+from validator.aspects import shared_memory
 from validator.model import Pod
 from validator.rule import Add, Context, Problem, rule
 

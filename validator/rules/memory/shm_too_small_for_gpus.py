@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.facts import shared_memory
+from validator.aspects import shared_memory
 from validator.facts.devices import gpus
 from validator.model import Role
 from validator.rule import Context, Problem, SetValue, rule

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.settings import dropped
 from validator.facts.nccl_tuning import ELEMENTS
 from validator.model import Setting
-from validator.roads.settings import dropped
 from validator.rule import Context, Problem, rule
 
 

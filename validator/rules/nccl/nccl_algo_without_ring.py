@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.settings import changed
 from validator.facts.nccl_tuning import ALGORITHMS, ALGORITHMS_OF, STRICT, Refused, selected
 from validator.model import Container, Setting
-from validator.roads.settings import changed
 from validator.rule import Context, Problem, rule
 
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.ranks import role_of
+from validator.aspects.settings import changed, literal
 from validator.model import Role, Run, Setting
-from validator.roads.ranks import role_of
-from validator.roads.settings import changed, literal
 from validator.rule import Context, Problem, rule
 
 # Volumes that pods on different nodes can share.

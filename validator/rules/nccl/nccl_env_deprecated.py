@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.rccl import uses_rccl
+from validator.aspects.settings import name_at, renamed
 from validator.facts.nccl import Version
 from validator.facts.nccl_releases import has_reached
 from validator.model import Setting
-from validator.roads.rccl import uses_rccl
-from validator.roads.settings import name_at, renamed
 from validator.rule import Context, Problem, rule
 
 SUCCESSORS: dict[str, tuple[Version, str]] = {

@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from validator.aspects.environment import open_ended
 from validator.facts.devices import wants_gpu
 from validator.model import Role, Run, Setting
-from validator.roads.environment import open_ended
 from validator.rule import Context, Problem, rule
 
 SHARED = (

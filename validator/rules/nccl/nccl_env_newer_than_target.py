@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.rccl import uses_rccl
+from validator.aspects.settings import name_at
 from validator.facts import nccl
 from validator.model import Setting
-from validator.roads.rccl import uses_rccl
-from validator.roads.settings import name_at
 from validator.rule import Context, Problem, rule
 
 

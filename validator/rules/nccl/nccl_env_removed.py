@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.rccl import uses_rccl
+from validator.aspects.settings import dropped, name_at
 from validator.facts import nccl
 from validator.facts.nccl_releases import is_past
 from validator.model import Setting
-from validator.roads.rccl import uses_rccl
-from validator.roads.settings import dropped, name_at
 from validator.rule import Context, Problem, rule
 
 INSTEAD = {

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.settings import dropped
 from validator.facts.profiles import asks_for
 from validator.facts.strtoll import number
 from validator.model import Setting
-from validator.roads.settings import dropped
 from validator.rule import Context, Problem, rule
 
 DYNAMIC_SINCE = (2, 21)

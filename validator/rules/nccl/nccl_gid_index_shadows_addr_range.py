@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.environment import counts
 from validator.facts.strtoll import number
 from validator.model import Setting
-from validator.roads.environment import counts
 from validator.rule import Context, Problem, rule
 
 SEARCH = ("NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM")

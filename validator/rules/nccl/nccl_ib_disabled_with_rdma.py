@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.environment import counts
 from validator.facts.devices import rdma_resources
 from validator.facts.strtoll import number
 from validator.model import Container, Setting
-from validator.roads.environment import counts
 from validator.rule import Context, Problem, rule
 
 EFA = "vpc.amazonaws.com/efa"

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.settings import changed
 from validator.facts.strtoll import number
 from validator.model import Setting
-from validator.roads.settings import changed
 from validator.rule import Context, Problem, rule
 
 LONGEST = 31

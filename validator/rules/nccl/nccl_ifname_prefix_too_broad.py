@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.interfaces import DEFAULT, interfaces
+from validator.aspects.ranks import role_of
+from validator.aspects.settings import changed, literal
 from validator.facts import nccl_lists
 from validator.model import Setting
-from validator.roads.interfaces import DEFAULT, interfaces
-from validator.roads.ranks import role_of
-from validator.roads.settings import changed, literal
 from validator.rule import Context, Problem, rule
 
 

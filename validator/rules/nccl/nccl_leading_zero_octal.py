@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from validator.aspects.settings import changed, literal
 from validator.facts import nccl, strtoll
 from validator.model import Setting
-from validator.roads.settings import changed, literal
 from validator.rule import Context, Problem, rule
 
 # Text, or lists of numbers that NCCL reads in another way.

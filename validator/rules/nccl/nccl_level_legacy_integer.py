@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from validator.aspects.settings import changed, literal
 from validator.facts import strtoll
 from validator.facts.nccl_levels import NUMBERED, VARIABLES
 from validator.model import Setting
-from validator.roads.settings import changed, literal
 from validator.rule import Context, Problem, rule
 
 

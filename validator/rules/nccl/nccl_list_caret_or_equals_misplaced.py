@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.settings import changed, literal
 from validator.facts import nccl_lists
 from validator.model import Setting
-from validator.roads.settings import changed, literal
 from validator.rule import Context, Problem, rule
 
 SIGNS = {"": "", "^": "^", "=": "=", "^=": "^=", "=^": "^=", "==": "=", "^^": "^"}

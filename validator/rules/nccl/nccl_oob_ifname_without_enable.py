@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.environment import beside, counts, open_ended
+from validator.aspects.settings import changed
 from validator.facts.strtoll import number
 from validator.model import Setting
-from validator.roads.environment import beside, counts, open_ended
-from validator.roads.settings import changed
 from validator.rule import Context, Problem, rule
 
 SWITCH = "NCCL_OOB_NET_ENABLE"

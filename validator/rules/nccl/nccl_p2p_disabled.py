@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.environment import counts
+from validator.aspects.settings import dropped
 from validator.facts.strtoll import number
 from validator.model import Container, Setting
-from validator.roads.environment import counts
-from validator.roads.settings import dropped
 from validator.rule import Context, Problem, rule
 
 MIG = "nvidia.com/mig-"

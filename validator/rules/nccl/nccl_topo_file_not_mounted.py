@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.environment import counts
+from validator.aspects.known import pods_are_whole
+from validator.aspects.mounts import mount_of
+from validator.fields import items, mapping, text
 from validator.model import Container, Pod, Resource, Setting
-from validator.roads.environment import counts
-from validator.roads.fields import items, mapping, text
-from validator.roads.known import pods_are_whole
-from validator.roads.mounts import mount_of
 from validator.rule import Context, Problem, rule
 
 FILES = {

@@ -18,11 +18,11 @@ import functools
 import re
 from collections.abc import Iterator
 
+from validator.aspects.rccl import uses_rccl
+from validator.aspects.settings import name_at, renamed
 from validator.facts import nccl
 from validator.facts.nccl_names import is_foreign
 from validator.model import Container, Setting
-from validator.roads.rccl import uses_rccl
-from validator.roads.settings import name_at, renamed
 from validator.rule import Context, Problem, rule
 from validator.spelling import closest
 

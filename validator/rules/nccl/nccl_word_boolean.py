@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.settings import changed
 from validator.model import Setting
-from validator.roads.settings import changed
 from validator.rule import Context, Problem, rule
 
 SWITCHES = ("_DISABLE", "_ENABLE", "NCCL_IGNORE_CPU_AFFINITY", "NCCL_IB_ADAPTIVE_ROUTING", "NCCL_COMM_BLOCKING")

@@ -16,9 +16,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from validator.aspects import addresses, multus
+from validator.aspects.multus import Attachment, Malformed
 from validator.model import Pod
-from validator.roads import addresses, multus
-from validator.roads.multus import Attachment, Malformed
 from validator.rule import Context, Problem, rule
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?$")

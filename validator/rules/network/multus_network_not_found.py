@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from validator.aspects import multus
+from validator.fields import text
 from validator.model import Pod, Project
-from validator.roads import multus
-from validator.roads.fields import text
 from validator.rule import Context, Problem, rule
 from validator.spelling import closest
 

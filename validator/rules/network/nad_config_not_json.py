@@ -17,9 +17,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from validator.aspects import cni
+from validator.fields import mapping
 from validator.model import Network
-from validator.roads import cni
-from validator.roads.fields import mapping
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

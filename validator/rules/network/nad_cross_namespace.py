@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects import multus
 from validator.model import Pod
-from validator.roads import multus
 from validator.rule import Context, Problem, rule
 
 

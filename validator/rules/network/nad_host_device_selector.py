@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from validator.aspects import cni
 from validator.model import Network
-from validator.roads import cni
 from validator.rule import Context, Problem, rule
 
 SELECTORS = ("device", "hwaddr", "kernelpath", "pciBusID")

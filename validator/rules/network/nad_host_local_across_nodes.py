@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects import cni, multus
 from validator.model import Network, Run
-from validator.roads import cni, multus
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects import cni
 from validator.model import Network
-from validator.roads import cni
 from validator.rule import Context, Problem, SetValue, rule
 
 STATES = ("auto", "enable", "disable")

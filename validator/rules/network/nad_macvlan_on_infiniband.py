@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from validator.aspects import cni
+from validator.fields import text
 from validator.model import Project
-from validator.roads import cni
-from validator.roads.fields import text
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects import cni
 from validator.model import Network, Project
-from validator.roads import cni
 from validator.roads.manifest import RESOURCE_NAME
 from validator.rule import Context, Problem, rule
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects import addresses, multus
+from validator.aspects.whereabouts import Pool, pools
 from validator.model import Network, Run
-from validator.roads import addresses, multus
-from validator.roads.whereabouts import Pool, pools
 from validator.rule import Context, Problem, rule
 
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from validator.aspects import cni
 from validator.model import Network
-from validator.roads import cni
 from validator.rule import Context, Problem, rule
 
 PROTOCOLS = ("802.1q", "802.1ad")

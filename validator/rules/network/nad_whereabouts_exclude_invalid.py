@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from validator.aspects import addresses, cni
+from validator.aspects.whereabouts import pools
 from validator.model import Network
-from validator.roads import addresses, cni
-from validator.roads.whereabouts import pools
 from validator.rule import Context, Problem, rule
 
 

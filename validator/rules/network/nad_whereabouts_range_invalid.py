@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from validator.aspects import addresses, cni
+from validator.aspects.whereabouts import Pool, pools
 from validator.model import Network
-from validator.roads import addresses, cni
-from validator.roads.whereabouts import Pool, pools
 from validator.rule import Context, Problem, rule
 
 if TYPE_CHECKING:
-    from validator.roads.addresses import Address, Subnet
+    from validator.aspects.addresses import Address, Subnet
 
 
 @rule(

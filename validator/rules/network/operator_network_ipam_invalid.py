@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from validator.fields import text
 from validator.model import Resource
-from validator.roads.fields import text
 from validator.rule import Context, Problem, rule
 
 KINDS = ("SriovNetwork", "SriovIBNetwork", "OVSNetwork", "MacvlanNetwork", "IPoIBNetwork", "HostDeviceNetwork")

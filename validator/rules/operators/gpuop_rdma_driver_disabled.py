@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.fields import mapping
 from validator.model import Resource
-from validator.roads.fields import mapping
 from validator.rule import Context, Problem, rule
 
 

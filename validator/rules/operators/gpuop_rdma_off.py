@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.devices import any_rdma
+from validator.fields import mapping
 from validator.model import Project, Resource
-from validator.roads.fields import mapping
 from validator.rule import Context, Problem, rule
 
 

@@ -15,10 +15,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from validator.aspects import cni
+from validator.fields import mapping, text
 from validator.model import Resource
 from validator.reading import BrokenText, embedded
-from validator.roads import cni
-from validator.roads.fields import mapping, text
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.settings import dropped, literal
 from validator.model import Setting
-from validator.roads.settings import dropped, literal
 from validator.rule import Context, Problem, rule
 
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.devices import rdma_resources
+from validator.fields import text
 from validator.model import Pod
-from validator.roads.fields import text
 from validator.rule import Context, Edit, Problem, Remove, rule
 
 DEVICES = "/dev/infiniband"

@@ -15,10 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from validator.aspects.environment import value_of
+from validator.aspects.settings import literal
 from validator.facts import nccl_lists
 from validator.model import Container, Setting
-from validator.roads.environment import value_of
-from validator.roads.settings import literal
 from validator.rule import Context, Problem, rule
 
 INTERFACE_LISTS = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts import shared_memory
+from validator.aspects import shared_memory
 from validator.facts.devices import any_rdma, rdma_resources
+from validator.fields import text
 from validator.model import Role, Run
-from validator.roads.fields import text
 from validator.roads.jobs import REPLICA_FIELDS
 from validator.rule import Context, Problem, rule
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.device_plugins import offered
 from validator.facts.devices import is_accelerator
 from validator.facts.extended_resources import is_device, quantity_at
 from validator.model import Container
-from validator.roads.device_plugins import offered
 from validator.rule import Context, Problem, rule
 
 

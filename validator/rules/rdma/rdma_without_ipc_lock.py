@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.known import pods_are_whole
 from validator.facts.devices import rdma_resources
 from validator.facts.extended_resources import quantity_at
 from validator.model import Container
-from validator.roads.known import pods_are_whole
 from validator.rule import Append, Context, Problem, rule
 
 ENOUGH = {"IPC_LOCK", "CAP_IPC_LOCK", "ALL"}

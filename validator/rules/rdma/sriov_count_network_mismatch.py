@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from validator.aspects import multus
+from validator.aspects.known import pods_are_whole
 from validator.facts.extended_resources import quantity_at
 from validator.facts.quantities import number
 from validator.model import Network, Role
-from validator.roads import multus
-from validator.roads.known import pods_are_whole
 from validator.rule import Context, Problem, rule
 
 NEEDING = ("sriov", "ib-sriov", "host-device")

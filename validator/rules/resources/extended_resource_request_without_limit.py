@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.known import has_default_limit, pods_are_whole, runtime_has_limit
 from validator.facts.extended_resources import is_exact, quantity_at
+from validator.fields import mapping
 from validator.model import Container
-from validator.roads.fields import mapping
-from validator.roads.known import has_default_limit, pods_are_whole, runtime_has_limit
 from validator.rule import Add, Context, Edit, Problem, rule
 from validator.source import Place
 

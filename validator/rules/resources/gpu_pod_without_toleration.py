@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.known import pods_are_whole
 from validator.facts.devices import gpus, is_accelerator
+from validator.fields import items, mapping
 from validator.model import Role
-from validator.roads.fields import items, mapping
-from validator.roads.known import pods_are_whole
 from validator.rule import Append, Context, Problem, rule
 
 QUEUE = "kueue.x-k8s.io/queue-name"

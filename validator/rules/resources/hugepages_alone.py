@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.known import has_default_limit, pods_are_whole
 from validator.facts.extended_resources import HUGE_PAGES, quantity_at
 from validator.facts.quantities import number
 from validator.model import Container
-from validator.roads.known import has_default_limit, pods_are_whole
 from validator.rule import Context, Problem, rule
 
 

@@ -18,13 +18,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from validator.aspects.known import pods_are_whole
+from validator.aspects.mounts import mount_of
+from validator.aspects.training_commands import launches, training
 from validator.facts.devices import wants_gpu
 from validator.facts.kubeflow import RUNTIMES
+from validator.fields import whole
 from validator.model import Command, Container, Mount, Pod, Role, Run
-from validator.roads.fields import whole
-from validator.roads.known import pods_are_whole
-from validator.roads.mounts import mount_of
-from validator.roads.training_commands import launches, training
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

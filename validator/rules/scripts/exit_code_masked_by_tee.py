@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from validator.aspects.training_commands import training
 from validator.model import Container, Script
 from validator.roads import shell
-from validator.roads.training_commands import training
 from validator.rule import Context, Edit, Problem, Substitute, rule
 
 SINKS = frozenset(

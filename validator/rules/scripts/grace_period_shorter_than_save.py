@@ -16,10 +16,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from validator.aspects.known import pods_are_whole
 from validator.facts.kubeflow import RUNTIMES
+from validator.fields import items, mapping, whole
 from validator.model import Container, Role
-from validator.roads.fields import items, mapping, whole
-from validator.roads.known import pods_are_whole
 from validator.rule import Add, Context, Problem, SetValue, rule
 
 OPTIONS = (

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.torchrun import launches
 from validator.model import Container
-from validator.roads.torchrun import launches
 from validator.rule import Context, Problem, rule
 
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from validator.aspects.environment import open_ended
+from validator.aspects.known import pods_are_whole
 from validator.facts.injected import injected
 from validator.facts.kubeflow import RUNTIMES
 from validator.model import Command, Container
-from validator.roads.environment import open_ended
-from validator.roads.known import pods_are_whole
 from validator.roads.shell import SHELLS
 from validator.rule import Context, Problem, rule
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.fields import mapping, text, whole
 from validator.model import Project, Role, Run
-from validator.roads.fields import mapping, text, whole
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.known import pods_are_whole
 from validator.facts.devices import wants_gpu
 from validator.facts.kubeflow import RUNTIMES
 from validator.facts.kueue import QUEUE
+from validator.fields import mapping, text
 from validator.model import Role, Run
-from validator.roads.fields import mapping, text
-from validator.roads.known import pods_are_whole
 from validator.rule import Context, Problem, rule
 
 # Labels and annotations by which a group, or the queue of a scheduler with gangs, is named.

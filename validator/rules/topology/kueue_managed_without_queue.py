@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from validator.facts.kubeflow import RUNTIMES
 from validator.facts.kueue import QUEUE, SLICES, TOPOLOGY_REQUESTS
+from validator.fields import mapping
 from validator.model import Run
-from validator.roads.fields import mapping
 from validator.rule import Context, Problem, rule
 
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.facts.kueue import GROUP, PREFERRED, REQUIRED, SLICE_CONSTRAINTS, SLICE_REQUIRED, SLICE_SIZE, SLICES
+from validator.fields import decimal
 from validator.model import Role, Run
-from validator.roads.fields import decimal
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

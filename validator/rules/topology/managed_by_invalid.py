@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.fields import mapping
 from validator.model import Run
-from validator.roads.fields import mapping
 from validator.rule import Context, Problem, SetValue, rule
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"

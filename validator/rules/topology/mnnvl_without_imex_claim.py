@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.known import pods_are_whole
+from validator.fields import items, text
 from validator.model import Pod, Setting
-from validator.roads.fields import items, text
-from validator.roads.known import pods_are_whole
 from validator.rule import Context, Problem, rule
 
 

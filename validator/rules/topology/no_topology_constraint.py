@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from validator.aspects.known import pods_are_whole
 from validator.facts.devices import wants_gpu
 from validator.facts.kubeflow import RUNTIMES
 from validator.facts.kueue import SLICES, TOPOLOGY_REQUESTS
+from validator.fields import mapping
 from validator.model import Role, Run
-from validator.roads.fields import mapping
-from validator.roads.known import pods_are_whole
 from validator.rule import Context, Problem, rule
 
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects import placement
+from validator.aspects.placement import Term
 from validator.facts.kueue import REQUIRED
 from validator.model import Role
-from validator.roads import placement
-from validator.roads.placement import Term
 from validator.rule import Context, Problem, rule
 
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects import placement
 from validator.facts.devices import wants_gpu
+from validator.fields import items, mapping, text
 from validator.model import Role
-from validator.roads import placement
-from validator.roads.fields import items, mapping, text
 from validator.rule import Context, Problem, rule
 
 ZONES = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/zone")

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from validator.facts.devices import any_rdma, wants_gpu
+from validator.fields import items, text
 from validator.model import Pod
-from validator.roads.fields import items, text
 from validator.rule import Context, Problem, rule
 
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.environment import open_ended
+from validator.aspects.torchrun import count, launches, processes
 from validator.facts.devices import gpus
 from validator.model import Role
-from validator.roads.environment import open_ended
-from validator.roads.torchrun import count, launches, processes
 from validator.rule import Context, Problem, rule
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.environment import counts
+from validator.aspects.settings import dropped
 from validator.facts.torch_variables import TRUE
 from validator.model import Setting
-from validator.roads.environment import counts
-from validator.roads.settings import dropped
 from validator.rule import Context, Problem, rule
 
 NAMES = ("TORCH_NCCL_BLOCKING_WAIT", "NCCL_BLOCKING_WAIT")

@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from validator.aspects.settings import changed, literal
 from validator.facts.torch_variables import BOOLEANS, FALSE, INTEGERS, TRUE
 from validator.model import Setting
-from validator.roads.settings import changed, literal
 from validator.rule import Context, Problem, rule
 
 ON = ("on", "enable", "enabled")

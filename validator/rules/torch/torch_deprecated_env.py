@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.settings import dropped, name_at, renamed
 from validator.model import Setting
-from validator.roads.settings import dropped, name_at, renamed
 from validator.rule import Context, Problem, rule
 
 RECORD_STREAMS = "TORCH_NCCL_AVOID_RECORD_STREAMS"

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.environment import beside, open_ended
+from validator.aspects.settings import changed
 from validator.facts.torch_variables import TRUE
 from validator.model import Container, Setting
-from validator.roads.environment import beside, open_ended
-from validator.roads.settings import changed
 from validator.rule import Context, Problem, rule
 
 # Of two names for one setting the first counts.

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.settings import dropped, name_at, renamed
 from validator.facts.torch_variables import LEGACY
 from validator.model import Setting
-from validator.roads.settings import dropped, name_at, renamed
 from validator.rule import Context, Problem, rule
 
 RENAMED_SINCE = (2, 2)

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.settings import name_at, renamed
 from validator.facts.nccl import variables
 from validator.facts.torch_variables import KNOWN, LEGACY
 from validator.model import Setting
-from validator.roads.settings import name_at, renamed
 from validator.rule import Context, Problem, rule
 from validator.spelling import closest
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.torchrun import LOCAL, launches, nodes
 from validator.model import Command, Role
-from validator.roads.torchrun import LOCAL, launches, nodes
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.torchrun import bounds, launches
 from validator.facts.kubeflow import RUNTIMES
+from validator.fields import whole
 from validator.model import Role, Run
-from validator.roads.fields import whole
-from validator.roads.torchrun import bounds, launches
 from validator.rule import Context, Problem, rule
 
 

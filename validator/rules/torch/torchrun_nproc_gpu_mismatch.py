@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.torchrun import count, launches, processes
 from validator.facts.devices import gpus
 from validator.model import Command, Container, Role, Run
-from validator.roads.torchrun import count, launches, processes
 from validator.rule import Context, Problem, rule
 from validator.source import Place
 

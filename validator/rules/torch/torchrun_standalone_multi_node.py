@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.torchrun import appended, has_torch_policy, launches, nodes
 from validator.model import Command, Container, Role, Run
-from validator.roads.torchrun import appended, has_torch_policy, launches, nodes
 from validator.rule import Context, Edit, Problem, Remove, Substitute, rule
 
 

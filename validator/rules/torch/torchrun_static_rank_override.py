@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.settings import dropped, name_at
+from validator.aspects.torchrun import appended
 from validator.model import Setting
-from validator.roads.settings import dropped, name_at
-from validator.roads.torchrun import appended
 from validator.rule import Context, Problem, rule
 
 INSTEAD = {

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.fields import items, text
 from validator.model import Container
-from validator.roads.fields import items, text
 from validator.rule import Context, Problem, Remove, rule
 
 

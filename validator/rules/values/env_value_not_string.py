@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from validator.aspects.written import plain
 from validator.model import Setting
 from validator.roads.pods import as_text
-from validator.roads.written import plain
 from validator.rule import Context, Problem, SetValue, rule
 
 TYPES = {bool: "boolean", int: "number", float: "number", list: "list", dict: "mapping"}

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from validator.roads.written import plain
+from validator.aspects.written import plain
 from validator.rule import Context, Problem, SetValue, rule
 from validator.source import Document, Place
 

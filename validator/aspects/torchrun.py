@@ -11,8 +11,8 @@ import functools
 from collections.abc import Iterator
 
 from validator.facts.kubeflow import elastic_range
+from validator.fields import decimal, mapping, text
 from validator.model import Command, Container, Run
-from validator.roads.fields import decimal, mapping, text
 
 _MODULES = ("torch.distributed.run", "torch.distributed.launch")
 # Programs that start the one behind their own options.

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from validator.fields import items, mapping, text
 from validator.model import Project
-from validator.roads.fields import items, mapping, text
 
 _LISTS = {"configList": "rdma", "resourceList": "intel.com"}
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from validator.facts.devices import gpus
 from validator.facts.quantities import number
+from validator.fields import mapping
 from validator.model import Container, Mount, Pod, Role, Run, Volume
-from validator.roads.fields import mapping
 from validator.roads.jobs import REPLICA_FIELDS
 from validator.rule import Append, Edit
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from validator.aspects import multus
+from validator.aspects.known import pods_are_whole
 from validator.model import Pod, Run
-from validator.roads import multus
-from validator.roads.known import pods_are_whole
 
 DEFAULT = "eth0"
 GKE = "networking.gke.io/interfaces"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from validator.fields import items, mapping
 from validator.model import Project, Run
-from validator.roads.fields import items, mapping
 
 
 def pods_are_whole(run: Run | None) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from validator.fields import items, mapping, text
 from validator.model import Role, Run
-from validator.roads.fields import items, mapping, text
 from validator.source import Place
 
 # Labels that the operators put on every pod of a job, with the job's name as value.

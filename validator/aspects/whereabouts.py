@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from validator.aspects import addresses, cni
 from validator.model import Network
-from validator.roads import addresses, cni
 from validator.source import Place
 
 if TYPE_CHECKING:
-    from validator.roads.addresses import Address, Subnet
+    from validator.aspects.addresses import Address, Subnet
 
 
 class Pool(NamedTuple):

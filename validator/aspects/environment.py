@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from validator.aspects.settings import in_env
+from validator.fields import items, text
 from validator.model import Container, Project, Setting
-from validator.roads.fields import items, text
-from validator.roads.settings import in_env
 from validator.rule import Append, Edit
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from validator.aspects.environment import open_ended
 from validator.facts.devices import gpus
 from validator.facts.profiles import Wanted
 from validator.model import Container, Role, Run, Setting
-from validator.roads.environment import open_ended
 from validator.rule import Context
 
 
