@@ -50,7 +50,7 @@ unit: setup tools ## Tests of the harness, the charts, the validator and the tra
 
 .PHONY: e2e
 e2e: setup tools ## Tests on a live cluster of their own, removed at the end (TRAINYARD_KEEP=1 keeps it)
-	@$(RUN) tests.cluster up --name $(E2E)
+	@$(RUN) tests.cluster up --name $(E2E) --renew
 	pytest tests/e2e
 
 .PHONY: bench

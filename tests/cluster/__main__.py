@@ -30,10 +30,16 @@ def up(
     name: Name = DEFAULT_NAME,
     api_port: Annotated[int, typer.Option(help="Port of the Kubernetes API on 127.0.0.1; 0 takes a free one.")] = 0,
     install: Annotated[bool, typer.Option(help="Install missing Debian packages when run as root.")] = True,
+    renew: Annotated[
+        bool,
+        typer.Option(
+            "--renew", help="Remove a cluster that does not come back, with all that it holds, and create it anew."
+        ),
+    ] = False,
 ) -> None:
     """Create a cluster with 1 control plane and 2 workers, or make sure that it runs."""
     cluster = Cluster(name)
-    lifecycle.up(cluster, api_port=api_port, install=install)
+    lifecycle.up(cluster, api_port=api_port, install=install, renew=renew)
     print(f"export KUBECONFIG={cluster.kubeconfig}")
 
 

@@ -100,7 +100,7 @@ class Cluster:
 
     @property
     def _anew(self) -> str:
-        return f"python -m tests.cluster down --name {self.name}; then up again"
+        return f"python -m tests.cluster up --name {self.name} --renew (what the cluster holds is lost)"
 
     def states(self, engine: Engine) -> dict[str, str]:
         """State of each node container that exists, such as `running`, `exited` or `paused`."""

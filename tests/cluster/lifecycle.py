@@ -18,17 +18,23 @@ READY_SECONDS = 180
 KERNEL_MODULES = Path("/lib/modules")
 
 
-def up(cluster: Cluster, *, api_port: int = 0, install: bool = True) -> Engine:
-    """Make sure that the cluster runs and return its engine: build and create what is missing, start what stopped."""
+def up(cluster: Cluster, *, api_port: int = 0, install: bool = True, renew: bool = False) -> Engine:
+    """Make sure that the cluster runs and return its engine: build and create what is missing, start what stopped.
+
+    A cluster that does not come back is kept and a `ClusterError` raised, unless `renew` allows to create it anew.
+    """
     host.prepare_cache()
     with cluster.locked():
-        running = cluster.engine()
-        if running is not None:
-            began = datetime.now(UTC)
-            if cluster.revive(running):
-                _wait_heard(cluster, since=began)
-            _wait_ready(cluster)
-            return running
+        known = cluster.engine()
+        if known is not None:
+            try:
+                _bring_back(cluster, known)
+            except ClusterError as error:
+                if not renew:
+                    raise
+                progress.console.print(f"{error}: creating the cluster anew")
+            else:
+                return known
         started = time.monotonic()
         host.require_free_port(api_port)
         host.require_disk_space(cluster.folder)
@@ -89,6 +95,13 @@ def _prepare_kernel_modules() -> None:
         raise ClusterError(
             f"{KERNEL_MODULES} is missing and kind mounts it into its nodes", hint=f"as root: mkdir {KERNEL_MODULES}"
         ) from error
+
+
+def _bring_back(cluster: Cluster, known: Engine) -> None:
+    began = datetime.now(UTC)
+    if cluster.revive(known):
+        _wait_heard(cluster, since=began)
+    _wait_ready(cluster)
 
 
 def _wait_heard(cluster: Cluster, *, since: datetime) -> None:
