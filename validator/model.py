@@ -292,3 +292,8 @@ class Project(NamedTuple):
     def of_kind(self, *kinds: str) -> tuple[Resource, ...]:
         """The objects of these kinds."""
         return tuple(resource for resource in self.resources if resource.kind in kinds)
+
+    def named(self, kind: str, name: str, namespace: str) -> Resource | None:
+        """The object that a name in this namespace stands for; one whose file leaves its namespace open may be it."""
+        found = {resource.namespace: resource for resource in self.of_kind(kind) if resource.name == name}
+        return found.get(namespace) or found.get("")

@@ -15,7 +15,14 @@ from pathlib import Path
 
 import filelock
 import yaml
-from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
+from tenacity import (
+    Retrying,
+    retry_if_exception_type,
+    retry_if_result,
+    stop_after_attempt,
+    stop_after_delay,
+    wait_fixed,
+)
 
 from . import cache, progress
 from .engine import Engine
@@ -154,14 +161,19 @@ class Cluster:
     def remove(self, engine: Engine) -> None:
         """Remove the nodes, their volumes, their network and the cluster's folder; nothing else."""
         self._end_orphans(engine)
-        # The engine and not kind: a run that was killed early leaves parts that kind does not list.
-        if nodes := engine.check("ps", "--all", "--quiet", "--filter", f"label={LABEL}={self.name}").split():
-            engine.check("rm", "--force", "--volumes", *nodes)
+        # Podman waits in vain for the exit status of a node whose monitor was killed, and removes it the next time.
+        twice = Retrying(stop=stop_after_attempt(2), retry=retry_if_exception_type(ClusterError), reraise=True)
+        twice(self._remove_nodes, engine)
         if volumes := self.volumes(engine):
             engine.check("volume", "rm", "--force", *volumes)
         if engine.run("network", "inspect", self.network).returncode == 0:
             engine.check("network", "rm", self.network)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _remove_nodes(self, engine: Engine) -> None:
+        # The engine and not kind: a run that was killed early leaves parts that kind does not list.
+        if nodes := engine.check("ps", "--all", "--quiet", "--filter", f"label={LABEL}={self.name}").split():
+            engine.check("rm", "--force", "--volumes", *nodes)
 
     def _end_orphans(self, engine: Engine) -> None:
         """End what a killed `up` left running: a node that is still being started would appear after the removal."""

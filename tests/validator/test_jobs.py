@@ -143,6 +143,47 @@ def test_a_train_job_without_its_runtime_says_what_it_says_itself() -> None:
     assert (run.nodes, container(run, "node").image) == (4, "registry.example.com/llm:2")
 
 
+def test_a_runtime_is_the_one_of_the_train_job_s_own_namespace() -> None:
+    runtimes = "---".join(
+        f"""
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainingRuntime
+    metadata: {{name: torch, namespace: {team}}}
+    spec: {{mlPolicy: {{numNodes: {nodes}, torch: {{}}}}, template: {{spec: {{replicatedJobs: [{{name: node}}]}}}}}}
+    """
+        for team, nodes in (("vision", 2), ("speech", 8))
+    )
+    job = """
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: llm, namespace: vision}
+    spec: {runtimeRef: {name: torch, kind: TrainingRuntime}}
+    """
+    assert runs(runtimes + job)["llm"].nodes == 2
+
+
+def test_a_variable_is_that_of_the_config_map_in_the_job_s_own_namespace() -> None:
+    config_maps = "".join(
+        f"""
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {{name: nccl, namespace: {team}}}
+    data: {{NCCL_DEBUG: {value}}}
+    ---"""
+        for team, value in (("speech", "TRACE"), ("vision", "WARN"))
+    )
+    job = """
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: llm, namespace: vision}
+    spec: {template: {spec: {containers: [{name: node, envFrom: [{configMapRef: {name: nccl}}]}]}}}
+    """
+    setting = container(runs(config_maps + job)["llm"], "Job").setting("NCCL_DEBUG")
+    assert setting is not None
+    assert setting.value == "WARN"
+
+
 def test_the_launcher_of_an_mpi_runtime_is_one_of_the_nodes_only_when_it_trains() -> None:
     training = runs(MPI_RUNTIME.replace("LAUNCHER_TRAINS", "true"))["deepspeed"]
     calling = runs(MPI_RUNTIME.replace("LAUNCHER_TRAINS", "false"))["deepspeed"]

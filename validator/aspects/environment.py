@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from validator.aspects.settings import in_env
 from validator.fields import items, text
-from validator.model import Container, Project, Setting
-from validator.rule import Append, Edit
+from validator.model import Container, Setting
+from validator.rule import Append, Context, Edit
 
 
 def counts(setting: Setting, container: Container | None) -> bool:
@@ -19,11 +19,12 @@ def value_of(container: Container, name: str) -> str | None:
     return setting.value if setting is not None else None
 
 
-def open_ended(container: Container, project: Project) -> bool:
+def open_ended(container: Container, context: Context) -> bool:
     """Whether the container takes variables from a Secret, an unknown ConfigMap or a file that its script reads."""
-    held = {resource.name for resource in project.of_kind("ConfigMap")}
-    if any(text(entry, "configMapRef", "name") not in held for entry in items(container.tree, "envFrom")):
-        return True
+    namespace = context.run.namespace if context.run is not None else ""
+    for entry in items(container.tree, "envFrom"):
+        if context.project.named("ConfigMap", text(entry, "configMapRef", "name"), namespace) is None:
+            return True
     return any(command.words[:1] in (("source",), (".",)) for command in container.commands)
 
 

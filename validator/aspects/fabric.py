@@ -23,7 +23,7 @@ def deviations(
 ) -> Iterator[tuple[Container, Wanted, Setting | None]]:
     """Each variable that is not as it should be, with the setting that says otherwise, None when there is none."""
     container = accelerated(role)
-    if container is None or open_ended(container, context.project):
+    if container is None or open_ended(container, context):
         return
     for one in wanted:
         setting = _handed_on(one.name, context.run) or container.setting(one.name)

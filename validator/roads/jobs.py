@@ -12,6 +12,8 @@ from validator.roads import train_jobs
 from validator.roads.pods import ConfigMaps, pod
 from validator.source import Place
 
+Runtimes = Mapping[tuple[str, str, str], Resource]
+
 # Where the kinds of kubeflow.org keep their replicas, and which container the operator looks for.
 REPLICA_FIELDS = {
     "PyTorchJob": ("pytorchReplicaSpecs", "pytorch"),
@@ -28,7 +30,7 @@ GREEDY_LAUNCHERS = ("deepspeed", "accelerate")
 LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "deepspeed", "accelerate", "mpirun")
 
 
-def run(resource: Resource, config_maps: ConfigMaps, runtimes: Mapping[tuple[str, str], Resource]) -> Run | None:
+def run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) -> Run | None:
     """The run that an object describes, or None when it is of another kind."""
     spec = mapping(resource.tree, "spec")
     at = resource.at.child("spec")
@@ -36,8 +38,8 @@ def run(resource: Resource, config_maps: ConfigMaps, runtimes: Mapping[tuple[str
     if resource.kind in REPLICA_FIELDS and resource.api_version.startswith("kubeflow.org/"):
         roles = tuple(_replica_roles(resource, spec, at, config_maps))
     elif resource.kind == "TrainJob":
-        kind = text(spec, "runtimeRef", "kind") or "ClusterTrainingRuntime"
-        runtime = runtimes.get((kind, text(spec, "runtimeRef", "name")))
+        kind, name = text(spec, "runtimeRef", "kind") or "ClusterTrainingRuntime", text(spec, "runtimeRef", "name")
+        runtime = runtimes.get((kind, resource.namespace, name)) or runtimes.get((kind, "", name))
         roles = tuple(_train_job_roles(resource, spec, runtime, config_maps))
     elif resource.kind in RUNTIMES:
         roles = tuple(role for role, _ in _runtime_roles(resource, resource, None, config_maps))

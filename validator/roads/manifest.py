@@ -25,7 +25,11 @@ def project(documents: Iterable[Document]) -> Project:
         for resource in resources
         if resource.kind == "ConfigMap"
     }
-    runtimes = {(resource.kind, resource.name): resource for resource in resources if resource.kind in RUNTIMES}
+    runtimes = {
+        (resource.kind, resource.namespace, resource.name): resource
+        for resource in resources
+        if resource.kind in RUNTIMES
+    }
     runs = tuple(run for resource in resources if (run := jobs.run(resource, config_maps, runtimes)) is not None)
     return Project(
         runs=runs,

@@ -104,7 +104,7 @@ def _container(values: Values) -> dict[str, Any]:
         "ports": [{"name": "pytorchjob-port", "containerPort": values.bare("torchrun", "port")}],
         "resources": _resources(values),
         "securityContext": values.copy("securityContext") if values.get("securityContext") else ABSENT,
-        "volumeMounts": mounts,
+        "volumeMounts": values.made(mounts, "sharedMemory"),
     }
 
 

@@ -65,7 +65,7 @@ def _compare(first: Role, other: Role, context: Context) -> Iterator[Problem]:
         words = f"{first.name} has {known[0].value}"
         if len(known) == 1:
             lacking = first if pair[0] is None else other
-            if lacking.container is None or open_ended(lacking.container, context.project):
+            if lacking.container is None or open_ended(lacking.container, context):
                 continue
             words = f"{lacking.name} does not set it"
         elif known[0].value == known[1].value:

@@ -42,7 +42,7 @@ def nccl_oob_ifname_without_enable(setting: Setting, context: Context) -> Iterat
     switch = container.setting(SWITCH)
     if switch is not None and (switch.value is None or number(switch.value) != 0):
         return
-    if switch is None and open_ended(container, context.project):
+    if switch is None and open_ended(container, context):
         return
     yield Problem(
         setting.at,

@@ -78,14 +78,11 @@ def _missing(path: str, container: Container, pod: Pod, context: Context) -> str
         filled = filled or len(pod.containers) > 1
         return "" if filled else f"nothing fills the emptyDir `{volume.name}` that should hold"
     if volume.kind == "configMap" and not items(volume.body, "items"):
-        found = _config_map(text(volume.body, "name"), context)
+        namespace = context.run.namespace if context.run is not None else ""
+        found = context.project.named("ConfigMap", text(volume.body, "name"), namespace)
         key = path[len(mount.mount_path.rstrip("/")) :].strip("/")
         return "" if found is None or key in _keys(found) else f"ConfigMap `{found.name}` does not hold"
     return ""
-
-
-def _config_map(name: str, context: Context) -> Resource | None:
-    return next((found for found in context.project.of_kind("ConfigMap") if found.name == name), None)
 
 
 def _keys(config_map: Resource) -> set[str]:

@@ -45,7 +45,7 @@ SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?
 )
 def variable_defined_nowhere(container: Container, context: Context) -> Iterator[Problem]:
     """References that nothing replaces."""
-    if container.scripts or not container.commands or open_ended(container, context.project):
+    if container.scripts or not container.commands or open_ended(container, context):
         return
     command = container.commands[0]
     if any(word.rsplit("/", 1)[-1] in SHELLS for word in command.words):

@@ -32,7 +32,7 @@ def omp_num_threads_unset(role: Role, context: Context) -> Iterator[Problem]:
     container, run = role.container, context.run
     if container is None or run is None or container.setting("OMP_NUM_THREADS") is not None:
         return
-    if open_ended(container, context.project):
+    if open_ended(container, context):
         return
     for launch in launches(container):
         told = processes(launch, container, run)

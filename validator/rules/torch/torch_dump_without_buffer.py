@@ -58,7 +58,7 @@ def torch_dump_without_buffer(container: Container, context: Context) -> Iterato
             )
         return
     before = context.target.torch is not None and context.target.torch < DEFAULT_SURELY_ZERO_BEFORE
-    if before and not open_ended(container, context.project):
+    if before and not open_ended(container, context):
         yield Problem(
             asked.at,
             f"{asked.name} has nothing to dump: {SIZES[1]} is 0 by default up to PyTorch 2.5",
