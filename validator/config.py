@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import string
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -89,7 +88,7 @@ def version(text: str, where: str) -> tuple[int, ...]:
     """`2.21.5`, `v1.33` or `2.7.1+cu128` as numbers. Raises `ConfigError`."""
     numbers = []
     for part in text.strip().removeprefix("v").split("."):
-        number = decimal(part[: len(part) - len(part.lstrip(string.digits))])
+        number = decimal(part[: len(part) - len(part.lstrip("0123456789"))])
         if number is None:
             break
         numbers.append(number)

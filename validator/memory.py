@@ -7,6 +7,7 @@ import marshal
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from validator import __version__
 from validator.cache_folder import cache_folder, keep
@@ -15,44 +16,42 @@ if TYPE_CHECKING:
     from validator.engine import Engine
     from validator.files import Found
 
-_Stamp = tuple[int, int]
-
 
 class Memory:
     """The clean files of a folder for one set of rules. A file is the same while its time and its size are."""
 
     def __init__(self, engine: Engine) -> None:
-        self._path = cache_folder() / "clean" / _key(engine)
-        self._known: dict[str, _Stamp] = {}
-        self._now: dict[str, _Stamp] = {}
+        self._about = _about(engine)
+        # A weak sum of what the file holds in full: hashlib takes longer to import than all of it to read.
+        self._path = cache_folder() / "clean" / f"{crc32(self._about.encode()):08x}"
+        self._known: dict[str, int] = {}
+        self._now: dict[str, int] = {}
         with contextlib.suppress(OSError, ValueError, EOFError, TypeError):
-            self._known = marshal.loads(self._path.read_bytes())  # noqa: S302 - written by this class, for this user
+            about, known = marshal.loads(self._path.read_bytes())  # noqa: S302 - written by this class, for this user
+            self._known = known if about == self._about else {}
 
-    def knows(self, found: Found) -> bool:
-        """Whether the file was clean and is the same."""
-        stamp = self._stamp(found)
-        return stamp is not None and self._known.get(found.name) == stamp
+    def unknown(self, found: Iterable[Found]) -> list[Found]:
+        """The files that were not clean, or have changed since."""
+        known, now = self._known, self._now
+        for one in found:
+            try:
+                status = os.stat(one.name)  # noqa: PTH116
+            except OSError:
+                continue
+            # One number: ten thousand tuples take longer to load.
+            now[one.name] = status.st_mtime_ns << 40 | status.st_size
+        return [one for one in found if one.name not in now or known.get(one.name) != now[one.name]]
 
     def learn(self, clean: Iterable[Found]) -> None:
         """Remember these files, and no others."""
         learnt = {one.name: stamp for one in clean if (stamp := self._now.get(one.name)) is not None}
         if learnt != self._known:
-            keep(self._path, marshal.dumps(learnt))
-
-    def _stamp(self, found: Found) -> _Stamp | None:
-        try:
-            status = os.stat(found.name)  # noqa: PTH116
-        except OSError:
-            return None
-        stamp = self._now[found.name] = (status.st_mtime_ns, status.st_size)
-        return stamp
+            keep(self._path, marshal.dumps((self._about, learnt)))
 
 
-def _key(engine: Engine) -> str:
-    from hashlib import blake2b
-
-    about = [__version__, _newest(os.path.dirname(__file__)), os.getcwd(), engine.fingerprint]  # noqa: PTH109, PTH120
-    return blake2b(repr(about).encode(), digest_size=16).hexdigest()
+def _about(engine: Engine) -> str:
+    """What it depends on whether a file is clean, beside the file."""
+    return repr([__version__, _newest(os.path.dirname(__file__)), os.getcwd(), engine.fingerprint])  # noqa: PTH109, PTH120
 
 
 def _newest(folder: str) -> int:

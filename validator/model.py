@@ -59,17 +59,16 @@ class Command(NamedTuple):
     def option_at(self, *names: str) -> tuple[str, Place] | None:
         """As `option`, with the place of the word that holds the value."""
         known = _options(self.words)
-        found = [known[name] for name in map(_dashed, names) if name in known]
-        values = [(index, value, at) for index, value, at in found if value is not None]
-        if not values:
-            return None
-        _, value, at = max(values)
-        return value, self.word_at[at]
+        value, last, at = None, -1, 0
+        for name in names:
+            found = known.get(_dashed(name))
+            if found is not None and found[0] > last and found[1] is not None:
+                last, value, at = found
+        return (value, self.word_at[at]) if value is not None else None
 
     def has(self, *names: str) -> bool:
         """Whether one of these flags is among the words, with or without a value."""
-        known = _options(self.words)
-        return any(_dashed(name) in known for name in names)
+        return not _options(self.words).keys().isdisjoint(map(_dashed, names))
 
 
 def _dashed(name: str) -> str:
@@ -131,7 +130,11 @@ class Container(NamedTuple):
 
     def setting(self, name: str) -> Setting | None:
         """The entry for a variable that counts: the last one."""
-        return next((setting for setting in reversed(self.settings) if setting.name == name), None)
+        found = None
+        for setting in self.settings:
+            if setting.name == name:
+                found = setting
+        return found
 
     def quantity(self, resource: str) -> Any:
         """Limit of a resource, or its request where there is no limit."""
@@ -167,7 +170,10 @@ class Pod(NamedTuple):
 
     def volume(self, name: str) -> Volume | None:
         """The volume with this name."""
-        return next((volume for volume in self.volumes if volume.name == name), None)
+        for volume in self.volumes:
+            if volume.name == name:
+                return volume
+        return None
 
     def mounted(self, container: Container, mount_path: str) -> Volume | None:
         """The volume at exactly this path of a container."""
@@ -220,7 +226,10 @@ class Run(NamedTuple):
 
     def role(self, name: str) -> Role | None:
         """The role with this name."""
-        return next((role for role in self.roles if role.name == name), None)
+        for role in self.roles:
+            if role.name == name:
+                return role
+        return None
 
     @property
     def training_roles(self) -> tuple[Role, ...]:
@@ -230,8 +239,13 @@ class Run(NamedTuple):
     @property
     def nodes(self) -> int | None:
         """Number of training pods, None when a role does not say."""
-        counts = [role.replicas for role in self.training_roles]
-        return sum(count for count in counts if count is not None) if counts and None not in counts else None
+        total = None
+        for role in self.roles:
+            if role.trains:
+                if role.replicas is None:
+                    return None
+                total = (total or 0) + role.replicas
+        return total
 
     @property
     def world_size(self) -> int | None:

@@ -42,7 +42,7 @@ def read(found: Sequence[Found], engine: Engine) -> list[Reading]:
     from validator.memory import Memory
 
     memory = Memory(engine)
-    unknown = [one for one in found if not memory.knows(one)]
+    unknown = memory.unknown(found)
     outcomes = dict(zip(unknown, _outcomes(unknown, engine), strict=True))
     if _TOGETHER in outcomes.values():
         return [linting.read(opened(one)) for one in found]
@@ -60,6 +60,8 @@ def _clean(found: Found) -> Reading:
 def _outcomes(found: Sequence[Found], engine: Engine) -> list[int]:
     """What comes of judging each file by itself."""
     count = min(_processors(), max(1, len(found) // MANY))
+    # What the first files import, the other processes have then.
+    _judge(found[:2], engine)
     children = [_Child(found[number::count], engine) for number in range(1, count)]
     parts = [_judge(found[::count], engine), *(child.outcomes() for child in children)]
     return [parts[number % count][number // count] for number in range(len(found))]

@@ -65,19 +65,22 @@ def _end(words: tuple[str, ...], start: int) -> int:
     return min(index, len(words))
 
 
+_ALWAYS = frozenset(("PET_NNODES", "PET_NPROC_PER_NODE"))
+_WITH_MASTER = _ALWAYS | {
+    "MASTER_ADDR", "MASTER_PORT", "PET_MASTER_ADDR", "PET_MASTER_PORT", "RANK", "WORLD_SIZE", "PET_NODE_RANK",
+}  # fmt: skip
+
+
 def appended(run: Run) -> frozenset[str]:
     """The variables that the training operator appends to every container of a PyTorchJob: its values win."""
     if run.kind != "PyTorchJob" or not run.api_version.startswith("kubeflow.org/"):
         return frozenset()
-    names = {"PET_NNODES", "PET_NPROC_PER_NODE"}
-    if run.role("Master") is not None:
-        names |= {"MASTER_ADDR", "MASTER_PORT", "PET_MASTER_ADDR", "PET_MASTER_PORT"}
-        names |= {"RANK", "WORLD_SIZE", "PET_NODE_RANK"}
+    names = _ALWAYS if run.role("Master") is None else _WITH_MASTER
     if run.elastic is not None:
         names |= {"PET_RDZV_ENDPOINT", "PET_RDZV_BACKEND"}
         options = {"maxRestarts": "PET_MAX_RESTARTS", "rdzvId": "PET_RDZV_ID", "rdzvConf": "PET_RDZV_CONF"}
         names |= {variable for field, variable in options.items() if run.elastic.get(field) is not None}
-    return frozenset(names)
+    return names
 
 
 def nodes(launch: Command, container: Container, run: Run) -> tuple[int, int] | None:

@@ -22,12 +22,14 @@ _RDMA = (
 
 def gpus(container: Container) -> int:
     """Number of accelerators that a container asks for; 0 for none."""
+    limits = container.limits
     total = 0
-    for resource, quantity in container.limits.items():
-        if resource.startswith(_ACCELERATORS):
+    for resource, quantity in limits.items():
+        # The names of most resources have no domain, and every rule on GPUs asks this first.
+        if "/" in resource and resource.startswith(_ACCELERATORS):
             total += decimal(str(quantity)) or 0
     for resource, quantity in container.requests.items():
-        if resource not in container.limits and resource.startswith(_ACCELERATORS):
+        if "/" in resource and resource not in limits and resource.startswith(_ACCELERATORS):
             total += decimal(str(quantity)) or 0
     return total
 
@@ -54,4 +56,4 @@ def is_rdma(resource: str) -> bool:
 
 def any_rdma(containers: Iterable[Container]) -> bool:
     """Whether one of the containers asks for an RDMA resource."""
-    return any(rdma_resources(container) for container in containers)
+    return any(map(is_rdma, (name for one in containers for name in (*one.limits, *one.requests))))

@@ -17,17 +17,33 @@ NEWEST: Version = (2, 30, 7)
 
 
 class Variable(NamedTuple):
-    """One variable; versions are None where the sources or the documentation do not name one."""
+    """One variable, as the file says it; versions are None where sources or documentation do not name one."""
 
     name: str
-    documented: bool
+    documented: str
     section: str
-    since: Version | None
+    doc_since: str
     status: str
-    first: Version | None
-    last: Version | None
+    first_tag: str
+    last_tag: str
+
+    @property
+    def since(self) -> Version | None:
+        """The release that the documentation says it is there since."""
+        return _version(self.doc_since)
+
+    @property
+    def first(self) -> Version | None:
+        """The first release that reads it."""
+        return _version(self.first_tag)
+
+    @property
+    def last(self) -> Version | None:
+        """The last release that reads it."""
+        return _version(self.last_tag)
 
 
+@functools.cache
 def _version(text: str) -> Version | None:
     numbers = re.findall(r"\d+", text.split("-")[0])
     return tuple(int(number) for number in numbers) or None
@@ -38,15 +54,6 @@ def variables() -> dict[str, Variable]:
     """All variables by name."""
     path = os.path.join(os.path.dirname(__file__), "nccl_variables.csv")  # noqa: PTH118, PTH120
     with open(path, encoding="utf-8", newline="") as lines:  # noqa: PTH123
-        return {
-            row["name"]: Variable(
-                name=row["name"],
-                documented=row["documented"] == "yes",
-                section=row["section"],
-                since=_version(row["doc_since"]),
-                status=row["doc_status"],
-                first=_version(row["first_source_tag"]),
-                last=_version(row["last_source_tag"]),
-            )
-            for row in csv.DictReader(lines)
-        }
+        rows = csv.reader(lines)
+        next(rows)
+        return {row[0]: Variable(*row) for row in rows}

@@ -13,20 +13,16 @@ SHELLS = ("sh", "bash", "dash", "ash", "zsh", "ksh")
 
 # Repetition is possessive: text without a closing quote would otherwise be tried in every possible way.
 _SUBSTITUTION = r"\$\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\)"
-_TOKEN = re.compile(
-    rf"""(?P<skip>[ \t\r]++|\\\r?\n|(?<![^\s;|&(])\#[^\n]*+)
+# Compiled at the first script: in most files there is none.
+_TOKEN = rf"""(?P<skip>[ \t\r]++|\\\r?\n|(?<![^\s;|&(])\#[^\n]*+)
       | (?P<function>\(\))
       | (?P<end>\n|;;?&?|&&|\|\||\|&?|&(?!>)|[(){{}}](?=\s|$|[;|&)<>]))
       | (?P<redirect>[0-9]*+(?:<<<|<<-?|>>|>&|<&|<>|>\||<(?!\()|>(?!\()|&>>?)[ \t]*+)
       | (?P<word>(?:{_SUBSTITUTION}|[<>]\([^()]*+\)|\$\{{(?:[^{{}}]++|\{{[^{{}}]*+\}})*+\}}
             |[^\s;|&<>()'"\\`$]++|\\.|`[^`]*+`|\$?'[^']*+'
             |\$?"(?:\\.|{_SUBSTITUTION}|[^"\\$]++|\$)*+"|\$)++)
-      | (?P<other>.)""",
-    re.VERBOSE | re.DOTALL,
-)
-_PIECE = re.compile(
-    rf"""\$?'([^']*+)'|\$?"((?:\\.|{_SUBSTITUTION}|[^"\\$]++|\$)*+)"|\\(.)|([^'"\\$]++|\$)""", re.DOTALL
-)
+      | (?P<other>.)"""
+_PIECE = rf"""\$?'([^']*+)'|\$?"((?:\\.|{_SUBSTITUTION}|[^"\\$]++|\$)*+)"|\\(.)|([^'"\\$]++|\$)"""
 _ESCAPED = re.compile(r'\\(?:\n|(["\\$`]))')
 _QUOTING = re.compile(r"""['"\\]""")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+\+?=")
@@ -58,7 +54,7 @@ def unquote(word: str) -> str:
         return word
     return "".join(
         single or _ESCAPED.sub(r"\1", double) or escaped.strip("\n") or plain
-        for single, double, escaped, plain in _PIECE.findall(word)
+        for single, double, escaped, plain in re.findall(_PIECE, word, re.DOTALL)
     )
 
 
@@ -82,7 +78,8 @@ def statements(text: str) -> Iterator[Statement]:
 def _pieces(text: str) -> Iterator[tuple[str | None, str, int]]:
     """Words and operators with their lines; redirections and here-documents are left out."""
     line, position, redirect, delimiters = 0, 0, "", list[tuple[str, bool]]()
-    while (match := _TOKEN.match(text, position)) is not None:
+    token = re.compile(_TOKEN, re.VERBOSE | re.DOTALL)
+    while (match := token.match(text, position)) is not None:
         kind, piece, position = match.lastgroup, match.group(), match.end()
         if kind == "redirect":
             redirect = piece.strip().lstrip("0123456789")

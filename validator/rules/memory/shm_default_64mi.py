@@ -37,11 +37,11 @@ def shm_default_64mi(role: Role, context: Context) -> Iterator[Problem]:
     if not pods_are_whole(context.run):
         return
     for container in shared_memory.accelerated(role):
-        disabled = container.setting("NCCL_SHM_DISABLE")
-        if disabled is not None and disabled.value == "1":
+        if not shared_memory.is_default(role.pod, container):
             continue
+        disabled = container.setting("NCCL_SHM_DISABLE")
         processes = shared_memory.processes(context.run, role, container)
-        if processes > 1 and shared_memory.is_default(role.pod, container):
+        if processes > 1 and (disabled is None or disabled.value != "1"):
             yield Problem(
                 container.at.child("volumeMounts").key(),
                 f"{processes} GPU processes share a /dev/shm of 64 MiB: no volume is mounted there",

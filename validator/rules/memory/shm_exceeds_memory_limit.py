@@ -29,11 +29,11 @@ from validator.rule import Context, Problem, rule
 )
 def shm_exceeds_memory_limit(pod: Pod, context: Context) -> Iterator[Problem]:  # noqa: ARG001
     """A /dev/shm that does not fit into the memory of its containers."""
-    for volume in pod.volumes:
+    for volume in filter(shared_memory.in_memory, pod.volumes):
         users = [one for one in pod.containers if shared_memory.volume(pod, one) is volume]
         size = shared_memory.size(volume)
         limit = _memory(pod, users)
-        if users and shared_memory.in_memory(volume) and size is not None and limit is not None and size > limit:
+        if users and size is not None and limit is not None and size > limit:
             written = volume.body.get("sizeLimit")
             yield Problem(
                 volume.at.child("emptyDir", "sizeLimit"),

@@ -34,10 +34,11 @@ from validator.rule import Context, Problem, rule
 def shm_missing_on_role(role: Role, context: Context) -> Iterator[Problem]:
     """A role without the /dev/shm that others have."""
     run = context.run
-    if run is None or not pods_are_whole(run) or not shared_memory.others_mount(run, role):
+    if run is None or not pods_are_whole(run):
         return
-    for container in shared_memory.accelerated(role):
-        if shared_memory.processes(run, role, container) == 1 and shared_memory.is_default(role.pod, container):
+    bare = [one for one in shared_memory.accelerated(role) if shared_memory.is_default(role.pod, one)]
+    for container in bare if bare and shared_memory.others_mount(run, role) else ():
+        if shared_memory.processes(run, role, container) == 1:
             yield Problem(
                 container.at.child("volumeMounts").key(),
                 f"pods of {role.name} have a /dev/shm of 64 MiB, those of another role have a volume there",

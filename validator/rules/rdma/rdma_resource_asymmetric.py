@@ -36,9 +36,11 @@ FOLDERS = ("/dev", "/dev/infiniband")
 )
 def rdma_resource_asymmetric(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
     """A role without the RDMA device that others have."""
+    if run.kind not in REPLICA_FIELDS or not any(any_rdma(role.pod.containers) for role in run.training_roles):
+        return
     roles = [role for role in run.training_roles if shared_memory.accelerated(role)]
     having = next((role for role in roles if any_rdma(role.pod.containers)), None)
-    if having is None or run.kind not in REPLICA_FIELDS:
+    if having is None:
         return
     device = next(name for container in having.pod.containers for name in rdma_resources(container))
     for role in roles:

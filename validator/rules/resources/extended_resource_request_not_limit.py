@@ -33,8 +33,10 @@ from validator.rule import Context, Problem, SetValue, rule
 def extended_resource_request_not_limit(container: Container, context: Context) -> Iterator[Problem]:
     """Two numbers for one device, or half a device."""
     for name, request in container.requests.items():
+        if not is_exact(name):
+            continue
         asked, allowed = number(request), number(container.limits.get(name))
-        if is_exact(name) and asked is not None and allowed is not None and asked != allowed:
+        if asked is not None and allowed is not None and asked != allowed:
             at = quantity_at(context.run, context.role, container, "requests", name)
             limit = container.limits[name]
             yield Problem(

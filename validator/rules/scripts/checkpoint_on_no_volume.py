@@ -59,9 +59,12 @@ def checkpoint_on_no_volume(role: Role, context: Context) -> Iterator[Problem]:
         return
     if not _restarts(role, run):
         return
+    commands = role.container.commands
+    if not any(command.has(*OPTIONS) for command in commands):
+        return
     writers = (role,) if role.trains else run.training_roles if run.kind == "MPIJob" else ()
-    chosen = training([command.words for command in role.container.commands])
-    for command in (role.container.commands[index] for index in sorted(chosen)):
+    for index in sorted(training([command.words for command in commands])):
+        command = commands[index]
         found = _path(command)
         if found is None or not writers or command.option("--save-strategy") == "no":
             continue
@@ -78,11 +81,8 @@ def checkpoint_on_no_volume(role: Role, context: Context) -> Iterator[Problem]:
 
 
 def _path(command: Command) -> tuple[str, Place] | None:
-    for option in OPTIONS if command.has(*OPTIONS) else ():
-        found = command.option_at(option)
-        if found is not None and PATH.match(found[0]):
-            return found
-    return None
+    found = command.option_at(*OPTIONS)
+    return found if found is not None and PATH.match(found[0]) else None
 
 
 def _fate(pod: Pod, container: Container, path: str, in_place: bool) -> str | None:

@@ -90,6 +90,8 @@ def _seconds(value: str) -> int:
 
 def _hook(container: Container) -> int:
     hook = mapping(container.tree, "lifecycle", "preStop")
+    if not hook:
+        return 0
     words = " ".join(str(word) for word in items(hook, "exec", "command"))
     slept = [int(number) * UNITS[unit] for number, unit in SLEEP.findall(words)]
     return (whole(hook, "sleep", "seconds") or 0) + sum(slept)

@@ -35,6 +35,8 @@ def duplicate_env(container: Container, context: Context) -> Iterator[Problem]: 
     """All entries of one name but the last."""
     entries = items(container.tree, "env")
     last = {text(entry, "name"): index for index, entry in enumerate(entries)}
+    if len(last) == len(entries):
+        return
     at = container.at.child("env")
     for index, entry in enumerate(entries):
         name = text(entry, "name")
