@@ -1,26 +1,29 @@
-"""Where the validator keeps what it need not find out twice."""
+"""Where the validator keeps what it need not find out twice.
+
+Paths are strings here: importing pathlib takes longer than reading what is kept.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from pathlib import Path
 
 
-def cache_folder() -> Path:
-    """The folder, which may not exist yet: `$TRAINYARD_CACHE`, or the user's own for caches."""
-    override = os.environ.get("TRAINYARD_CACHE")
-    if override:
-        return Path(override)
-    from platformdirs import user_cache_path
+def place(kind: str, name: str) -> str:
+    """Path of a file of this kind in `$TRAINYARD_CACHE`, or in the user's folder for caches; it may not exist yet."""
+    folder = os.environ.get("TRAINYARD_CACHE")
+    if not folder:
+        from platformdirs import user_cache_dir
 
-    return user_cache_path("trainyard")
+        folder = user_cache_dir("trainyard")
+    return os.path.join(folder, kind, name)
 
 
-def keep(path: Path, data: bytes) -> None:
+def keep(path: str, data: bytes) -> None:
     """Put a file there, whole or not at all; without a place to write the next run is slower, and no less right."""
+    draft = f"{path}.{os.getpid()}"
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}")
-        draft.write_bytes(data)
-        draft.replace(path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(draft, "wb") as stream:
+            stream.write(data)
+        os.replace(draft, path)

@@ -52,20 +52,20 @@ class Config(NamedTuple):
 
 def find(start: str) -> str | None:
     """The nearest configuration file, in a folder or those above it up to the repository's root."""
-    folder = os.path.abspath(start)  # noqa: PTH100 - importing pathlib takes longer than linting a file
+    folder = os.path.abspath(start)
     while True:
         for name in NAMES:
-            path = os.path.join(folder, name)  # noqa: PTH118
-            if os.path.isfile(path) and (name != "pyproject.toml" or "[tool.trainyard" in _text(path)):  # noqa: PTH113
+            path = os.path.join(folder, name)
+            if os.path.isfile(path) and (name != "pyproject.toml" or "[tool.trainyard" in _text(path)):
                 return path
-        above = os.path.dirname(folder)  # noqa: PTH120
-        if above == folder or os.path.exists(os.path.join(folder, ".git")):  # noqa: PTH110, PTH118
+        above = os.path.dirname(folder)
+        if above == folder or os.path.exists(os.path.join(folder, ".git")):
             return None
         folder = above
 
 
 def _text(path: str) -> str:
-    with open(path, encoding="utf-8", errors="replace") as stream:  # noqa: PTH123
+    with open(path, encoding="utf-8", errors="replace") as stream:
         return stream.read()
 
 

@@ -71,7 +71,8 @@ def _words(project: Project, needs: tuple[str, ...]) -> tuple[str, ...]:
     if any(type(document) not in (Document, EmbeddedDocument) for document in project.documents):
         return needs
     texts = {id(document.source): document.source.text for document in project.documents}
-    text = "\n".join(texts.values())
+    # The pods of a run have most of their lines in common.
+    text = "\n".join(dict.fromkeys("\n".join(texts.values()).split("\n")))
     return tuple([need for need in needs if need in text])
 
 
@@ -137,6 +138,9 @@ class _Judge:
 
 def _checked(rules: Iterable[tuple[Rule, Any]], thing: Any, context: Context) -> Found:
     for rule, parameters in rules:
-        own = context if parameters is None else context._replace(parameters=parameters)
-        for problem in rule.check(thing, own):
+        if rule.of_itself:
+            problems = rule.check(thing)
+        else:
+            problems = rule.check(thing, context if parameters is None else context._replace(parameters=parameters))
+        for problem in problems:
             yield rule, problem

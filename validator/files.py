@@ -62,7 +62,7 @@ def find(names: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]:
     for name in dict.fromkeys(names):
         if name == STDIN:
             found.append(Found("<stdin>", STDIN))
-        elif os.path.isdir(name):  # noqa: PTH112 - paths are strings all along: there may be ten thousand of them
+        elif os.path.isdir(name):
             inside = [Found(path, path, name) for path in sorted(_walk(name, excluded))]
             # Without anything in it the folder stands for itself, so that it is not passed over in silence.
             found += inside or [Found(name, None)]
@@ -76,7 +76,7 @@ def _distinct(found: list[Found]) -> list[Found]:
     """Each file once, under the name that it came by first."""
     first: dict[str, Found] = {}
     for one in found:
-        first.setdefault(os.path.abspath(one.name), one)  # noqa: PTH100
+        first.setdefault(os.path.abspath(one.name), one)
     return list(first.values())
 
 
@@ -105,9 +105,10 @@ def _walk(folder: str, exclude: tuple[str, ...]) -> Iterator[str]:
         hidden = {name for name in folders if name.startswith(".")}
         templates = {"templates"} if "Chart.yaml" in names else set[str]()
         folders[:] = [name for name in folders if name not in hidden | templates]
+        within = os.path.join(parent, "")
         for name in names:
             if name.endswith(SUFFIXES) and name[0] != ".":
-                path = os.path.join(parent, name)  # noqa: PTH118
+                path = within + name
                 if not exclude or not any(matches(path, pattern) for pattern in exclude):
                     yield path
 
@@ -115,7 +116,7 @@ def _walk(folder: str, exclude: tuple[str, ...]) -> Iterator[str]:
 def _opened(name: str, folder: str | None) -> File:
     file = File(Source(name, ""), folder=folder)
     try:
-        with open(name, "rb", buffering=0) as stream:  # noqa: PTH123
+        with open(name, "rb", buffering=0) as stream:
             is_large = os.fstat(stream.fileno()).st_size > MAX_BYTES
             return _decoded(file, stream.read(MAX_BYTES + 1) if is_large else stream.readall())
     except OSError as error:

@@ -22,6 +22,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_batch_identity",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "DS002",
@@ -37,6 +38,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_batch_missing",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "DS003",
@@ -52,6 +54,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_fp16_and_bf16",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "DS004",
@@ -70,6 +73,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_offload_param_stage",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "DS005",
@@ -85,6 +89,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_offload_ratio_stage",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "DS006",
@@ -103,6 +108,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_nvme_path",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "DS007",
@@ -121,6 +127,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_unknown_key",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "DS008",
@@ -139,6 +146,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_deprecated_key",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "DS009",
@@ -157,6 +165,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_duplicate_key",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "DS010",
@@ -175,6 +184,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_elastic_batch_conflict",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "DS011",
@@ -193,6 +203,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_elastic_world_size",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "DS012",
@@ -211,6 +222,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_auto_outside_hf",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "DS013",
@@ -228,6 +240,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_pinned_memory_memlock",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "DS014",
@@ -245,6 +258,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.deepspeed.ds_allreduce_sum_stage3",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "FB001",
@@ -260,6 +274,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.fabric.fabric_setting_required",
         "needs": (),
         "of_profile": True,
+        "of_itself": False,
     },
     {
         "code": "FB002",
@@ -275,6 +290,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.fabric.fabric_setting_recommended",
         "needs": (),
         "of_profile": True,
+        "of_itself": False,
     },
     {
         "code": "FB003",
@@ -290,6 +306,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.fabric.fabric_setting_forbidden",
         "needs": (),
         "of_profile": True,
+        "of_itself": False,
     },
     {
         "code": "FB004",
@@ -305,6 +322,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.fabric.fabric_resource_missing",
         "needs": (),
         "of_profile": True,
+        "of_itself": False,
     },
     {
         "code": "GO001",
@@ -323,6 +341,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.operators.gpuop_open_kernel_field_noop",
         "needs": ("ClusterPolicy", "NVIDIADriver"),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "GO002",
@@ -341,6 +360,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.operators.gpuop_rdma_off",
         "needs": ("ClusterPolicy",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "GO003",
@@ -358,6 +378,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.operators.gpuop_rdma_driver_disabled",
         "needs": ("ClusterPolicy",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "GO004",
@@ -375,6 +396,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.operators.gpuop_enum_invalid",
         "needs": ("ClusterPolicy", "NVIDIADriver"),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "GO005",
@@ -392,6 +414,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.operators.rdma_plugin_config_invalid",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "GO006",
@@ -410,6 +433,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.operators.gpuop_rdma_waits_for_network_driver",
         "needs": ("ClusterPolicy",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "HV001",
@@ -428,6 +452,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.values.env_value_not_string",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "HV002",
@@ -446,6 +471,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.values.yaml_1_1_bool_or_octal",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "HV003",
@@ -465,6 +491,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.values.duplicate_env",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "HV004",
@@ -480,6 +507,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.values.value_without_effect",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "HV005",
@@ -498,6 +526,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.values.values_unknown_key",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "HV006",
@@ -513,6 +542,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.values.unused_suppression",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "HV007",
@@ -528,6 +558,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.values.nothing_linted",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "HV008",
@@ -543,6 +574,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.values.suppression_without_reason",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "HV009",
@@ -558,6 +590,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.values.unreadable_document",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "HV010",
@@ -576,6 +609,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.values.values_refused",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF001",
@@ -596,6 +630,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.job_name_too_long",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF002",
@@ -614,6 +649,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.required_container_missing",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF003",
@@ -632,6 +668,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.pytorchjob_role_invalid",
         "needs": ("PyTorchJob",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "KF004",
@@ -647,6 +684,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.elastic_without_worker",
         "needs": ("elasticPolicy",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF005",
@@ -665,6 +703,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.elastic_with_master",
         "needs": ("elasticPolicy",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF006",
@@ -680,6 +719,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.elastic_nproc_conflict",
         "needs": ("elasticPolicy",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF007",
@@ -698,6 +738,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.elastic_bounds",
         "needs": ("elasticPolicy",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF008",
@@ -716,6 +757,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.elastic_without_max_restarts",
         "needs": ("elasticPolicy",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF009",
@@ -734,6 +776,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.mpijob_v1_field_in_v2beta1",
         "needs": ("MPIJob",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF010",
@@ -751,6 +794,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.mpijob_worker_replicas_unset",
         "needs": ("MPIJob",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "KF011",
@@ -770,6 +814,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.mpijob_np_mismatch",
         "needs": ("MPIJob",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF012",
@@ -785,6 +830,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.mpijob_restart_policy",
         "needs": ("MPIJob",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "KF013",
@@ -802,6 +848,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.trainjob_override_field_version",
         "needs": ("TrainJob", "TrainingRuntime"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "KF014",
@@ -820,6 +867,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.trainjob_nproc_type",
         "needs": ("TrainJob", "TrainingRuntime"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "KF015",
@@ -838,6 +886,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.trainjob_reserved_env",
         "needs": ("TrainJob", "TrainingRuntime"),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF016",
@@ -855,6 +904,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.runtime_multiple_policies",
         "needs": ("TrainingRuntime",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF017",
@@ -870,6 +920,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.runtime_ancestor_replicas",
         "needs": ("TrainingRuntime",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF018",
@@ -888,6 +939,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.legacy_training_api",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "KF019",
@@ -906,6 +958,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.ttl_and_clean_policy_unset",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF020",
@@ -924,6 +977,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.field_outside_run_policy",
         "needs": ("kubeflow.org",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF021",
@@ -942,6 +996,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.elastic_with_fixed_nnodes",
         "needs": ("elasticPolicy",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "KF022",
@@ -959,6 +1014,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.rendezvous_names_absent_replica",
         "needs": ("rdzv", "RDZV", "master_addr", "master-addr", "MASTER_ADDR"),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF023",
@@ -977,6 +1033,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.scheduler_name_on_job_spec",
         "needs": ("schedulerName",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF024",
@@ -994,6 +1051,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.backoff_limit_below_one_restart",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF025",
@@ -1012,6 +1070,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.hpa_on_cpu_without_request",
         "needs": ("elasticPolicy",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "KF026",
@@ -1030,6 +1089,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.field_newer_than_target",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "KF027",
@@ -1048,6 +1108,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.elastic_standalone",
         "needs": ("elasticPolicy",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF028",
@@ -1066,6 +1127,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.pod_template_restart_policy_ignored",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "KF029",
@@ -1084,6 +1146,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.policy_value_unknown",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF030",
@@ -1101,6 +1164,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.nproc_per_node_not_string",
         "needs": ("PyTorchJob",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF031",
@@ -1119,6 +1183,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.mpijob_role_invalid",
         "needs": ("MPIJob",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF032",
@@ -1136,6 +1201,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.jobset_names_absent_job",
         "needs": ("JobSet",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF033",
@@ -1154,6 +1220,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.trainjob_override_refused",
         "needs": ("TrainJob", "TrainingRuntime"),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF034",
@@ -1169,6 +1236,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.jobset_coordinator_absent_pod",
         "needs": ("JobSet",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "KF035",
@@ -1184,6 +1252,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.field_removed_in_target",
         "needs": ("TrainJob", "TrainingRuntime"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "KF036",
@@ -1202,6 +1271,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.kubeflow.runtime_elastic_policy_ignored",
         "needs": ("TrainingRuntime",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC001",
@@ -1219,6 +1289,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_unknown_env",
         "needs": ("NCCL_",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC002",
@@ -1236,6 +1307,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_env_newer_than_target",
         "needs": ("NCCL_",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC003",
@@ -1253,6 +1325,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_env_removed",
         "needs": ("NCCL_",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC004",
@@ -1268,6 +1341,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_env_deprecated",
         "needs": ("NCCL_",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC005",
@@ -1283,6 +1357,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_word_boolean",
         "needs": ("NCCL_",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC006",
@@ -1298,6 +1373,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_leading_zero_octal",
         "needs": ("NCCL_",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC007",
@@ -1313,6 +1389,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_level_case_or_unknown",
         "needs": ("_LEVEL",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC008",
@@ -1331,6 +1408,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_level_legacy_integer",
         "needs": ("_LEVEL",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC009",
@@ -1346,6 +1424,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_p2p_disable_not_one",
         "needs": ("NCCL_P2P_DISABLE",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC010",
@@ -1364,6 +1443,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_ib_hca_prefix_match",
         "needs": ("NCCL_IB_HCA",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC011",
@@ -1382,6 +1462,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_list_caret_or_equals_misplaced",
         "needs": ("NCCL_",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC012",
@@ -1400,6 +1481,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_ib_hca_syntax",
         "needs": ("NCCL_IB_HCA",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC013",
@@ -1418,6 +1500,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_ifname_excludes_pod_eth0",
         "needs": ("_IFNAME",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC014",
@@ -1436,6 +1519,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_ifname_absent_in_pod",
         "needs": ("_IFNAME",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC015",
@@ -1451,6 +1535,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_ifname_prefix_too_broad",
         "needs": ("_IFNAME",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC016",
@@ -1466,6 +1551,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_socket_family_invalid",
         "needs": ("NCCL_SOCKET_FAMILY",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC017",
@@ -1481,6 +1567,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_debug_level_invalid",
         "needs": ("NCCL_DEBUG",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC018",
@@ -1496,6 +1583,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_debug_verbose_in_production",
         "needs": ("NCCL_DEBUG",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC019",
@@ -1514,6 +1602,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_debug_subsys_unknown",
         "needs": ("NCCL_DEBUG_SUBSYS",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC020",
@@ -1532,6 +1621,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_debug_file_collides",
         "needs": ("NCCL_DEBUG_FILE",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC021",
@@ -1550,6 +1640,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_algo_proto_grammar",
         "needs": ("NCCL_ALGO", "NCCL_PROTO"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC022",
@@ -1568,6 +1659,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_algo_without_ring",
         "needs": ("NCCL_ALGO",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC023",
@@ -1583,6 +1675,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_algo_proto_pinned",
         "needs": ("NCCL_ALGO", "NCCL_PROTO"),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC024",
@@ -1601,6 +1694,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_gid_index_set",
         "needs": ("NCCL_IB_GID_INDEX",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC025",
@@ -1619,6 +1713,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_gid_index_shadows_addr_range",
         "needs": ("NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC026",
@@ -1634,6 +1729,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_ib_timeout_infinite",
         "needs": ("NCCL_IB_TIMEOUT",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC027",
@@ -1652,6 +1748,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_value_out_of_range",
         "needs": ("NCCL_",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC028",
@@ -1670,6 +1767,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_socket_threads_product",
         "needs": ("NCCL_NSOCKS_PERTHREAD", "NCCL_SOCKET_NTHREADS"),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC029",
@@ -1688,6 +1786,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_mnnvl_without_cumem",
         "needs": ("NCCL_MNNVL_ENABLE",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NC030",
@@ -1706,6 +1805,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_ib_disabled_with_rdma",
         "needs": ("NCCL_IB_DISABLE", "NCCL_NET"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC031",
@@ -1724,6 +1824,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_shm_disabled",
         "needs": ("NCCL_SHM_DISABLE",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC032",
@@ -1742,6 +1843,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_p2p_disabled",
         "needs": ("NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC033",
@@ -1757,6 +1859,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_debugging_section_env",
         "needs": ("NCCL_",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC034",
@@ -1775,6 +1878,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_topo_file_not_mounted",
         "needs": ("NCCL_CONF_FILE", "NCCL_GRAPH_FILE", "NCCL_TOPO_FILE"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC035",
@@ -1793,6 +1897,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_oob_ifname_without_enable",
         "needs": ("NCCL_OOB_NET_IFNAME",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC036",
@@ -1811,6 +1916,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_env_differs_across_roles",
         "needs": ("NCCL_",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NC037",
@@ -1828,6 +1934,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.nccl.nccl_cumem_host_numa",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NT001",
@@ -1847,6 +1954,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_config_not_json",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NT002",
@@ -1867,6 +1975,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_missing_resource_name",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NT003",
@@ -1882,6 +1991,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_sriov_vlan_invalid",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NT004",
@@ -1900,6 +2010,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_link_state_invalid",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NT005",
@@ -1918,6 +2029,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_ib_sriov_dhcp",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NT006",
@@ -1933,6 +2045,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_macvlan_mode_invalid",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NT007",
@@ -1948,6 +2061,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_ipvlan_mode_invalid",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NT008",
@@ -1966,6 +2080,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_host_device_selector",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NT009",
@@ -1984,6 +2099,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_whereabouts_range_invalid",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NT010",
@@ -2002,6 +2118,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_whereabouts_exclude_invalid",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NT011",
@@ -2017,6 +2134,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_range_smaller_than_job",
         "needs": ("NetworkAttachmentDefinition",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NT012",
@@ -2035,6 +2153,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.multus_annotation_malformed",
         "needs": ("k8s.v1.cni.cncf.io",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NT013",
@@ -2053,6 +2172,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.multus_network_not_found",
         "needs": ("k8s.v1.cni.cncf.io",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NT014",
@@ -2071,6 +2191,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_cross_namespace",
         "needs": ("k8s.v1.cni.cncf.io",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NT015",
@@ -2090,6 +2211,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_host_local_across_nodes",
         "needs": ("NetworkAttachmentDefinition",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "NT016",
@@ -2115,6 +2237,7 @@ RULES: tuple[dict[str, Any], ...] = (
             "SriovNetwork",
         ),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "NT017",
@@ -2133,6 +2256,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.network.nad_macvlan_on_infiniband",
         "needs": ("macvlan", "MacvlanNetwork"),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "RD001",
@@ -2151,6 +2275,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.rdma.rdma_without_ipc_lock",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "RD002",
@@ -2170,6 +2295,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.rdma.host_network_without_dns_policy",
         "needs": ("hostNetwork",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "RD003",
@@ -2189,6 +2315,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.rdma.host_network_port_collision",
         "needs": ("hostNetwork",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "RD004",
@@ -2208,6 +2335,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.rdma.privileged_for_rdma",
         "needs": ("privileged",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "RD005",
@@ -2226,6 +2354,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.rdma.infiniband_hostpath_with_device_plugin",
         "needs": ("hostPath",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "RD006",
@@ -2244,6 +2373,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.rdma.rdma_resource_asymmetric",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "RD007",
@@ -2262,6 +2392,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.rdma.rdma_resource_unknown",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "RD008",
@@ -2279,6 +2410,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.rdma.sriov_policy_rdma_vfio",
         "needs": ("SriovNetworkNodePolicy",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "RD009",
@@ -2298,6 +2430,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.rdma.sriov_count_network_mismatch",
         "needs": ("k8s.v1.cni.cncf.io",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "RD010",
@@ -2313,6 +2446,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.rdma.gdr_disabled_by_level",
         "needs": ("NCCL_NET_GDR_LEVEL",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "RD011",
@@ -2332,6 +2466,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.rdma.rdma_device_as_interface",
         "needs": ("_IFNAME", "NCCL_IB_HCA"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "RS001",
@@ -2347,6 +2482,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.resources.extended_resource_request_without_limit",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "RS002",
@@ -2365,6 +2501,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.resources.extended_resource_request_not_limit",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "RS003",
@@ -2383,6 +2520,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.resources.hugepages_alone",
         "needs": ("hugepages-",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "RS004",
@@ -2398,6 +2536,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.resources.gpu_quantity_uneven",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "RS005",
@@ -2413,6 +2552,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.resources.gpu_on_launcher",
         "needs": ("Launcher",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "RS006",
@@ -2431,6 +2571,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.resources.gpu_cpu_limit_throttled",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "RS007",
@@ -2449,6 +2590,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.resources.gpu_pod_without_toleration",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "RS008",
@@ -2468,6 +2610,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.resources.null_gpu_quantity",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "SC001",
@@ -2486,6 +2629,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.scripts.exit_code_masked_by_tee",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "SC002",
@@ -2505,6 +2649,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.scripts.variable_defined_nowhere",
         "needs": ("$",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "SC003",
@@ -2523,6 +2668,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.scripts.mpirun_env_in_one_argument",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "SC004",
@@ -2541,6 +2687,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.scripts.token_in_plain_env",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "SC005",
@@ -2560,6 +2707,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.scripts.checkpoint_on_no_volume",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "SC006",
@@ -2577,6 +2725,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.scripts.grace_period_shorter_than_save",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "SC007",
@@ -2594,6 +2743,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.scripts.torchrun_inline_code",
         "needs": ("-c",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "SH001",
@@ -2613,6 +2763,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.memory.shm_default_64mi",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "SH002",
@@ -2631,6 +2782,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.memory.shm_not_memory_medium",
         "needs": ("emptyDir",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "SH003",
@@ -2649,6 +2801,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.memory.shm_size_unlimited",
         "needs": ("emptyDir",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "SH004",
@@ -2667,6 +2820,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.memory.shm_exceeds_memory_limit",
         "needs": ("emptyDir",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "SH005",
@@ -2685,6 +2839,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.memory.shm_crowds_memory_limit",
         "needs": ("emptyDir",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "SH006",
@@ -2703,6 +2858,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.memory.shm_host_path",
         "needs": ("hostPath",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "SH007",
@@ -2721,6 +2877,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.memory.shm_missing_on_role",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "SH008",
@@ -2736,6 +2893,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.memory.shm_too_small_for_gpus",
         "needs": ("emptyDir",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "SH009",
@@ -2754,6 +2912,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.memory.gpu_pod_without_memory_limit",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "SH010",
@@ -2772,6 +2931,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.memory.host_ipc_for_shm",
         "needs": ("hostIPC",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "SH011",
@@ -2790,6 +2950,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.memory.shm_default_one_gpu",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TD001",
@@ -2808,6 +2969,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.torch.torch_nccl_legacy_env",
         "needs": ("NCCL_",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TD002",
@@ -2826,6 +2988,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.torch.torch_nccl_unknown_env",
         "needs": ("TORCH_", "NCCL_"),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "TD003",
@@ -2845,6 +3008,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.torch.torch_cvar_value_invalid",
         "needs": ("TORCH_", "NCCL_"),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "TD004",
@@ -2863,6 +3027,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.torch.torch_dump_without_buffer",
         "needs": ("TORCH_FR_", "TORCH_NCCL_"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TD005",
@@ -2878,6 +3043,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.torch.torch_blocking_wait_in_production",
         "needs": ("BLOCKING_WAIT",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TD006",
@@ -2896,6 +3062,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.torch.torch_deprecated_env",
         "needs": ("PYTORCH_", "TORCH_NCCL_"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TD007",
@@ -2914,6 +3081,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.torch.torchrun_static_rank_override",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TD008",
@@ -2932,6 +3100,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.torch.torchrun_nproc_gpu_mismatch",
         "needs": ("nproc", "NPROC", "nProc", "numProc"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TD009",
@@ -2950,6 +3119,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.torch.torchrun_nnodes_replica_mismatch",
         "needs": ("nnodes", "NNODES"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TD010",
@@ -2968,6 +3138,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.torch.torchrun_standalone_multi_node",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TD011",
@@ -2983,6 +3154,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.torch.torchrun_endpoint_localhost",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TD012",
@@ -2998,6 +3170,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.torch.omp_num_threads_unset",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TP001",
@@ -3016,6 +3189,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.gang_not_scheduled",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "TP002",
@@ -3034,6 +3208,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.gang_min_member_mismatch",
         "needs": ("minAvailable", "minMember", "PodGroup"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TP003",
@@ -3051,6 +3226,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.kueue_topology_conflict",
         "needs": ("kueue.x-k8s.io",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "TP004",
@@ -3068,6 +3244,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.kueue_slice_pair",
         "needs": ("kueue.x-k8s.io",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "TP005",
@@ -3086,6 +3263,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.kueue_elastic_unsupported",
         "needs": ("kueue.x-k8s.io",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "TP006",
@@ -3104,6 +3282,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.kueue_managed_without_queue",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TP007",
@@ -3124,6 +3303,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.managed_by_invalid",
         "needs": ("managedBy",),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "TP008",
@@ -3142,6 +3322,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.numa_not_guaranteed",
         "needs": (),
         "of_profile": False,
+        "of_itself": True,
     },
     {
         "code": "TP009",
@@ -3160,6 +3341,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.mnnvl_without_imex_claim",
         "needs": ("NCCL_MNNVL_ENABLE",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TP010",
@@ -3178,6 +3360,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.no_topology_constraint",
         "needs": (),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TP011",
@@ -3197,6 +3380,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.spread_pushes_apart_a_colocated_job",
         "needs": ("topologySpreadConstraints", "podAntiAffinity"),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TP012",
@@ -3215,6 +3399,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.tolerates_cordoned_node",
         "needs": ("tolerations",),
         "of_profile": False,
+        "of_itself": False,
     },
     {
         "code": "TP013",
@@ -3232,5 +3417,6 @@ RULES: tuple[dict[str, Any], ...] = (
         "module": "validator.rules.topology.spread_splits_job_over_zones",
         "needs": ("topologySpreadConstraints", "podAntiAffinity"),
         "of_profile": False,
+        "of_itself": False,
     },
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from validator import __version__
-from validator.cache_folder import cache_folder, keep
+from validator.cache_folder import keep, place
 
 if TYPE_CHECKING:
     from validator.engine import Engine
@@ -23,40 +23,46 @@ class Memory:
     def __init__(self, engine: Engine) -> None:
         self._about = _about(engine)
         # A weak sum of what the file holds in full: hashlib takes longer to import than all of it to read.
-        self._path = cache_folder() / "clean" / f"{crc32(self._about.encode()):08x}"
+        self._path = place("clean", f"{crc32(self._about.encode()):08x}")
         self._known: dict[str, int] = {}
         self._now: dict[str, int] = {}
         with contextlib.suppress(OSError, ValueError, EOFError, TypeError):
-            about, known = marshal.loads(self._path.read_bytes())  # noqa: S302 - written by this class, for this user
+            with open(self._path, "rb") as stream:
+                about, known = marshal.loads(stream.read())  # noqa: S302 - written by this class, for this user
             self._known = known if about == self._about else {}
 
     def unknown(self, found: Iterable[Found]) -> list[Found]:
         """The files that were not clean, or have changed since."""
-        known, now = self._known, self._now
+        known, now, stat = self._known, self._now, os.stat
+        unknown = []
         for one in found:
             try:
-                status = os.stat(one.name)  # noqa: PTH116
+                status = stat(one.name)
             except OSError:
+                unknown.append(one)
                 continue
             # One number: ten thousand tuples take longer to load.
-            now[one.name] = status.st_mtime_ns << 40 | status.st_size
-        return [one for one in found if one.name not in now or known.get(one.name) != now[one.name]]
+            now[one.name] = stamp = status.st_mtime_ns << 40 | status.st_size
+            if known.get(one.name) != stamp:
+                unknown.append(one)
+        return unknown
 
-    def learn(self, clean: Iterable[Found]) -> None:
-        """Remember these files, and no others."""
-        learnt = {one.name: stamp for one in clean if (stamp := self._now.get(one.name)) is not None}
-        if learnt != self._known:
-            keep(self._path, marshal.dumps((self._about, learnt)))
+    def learn(self, others: Iterable[str]) -> None:
+        """Remember as clean the files that `unknown` was asked for, but for these."""
+        for name in others:
+            self._now.pop(name, None)
+        if self._now != self._known:
+            keep(self._path, marshal.dumps((self._about, self._now)))
 
 
 def _about(engine: Engine) -> str:
     """What it depends on whether a file is clean, beside the file."""
-    return repr([__version__, _newest(os.path.dirname(__file__)), os.getcwd(), engine.fingerprint])  # noqa: PTH109, PTH120
+    return repr([__version__, _newest(os.path.dirname(__file__)), os.getcwd(), engine.fingerprint])
 
 
 def _newest(folder: str) -> int:
     """When the validator itself was changed last: whoever writes a rule wants to see it work."""
-    newest = os.stat(folder).st_mtime_ns  # noqa: PTH116
+    newest = os.stat(folder).st_mtime_ns
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from validator import index
-from validator.rule import Check, Context, Problem, Rule
+from validator.rule import Check, Problem, Rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,11 +50,11 @@ def discover() -> tuple[Rule, ...]:
 def _later(entry: dict[str, Any]) -> Check:
     known: Check | None = None
 
-    def check(subject: Any, context: Context) -> Iterator[Problem]:
+    def check(*asked: Any) -> Iterator[Problem]:
         nonlocal known
         if known is None:
             known = load(entry["module"]).check
-        return known(subject, context)
+        return known(*asked)
 
     return check
 

@@ -97,7 +97,7 @@ class Context(NamedTuple):
     parameters: Any = None
 
 
-Check = Callable[[Any, Context], Iterator[Problem]]
+Check = Callable[..., Iterator[Problem]]
 SUBJECTS = (
     "Setting", "Script", "Command", "Container", "Pod", "Role", "Run", "Network", "DeepSpeed", "Resource", "Project",
     "Document", "ValuesDocument", "Reading", "Suppression",
@@ -105,7 +105,10 @@ SUBJECTS = (
 
 
 class Rule(NamedTuple):
-    """A rule and what is said of it. `subject` names the type in the model that the check is called with."""
+    """A rule and what is said of it. `subject` names the type in the model that the check is called with.
+
+    `of_itself` is whether the check takes nothing but the thing that it looks at, and no context.
+    """
 
     code: str
     name: str
@@ -121,6 +124,7 @@ class Rule(NamedTuple):
     module: str
     needs: tuple[str, ...] = ()
     of_profile: bool = False
+    of_itself: bool = False
 
     @property
     def persona(self) -> Literal["regular", "pedantic", "auditor"]:
@@ -147,7 +151,8 @@ def rule(
 ) -> Callable[[Check], Rule]:
     """Make a rule of a check. Its name is the function's; its page the module's docstring.
 
-    The type of the check's first parameter says what it is called with, once for each such thing in the files.
+    The type of the check's first parameter says what it is called with, once for each such thing in the files; a second
+    parameter gets the context.
     `inferred` marks a fact that follows from code or documents and was not yet seen on the real component: the rule
     stays in `--pedantic`. `parameters` is an instance of a NamedTuple with the defaults. `needs` are words of which one
     stands in every file with the fault, and for a rule on settings in the variable's name: where none does, the rule is
@@ -171,6 +176,7 @@ def rule(
             module=check.__module__,
             needs=tuple(needs),
             of_profile=of_profile,
+            of_itself=check.__code__.co_argcount == 1,
         )
 
     return decorate

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,6 @@ MANY = 64
 
 # Kinds that other files say nothing of: a job as it stands, but not a runtime, which is there for other objects.
 _ALONE = frozenset(KINDS) - frozenset(RUNTIMES)
-_KIND = re.compile(r"^kind:[ \t]*([\w.-]*)", re.MULTILINE)
 
 _CLEAN, _ALONE_WITH_FINDINGS, _TOGETHER = range(3)
 
@@ -46,10 +44,10 @@ def read(found: Sequence[Found], engine: Engine) -> list[Reading]:
     outcomes = dict(zip(unknown, _outcomes(unknown, engine), strict=True))
     if _TOGETHER in outcomes.values():
         return [linting.read(opened(one)) for one in found]
-    clean = [one for one in found if outcomes.get(one, _CLEAN) == _CLEAN]
-    memory.learn(clean)
-    judged = [linting.read(opened(one)) for one in unknown if outcomes[one] != _CLEAN]
-    return [*judged, *map(_clean, {one.folder: one for one in clean}.values())]
+    judged = {one.name: linting.read(opened(one)) for one in unknown if outcomes[one] != _CLEAN}
+    memory.learn(judged)
+    clean = {one.folder: one for one in found if one.name not in judged}
+    return [*judged.values(), *map(_clean, clean.values())]
 
 
 def _clean(found: Found) -> Reading:
@@ -60,8 +58,9 @@ def _clean(found: Found) -> Reading:
 def _outcomes(found: Sequence[Found], engine: Engine) -> list[int]:
     """What comes of judging each file by itself."""
     count = min(_processors(), max(1, len(found) // MANY))
-    # What the first files import, the other processes have then.
-    _judge(found[:2], engine)
+    if count > 1:
+        # What the first files import, the other processes have then.
+        _judge(found[:2], engine)
     children = [_Child(found[number::count], engine) for number in range(1, count)]
     parts = [_judge(found[::count], engine), *(child.outcomes() for child in children)]
     return [parts[number % count][number // count] for number in range(len(found))]
@@ -122,7 +121,7 @@ def _read(file: File) -> Reading:
 
 
 def _is_alone(text: str) -> bool:
-    kinds = _KIND.findall(text)
+    kinds = [rest.partition("\n")[0].strip() for rest in f"\n{text}".split("\nkind:")[1:]]
     return bool(kinds) and _ALONE.issuperset(kinds)
 
 

@@ -59,7 +59,7 @@ class Options(NamedTuple):
 def start(names: tuple[str, ...], options: Options | None = None, chart: Chart | None = None) -> Session:
     """The session for these files. Raises `MistakeError`."""
     given = options or Options()
-    path = str(given.config_file) if given.config_file else configuration.find(os.getcwd())  # noqa: PTH109
+    path = str(given.config_file) if given.config_file else configuration.find(os.getcwd())
     config = configuration.load(path) if path is not None else configuration.Config()
     wanted = config.target
     for text in given.target:

@@ -92,9 +92,9 @@ def _named(written: Iterable[_Written], judged: set[str]) -> Iterator[Suppressio
 
 def _is_all_around(config: Place, readings: Iterable[Reading]) -> bool:
     """Whether a folder was linted that has the configuration in it."""
-    own = os.path.abspath(config.document.source.name)  # noqa: PTH100 - paths are strings all along
+    own = os.path.abspath(config.document.source.name)
     folders = {reading.folder for reading in readings if reading.folder is not None}
-    return any(own.startswith(os.path.join(os.path.abspath(folder), "")) for folder in folders)  # noqa: PTH100, PTH118
+    return any(own.startswith(os.path.join(os.path.abspath(folder), "")) for folder in folders)
 
 
 def sift(

@@ -52,8 +52,8 @@ def _version(text: str) -> Version | None:
 @functools.cache
 def variables() -> dict[str, Variable]:
     """All variables by name."""
-    path = os.path.join(os.path.dirname(__file__), "nccl_variables.csv")  # noqa: PTH118, PTH120
-    with open(path, encoding="utf-8", newline="") as lines:  # noqa: PTH123
+    path = os.path.join(os.path.dirname(__file__), "nccl_variables.csv")
+    with open(path, encoding="utf-8", newline="") as lines:
         rows = csv.reader(lines)
         next(rows)
         return {row[0]: Variable(*row) for row in rows}

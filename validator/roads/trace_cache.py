@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from validator.cache_folder import cache_folder, keep
+from validator.cache_folder import keep, place
 from validator.roads.charts import Release
 from validator.roads.origins import Origin
 from validator.roads.provenance import Trace
@@ -19,9 +19,9 @@ _FORMAT = 1
 
 def get(release: Release, values: Mapping[str, Any], work: Callable[[], Trace]) -> Trace:
     """The trace of a release with these values: the one that is kept, or the one that `work` finds."""
-    path = cache_folder() / "provenance" / f"{_digest(release, values)}.json"
+    path = place("provenance", f"{_digest(release, values)}.json")
     try:
-        return _loaded(json.loads(path.read_text("utf-8")))
+        return _loaded(json.loads(Path(path).read_text("utf-8")))
     except (OSError, ValueError, TypeError, KeyError):
         found = work()
     keep(path, json.dumps(_dumped(found)).encode())

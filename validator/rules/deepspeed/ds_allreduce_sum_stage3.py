@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from validator.facts.deepspeed import stage
 from validator.fields import mapping, text
 from validator.model import DeepSpeed
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -25,7 +25,7 @@ from validator.rule import Context, Problem, rule
     since="0.1.0",
     sources=("deepspeedai/DeepSpeed 0.19.6 runtime/config.py: DeepSpeedConfig._do_error_check, gradient_allreduce_op",),
 )
-def ds_allreduce_sum_stage3(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def ds_allreduce_sum_stage3(deepspeed: DeepSpeed) -> Iterator[Problem]:
     """A sum of gradients where DeepSpeed has only the mean."""
     if text(deepspeed.config, "gradient_allreduce_op").lower() != "sum":
         return

@@ -17,7 +17,7 @@ from typing import Any
 
 from validator.fields import mapping
 from validator.model import DeepSpeed
-from validator.rule import Context, Edit, Problem, Remove, Rename, SetValue, rule
+from validator.rule import Edit, Problem, Remove, Rename, SetValue, rule
 from validator.source import Place
 
 SECTIONS = {"cpu_offload": "offload_optimizer", "cpu_offload_param": "offload_param"}
@@ -37,7 +37,7 @@ NEW_GATHER = "stage3_gather_16bit_weights_on_model_save"
     ),
     fix="safe",
 )
-def ds_deprecated_key(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def ds_deprecated_key(deepspeed: DeepSpeed) -> Iterator[Problem]:
     """Keys of former releases."""
     raw = deepspeed.config.get("zero_optimization")
     at = deepspeed.at.child("zero_optimization")

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.model import DeepSpeed
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -27,7 +27,7 @@ from validator.rule import Context, Problem, rule
         "deepspeedai/DeepSpeed 0.19.6 runtime/config.py: DeepSpeedConfig loads with object_pairs_hook",
     ),
 )
-def ds_duplicate_key(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def ds_duplicate_key(deepspeed: DeepSpeed) -> Iterator[Problem]:
     """The same key twice in one mapping."""
     for place in deepspeed.at.document.repeated:
         yield Problem(

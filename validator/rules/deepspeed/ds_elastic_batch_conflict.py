@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.facts.deepspeed import BATCH_KEYS, enabled
 from validator.fields import mapping
 from validator.model import DeepSpeed
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -30,7 +30,7 @@ from validator.rule import Context, Problem, rule
         "deepspeedai/DeepSpeed 0.19.8 runtime/config.py: _REMOVED_TOP_LEVEL_CONFIG_KEYS",
     ),
 )
-def ds_elastic_batch_conflict(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def ds_elastic_batch_conflict(deepspeed: DeepSpeed) -> Iterator[Problem]:
     """Batch sizes beside an enabled elasticity section."""
     config = deepspeed.config
     if not enabled(config, "elasticity") or mapping(config, "elasticity").get("ignore_non_elastic_batch_info"):

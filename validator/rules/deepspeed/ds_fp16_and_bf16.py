@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from validator.facts.deepspeed import enabled
 from validator.model import DeepSpeed
-from validator.rule import Context, Problem, SetValue, rule
+from validator.rule import Problem, SetValue, rule
 
 
 @rule(
@@ -26,7 +26,7 @@ from validator.rule import Context, Problem, SetValue, rule
     sources=("deepspeedai/DeepSpeed 0.19.6 runtime/config.py: DeepSpeedConfig._initialize_params",),
     fix="unsafe",
 )
-def ds_fp16_and_bf16(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def ds_fp16_and_bf16(deepspeed: DeepSpeed) -> Iterator[Problem]:
     """Both half-precision types at once."""
     config = deepspeed.config
     other = "bf16" if "bf16" in config else "bfloat16"

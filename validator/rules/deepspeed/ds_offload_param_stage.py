@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.facts.deepspeed import stage
 from validator.fields import text
 from validator.model import DeepSpeed
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 # The lowest stage in which each section has an effect.
 LOWEST = {"offload_param": 3, "offload_optimizer": 1}
@@ -34,7 +34,7 @@ LOWEST = {"offload_param": 3, "offload_optimizer": 1}
         "deepspeedai/DeepSpeed 0.19.6 runtime/zero/config.py: DeepSpeedZeroConfig.offload_param, offload_optimizer",
     ),
 )
-def ds_offload_param_stage(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def ds_offload_param_stage(deepspeed: DeepSpeed) -> Iterator[Problem]:
     """Offloading in a stage that does not know it."""
     current = stage(deepspeed.config)
     for section, lowest in LOWEST.items():

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from validator.facts.deepspeed import stage
 from validator.fields import mapping
 from validator.model import DeepSpeed
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -28,7 +28,7 @@ from validator.rule import Context, Problem, rule
     since="0.1.0",
     sources=("deepspeedai/DeepSpeed 0.19.6 runtime/zero/config.py: DeepSpeedZeroConfig.offload_ratio_check",),
 )
-def ds_offload_ratio_stage(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def ds_offload_ratio_stage(deepspeed: DeepSpeed) -> Iterator[Problem]:
     """A partial offload outside stage 3."""
     ratio = mapping(deepspeed.config, "zero_optimization", "offload_optimizer").get("ratio")
     current = stage(deepspeed.config)

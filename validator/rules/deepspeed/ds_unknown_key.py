@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from validator.facts.deepspeed import SECTIONS, TOP_LEVEL
 from validator.fields import mapping
 from validator.model import DeepSpeed
-from validator.rule import Context, Problem, Rename, rule
+from validator.rule import Problem, Rename, rule
 from validator.source import Place
 from validator.spelling import closest
 
@@ -34,7 +34,7 @@ from validator.spelling import closest
     ),
     fix="unsafe",
 )
-def ds_unknown_key(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def ds_unknown_key(deepspeed: DeepSpeed) -> Iterator[Problem]:
     """Keys that no release of DeepSpeed reads."""
     for section, known in SECTIONS.items():
         path = section.split(".")

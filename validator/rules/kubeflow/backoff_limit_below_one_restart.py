@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from validator.fields import whole
 from validator.model import Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 COUNTED = ("OnFailure", "Always")
 DEFAULT = "OnFailure"
@@ -32,7 +32,7 @@ DEFAULT = "OnFailure"
         "pkg/apis/kubeflow.org/v1/pytorch_defaults.go: SetDefaults_PyTorchJob",
     ),
 )
-def backoff_limit_below_one_restart(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def backoff_limit_below_one_restart(run: Run) -> Iterator[Problem]:
     """A limit that one restart of every pod reaches."""
     limit = whole(run.spec, "runPolicy", "backoffLimit")
     if run.kind != "PyTorchJob" or not limit:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from validator.fields import whole
 from validator.model import Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -31,7 +31,7 @@ from validator.rule import Context, Problem, rule
     ),
     needs=("elasticPolicy",),
 )
-def elastic_bounds(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def elastic_bounds(run: Run) -> Iterator[Problem]:
     """Bounds that do not hold each other or the Workers."""
     worker = run.role("Worker")
     if run.kind != "PyTorchJob" or run.elastic is None or worker is None:

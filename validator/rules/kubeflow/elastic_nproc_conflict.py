@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.model import Run
-from validator.rule import Context, Problem, Remove, rule
+from validator.rule import Problem, Remove, rule
 
 
 @rule(
@@ -26,7 +26,7 @@ from validator.rule import Context, Problem, Remove, rule
     fix="safe",
     needs=("elasticPolicy",),
 )
-def elastic_nproc_conflict(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def elastic_nproc_conflict(run: Run) -> Iterator[Problem]:
     """The number of processes in elasticPolicy beside the one in spec."""
     if run.kind != "PyTorchJob" or run.elastic is None:
         return

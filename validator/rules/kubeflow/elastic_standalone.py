@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.model import Run
-from validator.rule import Context, Problem, Remove, rule
+from validator.rule import Problem, Remove, rule
 
 
 @rule(
@@ -30,7 +30,7 @@ from validator.rule import Context, Problem, Remove, rule
     fix="safe",
     needs=("elasticPolicy",),
 )
-def elastic_standalone(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def elastic_standalone(run: Run) -> Iterator[Problem]:
     """A standalone rendezvous in an elastic job."""
     if run.kind == "PyTorchJob" and run.elastic is not None and run.elastic.get("standalone") is True:
         at = run.at.child("spec", "elasticPolicy", "standalone")

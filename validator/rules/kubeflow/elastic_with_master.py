@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from validator.facts.kubeflow import elastic_range
 from validator.model import Run
-from validator.rule import Context, Problem, Remove, rule
+from validator.rule import Problem, Remove, rule
 
 
 @rule(
@@ -31,7 +31,7 @@ from validator.rule import Context, Problem, Remove, rule
     fix="unsafe",
     needs=("elasticPolicy",),
 )
-def elastic_with_master(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def elastic_with_master(run: Run) -> Iterator[Problem]:
     """A Master that does not fit into the range of Workers."""
     master, worker = run.role("Master"), run.role("Worker")
     if run.kind != "PyTorchJob" or run.elastic is None or master is None or worker is None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.aspects.torchrun import launches
 from validator.facts.kubeflow import elastic_range
 from validator.model import Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -32,7 +32,7 @@ from validator.rule import Context, Problem, rule
     ),
     needs=("elasticPolicy",),
 )
-def elastic_without_max_restarts(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def elastic_without_max_restarts(run: Run) -> Iterator[Problem]:
     """An elastic range that torchrun has no restart left to use."""
     if run.kind != "PyTorchJob" or run.elastic is None or run.elastic.get("maxRestarts") is not None:
         return

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from validator.fields import mapping
 from validator.model import Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -25,7 +25,7 @@ from validator.rule import Context, Problem, rule
     sources=("kubeflow/training-operator v1.9.3 pkg/webhooks/pytorch/pytorchjob_webhook.go: validateSpec",),
     needs=("elasticPolicy",),
 )
-def elastic_without_worker(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def elastic_without_worker(run: Run) -> Iterator[Problem]:
     """An elastic PyTorchJob without the role that is elastic."""
     roles = mapping(run.spec, "pytorchReplicaSpecs")
     if run.kind != "PyTorchJob" or run.elastic is None or any(name.lower() == "worker" for name in roles):

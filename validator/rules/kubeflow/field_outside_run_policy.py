@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from validator.facts.kubeflow import RUN_POLICY
 from validator.model import Run
 from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Add, Context, Edit, Problem, Remove, rule
+from validator.rule import Add, Edit, Problem, Remove, rule
 
 
 @rule(
@@ -34,7 +34,7 @@ from validator.rule import Add, Context, Edit, Problem, Remove, rule
     fix="safe",
     needs=("kubeflow.org",),
 )
-def field_outside_run_policy(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def field_outside_run_policy(run: Run) -> Iterator[Problem]:
     """A field of runPolicy that stands beside it."""
     if run.kind not in REPLICA_FIELDS:
         return

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from validator.facts.kubeflow import WITH_SERVICES, is_mpi_operator, metadata_of
 from validator.fields import items, mapping, text, whole
 from validator.model import Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 LIMIT = 63
 LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?$")
@@ -42,7 +42,7 @@ GENERATED = "x7k2p"
         "kubeflow/trainer v2.1.0 pkg/apis/trainer/v1alpha1/trainjob_types.go: rules on metadata.name",
     ),
 )
-def job_name_too_long(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def job_name_too_long(run: Run) -> Iterator[Problem]:
     """A job's name, or one derived from it, that is no DNS label."""
     if run.kind not in (*WITH_SERVICES, "TrainJob", "JobSet") and not is_mpi_operator(run):
         return

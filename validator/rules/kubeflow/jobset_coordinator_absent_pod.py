@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.facts.kubeflow import RUNTIMES
 from validator.fields import items, mapping, text, whole
 from validator.model import Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -28,7 +28,7 @@ from validator.rule import Context, Problem, rule
     sources=("kubernetes-sigs/jobset v0.10.1 pkg/webhooks/jobset_webhook.go: validateCoordinator",),
     needs=("JobSet",),
 )
-def jobset_coordinator_absent_pod(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def jobset_coordinator_absent_pod(run: Run) -> Iterator[Problem]:
     """A coordinator that is none of the pods."""
     inside = () if run.kind == "JobSet" else ("template", "spec")
     if run.kind not in ("JobSet", *RUNTIMES):

@@ -17,7 +17,7 @@ from typing import Any
 from validator.facts.kubeflow import RUNTIMES
 from validator.fields import items, mapping, text
 from validator.model import Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.source import Place
 
 
@@ -32,7 +32,7 @@ from validator.source import Place
     ),
     needs=("JobSet",),
 )
-def jobset_names_absent_job(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def jobset_names_absent_job(run: Run) -> Iterator[Problem]:
     """A reference to a replicated job that is not there."""
     if run.kind == "JobSet":
         spec, at = run.spec, run.at.child("spec")

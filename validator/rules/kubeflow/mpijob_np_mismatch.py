@@ -17,7 +17,7 @@ from validator.facts.devices import gpus
 from validator.facts.kubeflow import is_mpi_operator
 from validator.fields import decimal, whole
 from validator.model import Command, Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.source import Place
 
 PROGRAMS = ("mpirun", "mpiexec", "orterun", "prterun")
@@ -37,7 +37,7 @@ OWN_HOSTS = ("-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile"
     ),
     needs=("MPIJob",),
 )
-def mpijob_np_mismatch(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def mpijob_np_mismatch(run: Run) -> Iterator[Problem]:
     """More processes than slots."""
     launcher = run.role("Launcher")
     slots = _slots(run)

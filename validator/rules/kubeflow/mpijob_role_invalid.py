@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from validator.fields import mapping, whole
 from validator.model import Run
-from validator.rule import Context, Problem, SetValue, rule
+from validator.rule import Problem, SetValue, rule
 
 ROLES = ("Launcher", "Worker")
 
@@ -32,7 +32,7 @@ ROLES = ("Launcher", "Worker")
     fix="safe",
     needs=("MPIJob",),
 )
-def mpijob_role_invalid(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def mpijob_role_invalid(run: Run) -> Iterator[Problem]:
     """Roles that no MPI operator starts."""
     roles = mapping(run.spec, "mpiReplicaSpecs")
     if run.kind != "MPIJob" or not roles:

@@ -18,7 +18,7 @@ from typing import Any
 from validator.facts.kubeflow import is_mpi_operator
 from validator.fields import mapping
 from validator.model import Run
-from validator.rule import Add, Context, Edit, Problem, Remove, rule
+from validator.rule import Add, Edit, Problem, Remove, rule
 from validator.source import Place
 
 ONLY_V2BETA1 = ("sshAuthMountPath", "mpiImplementation", "launcherCreationPolicy", "runLauncherAsWorker")
@@ -36,7 +36,7 @@ ONLY_V2BETA1 = ("sshAuthMountPath", "mpiImplementation", "launcherCreationPolicy
     fix="safe",
     needs=("MPIJob",),
 )
-def mpijob_v1_field_in_v2beta1(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def mpijob_v1_field_in_v2beta1(run: Run) -> Iterator[Problem]:
     """A field of the other MPIJob."""
     at = run.at.child("spec")
     if is_mpi_operator(run):

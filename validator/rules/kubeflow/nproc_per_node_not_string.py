@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from validator.fields import whole
 from validator.model import Run
-from validator.rule import Context, Problem, SetValue, rule
+from validator.rule import Problem, SetValue, rule
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Context, Problem, SetValue, rule
     fix="safe",
     needs=("PyTorchJob",),
 )
-def nproc_per_node_not_string(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nproc_per_node_not_string(run: Run) -> Iterator[Problem]:
     """A number of processes without quotes."""
     count = whole(run.spec, "nprocPerNode")
     if run.kind == "PyTorchJob" and count is not None:

@@ -17,7 +17,7 @@ from validator.facts.kubeflow import is_mpi_operator
 from validator.fields import mapping
 from validator.model import Run
 from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Context, Problem, SetValue, rule
+from validator.rule import Problem, SetValue, rule
 from validator.source import Place
 
 CLEAN = ("None", "Running", "All")
@@ -36,7 +36,7 @@ RESTART = ("Always", "OnFailure", "Never", "ExitCode")
     ),
     fix="safe",
 )
-def policy_value_unknown(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def policy_value_unknown(run: Run) -> Iterator[Problem]:
     """A policy that no operator knows."""
     if run.kind not in REPLICA_FIELDS:
         return

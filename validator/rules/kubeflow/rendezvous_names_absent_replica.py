@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.aspects.torchrun import launches
 from validator.fields import items, text, whole
 from validator.model import Container, Role, Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.source import Place
 
 OPTIONS = ("--rdzv-endpoint", "--master-addr")
@@ -38,7 +38,7 @@ UNKNOWABLE = ("source", ".", "eval", "read")
     ),
     needs=("rdzv", "RDZV", "master_addr", "master-addr", "MASTER_ADDR"),
 )
-def rendezvous_names_absent_replica(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def rendezvous_names_absent_replica(run: Run) -> Iterator[Problem]:
     """An address of a replica that is not there."""
     if run.kind != "PyTorchJob":
         return

@@ -19,7 +19,7 @@ from validator.facts.kubeflow import ANCESTOR, RUNTIMES, STEP_CONTAINERS, WITH_S
 from validator.fields import items, mapping, text
 from validator.model import Run
 from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Context, Problem, SetValue, rule
+from validator.rule import Problem, SetValue, rule
 from validator.source import Place
 
 
@@ -34,7 +34,7 @@ from validator.source import Place
     ),
     fix="unsafe",
 )
-def required_container_missing(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def required_container_missing(run: Run) -> Iterator[Problem]:
     """A role without the container that its operator looks for."""
     for wanted, containers, at in _expectations(run):
         names = [text(container, "name") for container in containers]

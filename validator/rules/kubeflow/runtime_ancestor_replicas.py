@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.facts.kubeflow import ANCESTOR, RUNTIMES, STEP_CONTAINERS
 from validator.fields import items, text, whole
 from validator.model import Run
-from validator.rule import Context, Problem, SetValue, rule
+from validator.rule import Problem, SetValue, rule
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Context, Problem, SetValue, rule
     fix="safe",
     needs=("TrainingRuntime",),
 )
-def runtime_ancestor_replicas(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def runtime_ancestor_replicas(run: Run) -> Iterator[Problem]:
     """A step with other than one replica."""
     if run.kind not in RUNTIMES:
         return

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.facts.kubeflow import RUNTIMES
 from validator.fields import mapping
 from validator.model import Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -32,7 +32,7 @@ from validator.rule import Context, Problem, rule
     ),
     needs=("TrainingRuntime",),
 )
-def runtime_elastic_policy_ignored(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def runtime_elastic_policy_ignored(run: Run) -> Iterator[Problem]:
     """Elasticity in a runtime."""
     if run.kind in RUNTIMES and mapping(run.spec, "mlPolicy", "torch").get("elasticPolicy") is not None:
         yield Problem(

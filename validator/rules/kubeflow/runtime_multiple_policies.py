@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from validator.facts.kubeflow import RUNTIMES
 from validator.fields import mapping
 from validator.model import Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 
@@ -31,7 +31,7 @@ POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
     ),
     needs=("TrainingRuntime",),
 )
-def runtime_multiple_policies(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def runtime_multiple_policies(run: Run) -> Iterator[Problem]:
     """Two frameworks in one runtime."""
     if run.kind not in RUNTIMES:
         return

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.fields import mapping
 from validator.model import Run
 from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Add, Context, Edit, Problem, Remove, rule
+from validator.rule import Add, Edit, Problem, Remove, rule
 from validator.source import Place
 
 FIELD = "schedulerName"
@@ -36,7 +36,7 @@ FIELD = "schedulerName"
     fix="unsafe",
     needs=("schedulerName",),
 )
-def scheduler_name_on_job_spec(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def scheduler_name_on_job_spec(run: Run) -> Iterator[Problem]:
     """A scheduler's name where no operator looks for it."""
     if run.kind not in REPLICA_FIELDS:
         return

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from validator.fields import items, mapping, text
 from validator.model import Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.source import Place
 
 RESERVED = {
@@ -49,7 +49,7 @@ class _Override(NamedTuple):
     ),
     needs=("TrainJob", "TrainingRuntime"),
 )
-def trainjob_override_refused(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def trainjob_override_refused(run: Run) -> Iterator[Problem]:
     """An override that the webhook does not let through."""
     if run.kind != "TrainJob":
         return

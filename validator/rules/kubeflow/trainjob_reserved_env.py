@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from validator.fields import items, mapping, text
 from validator.model import Run
-from validator.rule import Context, Problem, Remove, rule
+from validator.rule import Problem, Remove, rule
 
 TORCH = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
 MPI = (
@@ -42,7 +42,7 @@ INSTEAD = {"PET_NNODES": "trainer.numNodes", "PET_NPROC_PER_NODE": "trainer.numP
     fix="safe",
     needs=("TrainJob", "TrainingRuntime"),
 )
-def trainjob_reserved_env(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def trainjob_reserved_env(run: Run) -> Iterator[Problem]:
     """A reserved variable in a TrainJob's trainer."""
     if run.kind != "TrainJob":
         return

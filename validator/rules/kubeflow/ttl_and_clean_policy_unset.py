@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from validator.fields import mapping
 from validator.model import Run
 from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -30,7 +30,7 @@ from validator.rule import Context, Problem, rule
         "kubeflow/mpi-operator v0.8.0 pkg/apis/kubeflow/v2beta1/default.go: setDefaultsRunPolicy",
     ),
 )
-def ttl_and_clean_policy_unset(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def ttl_and_clean_policy_unset(run: Run) -> Iterator[Problem]:
     """A job that nothing cleans up."""
     if run.kind not in REPLICA_FIELDS:
         return

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from validator.aspects import shared_memory
 from validator.model import Role
-from validator.rule import Context, Edit, Problem, Remove, rule
+from validator.rule import Edit, Problem, Remove, rule
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Context, Edit, Problem, Remove, rule
     fix="unsafe",
     needs=("hostIPC",),
 )
-def host_ipc_for_shm(role: Role, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def host_ipc_for_shm(role: Role) -> Iterator[Problem]:
     """The node's IPC namespace in a pod that trains."""
     containers = shared_memory.accelerated(role)
     if not containers or not shared_memory.host_ipc(role.pod) or _serves_mps(role):

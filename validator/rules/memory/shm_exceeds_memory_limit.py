@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from validator.aspects import shared_memory
 from validator.model import Container, Pod
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -27,7 +27,7 @@ from validator.rule import Context, Problem, rule
     ),
     needs=("emptyDir",),
 )
-def shm_exceeds_memory_limit(pod: Pod, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def shm_exceeds_memory_limit(pod: Pod) -> Iterator[Problem]:
     """A /dev/shm that does not fit into the memory of its containers."""
     for volume in filter(shared_memory.in_memory, pod.volumes):
         users = [one for one in pod.containers if shared_memory.volume(pod, one) is volume]

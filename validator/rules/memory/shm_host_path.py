@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from validator.aspects import shared_memory
 from validator.fields import text
 from validator.model import Container, Pod, Volume
-from validator.rule import Add, Context, Edit, Problem, Rename, SetValue, rule
+from validator.rule import Add, Edit, Problem, Rename, SetValue, rule
 
 # The second is the older name of the first.
 SAME = (shared_memory.PATH, "/run/shm")
@@ -34,7 +34,7 @@ SAME = (shared_memory.PATH, "/run/shm")
     fix="unsafe",
     needs=("hostPath",),
 )
-def shm_host_path(pod: Pod, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def shm_host_path(pod: Pod) -> Iterator[Problem]:
     """The node's /dev/shm in a pod."""
     for container in pod.containers:
         volume = shared_memory.volume(pod, container)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from validator.aspects import shared_memory
 from validator.model import Pod, Volume
-from validator.rule import Add, Context, Edit, Problem, SetValue, rule
+from validator.rule import Add, Edit, Problem, SetValue, rule
 
 
 @rule(
@@ -31,7 +31,7 @@ from validator.rule import Add, Context, Edit, Problem, SetValue, rule
     fix="safe",
     needs=("emptyDir",),
 )
-def shm_not_memory_medium(pod: Pod, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def shm_not_memory_medium(pod: Pod) -> Iterator[Problem]:
     """A /dev/shm on disk."""
     for container in (*pod.containers, *pod.init_containers):
         volume = shared_memory.volume(pod, container)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from validator.aspects import shared_memory
 from validator.model import Pod
-from validator.rule import Add, Context, Problem, rule
+from validator.rule import Add, Problem, rule
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Add, Context, Problem, rule
     fix="unsafe",
     needs=("emptyDir",),
 )
-def shm_size_unlimited(pod: Pod, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def shm_size_unlimited(pod: Pod) -> Iterator[Problem]:
     """A /dev/shm without bound."""
     for container in pod.containers:
         volume = shared_memory.volume(pod, container)

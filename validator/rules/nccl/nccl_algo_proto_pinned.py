@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.aspects.settings import dropped
 from validator.facts.nccl_tuning import ELEMENTS
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Context, Problem, rule
     fix="unsafe",
     needs=("NCCL_ALGO", "NCCL_PROTO"),
 )
-def nccl_algo_proto_pinned(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_algo_proto_pinned(setting: Setting) -> Iterator[Problem]:
     """An algorithm or protocol that is not NCCL's choice."""
     value = setting.value or ""
     if setting.name not in ELEMENTS or not value or value.startswith("^"):

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from validator.aspects.settings import changed, literal
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 LEVELS = ("VERSION", "WARN", "INFO", "ABORT", "TRACE")
 SILENCE = ("", "NONE", "OFF", "0", "NO", "FALSE")
@@ -34,7 +34,7 @@ MEANT = {
     fix="safe",
     needs=("NCCL_DEBUG",),
 )
-def nccl_debug_level_invalid(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_debug_level_invalid(setting: Setting) -> Iterator[Problem]:
     """A word that is no log level of NCCL."""
     value = literal(setting) if setting.name == "NCCL_DEBUG" else None
     word = (value or "").strip().upper()

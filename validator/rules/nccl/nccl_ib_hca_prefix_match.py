@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.aspects.settings import changed, literal
 from validator.facts import nccl_lists
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 # An adapter with its number: `mlx5_1`, `mlx5_ib1`, `mlx5_bond_1`, `bnxt_re1`.
 NUMBERED = re.compile(r"\w{1,60}_[a-z_]{0,20}([0-9]{1,6})")
@@ -35,7 +35,7 @@ NUMBERED = re.compile(r"\w{1,60}_[a-z_]{0,20}([0-9]{1,6})")
     fix="safe",
     needs=("NCCL_IB_HCA",),
 )
-def nccl_ib_hca_prefix_match(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_ib_hca_prefix_match(setting: Setting) -> Iterator[Problem]:
     """An adapter's full name in a list of prefixes."""
     value = literal(setting) if setting.name == nccl_lists.ADAPTERS else None
     adapters = nccl_lists.read(value or "")

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from validator.aspects.settings import changed
 from validator.facts.strtoll import number
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 LONGEST = 31
 
@@ -30,7 +30,7 @@ LONGEST = 31
     fix="safe",
     needs=("NCCL_IB_TIMEOUT",),
 )
-def nccl_ib_timeout_infinite(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_ib_timeout_infinite(setting: Setting) -> Iterator[Problem]:
     """A timeout that never ends."""
     exponent = number(setting.value) if setting.name == "NCCL_IB_TIMEOUT" else None
     if exponent is None or 0 < exponent <= LONGEST:

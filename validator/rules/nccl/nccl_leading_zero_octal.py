@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from validator.aspects.settings import changed, literal
 from validator.facts import nccl, strtoll
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 # Text, or lists of numbers that NCCL reads in another way.
 TEXTS = frozenset(
@@ -39,7 +39,7 @@ TEXTS = frozenset(
     fix="safe",
     needs=("NCCL_",),
 )
-def nccl_leading_zero_octal(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_leading_zero_octal(setting: Setting) -> Iterator[Problem]:
     """A decimal number that NCCL reads as octal."""
     value = (literal(setting) or "").strip()
     if setting.name in TEXTS or setting.name not in nccl.variables() or not re.fullmatch(r"0[0-9]{1,18}", value):

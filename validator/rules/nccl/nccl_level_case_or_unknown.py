@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.aspects.settings import changed, literal
 from validator.facts.nccl_levels import LEVELS, VARIABLES
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Context, Problem, rule
     fix="safe",
     needs=("_LEVEL",),
 )
-def nccl_level_case_or_unknown(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_level_case_or_unknown(setting: Setting) -> Iterator[Problem]:
     """A word that is no path type."""
     value = literal(setting)
     if setting.name not in VARIABLES or not value or value in LEVELS or value[0].isdigit():

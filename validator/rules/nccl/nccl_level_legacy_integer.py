@@ -17,7 +17,7 @@ from validator.aspects.settings import changed, literal
 from validator.facts import strtoll
 from validator.facts.nccl_levels import NUMBERED, VARIABLES
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -32,7 +32,7 @@ from validator.rule import Context, Problem, rule
     fix="safe",
     needs=("_LEVEL",),
 )
-def nccl_level_legacy_integer(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_level_legacy_integer(setting: Setting) -> Iterator[Problem]:
     """A path type given as a number."""
     value = literal(setting) or ""
     number = strtoll.number(value) if re.fullmatch(r"[0-9]{1,18}", value) else None

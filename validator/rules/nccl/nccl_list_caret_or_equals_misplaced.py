@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.aspects.settings import changed, literal
 from validator.facts import nccl_lists
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 SIGNS = {"": "", "^": "^", "=": "=", "^=": "^=", "=^": "^=", "==": "=", "^^": "^"}
 
@@ -34,7 +34,7 @@ SIGNS = {"": "", "^": "^", "=": "=", "^=": "^=", "=^": "^=", "==": "=", "^^": "^
     fix="safe",
     needs=("NCCL_",),
 )
-def nccl_list_caret_or_equals_misplaced(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_list_caret_or_equals_misplaced(setting: Setting) -> Iterator[Problem]:
     """A sign that NCCL takes for a part of a name."""
     if setting.name not in nccl_lists.LISTS:
         return

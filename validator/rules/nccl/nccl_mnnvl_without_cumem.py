@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from validator.facts.strtoll import number
 from validator.model import Container
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -31,7 +31,7 @@ from validator.rule import Context, Problem, rule
     ),
     needs=("NCCL_MNNVL_ENABLE",),
 )
-def nccl_mnnvl_without_cumem(container: Container, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_mnnvl_without_cumem(container: Container) -> Iterator[Problem]:
     """Multi-node NVLink asked for, and what it needs switched off."""
     wanted, memory = container.setting("NCCL_MNNVL_ENABLE"), container.setting("NCCL_CUMEM_ENABLE")
     if wanted is None or memory is None or number(wanted.value) != 1 or number(memory.value) != 0:

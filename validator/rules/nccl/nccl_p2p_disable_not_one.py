@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.aspects.settings import changed, literal
 from validator.facts import strtoll
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Context, Problem, rule
     fix="safe",
     needs=("NCCL_P2P_DISABLE",),
 )
-def nccl_p2p_disable_not_one(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_p2p_disable_not_one(setting: Setting) -> Iterator[Problem]:
     """A number that is neither 0 nor 1."""
     number = strtoll.number((literal(setting) or "")[:18]) if setting.name == "NCCL_P2P_DISABLE" else None
     if number not in (None, 0, 1):

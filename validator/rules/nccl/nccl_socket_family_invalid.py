@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from validator.aspects.settings import changed, literal
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 FAMILIES = ("AF_INET", "AF_INET6")
 MEANT = {
@@ -32,7 +32,7 @@ MEANT = {
     fix="safe",
     needs=("NCCL_SOCKET_FAMILY",),
 )
-def nccl_socket_family_invalid(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_socket_family_invalid(setting: Setting) -> Iterator[Problem]:
     """A word that is no address family of NCCL."""
     value = literal(setting) if setting.name == "NCCL_SOCKET_FAMILY" else None
     if not value or value in FAMILIES:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from validator.facts.strtoll import number
 from validator.model import Container
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 MOST_SOCKETS = 64
 MOST_THREADS = 16
@@ -32,7 +32,7 @@ MOST_THREADS = 16
     ),
     needs=("NCCL_NSOCKS_PERTHREAD", "NCCL_SOCKET_NTHREADS"),
 )
-def nccl_socket_threads_product(container: Container, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_socket_threads_product(container: Container) -> Iterator[Problem]:
     """More sockets than NCCL opens."""
     per_thread, per_connection = container.setting("NCCL_NSOCKS_PERTHREAD"), container.setting("NCCL_SOCKET_NTHREADS")
     if per_thread is None or per_connection is None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from validator.aspects.settings import changed
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 SWITCHES = ("_DISABLE", "_ENABLE", "NCCL_IGNORE_CPU_AFFINITY", "NCCL_IB_ADAPTIVE_ROUTING", "NCCL_COMM_BLOCKING")
 BOOLEANS = ("NCCL_SET_THREAD_NAME", "NCCL_WARN_ENABLE_DEBUG_INFO", "NCCL_PARAM_DUMP_ALL")
@@ -33,7 +33,7 @@ OFF = ("false", "no", "off", "n", "f", "disable", "disabled")
     fix="safe",
     needs=("NCCL_",),
 )
-def nccl_word_boolean(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nccl_word_boolean(setting: Setting) -> Iterator[Problem]:
     """A word where NCCL reads a number."""
     if not setting.name.startswith("NCCL_") or not setting.name.endswith(SWITCHES) or setting.name in BOOLEANS:
         return

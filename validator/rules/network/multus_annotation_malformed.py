@@ -19,7 +19,7 @@ from typing import Any
 from validator.aspects import addresses, multus
 from validator.aspects.multus import Attachment, Malformed
 from validator.model import Pod
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
 # Go's net.ParseMAC takes 6, 8 and 20 bytes, in pairs or in groups of four digits.
@@ -43,7 +43,7 @@ HELP = "write `name`, `namespace/name@interface`, several with commas between, o
     ),
     needs=("k8s.v1.cni.cncf.io",),
 )
-def multus_annotation_malformed(pod: Pod, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def multus_annotation_malformed(pod: Pod) -> Iterator[Problem]:
     """Annotations that Multus refuses."""
     found = multus.parse(multus.value(pod))
     faults = [found.reason] if isinstance(found, Malformed) else [fault for one in found for fault in _faults(one)]

@@ -20,7 +20,7 @@ from typing import Any
 from validator.aspects import cni
 from validator.fields import mapping
 from validator.model import Network
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.source import Place
 
 HELP = "write one JSON object with a `type`, or with `plugins` that each have a `type`"
@@ -37,7 +37,7 @@ HELP = "write one JSON object with a `type`, or with `plugins` that each have a 
         "containernetworking/cni v1.3.0 libcni/conf.go: NetworkPluginConfFromBytes wants a type",
     ),
 )
-def nad_config_not_json(network: Network, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nad_config_not_json(network: Network) -> Iterator[Problem]:
     """A configuration that Multus cannot read."""
     if isinstance(_raw(network), dict | list):
         yield Problem(network.config_at, "`config` is YAML where the text of a JSON object belongs", HELP)

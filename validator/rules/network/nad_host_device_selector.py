@@ -18,7 +18,7 @@ from typing import Any
 
 from validator.aspects import cni
 from validator.model import Network
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 SELECTORS = ("device", "hwaddr", "kernelpath", "pciBusID")
 RDMA_DEVICE = re.compile(r"((mlx[45]|bnxt_re|irdma)_?\d+|(roce|rdma)p\d+s\d+(f\d+)?)$")
@@ -34,7 +34,7 @@ RDMA_DEVICE = re.compile(r"((mlx[45]|bnxt_re|irdma)_?\d+|(roce|rdma)p\d+s\d+(f\d
         "k8snetworkplumbingwg/multus-cni v4.3.0 pkg/types/conf.go: delegateAddDeviceID",
     ),
 )
-def nad_host_device_selector(network: Network, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nad_host_device_selector(network: Network) -> Iterator[Problem]:
     """A host-device plugin that finds no interface."""
     for plugin, at in cni.plugins(network, "host-device"):
         if network.resource is not None:

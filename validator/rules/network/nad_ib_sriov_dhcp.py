@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from validator.aspects import cni
 from validator.model import Network
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Context, Problem, rule
         "k8snetworkplumbingwg/ib-sriov-cni README.md: ipam, rdmaIsolation",
     ),
 )
-def nad_ib_sriov_dhcp(network: Network, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nad_ib_sriov_dhcp(network: Network) -> Iterator[Problem]:
     """What ib-sriov cannot be combined with."""
     for plugin, at in cni.plugins(network, "ib-sriov"):
         ipam = cni.value(plugin, "ipam")

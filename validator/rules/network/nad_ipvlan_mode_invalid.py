@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from validator.aspects import cni
 from validator.model import Network
-from validator.rule import Context, Problem, SetValue, rule
+from validator.rule import Problem, SetValue, rule
 
 MODES = ("l2", "l3", "l3s")
 
@@ -28,7 +28,7 @@ MODES = ("l2", "l3", "l3s")
     sources=("containernetworking/plugins v1.9.1 plugins/main/ipvlan/ipvlan.go: modeFromString",),
     fix="safe",
 )
-def nad_ipvlan_mode_invalid(network: Network, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nad_ipvlan_mode_invalid(network: Network) -> Iterator[Problem]:
     """A mode that ipvlan rejects."""
     for plugin, at in cni.plugins(network, "ipvlan"):
         mode = cni.value(plugin, "mode")

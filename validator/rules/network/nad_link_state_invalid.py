@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from validator.aspects import cni
 from validator.model import Network
-from validator.rule import Context, Problem, SetValue, rule
+from validator.rule import Problem, SetValue, rule
 
 STATES = ("auto", "enable", "disable")
 MEANT = {
@@ -36,7 +36,7 @@ MEANT = {
     ),
     fix="safe",
 )
-def nad_link_state_invalid(network: Network, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nad_link_state_invalid(network: Network) -> Iterator[Problem]:
     """A link state of another vocabulary."""
     for plugin, at in cni.plugins(network, "sriov", "ib-sriov"):
         state = cni.value(plugin, "link_state")

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from validator.aspects import cni
 from validator.model import Network
-from validator.rule import Context, Problem, SetValue, rule
+from validator.rule import Problem, SetValue, rule
 
 MODES = ("bridge", "private", "vepa", "passthru")
 MEANT = {**{mode: mode for mode in MODES}, "passthrough": "passthru", "pass-through": "passthru", "bridged": "bridge"}
@@ -29,7 +29,7 @@ MEANT = {**{mode: mode for mode in MODES}, "passthrough": "passthru", "pass-thro
     sources=("containernetworking/plugins v1.9.1 plugins/main/macvlan/macvlan.go: modeFromString, loadConf",),
     fix="safe",
 )
-def nad_macvlan_mode_invalid(network: Network, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nad_macvlan_mode_invalid(network: Network) -> Iterator[Problem]:
     """A mode or MTU that macvlan rejects."""
     for plugin, at in cni.plugins(network, "macvlan"):
         mode, mtu = cni.value(plugin, "mode"), cni.value(plugin, "mtu")

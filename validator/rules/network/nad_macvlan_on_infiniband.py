@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from validator.aspects import cni
 from validator.fields import text
 from validator.model import Project
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.source import Place
 
 INFINIBAND = re.compile(r"ib(\d+|[ps]\d\w*)(\.\w+)?$")
@@ -34,7 +34,7 @@ INFINIBAND = re.compile(r"ib(\d+|[ps]\d\w*)(\.\w+)?$")
     ),
     needs=("macvlan", "MacvlanNetwork"),
 )
-def nad_macvlan_on_infiniband(project: Project, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nad_macvlan_on_infiniband(project: Project) -> Iterator[Problem]:
     """Masters that are no Ethernet interfaces."""
     for master, place in _masters(project):
         if INFINIBAND.match(master):

@@ -16,7 +16,7 @@ from typing import Any
 
 from validator.aspects import cni
 from validator.model import Network
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 PROTOCOLS = ("802.1q", "802.1ad")
 
@@ -28,7 +28,7 @@ PROTOCOLS = ("802.1q", "802.1ad")
     since="0.1.0",
     sources=("k8snetworkplumbingwg/sriov-cni v2.10.0 pkg/config/config.go: LoadConf",),
 )
-def nad_sriov_vlan_invalid(network: Network, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nad_sriov_vlan_invalid(network: Network) -> Iterator[Problem]:
     """VLAN settings that the plugin rejects."""
     for plugin, at in cni.plugins(network, "sriov"):
         for name, fault, advice in _faults(plugin):

@@ -18,7 +18,7 @@ from typing import Any
 from validator.aspects import addresses, cni
 from validator.aspects.whereabouts import pools
 from validator.model import Network
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -31,7 +31,7 @@ from validator.rule import Context, Problem, rule
         "k8snetworkplumbingwg/whereabouts v0.9.4 pkg/config/config.go: LoadIPAMConfig empties OmitRanges",
     ),
 )
-def nad_whereabouts_exclude_invalid(network: Network, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nad_whereabouts_exclude_invalid(network: Network) -> Iterator[Problem]:
     """Excluded ranges that cannot be read."""
     for pool in pools(network):
         for index, entry in enumerate(pool.exclude):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from validator.aspects import addresses, cni
 from validator.aspects.whereabouts import Pool, pools
 from validator.model import Network
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 if TYPE_CHECKING:
     from validator.aspects.addresses import Address, Subnet
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         "k8snetworkplumbingwg/whereabouts v0.9.4 pkg/iphelpers/iphelpers.go: GetIPRange, FirstUsableIP",
     ),
 )
-def nad_whereabouts_range_invalid(network: Network, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nad_whereabouts_range_invalid(network: Network) -> Iterator[Problem]:
     """Ranges and limits that whereabouts rejects or ignores."""
     for pool in pools(network):
         subnet = pool.subnet

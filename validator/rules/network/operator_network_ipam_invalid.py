@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from validator.fields import text
 from validator.model import Resource
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 KINDS = ("SriovNetwork", "SriovIBNetwork", "OVSNetwork", "MacvlanNetwork", "IPoIBNetwork", "HostDeviceNetwork")
 
@@ -31,7 +31,7 @@ KINDS = ("SriovNetwork", "SriovIBNetwork", "OVSNetwork", "MacvlanNetwork", "IPoI
     ),
     needs=("HostDeviceNetwork", "IPoIBNetwork", "MacvlanNetwork", "OVSNetwork", "SriovIBNetwork", "SriovNetwork"),
 )
-def operator_network_ipam_invalid(resource: Resource, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def operator_network_ipam_invalid(resource: Resource) -> Iterator[Problem]:
     """IPAM settings that are no JSON object."""
     raw = text(resource.tree, "spec", "ipam") if resource.kind in KINDS else ""
     fault = _fault(raw) if raw.strip() else None

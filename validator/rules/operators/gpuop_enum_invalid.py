@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from validator.fields import mapping
 from validator.model import Resource
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 ENUMS: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {
     "ClusterPolicy": {
@@ -40,7 +40,7 @@ ENUMS: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {
     sources=("NVIDIA/gpu-operator v26.7.0 deployments/gpu-operator/crds: enum of ClusterPolicy and NVIDIADriver",),
     needs=("ClusterPolicy", "NVIDIADriver"),
 )
-def gpuop_enum_invalid(resource: Resource, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def gpuop_enum_invalid(resource: Resource) -> Iterator[Problem]:
     """Values outside their list."""
     if not resource.api_version.startswith("nvidia.com/"):
         return

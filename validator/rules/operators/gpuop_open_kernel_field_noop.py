@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from validator.fields import mapping
 from validator.model import Resource
-from validator.rule import Context, Edit, Problem, Remove, Rename, SetValue, rule
+from validator.rule import Edit, Problem, Remove, Rename, SetValue, rule
 
 DRIVERS = {"ClusterPolicy": ("spec", "driver"), "NVIDIADriver": ("spec",)}
 
@@ -32,7 +32,7 @@ DRIVERS = {"ClusterPolicy": ("spec", "driver"), "NVIDIADriver": ("spec",)}
     fix="safe",
     needs=("ClusterPolicy", "NVIDIADriver"),
 )
-def gpuop_open_kernel_field_noop(resource: Resource, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def gpuop_open_kernel_field_noop(resource: Resource) -> Iterator[Problem]:
     """A field without effect."""
     path = DRIVERS.get(resource.kind)
     driver = mapping(resource.tree, *path) if path and resource.api_version.startswith("nvidia.com/") else {}

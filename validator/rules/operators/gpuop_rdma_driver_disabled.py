@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from validator.fields import mapping
 from validator.model import Resource
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -26,7 +26,7 @@ from validator.rule import Context, Problem, rule
     inferred=True,
     needs=("ClusterPolicy",),
 )
-def gpuop_rdma_driver_disabled(resource: Resource, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def gpuop_rdma_driver_disabled(resource: Resource) -> Iterator[Problem]:
     """Peermem of a driver that is not deployed."""
     driver = mapping(resource.tree, "spec", "driver")
     if resource.kind != "ClusterPolicy" or driver.get("enabled") is not False:

@@ -19,7 +19,7 @@ from validator.aspects import cni
 from validator.fields import mapping, text
 from validator.model import Resource
 from validator.reading import BrokenText, embedded
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.source import Place
 
 SELECTORS = ("vendors", "deviceIDs", "drivers", "ifNames", "linkTypes")
@@ -32,7 +32,7 @@ SELECTORS = ("vendors", "deviceIDs", "drivers", "ifNames", "linkTypes")
     since="0.1.0",
     sources=("Mellanox/k8s-rdma-shared-dev-plugin pkg/resources/resources_manager.go: ReadConfig, ValidateConfigs",),
 )
-def rdma_plugin_config_invalid(resource: Resource, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def rdma_plugin_config_invalid(resource: Resource) -> Iterator[Problem]:
     """A configuration that the plugin refuses."""
     for at, raw in _configurations(resource):
         fault = _json_fault(raw)

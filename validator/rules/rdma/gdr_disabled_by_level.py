@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from validator.aspects.settings import dropped, literal
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -26,7 +26,7 @@ from validator.rule import Context, Problem, rule
     fix="unsafe",
     needs=("NCCL_NET_GDR_LEVEL",),
 )
-def gdr_disabled_by_level(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def gdr_disabled_by_level(setting: Setting) -> Iterator[Problem]:
     """The level at which GPUDirect RDMA is off."""
     if setting.name == "NCCL_NET_GDR_LEVEL" and literal(setting) == "LOC":
         yield Problem(

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from validator.facts.devices import rdma_resources
 from validator.fields import text
 from validator.model import Pod
-from validator.rule import Context, Edit, Problem, Remove, rule
+from validator.rule import Edit, Problem, Remove, rule
 
 DEVICES = "/dev/infiniband"
 
@@ -32,7 +32,7 @@ DEVICES = "/dev/infiniband"
     fix="unsafe",
     needs=("hostPath",),
 )
-def infiniband_hostpath_with_device_plugin(pod: Pod, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def infiniband_hostpath_with_device_plugin(pod: Pod) -> Iterator[Problem]:
     """The device files of all cards beside those that were allocated."""
     for volume in pod.volumes:
         if volume.kind != "hostPath" or not text(volume.body, "path").startswith(DEVICES):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from validator.facts.devices import rdma_resources
 from validator.model import Container
-from validator.rule import Append, Context, Edit, Problem, SetValue, rule
+from validator.rule import Append, Edit, Problem, SetValue, rule
 
 
 @rule(
@@ -30,7 +30,7 @@ from validator.rule import Append, Context, Edit, Problem, SetValue, rule
     fix="unsafe",
     needs=("privileged",),
 )
-def privileged_for_rdma(container: Container, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def privileged_for_rdma(container: Container) -> Iterator[Problem]:
     """More rights than an RDMA device needs."""
     devices = rdma_resources(container)
     if not devices or not container.privileged:

@@ -19,7 +19,7 @@ from validator.facts.devices import any_rdma, rdma_resources
 from validator.fields import text
 from validator.model import Role, Run
 from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 FOLDERS = ("/dev", "/dev/infiniband")
 
@@ -34,7 +34,7 @@ FOLDERS = ("/dev", "/dev/infiniband")
         "NVIDIA/nccl v2.30.7-1 src/init.cc: IGNORE_NET_MISMATCH is on by default, so nothing stops it before",
     ),
 )
-def rdma_resource_asymmetric(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def rdma_resource_asymmetric(run: Run) -> Iterator[Problem]:
     """A role without the RDMA device that others have."""
     if run.kind not in REPLICA_FIELDS or not any(any_rdma(role.pod.containers) for role in run.training_roles):
         return

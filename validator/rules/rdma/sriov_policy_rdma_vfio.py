@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from validator.fields import mapping
 from validator.model import Resource
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -25,7 +25,7 @@ from validator.rule import Context, Problem, rule
     sources=("k8snetworkplumbingwg/sriov-network-operator v1.6.0 pkg/webhook/validate.go: deviceType against isRdma",),
     needs=("SriovNetworkNodePolicy",),
 )
-def sriov_policy_rdma_vfio(resource: Resource, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def sriov_policy_rdma_vfio(resource: Resource) -> Iterator[Problem]:
     """RDMA on a user space driver."""
     if resource.kind != "SriovNetworkNodePolicy":
         return

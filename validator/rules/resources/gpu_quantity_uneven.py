@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from validator.facts.devices import gpus
 from validator.facts.extended_resources import quantity_at
 from validator.model import Role, Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.source import Place
 
 
@@ -27,7 +27,7 @@ from validator.source import Place
     since="0.1.0",
     sources=("https://docs.pytorch.org/docs/stable/elastic/run.html: important notices, 5",),
 )
-def gpu_quantity_uneven(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def gpu_quantity_uneven(run: Run) -> Iterator[Problem]:
     """Pods of one run with different numbers of GPUs."""
     if run.kind != "PyTorchJob":
         return

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 
 from validator.model import Command
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 PROGRAMS = ("mpirun", "mpiexec", "orterun", "prterun")
 JOINED = re.compile(r"-x\s+([A-Za-z_]\w*(?:=.*)?)\Z", re.DOTALL)
@@ -32,7 +32,7 @@ QUOTED = re.compile(r"""(["'])[A-Za-z_]\w*=.*\1\Z|[A-Za-z_]\w*=(["']).*\2\Z""", 
         "Kubernetes documentation, Define a Command and Arguments for a Container: each item is one argument",
     ),
 )
-def mpirun_env_in_one_argument(command: Command, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def mpirun_env_in_one_argument(command: Command) -> Iterator[Problem]:
     """`-x` and its value in one word, or a value with quotes of its own."""
     if command.program not in PROGRAMS:
         return

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 NAMES = re.compile(
     r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|SECRET|SECRET_(?:ACCESS_)?KEY|PRIVATE_KEY|STORAGE_KEY)$"
@@ -44,7 +44,7 @@ SHORTEST = 8
         "Kubernetes documentation, ConfigMaps: not for confidential data",
     ),
 )
-def token_in_plain_env(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def token_in_plain_env(setting: Setting) -> Iterator[Problem]:
     """A literal value for a variable that holds a secret."""
     name, value = setting.name.upper(), (setting.value or "").strip()
     if not NAMES.search(name) or OTHER.search(name):

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from validator.aspects.torchrun import launches
 from validator.model import Container
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Context, Problem, rule
     ),
     needs=("-c",),
 )
-def torchrun_inline_code(container: Container, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def torchrun_inline_code(container: Container) -> Iterator[Problem]:
     """`-c` among torchrun's own options."""
     for launch in launches(container):
         for word, at in zip(launch.words, launch.word_at, strict=False):

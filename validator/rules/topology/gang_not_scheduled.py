@@ -21,7 +21,7 @@ from validator.facts.kubeflow import RUNTIMES
 from validator.facts.kueue import QUEUE
 from validator.fields import mapping, text
 from validator.model import Role, Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 # Labels and annotations by which a group, or the queue of a scheduler with gangs, is named.
 GROUP_WORDS = ("pod-group", "group-name", "kai.scheduler/", "runai/", "volcano.sh/", "yunikorn.apache.org/")
@@ -37,7 +37,7 @@ GROUP_WORDS = ("pod-group", "group-name", "kai.scheduler/", "runai/", "volcano.s
         "kueue.sigs.k8s.io/docs/concepts/workload: a workload is admitted as a whole",
     ),
 )
-def gang_not_scheduled(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def gang_not_scheduled(run: Run) -> Iterator[Problem]:
     """Jobs of several GPU pods without a gang."""
     if run.kind in RUNTIMES or run.elastic is not None or not pods_are_whole(run) or (run.nodes or 0) < 2:
         return

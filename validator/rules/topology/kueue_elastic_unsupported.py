@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from validator.facts.kubeflow import RUNTIMES
 from validator.facts.kueue import ELASTIC
 from validator.model import Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Context, Problem, rule
     ),
     needs=("kueue.x-k8s.io",),
 )
-def kueue_elastic_unsupported(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def kueue_elastic_unsupported(run: Run) -> Iterator[Problem]:
     """The annotation on a kind that cannot use it."""
     if run.annotations.get(ELASTIC) == "true" and run.kind not in ("Job", *RUNTIMES):
         yield Problem(

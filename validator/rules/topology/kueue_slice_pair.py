@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from validator.facts.kueue import GROUP, PREFERRED, REQUIRED, SLICE_CONSTRAINTS, SLICE_REQUIRED, SLICE_SIZE, SLICES
 from validator.fields import decimal
 from validator.model import Role, Run
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.source import Place
 
 
@@ -33,7 +33,7 @@ from validator.source import Place
     ),
     needs=("kueue.x-k8s.io",),
 )
-def kueue_slice_pair(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def kueue_slice_pair(run: Run) -> Iterator[Problem]:
     """Slices and groups that Kueue rejects."""
     groups: dict[str, list[Role]] = {}
     for role in run.roles:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from validator.facts.kueue import TOPOLOGY_REQUESTS, UNCONSTRAINED
 from validator.model import Pod
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 # What Go's strconv.ParseBool takes.
 BOOLEANS = ("1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False")
@@ -30,7 +30,7 @@ BOOLEANS = ("1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "fals
     sources=("kubernetes-sigs/kueue v0.19.2 pkg/controller/jobframework/tas_validation.go: ValidateTASPodSetRequest",),
     needs=("kueue.x-k8s.io",),
 )
-def kueue_topology_conflict(pod: Pod, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def kueue_topology_conflict(pod: Pod) -> Iterator[Problem]:
     """More than one topology request."""
     at = pod.template_at.child("metadata", "annotations")
     found = [name for name in pod.annotations if name in TOPOLOGY_REQUESTS]

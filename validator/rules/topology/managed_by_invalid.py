@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from validator.fields import mapping
 from validator.model import Run
-from validator.rule import Context, Problem, SetValue, rule
+from validator.rule import Problem, SetValue, rule
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 TRAINING_OPERATOR = "kubeflow.org/training-operator"
@@ -47,7 +47,7 @@ OPERATORS = (
     fix="safe",
     needs=("managedBy",),
 )
-def managed_by_invalid(run: Run, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def managed_by_invalid(run: Run) -> Iterator[Problem]:
     """A manager that this kind does not know."""
     in_policy = run.api_version.startswith("kubeflow.org/")
     holder, at = run.spec, run.at.child("spec")

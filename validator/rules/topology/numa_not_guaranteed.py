@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from validator.facts.devices import gpus
 from validator.facts.quantities import number
 from validator.model import Container
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 
 @rule(
@@ -31,7 +31,7 @@ from validator.rule import Context, Problem, rule
         "kubernetes.io/docs/concepts/workloads/pods/pod-qos: criteria of Guaranteed",
     ),
 )
-def numa_not_guaranteed(container: Container, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def numa_not_guaranteed(container: Container) -> Iterator[Problem]:
     """GPU containers whose CPUs are shared."""
     if not gpus(container):
         return

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from validator.aspects.settings import changed, literal
 from validator.facts.torch_variables import BOOLEANS, FALSE, INTEGERS, TRUE
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 ON = ("on", "enable", "enabled")
 OFF = ("off", "disable", "disabled")
@@ -43,7 +43,7 @@ _MORE = re.compile(r"\s*[^\s.]|\.0*[1-9]")
     fix="safe",
     needs=("TORCH_", "NCCL_"),
 )
-def torch_cvar_value_invalid(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def torch_cvar_value_invalid(setting: Setting) -> Iterator[Problem]:
     """A value that ends the process."""
     value = literal(setting)
     if value is None:

@@ -19,7 +19,7 @@ from validator.aspects.settings import name_at, renamed
 from validator.facts.nccl import variables
 from validator.facts.torch_variables import KNOWN, LEGACY
 from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.spelling import closest
 
 PREFIXES = ("TORCH_NCCL_", "TORCH_FR_")
@@ -38,7 +38,7 @@ SIMILARITY = 0.85
     fix="unsafe",
     needs=("TORCH_", "NCCL_"),
 )
-def torch_nccl_unknown_env(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def torch_nccl_unknown_env(setting: Setting) -> Iterator[Problem]:
     """A name that torch.distributed does not ask for."""
     meant = _meant(setting.name)
     if meant is None:

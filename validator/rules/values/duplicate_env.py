@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from validator.fields import items, text
 from validator.model import Container
-from validator.rule import Context, Problem, Remove, rule
+from validator.rule import Problem, Remove, rule
 
 
 @rule(
@@ -31,7 +31,7 @@ from validator.rule import Context, Problem, Remove, rule
     ),
     fix="safe",
 )
-def duplicate_env(container: Container, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def duplicate_env(container: Container) -> Iterator[Problem]:
     """All entries of one name but the last."""
     entries = items(container.tree, "env")
     last = {text(entry, "name"): index for index, entry in enumerate(entries)}

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from validator.aspects.written import plain
 from validator.model import Setting
 from validator.roads.pods import as_text
-from validator.rule import Context, Problem, SetValue, rule
+from validator.rule import Problem, SetValue, rule
 
 TYPES = {bool: "boolean", int: "number", float: "number", list: "list", dict: "mapping"}
 
@@ -35,7 +35,7 @@ TYPES = {bool: "boolean", int: "number", float: "number", list: "list", dict: "m
     ),
     fix="safe",
 )
-def env_value_not_string(setting: Setting, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def env_value_not_string(setting: Setting) -> Iterator[Problem]:
     """A number, a boolean or a structure as the value of a variable."""
     kind = TYPES.get(type(setting.raw))
     if kind is None or setting.via not in ("env", "envFrom"):

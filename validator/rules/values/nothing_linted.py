@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.source import Place
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     since="0.1.0",
     sources=("stackrox/kube-linter issue 209: a run that finds no object to lint ends with success",),
 )
-def nothing_linted(reading: Reading, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def nothing_linted(reading: Reading) -> Iterator[Problem]:
     """A file or folder, named by the user, without anything that rules look at."""
     if reading.folder is None and not reading.linted and not reading.broken:
         yield Problem(

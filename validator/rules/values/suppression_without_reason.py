@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 if TYPE_CHECKING:
     from validator.suppression import Suppression
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     since="0.1.0",
     sources=("By definition: nothing stands behind the name of the rule that is allowed",),
 )
-def suppression_without_reason(suppression: Suppression, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def suppression_without_reason(suppression: Suppression) -> Iterator[Problem]:
     """A suppression with nothing behind its name."""
     if suppression.name and not suppression.reason:
         message = f"`{suppression.name}` is allowed here without a reason"

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.text import lines
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     since="0.1.0",
     sources=("YAML 1.2.2, 5.2: a processor reads UTF-8, UTF-16 and UTF-32; 6.1: no tabs as indentation",),
 )
-def unreadable_document(reading: Reading, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def unreadable_document(reading: Reading) -> Iterator[Problem]:
     """A text that the parser refuses."""
     if not reading.broken:
         return

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 if TYPE_CHECKING:
     from validator.suppression import Suppression
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     sources=("By definition: the suppression was compared with every finding of its rule at its place",),
     fix="safe",
 )
-def unused_suppression(suppression: Suppression, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def unused_suppression(suppression: Suppression) -> Iterator[Problem]:
     """A suppression that matches no finding."""
     if not suppression.name:
         yield Problem(suppression.at, "this allows no rule: it has no name", "write `allow NAME: reason`")

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from validator.roads.schema import dotted
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 from validator.source import Path
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     since="0.1.0",
     sources=("helm/helm v3.22 pkg/engine: only what a template names reaches its output",),
 )
-def value_without_effect(document: ValuesDocument, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def value_without_effect(document: ValuesDocument) -> Iterator[Problem]:
     """A value that can be changed without changing any object."""
     unknown = {fault.path for fault in document.faults()}
     for path in document.inert():

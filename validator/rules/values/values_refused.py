@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from validator.rule import Context, Problem, rule
+from validator.rule import Problem, rule
 
 if TYPE_CHECKING:
     from validator.roads.values import ValuesDocument
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         "charts/training-job/templates: every `fail`",
     ),
 )
-def values_refused(document: ValuesDocument, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def values_refused(document: ValuesDocument) -> Iterator[Problem]:
     """A value with which Helm renders nothing."""
     for fault in document.faults():
         if fault.kind == "wrong value":

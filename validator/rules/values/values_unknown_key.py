@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from validator.rule import Context, Problem, Rename, rule
+from validator.rule import Problem, Rename, rule
 from validator.spelling import closest
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     ),
     fix="unsafe",
 )
-def values_unknown_key(document: ValuesDocument, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def values_unknown_key(document: ValuesDocument) -> Iterator[Problem]:
     """A key in the values that the chart does not know."""
     for fault in document.faults():
         if fault.kind != "unknown key":

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from validator.aspects.written import plain
-from validator.rule import Context, Problem, SetValue, rule
+from validator.rule import Problem, SetValue, rule
 from validator.source import Document, Place
 
 KEYS = frozenset(
@@ -40,7 +40,7 @@ DEPTH = 6
     ),
     fix="safe",
 )
-def yaml_1_1_bool_or_octal(document: Document, context: Context) -> Iterator[Problem]:  # noqa: ARG001
+def yaml_1_1_bool_or_octal(document: Document) -> Iterator[Problem]:
     """Unquoted words and numbers that YAML 1.1 reads as something else."""
     if not isinstance(document.tree, dict) or "kind" in document.tree:
         return
