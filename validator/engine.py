@@ -7,10 +7,13 @@ from typing import Any
 
 from validator.finding import Finding, resolve
 from validator.model import Container, Pod, Project, Run
-from validator.rule import Context, Problem, Rule, Target
+from validator.rule import Context, Overflow, Problem, Rule, Target
 from validator.source import Document, EmbeddedDocument
 
 Found = Iterator[tuple[Rule, Problem]]
+
+# Findings of one rule in one file: nobody reads more, and some rules would take seconds to find them.
+MOST = 500
 
 
 class Engine:
@@ -38,6 +41,7 @@ class Engine:
     def judge(self, project: Project) -> list[Finding]:
         """All findings, in the order of the files' text."""
         judge = self._judge_with(_words(project, self._needs))
+        judge.begin()
         context = Context(project, self._target, self._profile)
         findings = [resolve(rule, problem) for rule, problem in judge.project(project, context)]
         # Containers that share a ConfigMap or an anchor lead to the same line more than once.
@@ -48,6 +52,7 @@ class Engine:
     def examine(self, things: Iterable[Any], project: Project) -> list[Finding]:
         """Findings about what is not in the model: how files were read, and what the user allows."""
         judge = self._judge_with(self._needs)
+        judge.begin()
         context = Context(project, self._target, self._profile)
         return [resolve(*found) for thing in things for found in judge.apply(type(thing).__name__, thing, context)]
 
@@ -77,7 +82,10 @@ def _words(project: Project, needs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class _Judge:
-    """The rules that can find anything, by what they are called with."""
+    """The rules that can find anything, by what they are called with.
+
+    It counts what each rule finds in each file.
+    """
 
     def __init__(self, rules: Iterable[Rule], parameters: Mapping[str, Any]) -> None:
         self._by_subject: dict[str, list[tuple[Rule, Any]]] = {}
@@ -85,8 +93,19 @@ class _Judge:
             entry = (rule, parameters.get(rule.code, rule.parameters))
             self._by_subject.setdefault(rule.subject, []).append(entry)
         self._by_name: dict[str, list[tuple[Rule, Any]]] = {}
+        self._by_need: dict[str, list[tuple[Rule, Any]]] = {}
+        for entry in self._by_subject.get("Setting", ()):
+            for need in entry[0].needs or ("",):
+                self._by_need.setdefault(need, []).append(entry)
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was counted: other files come now."""
+        self._places: dict[tuple[str, str], set[Any]] = {}
+        self._done: dict[str | None, set[str]] = {}
 
     def project(self, project: Project, context: Context) -> Found:
+        """What the rules say of all that is in the files."""
         yield from self.apply("Project", project, context)
         for document in project.documents:
             yield from self.apply("Document", document, context)
@@ -116,7 +135,7 @@ class _Judge:
     def _container(self, container: Container, context: Context) -> Found:
         yield from self.apply("Container", container, context)
         for setting in container.settings:
-            yield from _checked(self._for_setting(setting.name), setting, context)
+            yield from self._ask(self._for_setting(setting.name), setting, context)
         for script in container.scripts:
             yield from self.apply("Script", script, context)
         for command in container.commands:
@@ -124,23 +143,47 @@ class _Judge:
 
     def apply(self, subject: str, thing: Any, context: Context) -> Found:
         """What the rules for a subject say of a thing."""
-        return _checked(self._by_subject.get(subject, ()), thing, context)
+        return self._ask(self._by_subject.get(subject, ()), thing, context)
 
     def _for_setting(self, name: str) -> Sequence[tuple[Rule, Any]]:
         """The rules for a variable: most of them know a few by name."""
         known = self._by_name.get(name)
         if known is None:
-            rules = self._by_subject.get("Setting", ())
-            known = [entry for entry in rules if not entry[0].needs or any(need in name for need in entry[0].needs)]
+            heard = [need for need in self._by_need if need in name]
+            # A rule with two needs is in two lists.
+            known = list({entry[0].code: entry for need in heard for entry in self._by_need[need]}.values())
             self._by_name[name] = known
         return known
 
+    def _ask(self, rules: Iterable[tuple[Rule, Any]], thing: Any, context: Context) -> Found:
+        if self._done:
+            done = self._done.get(_file(thing), ())
+            rules = [entry for entry in rules if entry[0].code not in done]
+        for rule, parameters in rules:
+            if rule.of_itself:
+                problems = rule.check(thing)
+            else:
+                problems = rule.check(thing, context if parameters is None else context._replace(parameters=parameters))
+            for problem in problems:
+                times = self._count(rule, problem)
+                if times <= MOST:
+                    yield rule, problem
+                if times == MOST:
+                    file = problem.at.document.source.name
+                    self._done.setdefault(file, set()).add(rule.code)
+                    yield from self.apply("Overflow", Overflow(rule, times, problem.at), context)
+                    if file == _file(thing):
+                        break
 
-def _checked(rules: Iterable[tuple[Rule, Any]], thing: Any, context: Context) -> Found:
-    for rule, parameters in rules:
-        if rule.of_itself:
-            problems = rule.check(thing)
-        else:
-            problems = rule.check(thing, context if parameters is None else context._replace(parameters=parameters))
-        for problem in problems:
-            yield rule, problem
+    def _count(self, rule: Rule, problem: Problem) -> int:
+        """How many faults of the rule are known in the file; containers that share a ConfigMap lead to one again."""
+        at = problem.at
+        places = self._places.setdefault((rule.code, at.document.source.name), set())
+        places.add((at.document.index, at.path, at.line, problem.message))
+        return len(places)
+
+
+def _file(thing: Any) -> str | None:
+    """Name of the file that a thing is in; None for what is in several."""
+    at = getattr(thing, "at", None)
+    return None if at is None else at.document.source.name

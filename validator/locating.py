@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import TYPE_CHECKING
 
@@ -43,16 +44,21 @@ def _step(node: Node, step: str | int) -> tuple[Node | None, Node] | None:
         if isinstance(step, int) and step < len(node.value):
             return None, node.value[step]
         return None
-    if isinstance(node, MappingNode):
-        for key, value in reversed(node.value):
-            if isinstance(key, ScalarNode) and key.value == str(step):
-                return key, value
-        for key, value in node.value:
-            if isinstance(key, ScalarNode) and key.value == "<<":
-                for merged in value.value if isinstance(value, SequenceNode) else [value]:
-                    if (found := _step(merged, step)) is not None:
-                        return found
-    return None
+    return _fields(node).get(str(step)) if isinstance(node, MappingNode) else None
+
+
+@functools.lru_cache(maxsize=64)
+def _fields(node: MappingNode) -> dict[str, tuple[Node | None, Node]]:
+    """Key and value nodes by name. Of a repeated key the last counts, and own keys count before merged ones."""
+    fields: dict[str, tuple[Node | None, Node]] = {}
+    fields |= {key.value: (key, value) for key, value in node.value if isinstance(key, ScalarNode)}
+    for key, value in node.value:
+        if not isinstance(key, ScalarNode) or key.value != "<<":
+            continue
+        for merged in value.value if isinstance(value, SequenceNode) else [value]:
+            for name, field in _fields(merged).items() if isinstance(merged, MappingNode) else ():
+                fields.setdefault(name, field)
+    return fields
 
 
 def _position(source: Source, node: Node) -> Position:

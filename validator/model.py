@@ -8,6 +8,7 @@ are the same when they are equal but for these (`validator.roads.compare`).
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from validator.source import Document, Place
@@ -295,19 +296,23 @@ class Resource(NamedTuple):
 
 
 class Project(NamedTuple):
-    """All that is linted together. `resources` holds every object, those of the other fields included."""
+    """All that is linted together.
+
+    `resources` holds every object, those of the other fields included, and `kinds` the same ones by their kind.
+    """
 
     runs: tuple[Run, ...]
     networks: tuple[Network, ...]
     deepspeeds: tuple[DeepSpeed, ...]
     resources: tuple[Resource, ...]
     documents: tuple[Document, ...]
+    kinds: Mapping[str, Sequence[Resource]]
 
     def of_kind(self, *kinds: str) -> tuple[Resource, ...]:
         """The objects of these kinds."""
-        return tuple(resource for resource in self.resources if resource.kind in kinds)
+        return tuple(resource for kind in kinds for resource in self.kinds.get(kind, ()))
 
     def named(self, kind: str, name: str, namespace: str) -> Resource | None:
         """The object that a name in this namespace stands for; one whose file leaves its namespace open may be it."""
-        found = {resource.namespace: resource for resource in self.of_kind(kind) if resource.name == name}
+        found = {resource.namespace: resource for resource in self.kinds.get(kind, ()) if resource.name == name}
         return found.get(namespace) or found.get("")

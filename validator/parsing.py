@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,6 +35,9 @@ class _Loader(_Composer):  # type: ignore[misc]
     def ascend_resolver(self) -> None: ...
 
 
+# The last files with their nodes; of a larger text the nodes would take too much memory beside its tree.
+_recent: deque[tuple[Source, tuple[Node, ...]]] = deque(maxlen=2)
+_MAX_KEPT = 2**20
 # A node takes most of a kilobyte. One mebibyte of manifest has half as many as this.
 _MAX_NODES = 200_000
 
@@ -52,7 +55,11 @@ def read(source: Source) -> tuple[list[Document], list[BrokenText]]:
     """All documents of a file that can be read, and what keeps the others from it."""
     documents: list[Document] = []
     broken: list[BrokenText] = []
+    nodes: list[Node] = []
+    keep = len(source.text) <= _MAX_KEPT
     for number, node in enumerate(_roots(source.text, broken)):
+        if keep:
+            nodes.append(node)
         builder = Builder()
         try:
             tree = builder.build(node, (), 0)
@@ -62,13 +69,18 @@ def read(source: Source) -> tuple[list[Document], list[BrokenText]]:
             continue
         if tree is not None:
             documents.append(Document(source, number, tree, tuple(builder.repeated)))
+    if keep:
+        _recent.append((source, tuple(nodes)))
     return documents, broken
 
 
-@functools.lru_cache(maxsize=2)
 def roots(source: Source) -> tuple[Node, ...]:
-    """All documents' roots of the files that were last asked for: most findings of a run are in few files."""
-    return tuple(_roots(source.text, []))
+    """All documents' roots of a file, parsed again unless it is among the last ones: findings come file by file."""
+    for known, nodes in _recent:
+        if known == source:
+            return nodes
+    _recent.append((source, tuple(_roots(source.text, []))))
+    return _recent[-1][1]
 
 
 def _roots(text: str, broken: list[BrokenText]) -> Iterator[Node]:

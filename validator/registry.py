@@ -61,8 +61,12 @@ def _later(entry: dict[str, Any]) -> Check:
 
 def find(code_or_name: str) -> Rule | None:
     """The rule with this code or name, in any case."""
-    wanted = code_or_name.lower().replace("_", "-")
-    return next((rule for rule in rules() if wanted in (rule.code.lower(), rule.name)), None)
+    return _by_word().get(code_or_name.lower().replace("_", "-"))
+
+
+@functools.cache
+def _by_word() -> dict[str, Rule]:
+    return {word: rule for rule in rules() for word in (rule.name, rule.code.lower())}
 
 
 def page(rule: Rule) -> str:

@@ -100,7 +100,7 @@ class Context(NamedTuple):
 Check = Callable[..., Iterator[Problem]]
 SUBJECTS = (
     "Setting", "Script", "Command", "Container", "Pod", "Role", "Run", "Network", "DeepSpeed", "Resource", "Project",
-    "Document", "ValuesDocument", "Reading", "Suppression",
+    "Document", "ValuesDocument", "Reading", "Suppression", "Overflow",
 )  # fmt: skip
 
 
@@ -134,6 +134,14 @@ class Rule(NamedTuple):
         if self.inferred or self.severity == "info" or self.confidence == "medium":
             return "pedantic"
         return "regular"
+
+
+class Overflow(NamedTuple):
+    """A rule that has found so many faults in one file that it is asked no more; `at` is the place of the last one."""
+
+    rule: Rule
+    times: int
+    at: Place
 
 
 def rule(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from validator.fields import mapping
@@ -129,17 +129,28 @@ def _comments(reading: Reading) -> Iterator[_Written]:
     if "trainyard:" not in reading.source.text:
         return
     numbered = lines(reading.source)
+    following = _following(numbered)
     for number, line in enumerate(numbered):
         if (match := _COMMENT.search(line)) is None:
             continue
-        target = number
-        if not line[: match.start()].strip():
-            target = next((n for n in range(number + 1, len(numbered)) if _has_content(numbered[n])), number)
+        target = number if line[: match.start()].strip() else following[number]
         at = reading.text.span(number, match.start(), match.end())
         entries = _entries(match[1])
         for name, reason in entries:
             edits = (Remove(at),) if len(entries) == 1 else ()
             yield name, reason, at, _on_line(reading.source.name, target + 1), edits
+
+
+def _following(numbered: Sequence[str]) -> list[int]:
+    """For each line the number of the first from it on that is no comment; its own number where there is none."""
+    following = list(range(len(numbered)))
+    below: int | None = None
+    for number in reversed(following[:]):
+        if _has_content(numbered[number]):
+            below = number
+        elif below is not None:
+            following[number] = below
+    return following
 
 
 def _has_content(line: str) -> bool:

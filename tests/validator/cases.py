@@ -63,7 +63,7 @@ def beside(rule: Rule, part: str) -> list[Path]:
 def lint(case: Case, rules: tuple[Rule, ...]) -> list[Finding]:
     """The findings of the rules in a case."""
     reading = linting.read(File(Source(case.path.name, case.text)))
-    about_text = {"Reading", "Suppression"} & {rule.subject for rule in rules}
+    about_text = {"Reading", "Suppression", "Overflow"} & {rule.subject for rule in rules}
     assert not reading.broken or about_text, f"{case.path}: {reading.broken}"
     # Whether a suppression is used can be said only when the rule that it names is on too.
     report = linting.lint([reading], Engine(registry.rules() if about_text else rules, case.target, case.profile))

@@ -54,9 +54,13 @@ def deepspeeds(
         if isinstance(tree, dict) and "kind" not in tree and is_deepspeed(name, tree):
             users = [run for run in runs if name in files(run)] or _alone_with(document, runs)
             yield from _for_each(tree, Place(document), users)
-    for resource in resources:
-        if resource.kind == "ConfigMap":
-            yield from _of_config_map(resource, runs)
+    config_maps = [resource for resource in resources if resource.kind == "ConfigMap"]
+    # Of several that have one name the last is what the cluster holds in the end.
+    last = {(resource.namespace, resource.name): resource for resource in config_maps}
+    mounting = _by_config_map(runs)
+    for resource in config_maps:
+        is_last = last[resource.namespace, resource.name] is resource
+        yield from _of_config_map(resource, mounting.get(resource.name, []) if is_last else [])
 
 
 def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
@@ -151,7 +155,16 @@ def _for_each(tree: dict[str, Any], at: Place, users: list[Run]) -> Iterator[Dee
         yield DeepSpeed(tree, user, at)
 
 
-def _of_config_map(resource: Resource, runs: tuple[Run, ...]) -> Iterator[DeepSpeed]:
+def _by_config_map(runs: tuple[Run, ...]) -> dict[str, list[Run]]:
+    """The runs that mount a ConfigMap, by its name."""
+    mounting: dict[str, list[Run]] = {}
+    for run in runs:
+        for name in dict.fromkeys(name for role in run.roles for name in _config_maps(role.pod)):
+            mounting.setdefault(name, []).append(run)
+    return mounting
+
+
+def _of_config_map(resource: Resource, mounting: list[Run]) -> Iterator[DeepSpeed]:
     found: dict[str, Place] = {}
     for key, value in mapping(resource.tree, "data").items():
         if isinstance(value, str) and any(name in value for name in SURE + LIKELY):
@@ -160,16 +173,10 @@ def _of_config_map(resource: Resource, runs: tuple[Run, ...]) -> Iterator[DeepSp
                 found[key] = Place(inner)
     if not found:
         return
-    mounting = [run for run in runs if _mounts(run, resource)]
+    near = [run for run in mounting if resource.namespace in ("", run.namespace) or not run.namespace]
     for key, at in found.items():
-        users = [run for run in mounting if key in files(run) or (len(found) == 1 and not files(run))]
+        users = [run for run in near if key in files(run) or (len(found) == 1 and not files(run))]
         yield from _for_each(at.document.tree, at, users)
-
-
-def _mounts(run: Run, config_map: Resource) -> bool:
-    if run.namespace and config_map.namespace and run.namespace != config_map.namespace:
-        return False
-    return any(config_map.name in _config_maps(role.pod) for role in run.roles)
 
 
 def _config_maps(pod: Pod) -> Iterator[str]:

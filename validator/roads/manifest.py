@@ -20,23 +20,24 @@ def project(documents: Iterable[Document]) -> Project:
     """Everything in the documents, judged together."""
     known = tuple(documents)
     resources = tuple(resource for document in known for resource in _resources(document))
+    kinds: dict[str, list[Resource]] = {}
+    for resource in resources:
+        kinds.setdefault(resource.kind, []).append(resource)
     config_maps = {
         (resource.namespace, resource.name): (mapping(resource.tree, "data"), resource.at.child("data"))
-        for resource in resources
-        if resource.kind == "ConfigMap"
+        for resource in kinds.get("ConfigMap", ())
     }
     runtimes = {
-        (resource.kind, resource.namespace, resource.name): resource
-        for resource in resources
-        if resource.kind in RUNTIMES
+        (kind, resource.namespace, resource.name): resource for kind in RUNTIMES for resource in kinds.get(kind, ())
     }
     runs = tuple(run for resource in resources if (run := jobs.run(resource, config_maps, runtimes)) is not None)
     return Project(
         runs=runs,
-        networks=tuple(_network(resource) for resource in resources if resource.kind == "NetworkAttachmentDefinition"),
+        networks=tuple(_network(resource) for resource in kinds.get("NetworkAttachmentDefinition", ())),
         deepspeeds=tuple(deepspeeds(known, resources, runs)),
         resources=resources,
         documents=known,
+        kinds=kinds,
     )
 
 

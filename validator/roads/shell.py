@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -58,8 +59,13 @@ def unquote(word: str) -> str:
     )
 
 
-def statements(text: str) -> Iterator[Statement]:
+@functools.lru_cache(maxsize=16)
+def statements(text: str) -> tuple[Statement, ...]:
     """The simple commands of a script in their order. The text of a here-document is data and no command."""
+    return tuple(_statements(text))
+
+
+def _statements(text: str) -> Iterator[Statement]:
     words, depth = list[Word](), 0
     for kind, piece, line in _pieces(text):
         if kind == "word":

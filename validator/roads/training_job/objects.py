@@ -67,6 +67,7 @@ def _metadata(name: str | From, values: Values) -> dict[str, Any]:
 def job(values: Values) -> dict[str, Any]:
     """The PyTorchJob."""
     replicas = {"Master": _masters(values), "Worker": _workers(values)}
+    template = pod(values)
     return {
         "apiVersion": "kubeflow.org/v1",
         "kind": "PyTorchJob",
@@ -78,7 +79,7 @@ def job(values: Values) -> dict[str, Any]:
                 kind: {
                     "replicas": values.made(count, "nodes"),
                     "restartPolicy": values.bare("restartPolicy"),
-                    "template": pod(values),
+                    "template": template,
                 }
                 for kind, count in replicas.items()
                 if count > 0

@@ -12,11 +12,15 @@ Remove the entry that should not count.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 from validator.fields import items, text
 from validator.model import Container
 from validator.rule import Problem, Remove, rule
+
+REFERENCE = re.compile(r"\$\(([^()]+)\)")
 
 
 @rule(
@@ -38,11 +42,10 @@ def duplicate_env(container: Container) -> Iterator[Problem]:
     if len(last) == len(entries):
         return
     at = container.at.child("env")
+    used = _last_use(entries, last)
     for index, entry in enumerate(entries):
         name = text(entry, "name")
-        if not name or last[name] == index:
-            continue
-        if any(f"$({name})" in text(later, "value") for later in entries[index + 1 : last[name] + 1]):
+        if not name or last[name] == index or used.get(name, -1) > index:
             continue
         yield Problem(
             at.child(index, "name"),
@@ -51,3 +54,13 @@ def duplicate_env(container: Container) -> Iterator[Problem]:
             (Remove(at.child(index)),),
             ((at.child(last[name], "name"), "the entry that counts"),),
         )
+
+
+def _last_use(entries: list[Any], last: dict[str, int]) -> dict[str, int]:
+    """Index of the last entry that has `$(NAME)` in its value, up to where the name is set for the last time."""
+    return {
+        name: index
+        for index, entry in enumerate(entries)
+        for name in REFERENCE.findall(text(entry, "value"))
+        if index <= last.get(name, -1)
+    }

@@ -7,7 +7,7 @@ a key of an older release of the chart. Who wrote it expects something that does
 To find out, each value in the file is changed and the chart rendered again; where all objects stay as they were, the
 value has no effect. A value that only the notes of the chart or its hooks use is reported too, and so is one that does
 nothing in this combination but something in another: read the finding as a question. What stands below `enabled: false`
-is left alone. Remove the value, or set what brings it to life.
+is left alone, and so is a file with more than 500 values. Remove the value, or set what brings it to life.
 """
 
 from __future__ import annotations

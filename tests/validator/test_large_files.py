@@ -1,0 +1,111 @@
+"""A mebibyte of anything is linted in about a second and in little memory, and what is found in it can be read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from validator import linting, registry
+from validator.engine import MOST, Engine
+from validator.files import File
+from validator.source import Source
+
+MEBIBYTE = 2**20
+# A second of a processor that nobody shares; a test runner's is shared, and may be an old one.
+SECONDS = 3
+MEBIBYTES_OF_MEMORY = 256
+
+JOB = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: llm}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      replicas: 1
+      restartPolicy: OnFailure
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              image: registry.example.com/team/llm:1.4
+"""
+SCRIPT = "              command: [bash, -c]\n              args:\n                - |\n"
+NETWORK = """\
+---
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: {name: rail-%d}
+spec:
+  config: '{"cniVersion": "0.3.1", "type": "macvlan", "master": "eth1", "ipam": {"type": "dhcp"}}'
+"""
+# What stands before, and what is repeated until the text is large.
+LARGE = {
+    "unknown variables": (JOB + "              env:\n", '                - {name: NCCL_IB_FOO%d, value: "1"}\n'),
+    "one variable": (JOB + "              env:\n", '                - {name: NCCL_IB_TIMEOUT, value: "%d"}\n'),
+    "exports": (JOB + SCRIPT, "                  export NCCL_IB_FOO%d=1\n"),
+    "pipelines": (JOB + SCRIPT, "                  torchrun train.py --part=%d | tee train.log\n"),
+    "options": (JOB + "              command: [torchrun]\n              args:\n", "                - --seed=%d\n"),
+    "containers": (JOB, "            - {name: c%d, resources: {limits: {nvidia.com/gpu: 1}}}\n"),
+    "volumes": (JOB + "          volumes:\n", "            - {name: v%d, emptyDir: {medium: Memory}}\n"),
+    "jobs": ("", "---\n" + JOB.replace("llm}", "llm-%d}")),
+    "networks": ("", NETWORK),
+    "suppressions": (JOB, "# trainyard: allow no-such-rule-%d: nobody knows\n"),
+}
+
+
+def large(name: str) -> str:
+    """A text of a mebibyte at most, without a line that is cut off."""
+    before, repeated = LARGE[name]
+    count = (MEBIBYTE - len(before)) // (len(repeated) + 5)
+    return before + "".join(repeated % number for number in range(count))
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_mebibyte_is_linted_in_time_and_in_little_memory(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "large.yaml"
+    file.write_text(large(name), "utf-8")
+    running = subprocess.Popen([sys.executable, "-m", "validator", "lint", file], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(running.pid, 0)
+    running.returncode = os.waitstatus_to_exitcode(status)
+    assert running.returncode in (0, 1)
+    assert usage.ru_utime + usage.ru_stime < SECONDS
+    assert usage.ru_maxrss / 1024 < MEBIBYTES_OF_MEMORY
+
+
+def codes(text: str, *rules: str) -> list[str]:
+    """The codes of the findings in a text, of all rules or of these."""
+    engine = Engine([rule for rule in registry.rules() if not rules or rule.code in rules])
+    report = linting.lint([linting.read(File(Source("large.yaml", text)))], engine)
+    return [finding.rule.code for finding in report.findings]
+
+
+def variables(count: int) -> str:
+    """A job with so many variables whose values are no text."""
+    entries = "".join(f"                - {{name: PART_{number}, value: {number}}}\n" for number in range(count))
+    return JOB + "              env:\n" + entries
+
+
+def test_of_one_rule_so_many_findings_are_listed_and_then_it_is_said_that_there_may_be_more() -> None:
+    found = codes(variables(MOST + 100))
+    assert found.count("HV001") == MOST
+    assert found.count("HV011") == 1
+
+
+def test_a_rule_is_asked_to_the_end_where_it_finds_fewer() -> None:
+    found = codes(variables(MOST - 1))
+    assert found.count("HV001") == MOST - 1
+    assert "HV011" not in found
+
+
+def test_one_fault_that_many_runs_share_is_one_fault() -> None:
+    config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: nccl}\ndata: {NCCL_IB_DISABLE: 'yes'}\n"
+    job = JOB + "              envFrom: [{configMapRef: {name: nccl}}]\n"
+    found = codes(
+        config_map + "".join("---\n" + job.replace("llm}", f"llm-{n}}}") for n in range(MOST + 1)), "NC005", "HV011"
+    )
+    assert found == ["NC005"]
