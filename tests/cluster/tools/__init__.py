@@ -1,7 +1,8 @@
 """Go tools, each pinned by a go.mod and go.sum of its own in this folder and built from the Go module proxy.
 
 The `tool` directives of a folder name its packages. A folder with one package gives one binary of the folder's name; a
-folder with several gives each the last element of its package's path.
+folder with several gives each the last element of its package's path. A folder with none only pins a module, of which a
+file is read.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def _packages(source: Path) -> list[str]:
     lines = re.findall(r"^tool ([^\s(]+)$", text, re.MULTILINE)
     for block in re.findall(r"^tool \((.*?)^\)", text, re.MULTILINE | re.DOTALL):
         lines += block.split()
-    return lines or ["."]
+    return lines or ["."] * any(source.glob("*.go"))
 
 
 def _names(folder: str) -> list[str]:
