@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +17,15 @@ MEBIBYTE = 2**20
 # A second of a processor that nobody shares; a test runner's is shared, and may be an old one.
 SECONDS = 3
 MEBIBYTES_OF_MEMORY = 256
+
+# The peak that the kernel counts for a child holds that of its parent too: the process itself has to ask.
+MEASURED = """
+import re, sys, time
+from validator.__main__ import main
+assert main() in (0, 1)
+peak = re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]
+print(time.process_time(), peak, file=sys.stderr)
+"""
 
 JOB = """\
 apiVersion: kubeflow.org/v1
@@ -69,12 +77,16 @@ def large(name: str) -> str:
 def test_a_mebibyte_is_linted_in_time_and_in_little_memory(name: str, tmp_path: Path) -> None:
     file = tmp_path / "large.yaml"
     file.write_text(large(name), "utf-8")
-    running = subprocess.Popen([sys.executable, "-m", "validator", "lint", file], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(running.pid, 0)
-    running.returncode = os.waitstatus_to_exitcode(status)
-    assert running.returncode in (0, 1)
-    assert usage.ru_utime + usage.ru_stime < SECONDS
-    assert usage.ru_maxrss / 1024 < MEBIBYTES_OF_MEMORY
+    finished = subprocess.run(
+        [sys.executable, "-c", MEASURED, "lint", file],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    seconds, kibibytes = finished.stderr.split()
+    assert float(seconds) < SECONDS
+    assert int(kibibytes) / 1024 < MEBIBYTES_OF_MEMORY
 
 
 def codes(text: str, *rules: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -96,8 +97,13 @@ def _same(value: Any, allowed: Any) -> bool:
 
 
 def _matches(pattern: str, text: str) -> bool:
+    return _compiled(pattern).search(text) is not None
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
     # `$` is the end of the text in Go, and not also what is before a last line break.
-    return re.search(re.sub(r"(?<!\\)\$(?=$|\))", r"\\Z", pattern), text) is not None
+    return re.compile(re.sub(r"(?<!\\)\$(?=$|\))", r"\\Z", pattern))
 
 
 def describe(schema: dict[str, Any]) -> str:
