@@ -285,7 +285,7 @@ class DeepSpeed(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """Any Kubernetes object; `tree` is all of it."""
+    """Any Kubernetes object; `tree` is all of it. `is_too_large` is whether it is surely more than etcd takes."""
 
     kind: str
     api_version: str
@@ -293,6 +293,7 @@ class Resource(NamedTuple):
     namespace: str
     tree: dict[str, Any]
     at: Place
+    is_too_large: bool = False
 
 
 class Project(NamedTuple):

@@ -49,6 +49,11 @@ class Document:
         self._node: Node | None = None
 
     @property
+    def weight(self) -> int:
+        """Length of all texts that it is made from."""
+        return len(self.source.text)
+
+    @property
     def node(self) -> Node | None:
         """The parsed text with its marks; parsed anew when first asked for, since few files have findings."""
         if self._node is None:

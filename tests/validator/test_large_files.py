@@ -62,6 +62,7 @@ LARGE = {
     "volumes": (JOB + "          volumes:\n", "            - {name: v%d, emptyDir: {medium: Memory}}\n"),
     "jobs": ("", "---\n" + JOB.replace("llm}", "llm-%d}")),
     "networks": ("", NETWORK),
+    "values": ("nodes: 2\nenv:\n", '  NCCL_IB_FOO%d: "1"\n'),
     "suppressions": (JOB, "# trainyard: allow no-such-rule-%d: nobody knows\n"),
 }
 
@@ -121,3 +122,7 @@ def test_one_fault_that_many_runs_share_is_one_fault() -> None:
         config_map + "".join("---\n" + job.replace("llm}", f"llm-{n}}}") for n in range(MOST + 1)), "NC005", "HV011"
     )
     assert found == ["NC005"]
+
+
+def test_a_run_that_no_api_server_would_store_is_refused_and_not_looked_at() -> None:
+    assert codes(large("values")) == ["RS009"]

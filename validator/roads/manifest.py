@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from validator.facts.api_limits import MAX_OBJECT, least_size
 from validator.facts.kubeflow import RUNTIMES
 from validator.fields import items, mapping, text
 from validator.model import Network, Project, Resource
@@ -13,6 +14,8 @@ from validator.roads import jobs
 from validator.roads.deepspeeds import deepspeeds
 from validator.source import Document, Place
 
+# Of fewer characters no object becomes too large, unless aliases write them out again and again.
+SMALL = 64 * 1024
 RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName"
 
 
@@ -30,7 +33,8 @@ def project(documents: Iterable[Document]) -> Project:
     runtimes = {
         (kind, resource.namespace, resource.name): resource for kind in RUNTIMES for resource in kinds.get(kind, ())
     }
-    runs = tuple(run for resource in resources if (run := jobs.run(resource, config_maps, runtimes)) is not None)
+    accepted = (resource for resource in resources if not resource.is_too_large)
+    runs = tuple(run for resource in accepted if (run := jobs.run(resource, config_maps, runtimes)) is not None)
     return Project(
         runs=runs,
         networks=tuple(_network(resource) for resource in kinds.get("NetworkAttachmentDefinition", ())),
@@ -62,6 +66,7 @@ def _resource(tree: dict[str, Any], at: Place) -> Resource:
         namespace=text(metadata, "namespace"),
         tree=tree,
         at=at,
+        is_too_large=at.document.weight > SMALL and least_size(tree, MAX_OBJECT) > MAX_OBJECT,
     )
 
 

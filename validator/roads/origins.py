@@ -118,6 +118,11 @@ class RenderedDocument(Document):
         self.rendered = text is not None
 
     @property
+    def weight(self) -> int:
+        """Length of the values that it comes of, and of itself where a chart was rendered."""
+        return sum(len(document.source.text) for document in (*self.layers.files, self))
+
+    @property
     def node(self) -> Node | None:
         """The rendered text with its marks."""
         return super().node if self.rendered else None

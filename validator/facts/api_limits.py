@@ -1,0 +1,31 @@
+"""How large objects may be.
+
+Source: etcd v3.6.5 server/embed/config.go (DefaultMaxRequestBytes); kubernetes v1.34.4 pkg/apis/core/types.go
+(MaxSecretSize) and pkg/apis/core/validation/validation.go (ValidateConfigMap).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Bytes of a request to etcd, and so of an object.
+MAX_OBJECT = 1536 * 1024
+# Bytes of all values of a ConfigMap.
+MAX_CONFIG_MAP = 1024 * 1024
+
+
+def least_size(tree: Any, enough: int) -> int:
+    """Bytes that an object has at least as JSON. Counting ends when there are more than `enough`."""
+    size, nodes = 0, [tree]
+    while nodes and size <= enough:
+        node = nodes.pop()
+        if isinstance(node, dict):
+            # Quotes, a colon and a comma, and the braces for the last comma.
+            size += 1 + sum(len(key) + 4 for key in node)
+            nodes.extend(node.values())
+        elif isinstance(node, list):
+            size += 1 + len(node)
+            nodes.extend(node)
+        else:
+            size += len(node) + 2 if isinstance(node, str) else 1
+    return size
