@@ -20,26 +20,27 @@ _KEY = rf"(?!(?:{_NO_TEXT}):)[A-Za-z_][\w./-]*+"
 _QUOTED = r""" "[^"\\\n]*+" | '[^'\n]*+' """
 _START = r"(?: --?[A-Za-z] | [A-Za-z/^$=](?=[\w./:(]) | [A-Za-z] )"
 _LETTER = r"[\w./=@$()^+~-] | :(?=[\w./])"
-_PLAIN = rf"(?!(?:{_SWITCH})[ ]*+(?:\n|\Z|\#)) {_START} (?: {_LETTER} | , | [ ](?=[\w./=@$()^+,~-]) )*+"
-_NUMBER = r"-?(?:0|[1-9][0-9]{0,14}) (?:\.[0-9]{1,6})?+ (?:[kMGTPE]i|[kmMGTPE])?+"
+_PLAIN = rf"(?!(?:{_SWITCH})[ ]*+(?:\n|\Z|\#)) {_START} (?: {_LETTER} | , | [ ](?=[\w./=@$()^+,~-]) )*"
+_NUMBER = r"-?(?:0|[1-9][0-9]{0,14}) (?:\.[0-9]{1,6})? (?:[kMGTPE]i|[kmMGTPE])?"
 _ITEM = rf"""
     (?: {_QUOTED}
-      | (?!(?:{_SWITCH})[,\]}}]) (?: --?[A-Za-z] | [A-Za-z/] ) (?: {_LETTER} )*+ (?=[,\]}}])
+      | (?!(?:{_SWITCH})[,\]}}]) (?: --?[A-Za-z] | [A-Za-z/] ) (?: {_LETTER} )* (?=[,\]}}])
       | -?(?:0|[1-9][0-9]{{0,14}}) (?=[,\]}}])
     )"""
-_LIST = rf"\[ (?: {_ITEM} (?: ,[ ]? {_ITEM} )*+ )?+ \]"
+_LIST = rf"\[ (?: {_ITEM} (?: ,[ ]? {_ITEM} )* )? \]"
 _FIELD = rf"{_KEY}:[ ]{_ITEM}"
-_MAPPING = rf"\{{ (?: {_FIELD} (?: ,[ ]? {_FIELD} )*+ )?+ \}}"
+_MAPPING = rf"\{{ (?: {_FIELD} (?: ,[ ]? {_FIELD} )* )? \}}"
 _VALUE = rf"(?: {_QUOTED} | {_PLAIN} | {_NUMBER} | {_LIST} | {_MAPPING} ) (?=[ \n]|\Z)"
 _LINE = rf"""
     [ ]{{0,80}}+
-    (?: (?:-[ ]){{0,3}}+
-        (?: (?: {_KEY} | "[\w\ ./-]*+" ):(?=[ \n]) (?: [ ] {_VALUE} )?+
+    (?: (?:-[ ]){{0,3}}
+        (?: (?: {_KEY} | "[\w\ ./-]*+" ):(?=[ \n]) (?: [ ] {_VALUE} )?
           | (?<=-[ ]) {_VALUE}
         )
-    )?+
-    [ ]*+ (?: (?:(?<=\s)|(?<=^)) \#[^\n]*+ )?+ (?:\n|\Z)"""
-_PLAIN_MANIFEST = re.compile(f"(?: {_LINE} )*+", re.VERBOSE | re.ASCII)
+    )?
+    [ ]*+ (?: (?:(?<=\s)|(?<=^)) \#[^\n]*+ )? (?:\n|\Z)"""
+# An atomic group for each line, and no possessive ones: Python 3.11 up to 3.11.4 gets those wrong.
+_PLAIN_MANIFEST = re.compile(f"(?: (?>{_LINE}) )*", re.VERBOSE | re.ASCII)
 
 
 def read(source: Source) -> list[Document] | None:

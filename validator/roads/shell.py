@@ -12,18 +12,19 @@ from validator.source import Place
 
 SHELLS = ("sh", "bash", "dash", "ash", "zsh", "ksh")
 
-# Repetition is possessive: text without a closing quote would otherwise be tried in every possible way.
-_SUBSTITUTION = r"\$\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\)"
+# Repetition gives nothing back: text without a closing quote would otherwise be tried in every possible way. Groups are
+# atomic and not possessive, which Python 3.11 up to 3.11.4 gets wrong.
+_SUBSTITUTION = r"\$\((?>(?:[^()]++|\((?>(?:[^()]++|\([^()]*+\))*)\))*)\)"
 # Compiled at the first script: in most files there is none.
 _TOKEN = rf"""(?P<skip>[ \t\r]++|\\\r?\n|(?<![^\s;|&(])\#[^\n]*+)
       | (?P<function>\(\))
       | (?P<end>\n|;;?&?|&&|\|\||\|&?|&(?!>)|[(){{}}](?=\s|$|[;|&)<>]))
       | (?P<redirect>[0-9]*+(?:<<<|<<-?|>>|>&|<&|<>|>\||<(?!\()|>(?!\()|&>>?)[ \t]*+)
-      | (?P<word>(?:{_SUBSTITUTION}|[<>]\([^()]*+\)|\$\{{(?:[^{{}}]++|\{{[^{{}}]*+\}})*+\}}
+      | (?P<word>(?>(?:{_SUBSTITUTION}|[<>]\([^()]*+\)|\$\{{(?>(?:[^{{}}]++|\{{[^{{}}]*+\}})*)\}}
             |[^\s;|&<>()'"\\`$]++|\\.|`[^`]*+`|\$?'[^']*+'
-            |\$?"(?:\\.|{_SUBSTITUTION}|[^"\\$]++|\$)*+"|\$)++)
+            |\$?"(?>(?:\\.|{_SUBSTITUTION}|[^"\\$]++|\$)*)"|\$)+))
       | (?P<other>.)"""
-_PIECE = rf"""\$?'([^']*+)'|\$?"((?:\\.|{_SUBSTITUTION}|[^"\\$]++|\$)*+)"|\\(.)|([^'"\\$]++|\$)"""
+_PIECE = rf"""\$?'([^']*+)'|\$?"((?>(?:\\.|{_SUBSTITUTION}|[^"\\$]++|\$)*))"|\\(.)|([^'"\\$]++|\$)"""
 _ESCAPED = re.compile(r'\\(?:\n|(["\\$`]))')
 _QUOTING = re.compile(r"""['"\\]""")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+\+?=")
