@@ -12,6 +12,7 @@ metadata:
   namespace: team-{team}
   labels:
     team: vision-{team}
+    kueue.x-k8s.io/queue-name: team-{team}
 spec:
   nprocPerNode: "8"
   runPolicy:
@@ -25,9 +26,15 @@ spec:
 """
 
 _SPEC = """\
+        metadata:
+          annotations:
+            kueue.x-k8s.io/podset-preferred-topology: example.com/rack
         spec:
           # Pods of one run sit on nodes of their own.
           automountServiceAccountToken: false
+          tolerations:
+            - key: nvidia.com/gpu
+              operator: Exists
           containers:
             - name: pytorch
               image: registry.example.com/team/llm:1.{number}

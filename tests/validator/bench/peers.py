@@ -32,13 +32,15 @@ class Peer(NamedTuple):
     command: Sequence[str]
 
 
-def trainyard() -> Peer:
-    """Ours, with all rules that are on by default."""
+def trainyard(*options: str) -> Peer:
+    """Ours, with all rules that are on by default, or with options such as `--auditor`, which turns on the others."""
     from validator import __version__
 
     # As the script does that pip installs.
     start = "import sys; from validator.__main__ import main; sys.exit(main())"
-    return Peer("trainyard lint", __version__, [str(BIN / "python"), "-c", start, "lint"])
+    return Peer(
+        " ".join(("trainyard lint", *options)), __version__, [str(BIN / "python"), "-c", start, "lint", *options]
+    )
 
 
 def kubeconform() -> Peer:
