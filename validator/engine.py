@@ -41,7 +41,6 @@ class Engine:
     def judge(self, project: Project) -> list[Finding]:
         """All findings, in the order of the files' text."""
         judge = self._judge_with(_words(project, self._needs))
-        judge.begin()
         context = Context(project, self._target, self._profile)
         findings = [resolve(rule, problem) for rule, problem in judge.project(project, context)]
         # Containers that share a ConfigMap or an anchor lead to the same line more than once.
@@ -52,7 +51,6 @@ class Engine:
     def examine(self, things: Iterable[Any], project: Project) -> list[Finding]:
         """Findings about what is not in the model: how files were read, and what the user allows."""
         judge = self._judge_with(self._needs)
-        judge.begin()
         context = Context(project, self._target, self._profile)
         return [resolve(*found) for thing in things for found in judge.apply(type(thing).__name__, thing, context)]
 
@@ -63,6 +61,7 @@ class Engine:
             asked = (rule for rule in self.rules if not rule.of_profile or self._profile is not None)
             applicable = [rule for rule in asked if _may_speak(rule, known)]
             judge = self._judges[words] = _Judge(applicable, self._parameters)
+        judge.begin()
         return judge
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.validator.runs import CLEAN
 from validator import linting, registry
 from validator.engine import MOST, Engine
 from validator.files import File
@@ -27,22 +28,8 @@ peak = re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]
 print(time.process_time(), peak, file=sys.stderr)
 """
 
-JOB = """\
-apiVersion: kubeflow.org/v1
-kind: PyTorchJob
-metadata: {name: llm}
-spec:
-  pytorchReplicaSpecs:
-    Master:
-      replicas: 1
-      restartPolicy: OnFailure
-      template:
-        spec:
-          containers:
-            - name: pytorch
-              image: registry.example.com/team/llm:1.4
-"""
-SCRIPT = "              command: [bash, -c]\n              args:\n                - |\n"
+JOB = CLEAN.partition("            env:\n")[0]
+SCRIPT = "            command: [bash, -c]\n            args:\n            - |\n"
 NETWORK = """\
 ---
 apiVersion: k8s.cni.cncf.io/v1
@@ -53,14 +40,14 @@ spec:
 """
 # What stands before, and what is repeated until the text is large.
 LARGE = {
-    "unknown variables": (JOB + "              env:\n", '                - {name: NCCL_IB_FOO%d, value: "1"}\n'),
-    "one variable": (JOB + "              env:\n", '                - {name: NCCL_IB_TIMEOUT, value: "%d"}\n'),
-    "exports": (JOB + SCRIPT, "                  export NCCL_IB_FOO%d=1\n"),
-    "pipelines": (JOB + SCRIPT, "                  torchrun train.py --part=%d | tee train.log\n"),
-    "options": (JOB + "              command: [torchrun]\n              args:\n", "                - --seed=%d\n"),
-    "containers": (JOB, "            - {name: c%d, resources: {limits: {nvidia.com/gpu: 1}}}\n"),
+    "unknown variables": (JOB + "            env:\n", '            - {name: NCCL_IB_FOO%d, value: "1"}\n'),
+    "one variable": (JOB + "            env:\n", '            - {name: NCCL_IB_TIMEOUT, value: "%d"}\n'),
+    "exports": (JOB + SCRIPT, "              export NCCL_IB_FOO%d=1\n"),
+    "pipelines": (JOB + SCRIPT, "              torchrun train.py --part=%d | tee train.log\n"),
+    "options": (JOB + "            command: [torchrun]\n            args:\n", "            - --seed=%d\n"),
+    "containers": (JOB, "          - {name: c%d, resources: {limits: {nvidia.com/gpu: 1}}}\n"),
     "volumes": (JOB + "          volumes:\n", "            - {name: v%d, emptyDir: {medium: Memory}}\n"),
-    "jobs": ("", "---\n" + JOB.replace("llm}", "llm-%d}")),
+    "jobs": ("", "---\n" + JOB.replace("name: llm\n", "name: llm-%d\n")),
     "networks": ("", NETWORK),
     "values": ("nodes: 2\nenv:\n", '  NCCL_IB_FOO%d: "1"\n'),
     "suppressions": (JOB, "# trainyard: allow no-such-rule-%d: nobody knows\n"),
@@ -99,8 +86,8 @@ def codes(text: str, *rules: str) -> list[str]:
 
 def variables(count: int) -> str:
     """A job with so many variables whose values are no text."""
-    entries = "".join(f"                - {{name: PART_{number}, value: {number}}}\n" for number in range(count))
-    return JOB + "              env:\n" + entries
+    entries = "".join(f"            - {{name: PART_{number}, value: {number}}}\n" for number in range(count))
+    return JOB + "            env:\n" + entries
 
 
 def test_of_one_rule_so_many_findings_are_listed_and_then_it_is_said_that_there_may_be_more() -> None:
@@ -117,10 +104,9 @@ def test_a_rule_is_asked_to_the_end_where_it_finds_fewer() -> None:
 
 def test_one_fault_that_many_runs_share_is_one_fault() -> None:
     config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: nccl}\ndata: {NCCL_IB_DISABLE: 'yes'}\n"
-    job = JOB + "              envFrom: [{configMapRef: {name: nccl}}]\n"
-    found = codes(
-        config_map + "".join("---\n" + job.replace("llm}", f"llm-{n}}}") for n in range(MOST + 1)), "NC005", "HV011"
-    )
+    job = JOB + "            envFrom: [{configMapRef: {name: nccl}}]\n"
+    jobs = "".join("---\n" + job.replace("name: llm\n", f"name: llm-{n}\n") for n in range(MOST + 1))
+    found = codes(config_map + jobs, "NC005", "HV011")
     assert found == ["NC005"]
 
 

@@ -23,6 +23,11 @@ _FLAGS = frozenset(
         "-h", "--help",
     )
 )  # fmt: skip
+# What the operator appends: in every job, and in one with a Master.
+_ALWAYS = frozenset(("PET_NNODES", "PET_NPROC_PER_NODE"))
+_WITH_MASTER = _ALWAYS | {
+    "MASTER_ADDR", "MASTER_PORT", "PET_MASTER_ADDR", "PET_MASTER_PORT", "RANK", "WORLD_SIZE", "PET_NODE_RANK",
+}  # fmt: skip
 LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]", "0.0.0.0")  # noqa: S104
 
 
@@ -63,12 +68,6 @@ def _end(words: tuple[str, ...], start: int) -> int:
         bare = words[index].replace("_", "-")
         index += 1 if "=" in bare or bare in _FLAGS else 2
     return min(index, len(words))
-
-
-_ALWAYS = frozenset(("PET_NNODES", "PET_NPROC_PER_NODE"))
-_WITH_MASTER = _ALWAYS | {
-    "MASTER_ADDR", "MASTER_PORT", "PET_MASTER_ADDR", "PET_MASTER_PORT", "RANK", "WORLD_SIZE", "PET_NODE_RANK",
-}  # fmt: skip
 
 
 def appended(run: Run) -> frozenset[str]:

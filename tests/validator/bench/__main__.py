@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import tempfile
@@ -30,14 +31,10 @@ def main() -> None:
             _compare(table, f"{MANY:,}", corpus.write(folder / "many", MANY), cache, rounds=9, slow=True)
         with progress.step(f"{VERY_MANY} files, and again with one changed"):
             _again(table, folder / "very-many", cache)
-    console.print(f"{platform.machine()}, {_processors()} processors, Python {platform.python_version()}")
+    console.print(
+        f"{platform.machine()}, {len(os.sched_getaffinity(0))} processors, Python {platform.python_version()}"
+    )
     console.print(table)
-
-
-def _processors() -> int:
-    import os
-
-    return len(os.sched_getaffinity(0))
 
 
 def _compare(table: Table, files: str, paths: list[Path], cache: Path, *, rounds: int, slow: bool = False) -> None:
