@@ -25,11 +25,11 @@ def _run() -> int:
 
         sys.stdout.write(f"trainyard {__version__}\n")
         return 0
-    command, *names = sys.argv[1:] or [""]
-    if command == "lint" and names and not any(name.startswith("-") for name in names):
+    command, *words = sys.argv[1:] or [""]
+    if command == "lint":
         from validator import plain
 
-        code = _quietly(plain.lint, names)
+        code = _quietly(plain.lint, words)
         if code is not None:
             return code
     from validator import cli
@@ -37,10 +37,10 @@ def _run() -> int:
     return cli.main()
 
 
-def _quietly(lint: Callable[[list[str]], int | None], names: list[str]) -> int | None:
+def _quietly(lint: Callable[[list[str]], int | None], words: list[str]) -> int | None:
     """What came of it; None for any trouble, which the whole command line meets again and knows how to tell."""
     try:
-        return lint(names)
+        return lint(words)
     except Exception:
         return None
     except KeyboardInterrupt:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from validator import registry
 from validator.finding import Finding, resolve
 from validator.model import Container, Pod, Project, Run
-from validator.rule import Context, Overflow, Problem, Rule, Target
+from validator.rule import Check, Context, Overflow, Problem, Rule, Target
 from validator.source import Document, EmbeddedDocument
 
 Found = Iterator[tuple[Rule, Problem]]
+# A rule with its check, whether that is called without a context, and its parameters.
+_Entry = tuple[Rule, Check, bool, Any]
 
 # Findings of one rule in one file: nobody reads more, and some rules would take seconds to find them.
 MOST = 500
@@ -87,15 +90,16 @@ class _Judge:
     """
 
     def __init__(self, rules: Iterable[Rule], parameters: Mapping[str, Any]) -> None:
-        self._by_subject: dict[str, list[tuple[Rule, Any]]] = {}
+        self._parameters = parameters
+        self._by_subject: dict[str, list[Rule]] = {}
         for rule in rules:
-            entry = (rule, parameters.get(rule.code, rule.parameters))
-            self._by_subject.setdefault(rule.subject, []).append(entry)
-        self._by_name: dict[str, list[tuple[Rule, Any]]] = {}
-        self._by_need: dict[str, list[tuple[Rule, Any]]] = {}
-        for entry in self._by_subject.get("Setting", ()):
-            for need in entry[0].needs or ("",):
-                self._by_need.setdefault(need, []).append(entry)
+            self._by_subject.setdefault(rule.subject, []).append(rule)
+        self._by_need: dict[str, list[Rule]] = {}
+        for rule in self._by_subject.get("Setting", ()):
+            for need in rule.needs or ("",):
+                self._by_need.setdefault(need, []).append(rule)
+        self._ready: dict[str, Sequence[_Entry]] = {}
+        self._ready_by_name: dict[str, Sequence[_Entry]] = {}
         self.begin()
 
     def begin(self) -> None:
@@ -142,27 +146,37 @@ class _Judge:
 
     def apply(self, subject: str, thing: Any, context: Context) -> Found:
         """What the rules for a subject say of a thing."""
-        return self._ask(self._by_subject.get(subject, ()), thing, context)
+        entries = self._ready.get(subject)
+        if entries is None:
+            entries = self._ready[subject] = self._entries(self._by_subject.get(subject, ()))
+        return self._ask(entries, thing, context)
 
-    def _for_setting(self, name: str) -> Sequence[tuple[Rule, Any]]:
+    def _for_setting(self, name: str) -> Sequence[_Entry]:
         """The rules for a variable: most of them know a few by name."""
-        known = self._by_name.get(name)
-        if known is None:
+        entries = self._ready_by_name.get(name)
+        if entries is None:
             heard = [need for need in self._by_need if need in name]
             # A rule with two needs is in two lists.
-            known = list({entry[0].code: entry for need in heard for entry in self._by_need[need]}.values())
-            self._by_name[name] = known
-        return known
+            rules = {rule.code: rule for need in heard for rule in self._by_need[need]}
+            entries = self._ready_by_name[name] = self._entries(rules.values())
+        return entries
 
-    def _ask(self, rules: Iterable[tuple[Rule, Any]], thing: Any, context: Context) -> Found:
+    def _entries(self, rules: Iterable[Rule]) -> Sequence[_Entry]:
+        known = self._parameters
+        return [
+            (rule, registry.imported(rule.check), rule.of_itself, known.get(rule.code, rule.parameters))
+            for rule in rules
+        ]
+
+    def _ask(self, entries: Sequence[_Entry], thing: Any, context: Context) -> Found:
         if self._done:
             done = self._done.get(_file(thing), ())
-            rules = [entry for entry in rules if entry[0].code not in done]
-        for rule, parameters in rules:
-            if rule.of_itself:
-                problems = rule.check(thing)
+            entries = [entry for entry in entries if entry[0].code not in done]
+        for rule, check, of_itself, parameters in entries:
+            if of_itself:
+                problems = check(thing)
             else:
-                problems = rule.check(thing, context if parameters is None else context._replace(parameters=parameters))
+                problems = check(thing, context if parameters is None else context.with_parameters(parameters))
             for problem in problems:
                 times = self._count(rule, problem)
                 if times <= MOST:

@@ -2758,7 +2758,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "parameters": False,
         "subject": "Role",
         "module": "validator.rules.scripts.grace_period_shorter_than_save",
-        "needs": (),
+        "needs": ("seconds", "save-timeout", "save_timeout", "checkpoint-timeout", "checkpoint_timeout", "preStop"),
         "of_profile": False,
         "of_itself": False,
     },

@@ -66,6 +66,9 @@ def _newest(folder: str) -> int:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():
+                # Compiled code is written by whoever imports it.
+                if entry.name == "__pycache__":
+                    continue
                 newest = max(newest, _newest(entry.path))
             elif entry.name.endswith(".py"):
                 newest = max(newest, entry.stat().st_mtime_ns)

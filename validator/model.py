@@ -53,7 +53,10 @@ class Command(NamedTuple):
         return self.words[0].rsplit("/", 1)[-1] if self.words else ""
 
     def option(self, *names: str) -> str | None:
-        """Value of the last of these options, as `--name value` or `--name=value`; dashes and underscores are alike."""
+        """Value of the last of these options, as `--name value` or `--name=value`.
+
+        Names have dashes here; the command may spell them with underscores.
+        """
         found = self.option_at(*names)
         return found[0] if found is not None else None
 
@@ -62,18 +65,14 @@ class Command(NamedTuple):
         known = _options(self.words)
         value, last, at = None, -1, 0
         for name in names:
-            found = known.get(_dashed(name))
+            found = known.get(name)
             if found is not None and found[0] > last and found[1] is not None:
                 last, value, at = found
         return (value, self.word_at[at]) if value is not None else None
 
     def has(self, *names: str) -> bool:
         """Whether one of these flags is among the words, with or without a value."""
-        return not _options(self.words).keys().isdisjoint(map(_dashed, names))
-
-
-def _dashed(name: str) -> str:
-    return name.replace("_", "-") if "_" in name else name
+        return not _options(self.words).keys().isdisjoint(names)
 
 
 @functools.lru_cache(maxsize=256)
@@ -85,7 +84,7 @@ def _options(words: tuple[str, ...]) -> dict[str, tuple[int, str | None, int]]:
     options: dict[str, tuple[int, str | None, int]] = {}
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")
-        name = _dashed(name)
+        name = name.replace("_", "-")
         if equals:
             options[name] = (index, value, index)
         elif index + 1 < len(words):
@@ -114,7 +113,10 @@ class Volume(NamedTuple):
 
 
 class Container(NamedTuple):
-    """A container; `tree` is all of it as written. `settings` has every variable, in the order in which they apply."""
+    """A container; `tree` is all of it as written. `settings` has every variable, in the order in which they apply.
+
+    `gpus` is the number of accelerators in `limits` and `requests`, which most rules ask for first.
+    """
 
     name: str
     image: str | None
@@ -125,6 +127,7 @@ class Container(NamedTuple):
     commands: tuple[Command, ...]
     limits: dict[str, Any]
     requests: dict[str, Any]
+    gpus: int
     mounts: tuple[Mount, ...]
     tree: dict[str, Any]
     at: Place

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 def rules() -> tuple[Rule, ...]:
     """Every rule, by code. Those with parameters are imported, since their types are in the module."""
     return tuple(
-        load(entry["module"]) if entry["parameters"] else Rule(**{**entry, "parameters": None}, check=_later(entry))
+        load(entry["module"])
+        if entry["parameters"]
+        else Rule(**{**entry, "parameters": None}, check=_Later(entry["module"]))
         for entry in index.RULES
     )
 
@@ -47,16 +49,19 @@ def discover() -> tuple[Rule, ...]:
     return tuple(sorted(map(load, modules), key=lambda rule: rule.code))
 
 
-def _later(entry: dict[str, Any]) -> Check:
-    known: Check | None = None
+class _Later:
+    """The check of a rule whose module is imported with the first call."""
 
-    def check(*asked: Any) -> Iterator[Problem]:
-        nonlocal known
-        if known is None:
-            known = load(entry["module"]).check
-        return known(*asked)
+    def __init__(self, module: str) -> None:
+        self.module = module
 
-    return check
+    def __call__(self, *asked: Any) -> Iterator[Problem]:
+        return load(self.module).check(*asked)
+
+
+def imported(check: Check) -> Check:
+    """The check itself, its module imported: for those who call it again and again."""
+    return load(check.module).check if isinstance(check, _Later) else check
 
 
 def find(code_or_name: str) -> Rule | None:

@@ -96,6 +96,10 @@ class Context(NamedTuple):
     container: Container | None = None
     parameters: Any = None
 
+    def with_parameters(self, parameters: Any) -> Context:
+        """The same for another rule; `_replace` takes twice as long."""
+        return Context._make((*self[:-1], parameters))
+
 
 Check = Callable[..., Iterator[Problem]]
 SUBJECTS = (

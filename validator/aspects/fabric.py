@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from validator.aspects.environment import open_ended
-from validator.facts.devices import gpus
 from validator.facts.profiles import Wanted
 from validator.model import Container, Role, Run, Setting
 from validator.rule import Context
@@ -15,7 +14,7 @@ from validator.rule import Context
 def accelerated(role: Role) -> Container | None:
     """The role's training container when it asks for accelerators."""
     container = role.container
-    return container if role.trains and container is not None and gpus(container) else None
+    return container if role.trains and container is not None and container.gpus else None
 
 
 def deviations(

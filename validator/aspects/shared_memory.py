@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from validator.facts.devices import gpus
 from validator.facts.quantities import number
 from validator.fields import mapping
 from validator.model import Container, Mount, Pod, Role, Run, Volume
@@ -70,18 +69,18 @@ def is_default(pod: Pod, container: Container) -> bool:
 
 def accelerated(role: Role) -> tuple[Container, ...]:
     """The containers of a training role that ask for accelerators."""
-    return tuple(container for container in role.pod.containers if gpus(container)) if role.trains else ()
+    return tuple(container for container in role.pod.containers if container.gpus) if role.trains else ()
 
 
 def processes(run: Run | None, role: Role, container: Container) -> int:
     """How many processes of the container talk to each other, going by its accelerators and by what it is told."""
     told = run.processes if run is not None and container is role.container else None
-    return max(gpus(container), told or 1)
+    return max(container.gpus, told or 1)
 
 
 def recommended(pod: Pod, container: Container) -> str:
     """A sizeLimit that suits the container: so much for each accelerator, but at most half of its memory."""
-    wanted = GIB_PER_GPU * GIB * max(gpus(container), 1)
+    wanted = GIB_PER_GPU * GIB * max(container.gpus, 1)
     limit = memory_limit(pod, container)
     if limit is not None:
         wanted = min(wanted, max(int(limit[0] / 2), 1))

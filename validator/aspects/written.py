@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from yaml import ScalarNode
-
-from validator.locating import walk
 from validator.source import Place
 
 
@@ -13,5 +10,10 @@ def plain(place: Place) -> str | None:
     root = place.document.node
     if root is None:
         return None
+    # Where files are read without places there is no node, and importing yaml would take longer than many rules.
+    from yaml import ScalarNode
+
+    from validator.locating import walk
+
     _, node, exists = walk(root, place.path)
     return str(node.value) if exists and isinstance(node, ScalarNode) and not node.style else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from validator.fields import decimal
 from validator.model import Container, Pod
@@ -20,15 +21,14 @@ _RDMA = (
 )
 
 
-def gpus(container: Container) -> int:
-    """Number of accelerators that a container asks for; 0 for none."""
-    limits = container.limits
+def gpus(limits: Mapping[str, Any], requests: Mapping[str, Any]) -> int:
+    """Number of accelerators in a container's resources; 0 for none."""
     total = 0
     for resource, quantity in limits.items():
-        # The names of most resources have no domain, and every rule on GPUs asks this first.
+        # The names of most resources have no domain.
         if "/" in resource and resource.startswith(_ACCELERATORS):
             total += decimal(str(quantity)) or 0
-    for resource, quantity in container.requests.items():
+    for resource, quantity in requests.items():
         if "/" in resource and resource not in limits and resource.startswith(_ACCELERATORS):
             total += decimal(str(quantity)) or 0
     return total
@@ -41,17 +41,17 @@ def is_accelerator(resource: str) -> bool:
 
 def wants_gpu(pod: Pod) -> bool:
     """Whether any container of the pod asks for an accelerator."""
-    return any(gpus(container) for container in pod.containers)
+    return any(container.gpus for container in pod.containers)
 
 
 def rdma_resources(container: Container) -> tuple[str, ...]:
     """Names of the RDMA resources that a container asks for."""
-    return tuple(sorted(resource for resource in {*container.limits, *container.requests} if is_rdma(resource)))
+    return tuple(sorted({resource for resource in (*container.limits, *container.requests) if is_rdma(resource)}))
 
 
 def is_rdma(resource: str) -> bool:
     """Whether an extended resource is an RDMA or EFA device."""
-    return resource.startswith(_RDMA)
+    return "/" in resource and resource.startswith(_RDMA)
 
 
 def any_rdma(containers: Iterable[Container]) -> bool:

@@ -6,6 +6,7 @@ matchIf of NVIDIA/nccl at v2.30.7-1.
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 INTERFACES = "NCCL_SOCKET_IFNAME"
@@ -14,26 +15,28 @@ LISTS = (INTERFACES, ADAPTERS, "NCCL_OOB_NET_IFNAME")
 
 
 class DeviceList(NamedTuple):
-    """A list as NCCL takes it. `entries` are written as in the list: a name, for adapters with `:port`."""
+    """A list as NCCL takes it.
+
+    `entries` are written as in the list: a name, for adapters with `:port`; `names` are those without ports.
+    """
 
     excludes: bool
     exact: bool
     entries: tuple[str, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The entries without ports."""
-        return tuple(name for entry in self.entries if (name := entry.partition(":")[0]))
+    names: tuple[str, ...]
 
     def names_it(self, device: str) -> bool:
         """Whether a device is in the list."""
         return any(device == name if self.exact else device.startswith(name) for name in self.names)
 
 
+@functools.lru_cache(maxsize=256)
 def read(value: str) -> DeviceList:
-    """The list in the value of a variable."""
+    """The list in the value of a variable; most containers have the same, and several rules look at each."""
     excludes = value.startswith("^")
     value = value[1:] if excludes else value
     exact = value.startswith("=")
     value = value[1:] if exact else value
-    return DeviceList(excludes, exact, tuple(entry for entry in value.split(",") if entry))
+    entries = tuple([entry for entry in value.split(",") if entry])
+    names = tuple([name for entry in entries if (name := entry.partition(":")[0])])
+    return DeviceList(excludes, exact, entries, names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from validator.facts.devices import gpus
 from validator.fields import items, mapping, text
 from validator.model import Command, Container, Mount, Pod, Script, Setting, Volume
 from validator.roads import shell
@@ -85,6 +86,7 @@ def container(tree: dict[str, Any], at: Place, scope: _Scope) -> Container:
     commands, exported = _commands(argv, scripts)
     settings = [*_env_from(tree, scope), *_env(tree, at, scope), *exported]
     image = tree.get("image")
+    limits, requests = mapping(tree, "resources", "limits"), mapping(tree, "resources", "requests")
     return Container(
         name=text(tree, "name"),
         image=image if isinstance(image, str) else None,
@@ -93,8 +95,9 @@ def container(tree: dict[str, Any], at: Place, scope: _Scope) -> Container:
         settings=tuple(settings),
         scripts=scripts,
         commands=tuple(commands),
-        limits=mapping(tree, "resources", "limits"),
-        requests=mapping(tree, "resources", "requests"),
+        limits=limits,
+        requests=requests,
+        gpus=gpus(limits, requests),
         mounts=mounts,
         tree=tree,
         at=at,
@@ -115,6 +118,7 @@ def overridden(
     inherited = [*_env_from(base.tree, scope), *_env(base.tree, base.at, scope)]
     image = fields.get("image")
     resources = mapping(fields, "resourcesPerNode") or mapping(base.tree, "resources")
+    limits, requests = mapping(resources, "limits"), mapping(resources, "requests")
     replaced = {key: fields[key] for key in ("image", "command", "args") if fields.get(key)}
     return base._replace(
         image=image if isinstance(image, str) else base.image,
@@ -123,8 +127,9 @@ def overridden(
         settings=(*inherited, *_env(fields, at, scope), *exported),
         scripts=scripts,
         commands=tuple(commands),
-        limits=mapping(resources, "limits"),
-        requests=mapping(resources, "requests"),
+        limits=limits,
+        requests=requests,
+        gpus=gpus(limits, requests),
         tree={**base.tree, **replaced, "resources": resources},
     )
 

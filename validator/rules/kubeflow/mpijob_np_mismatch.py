@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.devices import gpus
 from validator.facts.kubeflow import is_mpi_operator
 from validator.fields import decimal, whole
 from validator.model import Command, Run
@@ -67,7 +66,7 @@ def _slots(run: Run) -> int | None:
     if is_mpi_operator(run):
         counted = run.spec.get("runLauncherAsWorker") is True
     else:
-        counted = any(gpus(container) for container in launcher.pod.containers)
+        counted = any(container.gpus for container in launcher.pod.containers)
     return each * (hosts + counted)
 
 

@@ -37,10 +37,9 @@ def shm_default_one_gpu(role: Role, context: Context) -> Iterator[Problem]:
     run = context.run
     if run is None or run.kind in WITHOUT_LOADER_PROCESSES or not pods_are_whole(run):
         return
-    if shared_memory.others_mount(run, role):
-        return
-    for container in shared_memory.accelerated(role):
-        if shared_memory.processes(run, role, container) == 1 and shared_memory.is_default(role.pod, container):
+    bare = [one for one in shared_memory.accelerated(role) if shared_memory.is_default(role.pod, one)]
+    for container in () if not bare or shared_memory.others_mount(run, role) else bare:
+        if shared_memory.processes(run, role, container) == 1:
             yield Problem(
                 container.at.child("volumeMounts").key(),
                 "no volume is mounted at /dev/shm: it has 64 MiB, and data loader workers need more",

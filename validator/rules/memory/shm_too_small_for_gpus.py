@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from validator.aspects import shared_memory
-from validator.facts.devices import gpus
 from validator.model import Role
 from validator.rule import Context, Problem, SetValue, rule
 
@@ -40,7 +39,7 @@ def shm_too_small_for_gpus(role: Role, context: Context) -> Iterator[Problem]:
     for container in shared_memory.accelerated(role):
         volume = shared_memory.volume(role.pod, container)
         size = shared_memory.size(volume) if volume is not None and shared_memory.in_memory(volume) else None
-        floor = context.parameters.gib_per_gpu * gpus(container) * shared_memory.GIB
+        floor = context.parameters.gib_per_gpu * container.gpus * shared_memory.GIB
         if volume is None or size is None or size >= floor:
             continue
         limit = shared_memory.memory_limit(role.pod, container)
@@ -49,7 +48,7 @@ def shm_too_small_for_gpus(role: Role, context: Context) -> Iterator[Problem]:
         wanted = f"{-int(-floor // shared_memory.GIB)}Gi"
         yield Problem(
             at,
-            f"volume {volume.name} at /dev/shm has {volume.body.get('sizeLimit')} for {gpus(container)} GPUs",
+            f"volume {volume.name} at /dev/shm has {volume.body.get('sizeLimit')} for {container.gpus} GPUs",
             f"write a sizeLimit of at least {wanted}" + ("" if fits else ", and a memory limit of twice that"),
             (SetValue(at, wanted),) if fits else (),
         )

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.devices import gpus
 from validator.facts.nccl_releases import has_reached
 from validator.model import Container
 from validator.rule import Context, Problem, rule
@@ -35,7 +34,7 @@ FALLS_BACK_SINCE = (2, 26, 5)
 def nccl_cumem_host_numa(container: Container, context: Context) -> Iterator[Problem]:
     """Host memory that the pod may not be allowed to place."""
     version = context.target.nccl
-    if version is None or version < DEFAULT_SINCE or has_reached(version, FALLS_BACK_SINCE) or gpus(container) < 2:
+    if version is None or version < DEFAULT_SINCE or has_reached(version, FALLS_BACK_SINCE) or container.gpus < 2:
         return
     allowed = {name.removeprefix("CAP_") for name in container.capabilities} & {"SYS_NICE", "ALL"}
     if allowed or container.privileged or container.setting("NCCL_CUMEM_HOST_ENABLE") is not None:

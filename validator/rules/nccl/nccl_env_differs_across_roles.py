@@ -22,11 +22,11 @@ from validator.facts.devices import wants_gpu
 from validator.model import Role, Run, Setting
 from validator.rule import Context, Problem, rule
 
-SHARED = (
+SHARED = frozenset((
     "NCCL_ALGO", "NCCL_PROTO", "NCCL_NET", "NCCL_IB_DISABLE", "NCCL_BUFFSIZE", "NCCL_NTHREADS", "NCCL_LL128_BUFFSIZE",
     "NCCL_P2P_NET_CHUNKSIZE", "NCCL_COLLNET_ENABLE", "NCCL_NVLS_ENABLE", "NCCL_MNNVL_ENABLE", "NCCL_CUMEM_ENABLE",
     "NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "NCCL_OOB_NET_ENABLE", "NCCL_COMM_ID",
-)  # fmt: skip
+))  # fmt: skip
 MPIRUN = ("mpirun", "mpiexec", "orterun")
 
 
@@ -57,7 +57,8 @@ def nccl_env_differs_across_roles(run: Run, context: Context) -> Iterator[Proble
 def _compare(first: Role, other: Role, context: Context) -> Iterator[Problem]:
     if first.container is None or other.container is None:
         return
-    for name in SHARED:
+    written = {setting.name for one in (first.container, other.container) for setting in one.settings}
+    for name in SHARED & written:
         pair = first.container.setting(name), other.container.setting(name)
         known = [setting for setting in pair if setting is not None]
         if not known or any(setting.value is None for setting in known):

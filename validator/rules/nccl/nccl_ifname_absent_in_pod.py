@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.interfaces import interfaces
+from validator.aspects.interfaces import DEFAULT, interfaces
 from validator.aspects.ranks import role_of
 from validator.aspects.settings import literal
 from validator.facts import nccl_lists
@@ -36,15 +36,17 @@ from validator.rule import Context, Problem, rule
 def nccl_ifname_absent_in_pod(setting: Setting, context: Context) -> Iterator[Problem]:
     """A list of which no entry fits an interface of the pod."""
     value = literal(setting) if setting.name == nccl_lists.INTERFACES else None
-    role = role_of(context)
     # NCCL takes a value of one character for none.
-    if value is None or len(value) < 2 or role is None:
+    if value is None or len(value) < 2:
         return
     listed = nccl_lists.read(value)
-    present = interfaces(role.pod, context.run)
-    if listed.excludes or not listed.names or present is None:
+    if listed.excludes or not listed.names or listed.names_it(DEFAULT) or listed.names_it("lo"):
         return
-    if any(entry[0] in "^=" for entry in listed.entries) or any(listed.names_it(name) for name in ("lo", *present)):
+    if any(entry[0] in "^=" for entry in listed.entries):
+        return
+    role = role_of(context)
+    present = interfaces(role.pod, context.run) if role is not None else None
+    if present is None or any(map(listed.names_it, present)):
         return
     yield Problem(
         setting.at,

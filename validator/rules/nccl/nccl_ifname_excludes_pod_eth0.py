@@ -38,11 +38,11 @@ def nccl_ifname_excludes_pod_eth0(setting: Setting, context: Context) -> Iterato
     """An exclude list that leaves no interface."""
     value = literal(setting) if setting.name == nccl_lists.INTERFACES else None
     listed = nccl_lists.read(value or "")
-    role = role_of(context)
-    if role is None or not listed.excludes or not listed.entries:
+    if not listed.excludes or not listed.entries:
         return
-    present = interfaces(role.pod, context.run)
-    if present is None or not all(listed.names_it(name) for name in present):
+    role = role_of(context)
+    present = interfaces(role.pod, context.run) if role is not None else None
+    if present is None or not all(map(listed.names_it, present)):
         return
     only_loopback = not listed.names_it("lo")
     if only_loopback and (context.run is None or (context.run.nodes or 1) < 2):

@@ -36,10 +36,11 @@ def nccl_ifname_prefix_too_broad(setting: Setting, context: Context) -> Iterator
     """A prefix of the pod's own interface that fits others too."""
     value = literal(setting) if setting.name == nccl_lists.INTERFACES else None
     listed = nccl_lists.read(value or "")
-    role = role_of(context)
-    if role is None or listed.exact or listed.excludes or len(listed.names) != 1:
+    if listed.exact or listed.excludes or len(listed.names) != 1:
         return
-    fitting = [name for name in interfaces(role.pod, context.run) or () if listed.names_it(name)]
+    role = role_of(context)
+    present = interfaces(role.pod, context.run) if role is not None else None
+    fitting = [name for name in present or () if listed.names_it(name)]
     if DEFAULT in fitting and len(fitting) > 1 and listed.names[0] not in fitting:
         yield Problem(
             setting.at,

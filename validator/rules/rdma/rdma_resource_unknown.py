@@ -33,13 +33,12 @@ from validator.rule import Context, Problem, rule
 )
 def rdma_resource_unknown(container: Container, context: Context) -> Iterator[Problem]:
     """A device of a known plugin under a name that it does not offer."""
-    wanted = sorted(
-        name for name in {*container.limits, *container.requests} if is_device(name) and not is_accelerator(name)
-    )
+    names = (*container.limits, *container.requests)
+    wanted = {name for name in names if is_device(name) and not is_accelerator(name)}
     if not wanted:
         return
     devices = offered(context.project)
-    for name in wanted:
+    for name in sorted(wanted):
         prefix, _, short = name.partition("/")
         if prefix not in devices.prefixes or name in devices.names or short in devices.any_prefix:
             continue

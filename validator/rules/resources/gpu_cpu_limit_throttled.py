@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.facts.devices import gpus
 from validator.facts.extended_resources import quantity_at
 from validator.facts.quantities import number
 from validator.model import Role
@@ -40,7 +39,7 @@ class Floor(NamedTuple):
 def gpu_cpu_limit_throttled(role: Role, context: Context) -> Iterator[Problem]:
     """Few CPUs for many GPUs."""
     for container in role.pod.containers if role.trains else ():
-        count, limit = gpus(container), number(container.limits.get("cpu"))
+        count, limit = container.gpus, number(container.limits.get("cpu"))
         floor = context.parameters.cpus_per_gpu * count
         if count and limit is not None and limit < floor:
             yield Problem(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.devices import gpus, is_accelerator
+from validator.facts.devices import is_accelerator
 from validator.model import Role
 from validator.rule import Context, Edit, Problem, Remove, rule
 
@@ -36,7 +36,7 @@ def gpu_on_launcher(role: Role, context: Context) -> Iterator[Problem]:
     if role.trains or run.spec.get("runLauncherAsWorker") is True:
         return
     for container in role.pod.containers[:1]:
-        if gpus(container) == 0:
+        if container.gpus == 0:
             continue
         edits: list[Edit] = []
         for field, quantities in (("limits", container.limits), ("requests", container.requests)):
@@ -45,7 +45,7 @@ def gpu_on_launcher(role: Role, context: Context) -> Iterator[Problem]:
             ]
         yield Problem(
             edits[0].at,
-            f"the launcher reserves {gpus(container)} GPUs and the operator hides them from it",
+            f"the launcher reserves {container.gpus} GPUs and the operator hides them from it",
             "take the GPUs from the launcher, or set `runLauncherAsWorker: true`",
             tuple(edits),
         )

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.aspects.known import pods_are_whole
-from validator.facts.devices import gpus, is_accelerator
+from validator.facts.devices import is_accelerator
 from validator.fields import items, mapping
 from validator.model import Role
 from validator.rule import Append, Context, Problem, rule
@@ -54,7 +54,7 @@ def gpu_pod_without_toleration(role: Role, context: Context) -> Iterator[Problem
 
 def _taint(role: Role) -> str | None:
     for container in role.pod.containers:
-        for resource in {**container.requests, **container.limits} if gpus(container) else ():
+        for resource in {**container.requests, **container.limits} if container.gpus else ():
             if is_accelerator(resource):
                 # MIG devices are on nodes with the taint of their vendor's GPUs.
                 return "nvidia.com/gpu" if resource.startswith("nvidia.com/") else str(resource)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.devices import gpus
 from validator.facts.extended_resources import quantity_at
 from validator.model import Role, Run
 from validator.rule import Problem, rule
@@ -43,7 +42,7 @@ def gpu_quantity_uneven(run: Run) -> Iterator[Problem]:
 
 
 def _gpus(role: Role) -> int:
-    return gpus(role.container) if role.container is not None else 0
+    return role.container.gpus if role.container is not None else 0
 
 
 def _at(run: Run, role: Role) -> Place:

@@ -45,6 +45,7 @@ SPARE = 30
         "of executePreStopHook off the grace period",
     ),
     fix="unsafe",
+    needs=("seconds", "save-timeout", "save_timeout", "checkpoint-timeout", "checkpoint_timeout", "preStop"),
 )
 def grace_period_shorter_than_save(role: Role, context: Context) -> Iterator[Problem]:
     """A grace period that ends while a checkpoint is written."""

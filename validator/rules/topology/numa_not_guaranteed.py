@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.devices import gpus
 from validator.facts.quantities import number
 from validator.model import Container
 from validator.rule import Problem, rule
@@ -33,20 +32,20 @@ from validator.rule import Problem, rule
 )
 def numa_not_guaranteed(container: Container) -> Iterator[Problem]:
     """GPU containers whose CPUs are shared."""
-    if not gpus(container):
+    if not container.gpus:
         return
     for resource in ("cpu", "memory"):
         limit = number(container.limits.get(resource))
         # A missing request is filled in with the limit.
-        request = number(container.requests.get(resource, container.limits.get(resource)))
+        field = "requests" if resource in container.requests else "limits"
+        request = number(container.requests[resource]) if field == "requests" else limit
         if resource == "cpu" and request is None:
             return
-        place = container.at.child("resources", "requests" if resource in container.requests else "limits", resource)
         if limit != request:
             fault = f"request and limit of {resource} differ: the container is not Guaranteed"
-            yield Problem(place, fault, "make them equal")
+            yield Problem(container.at.child("resources", field, resource), fault, "make them equal")
             return
         if resource == "cpu" and request is not None and request % 1:
             fault = f"{request:g} CPUs are no whole number: the container gets no cores of its own"
-            yield Problem(place, fault, "write a whole number")
+            yield Problem(container.at.child("resources", field, resource), fault, "write a whole number")
             return

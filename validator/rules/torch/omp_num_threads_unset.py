@@ -15,7 +15,6 @@ from collections.abc import Iterator
 
 from validator.aspects.environment import open_ended
 from validator.aspects.torchrun import count, launches, processes
-from validator.facts.devices import gpus
 from validator.model import Role
 from validator.rule import Context, Problem, rule
 
@@ -36,7 +35,7 @@ def omp_num_threads_unset(role: Role, context: Context) -> Iterator[Problem]:
         return
     for launch in launches(container):
         told = processes(launch, container, run)
-        started = gpus(container) if told in ("auto", "gpu") else count(told) or 0
+        started = container.gpus if told in ("auto", "gpu") else count(told) or 0
         if started > 1:
             yield Problem(
                 launch.at,

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validator.aspects.torchrun import count, launches, processes
-from validator.facts.devices import gpus
 from validator.model import Command, Container, Role, Run
 from validator.rule import Context, Problem, rule
 from validator.source import Place
@@ -41,7 +40,7 @@ def torchrun_nproc_gpu_mismatch(role: Role, context: Context) -> Iterator[Proble
     container, run = role.container, context.run
     if container is None or run is None or not role.trains or _unclear(container):
         return
-    devices = gpus(container)
+    devices = container.gpus
     for launch in launches(container):
         started = count(processes(launch, container, run))
         if not started or not devices or devices % started == 0:

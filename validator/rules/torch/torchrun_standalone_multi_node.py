@@ -37,10 +37,11 @@ def torchrun_standalone_multi_node(role: Role, context: Context) -> Iterator[Pro
     if container is None or run is None or not role.trains or (run.nodes or 0) < 2:
         return
     for launch in launches(container):
-        expected = nodes(launch, container, run)
+        stays = launch.has("--standalone")
+        expected = nodes(launch, container, run) if stays or _without_endpoint(launch, container, run) else None
         if expected is None or expected[1] < 2:
             continue
-        if launch.has("--standalone"):
+        if stays:
             index = launch.words.index("--standalone") if "--standalone" in launch.words else 0
             yield Problem(
                 launch.word_at[index],
@@ -48,7 +49,7 @@ def torchrun_standalone_multi_node(role: Role, context: Context) -> Iterator[Pro
                 "remove it" if _told_by_operator(run) else "give --rdzv-backend=c10d and --rdzv-endpoint instead",
                 _removal(launch, index, container) if _told_by_operator(run) else (),
             )
-        elif _without_endpoint(launch, container, run):
+        else:
             found = launch.option_at("--rdzv-backend")
             yield Problem(
                 found[1] if found is not None else launch.at,
