@@ -22,14 +22,14 @@ common.env: a container's env entries, sorted by name. Takes (dict "env" <map na
 {{- if hasKey $secrets $name }}
 {{- fail (printf "%s is set in env and in envSecrets: remove one of the two" $name) }}
 {{- end }}
-- name: {{ $name }}
+- name: {{ $name | quote }}
   value: {{ include "common.literal" $value }}
 {{- end }}
 {{- range $name, $source := $secrets }}
-- name: {{ $name }}
+- name: {{ $name | quote }}
   valueFrom:
     secretKeyRef:
-      name: {{ $source.secret }}
-      key: {{ $source.key }}
+      name: {{ $source.secret | quote }}
+      key: {{ $source.key | quote }}
 {{- end }}
 {{- end -}}

@@ -9,14 +9,14 @@ enableServiceLinks: false
 {{- with .pullSecrets }}
 imagePullSecrets:
   {{- range . }}
-  - name: {{ . }}
+  - name: {{ . | quote }}
   {{- end }}
 {{- end }}
 {{- with .priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- if not (kindIs "invalid" .terminationGracePeriodSeconds) }}
-terminationGracePeriodSeconds: {{ .terminationGracePeriodSeconds }}
+terminationGracePeriodSeconds: {{ int64 .terminationGracePeriodSeconds }}
 {{- end }}
 {{- range $field := list "securityContext" "nodeSelector" "tolerations" "affinity" }}
 {{- with get $ $field }}

@@ -80,7 +80,7 @@ that the same program runs; it is empty again in every new pod.
 - name: checkpoints
   {{- if .Values.checkpoints.enabled }}
   persistentVolumeClaim:
-    claimName: {{ include "training-job.claimName" . }}
+    claimName: {{ include "training-job.claimName" . | quote }}
   {{- else }}
   emptyDir: {}
   {{- end }}
@@ -88,9 +88,9 @@ that the same program runs; it is empty again in every new pod.
 - name: shared-memory
   emptyDir:
     medium: Memory
-    sizeLimit: {{ .Values.sharedMemory.size }}
+    sizeLimit: {{ .Values.sharedMemory.size | quote }}
 {{- end }}
 - name: tmp
   emptyDir:
-    sizeLimit: {{ .Values.temporaryStorage.size }}
+    sizeLimit: {{ .Values.temporaryStorage.size | quote }}
 {{- end -}}

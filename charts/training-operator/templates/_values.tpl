@@ -1,19 +1,10 @@
-{{/*
-training-operator.checkValues: fails for a key that the values set to nothing (`replicas:`). Helm takes that as "delete
-the default" and the schema sees no key at all: the template would die of it in words that name no key of the user's, or
-the operator would, of a flag without a value. A key stands after the one that it lies under.
-*/}}
+{{/* training-operator.checkValues: fails for values with which the operator could not start. */}}
 {{- define "training-operator.checkValues" -}}
-{{- range $path := list "image" "crds" "replicas" "leaderElection" "gangScheduler" "controllerThreads"
-    "kubeApi" "kubeApi.qps" "kubeApi.burst" "initContainer" "initContainer.image" "initContainer.maxTries"
-    "mpi" "mpi.kubectlDeliveryImage" "webhook" "logging" "logging.level" "logging.encoder"
-    "serviceAccount" "podDisruptionBudget" "userRoles" "serviceMonitor" -}}
-{{- $value := $.Values -}}
-{{- range $key := splitList "." $path -}}
-{{- $value = index $value $key -}}
-{{- end -}}
-{{- if kindIs "invalid" $value -}}
-{{- fail (printf "%s is empty: give it a value, or remove the line to get the default" $path) -}}
-{{- end -}}
+{{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "image" "crds" "replicas" "leaderElection"
+    "gangScheduler" "controllerThreads" "kubeApi" "kubeApi.qps" "kubeApi.burst" "initContainer" "initContainer.image"
+    "initContainer.maxTries" "mpi" "mpi.kubectlDeliveryImage" "webhook" "logging" "logging.level" "logging.encoder"
+    "serviceAccount" "podDisruptionBudget" "userRoles" "serviceMonitor")) -}}
+{{- if not (or .Values.image.tag .Values.image.digest) -}}
+{{- fail (printf "image.tag is empty: name a tag or a digest; no image is called %s" .Chart.AppVersion) -}}
 {{- end -}}
 {{- end -}}

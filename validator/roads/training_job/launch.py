@@ -63,13 +63,13 @@ def environment(values: Values) -> list[From]:
     ]
     for name in sorted(secrets):
         key = {
-            "name": values.bare("envSecrets", name, "secret"),
-            "key": values.bare("envSecrets", name, "key"),
+            "name": values.copy("envSecrets", name, "secret"),
+            "key": values.copy("envSecrets", name, "key"),
         }
         entries.append(_entry(values, "envSecrets", name, {"valueFrom": {"secretKeyRef": key}}))
     return entries
 
 
 def _entry(values: Values, field: str, name: str, source: dict[str, Any]) -> From:
-    written = values.bare_text(name, field, name, on_key=True)
+    written = From(name, Origin((field, name), exact=True, on_key=True))
     return From({"name": written, **source}, Origin((field, name), whole=True))

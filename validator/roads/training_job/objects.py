@@ -114,9 +114,9 @@ def claim(values: Values) -> dict[str, Any]:
         "metadata": metadata,
         "spec": values.made(
             {
-                "storageClassName": values.bare("checkpoints", "storageClassName") if storage_class else ABSENT,
+                "storageClassName": values.copy("checkpoints", "storageClassName") if storage_class else ABSENT,
                 "accessModes": values.copy("checkpoints", "accessModes"),
-                "resources": {"requests": {"storage": values.bare("checkpoints", "size")}},
+                "resources": {"requests": {"storage": values.copy("checkpoints", "size")}},
             },
             "checkpoints",
         ),

@@ -20,7 +20,7 @@ def claim_name(values: Values) -> From:
     """`training-job.claimName`."""
     existing = values.get("checkpoints", "existingClaim")
     if existing:
-        return values.bare("checkpoints", "existingClaim")
+        return values.copy("checkpoints", "existingClaim")
     return values.made(f"{values.release.name}-checkpoints", "checkpoints")
 
 
@@ -51,7 +51,7 @@ def _site_policy(values: Values) -> dict[str, Any]:
     """`common.pod`."""
     secrets = values.get("image", "pullSecrets")
     names = [
-        From({"name": values.bare_text(name, "image", "pullSecrets", n)}, Origin(("image", "pullSecrets", n)))
+        From({"name": From(name, Origin(("image", "pullSecrets", n), exact=True))}, Origin(("image", "pullSecrets", n)))
         for n, name in enumerate(secrets or ())
     ]
     priority = values.get("placement", "priorityClassName")
@@ -63,8 +63,8 @@ def _site_policy(values: Values) -> dict[str, Any]:
     }
     return {
         "imagePullSecrets": values.made(names, "image", "pullSecrets") if names else ABSENT,
-        "priorityClassName": values.bare("placement", "priorityClassName") if priority else ABSENT,
-        "terminationGracePeriodSeconds": ABSENT if grace is None else values.bare("terminationGracePeriodSeconds"),
+        "priorityClassName": values.copy("placement", "priorityClassName") if priority else ABSENT,
+        "terminationGracePeriodSeconds": ABSENT if grace is None else values.copy("terminationGracePeriodSeconds"),
         **{field: values.copy(*path) if values.get(*path) else ABSENT for field, path in copied.items()},
         "affinity": _affinity(values),
     }
@@ -141,7 +141,7 @@ def _volumes(values: Values) -> list[Any]:
         source = {"persistentVolumeClaim": {"claimName": claim_name(values)}}
     volumes = [values.made({"name": "checkpoints", **source}, "checkpoints")]
     if values.get("sharedMemory", "enabled"):
-        memory = {"medium": "Memory", "sizeLimit": values.bare("sharedMemory", "size")}
+        memory = {"medium": "Memory", "sizeLimit": values.copy("sharedMemory", "size")}
         volumes.append(values.made({"name": "shared-memory", "emptyDir": memory}, "sharedMemory"))
-    disk = {"sizeLimit": values.bare("temporaryStorage", "size")}
+    disk = {"sizeLimit": values.copy("temporaryStorage", "size")}
     return [*volumes, values.made({"name": "tmp", "emptyDir": disk}, "temporaryStorage")]
