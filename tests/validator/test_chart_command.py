@@ -61,7 +61,7 @@ def test_the_training_job_needs_no_helm(capfd: pytest.CaptureFixture[str]) -> No
 def test_the_name_of_a_release_is_judged_too(capfd: pytest.CaptureFixture[str]) -> None:
     chart = helm.CHARTS["training-job"]
     assert lint("--chart", chart, "--release", "42-run") == 1
-    assert "a run cannot be named `42-run`" in capfd.readouterr().out
+    assert 'release name "42-run" cannot name a run' in capfd.readouterr().out
 
 
 def test_broken_values_are_a_finding(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -110,5 +110,5 @@ def test_one_fault_that_many_runs_share_is_one_fault() -> None:
     assert found == ["NC005"]
 
 
-def test_a_run_that_no_api_server_would_store_is_refused_and_not_looked_at() -> None:
-    assert codes(large("values")) == ["RS009"]
+def test_more_values_than_a_chart_is_rendered_with_are_refused_in_words() -> None:
+    assert codes(large("values")) == ["HV010"]

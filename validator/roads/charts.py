@@ -75,10 +75,7 @@ def defaults(chart: Path) -> Document:
 
 
 def _is_known(chart: Path) -> bool:
-    """Whether a chart is the one that the values road was written for, in this version."""
-    from validator.roads.training_job.chart import FOLDER
+    """Whether a chart is the one that comes with the validator, in this version."""
+    from validator.roads.training_job.chart import FOLDER, files
 
-    return all(
-        (chart / path.name).is_file() and (chart / path.name).read_bytes() == path.read_bytes()
-        for path in FOLDER.iterdir()
-    )
+    return files(chart) == files(FOLDER)

@@ -28,31 +28,6 @@ class Origin(NamedTuple):
     named: bool = False
 
 
-class From(NamedTuple):
-    """A node under construction, with its origin."""
-
-    value: Any
-    origin: Origin
-
-
-# A field that the templates leave out.
-ABSENT: Any = object()
-
-
-def separate(node: Any, origins: dict[Path, Origin], path: Path = ()) -> Any:
-    """The plain tree of a node under construction; its origins are put into `origins`."""
-    if isinstance(node, From):
-        origins[path] = node.origin
-        if node.origin.exact:
-            return node.value
-        node = node.value
-    if isinstance(node, dict):
-        return {key: separate(item, origins, (*path, key)) for key, item in node.items() if item is not ABSENT}
-    if isinstance(node, list):
-        return [separate(item, origins, (*path, index)) for index, item in enumerate(node)]
-    return node
-
-
 class Layers:
     """The values files of a release, of which the last one wins, over the defaults of its chart."""
 
@@ -89,7 +64,8 @@ def at(tree: Any, path: Path, default: Any = None) -> Any:
 
 
 def _holds(tree: Any, path: Path) -> bool:
-    return at(tree, path, ABSENT) is not ABSENT
+    nothing = object()
+    return at(tree, path, nothing) is not nothing
 
 
 class RenderedDocument(Document):

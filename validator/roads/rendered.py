@@ -15,7 +15,7 @@ from validator.roads.origins import Layers, Origin, RenderedDocument
 from validator.roads.provenance import Objects, Trace
 from validator.roads.rendering import Manifest
 from validator.roads.schema import Fault, dotted
-from validator.roads.training_job.merging import merge, with_defaults
+from validator.roads.templates.merging import merge, with_defaults
 from validator.roads.values import ValuesDocument
 from validator.source import Document
 from validator.source import Path as Steps

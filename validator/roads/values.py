@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from validator.roads import schema
-from validator.roads.origins import Layers, Origin, RenderedDocument, separate
+from validator.roads.marking import leaves
+from validator.roads.origins import Layers, Origin, RenderedDocument
 from validator.source import Document, Path, Place
+
+if TYPE_CHECKING:
+    from validator.roads.templates.rendering import Made
+
+# Of more, templates would be read for seconds.
+MAX_VALUES = 1_000
 
 RELEASE = "run"
 NAMESPACE = "default"
@@ -70,26 +78,30 @@ def documents(files: Sequence[Document], release: str = RELEASE, namespace: str 
 
     Values that the chart refuses make no objects.
     """
+    from validator.roads.templates.merging import merge
+    from validator.roads.templates.running import FailedError
     from validator.roads.training_job.chart import chart
-    from validator.roads.training_job.merging import merge, with_defaults
-    from validator.roads.training_job.objects import objects
-    from validator.roads.training_job.values import RefusedError, Release, Values
+    from validator.roads.training_job.release import Release, merged, objects
 
     known, about = chart(), Release(release, namespace)
     layers = [ValuesDocument(document) for document in files]
     last = layers[-1]
     last.layers = Layers(known.defaults, layers)
     own = merge(layer.tree for layer in layers)
-    merged = with_defaults(own, known.defaults.tree)
-    faults = tuple(schema.faults(known.schema, merged))
+    seen = merged(own)
+    count = sum(1 for _ in itertools.islice(leaves(seen), MAX_VALUES + 1))
+    if count > MAX_VALUES:
+        advice = "`helm template ... | trainyard lint -` looks at what is made of them"
+        last.faults = lambda: (schema.Fault((), "wrong value", f"there are more than {MAX_VALUES:,} values; {advice}"),)
+        return [*layers]
+    faults = tuple(schema.faults(known.schema, seen))
     last.faults = lambda: faults
     if any(fault.kind == "wrong value" for fault in faults):
         return [*layers]
     try:
-        made = objects(Values(merged, about))
-    except RefusedError as error:
-        reason = f"{schema.dotted(error.path)}: {error.reason}" if error.path else error.reason
-        refusal = schema.Fault(error.path, "wrong value", reason)
+        made = objects(seen, about)
+    except FailedError as error:
+        refusal = schema.Fault(error.origin.path if error.origin is not None else (), "wrong value", error.message)
         last.faults = lambda: (*faults, refusal)
         return [*layers]
 
@@ -100,9 +112,9 @@ def documents(files: Sequence[Document], release: str = RELEASE, namespace: str 
         return tuple(effect.inert(own, about))
 
     last.inert = inert
-    return [*layers, *(_rendered(tree, last.layers, template) for template, tree in made)]
+    return [*layers, *(_rendered(one, last.layers) for one in made)]
 
 
-def _rendered(tree: Any, layers: Layers, template: str) -> RenderedDocument:
-    origins: dict[Path, Origin] = {(): Origin(())}
-    return RenderedDocument(separate(tree, origins), layers, origins, f"charts/training-job/{template}")
+def _rendered(made: Made, layers: Layers) -> RenderedDocument:
+    origins = {(): Origin(()), **made.origins}
+    return RenderedDocument(made.tree, layers, origins, f"charts/training-job/{made.template}")

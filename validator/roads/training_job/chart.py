@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from validator import reading
+from validator.roads.templates.rendering import templates
 from validator.source import Document, Source
 
 # Links into the chart: a wheel holds copies of the files.
@@ -31,6 +32,13 @@ def chart() -> Chart:
     about = _document("Chart.yaml").tree
     schema = json.loads((FOLDER / "values.schema.json").read_text(encoding="utf-8"))
     return Chart(about["name"], about["version"], about["appVersion"], _document("values.yaml"), schema)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Everything in a chart's folder that a release depends on."""
+    paths = [folder / name for name in ("Chart.yaml", "values.yaml", "values.schema.json")]
+    paths = [path for path in paths if path.is_file()] + templates(folder)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 def _document(name: str) -> Document:

@@ -2,41 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from validator import reading
-from validator.scalars import scalar
-from validator.source import Source
-
-_SAFE = re.compile(r"[A-Za-z0-9_./][-A-Za-z0-9_./]*\Z")
 _EXACT = 2**53
-
-
-class NotPlainError(Exception):
-    """Text that is no longer one YAML scalar when a template writes it without quotes."""
-
-
-def number(value: Any, known: dict[int, Any] | None = None) -> Any:
-    """Numbers as Helm gives them back, at any depth: 2.0 is written as 2, and digits beyond 2^53 are lost.
-
-    `known` holds what was copied before: aliases may share a mapping a million times.
-    """
-    if isinstance(value, int | float):
-        return scalar(as_json(value))
-    if not isinstance(value, dict | list):
-        return value
-    known = {} if known is None else known
-    if id(value) not in known:
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        copied = {key: number(item, known) for key, item in items}
-        known[id(value)] = copied if isinstance(value, dict) else list(copied.values())
-    return known[id(value)]
-
-
-def literal(value: Any) -> str:
-    """`common.literal`: the text that reaches the process, with every `$` doubled as Kubernetes wants it."""
-    return (value if isinstance(value, str) else as_json(value)).replace("$", "$$")
 
 
 def as_json(value: Any) -> str:
@@ -65,17 +33,6 @@ def printed(value: Any) -> str:
     if digits == "0" or -5 < exponent < 6:
         return sign + _positional(digits, exponent)
     return sign + _scientific(digits, f"{exponent:+03d}")
-
-
-def plain(text: str) -> Any:
-    """What YAML reads where a template writes text without quotes: `yes` becomes a boolean, `1` a number."""
-    if _SAFE.match(text):
-        return scalar(text)
-    documents, broken = reading.read(Source("", f"field: {text}"))
-    tree = documents[0].tree if documents and not broken else None
-    if "\n" in text.strip() or not isinstance(tree, dict) or list(tree) != ["field"] or len(documents) > 1:
-        raise NotPlainError(text)
-    return tree["field"]
 
 
 def _shortest(value: float) -> tuple[str, str, int]:

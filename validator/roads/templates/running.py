@@ -1,0 +1,238 @@
+"""Templates at work: trees and values to text. Source: text/template/exec.go of Go 1.26, pkg/engine of Helm 3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from validator.roads.origins import Origin
+from validator.roads.templates.syntax import (
+    Action,
+    Branch,
+    Call,
+    Command,
+    Definitions,
+    Loop,
+    Node,
+    Operand,
+    Pipeline,
+    Text,
+    UnsupportedError,
+)
+from validator.roads.templates.tracked import Value, Writer, derived
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Function = Callable[["Templates", Sequence[Value]], Value]
+_DEEPEST = 100
+
+
+class FailedError(Exception):
+    """Values with which a template fails: `origin` is the value that it failed for, as far as that is known."""
+
+    def __init__(self, message: str, origin: Origin | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.origin = origin
+
+
+class Templates:
+    """The templates of a chart and the functions that they may call."""
+
+    def __init__(self, definitions: Definitions, functions: Mapping[str, Function]) -> None:
+        self._definitions = definitions
+        self._functions = functions
+        # The values on which it depends that the present text is written, outermost first.
+        self._reasons: list[Origin] = []
+        self._depth = 0
+
+    def render(self, name: str, data: Value) -> Value:
+        """The text of a template. Raises `FailedError` and `UnsupportedError`."""
+        nodes = self._definitions.get(name)
+        if nodes is None or self._depth > _DEEPEST:
+            raise UnsupportedError(f"no template {name}" if nodes is None else f"{name} calls itself")
+        writer = Writer()
+        self._depth += 1
+        try:
+            self._write(nodes, _Scope(data), writer)
+        finally:
+            self._depth -= 1
+        return writer.text()
+
+    def failed(self, message: str, origin: Origin | None = None) -> FailedError:
+        """The failure of the present template."""
+        return FailedError(message, origin or (self._reasons[-1] if self._reasons else None))
+
+    def _write(self, nodes: Sequence[Node], scope: _Scope, writer: Writer) -> None:
+        for node in nodes:
+            if isinstance(node, Text):
+                writer.literal(node.text)
+            elif isinstance(node, Action):
+                self._act(node, scope, writer)
+            elif isinstance(node, Branch):
+                self._branch(node, scope, writer)
+            elif isinstance(node, Loop):
+                self._loop(node, scope, writer)
+            else:
+                self._call(node, scope, writer)
+
+    def _act(self, node: Action, scope: _Scope, writer: Writer) -> None:
+        value = self._assigned(node, scope)
+        if not node.variable:
+            writer.write(self._functions["print"](self, (value,)))
+
+    def _assigned(self, node: Action, scope: _Scope) -> Value:
+        value = self.evaluate(node.pipeline, scope)
+        if node.is_new:
+            scope.declare(node.variable, value)
+        elif node.variable:
+            scope.assign(node.variable, value)
+        return value
+
+    def _branch(self, node: Branch, scope: _Scope, writer: Writer) -> None:
+        with scope.block():
+            condition = self._assigned(node.condition, scope)
+            origin = derived(condition.source)
+            start = writer.length
+            with self._because_of(origin):
+                if condition:
+                    with scope.dot(condition if node.is_with else None):
+                        self._write(node.body, scope, writer)
+                else:
+                    self._write(node.otherwise, scope, writer)
+            writer.mark(start, origin)
+
+    def _loop(self, node: Loop, scope: _Scope, writer: Writer) -> None:
+        found = self.evaluate(node.pipeline, scope)
+        origin, begin = found.origin, writer.length
+        if not isinstance(found.data, dict | list | None):
+            raise UnsupportedError("a loop over what is no list and no mapping")
+        if not found:
+            self._write(node.otherwise, scope, writer)
+        for key, item in found.items():
+            own = item.origin if origin is None else Origin((*origin.path, key))
+            whole = own and Origin(own.path, whole=origin is not None and origin.exact)
+            start = writer.length
+            with scope.block(), self._because_of(own), scope.dot(item):
+                at = origin and Origin((*origin.path, key), origin.exact, on_key=True)
+                named = Value(key, at if isinstance(key, str) else None)
+                for name, value in zip(node.variables[::-1], (item, named), strict=False):
+                    scope.declare(name, value)
+                self._write(node.body, scope, writer)
+            writer.mark(start, whole)
+        is_mapping = isinstance(found.data, dict)
+        writer.mark(begin, origin and Origin(origin.path, named=is_mapping and origin.exact))
+
+    def _call(self, node: Call, scope: _Scope, writer: Writer) -> None:
+        data = self.evaluate(node.pipeline, scope) if node.pipeline is not None else Value(None)
+        writer.write(self.render(node.name, data))
+
+    @contextmanager
+    def _because_of(self, origin: Origin | None) -> Iterator[None]:
+        count = len(self._reasons)
+        if origin is not None:
+            self._reasons.append(origin)
+        try:
+            yield
+        finally:
+            del self._reasons[count:]
+
+    def evaluate(self, pipeline: Pipeline, scope: _Scope) -> Value:
+        """The value of an expression."""
+        value: Value | None = None
+        for command in pipeline.commands:
+            value = self._command(command, scope, () if value is None else (value,))
+        return Value(None) if value is None else value
+
+    def _command(self, command: Command, scope: _Scope, given: tuple[Value, ...]) -> Value:
+        first, *others = command
+        if first.kind == "function":
+            if first.value in ("and", "or"):
+                return self._chosen(first.value == "and", [*others, *given], scope)
+            function = self._functions.get(first.value)
+            if function is None:
+                raise UnsupportedError(f"function {first.value}")
+            return function(self, (*(self._operand(operand, scope) for operand in others), *given))
+        value = self._operand(first, scope)
+        arguments = (*(self._operand(operand, scope) for operand in others), *given)
+        if callable(value.data):
+            return Value(value.data(*(argument.plain() for argument in arguments)))
+        if arguments:
+            raise UnsupportedError("arguments for what is no function")
+        return value
+
+    def _chosen(self, is_and: bool, operands: Sequence[Operand | Value], scope: _Scope) -> Value:
+        """Go evaluates only as many of the arguments of `and` and `or` as it needs."""
+        value = Value(None)
+        for operand in operands:
+            value = operand if isinstance(operand, Value) else self._operand(operand, scope)
+            if bool(value) != is_and:
+                break
+        return value
+
+    def _operand(self, operand: Operand, scope: _Scope) -> Value:
+        if operand.kind == "literal":
+            literal: Value = operand.value
+            return literal
+        if operand.kind == "function":
+            return self._command((operand._replace(fields=()),), scope, ())
+        if operand.kind == "dot":
+            value = scope.data
+        elif operand.kind == "variable":
+            value = scope.variable(operand.value)
+        else:
+            value = self.evaluate(operand.value, scope)
+        for field in operand.fields:
+            if value.data is None:
+                raise self.failed(f"{field} is asked of what is empty", value.origin)
+            if not isinstance(value.data, dict):
+                raise UnsupportedError(f"field {field} of what is no mapping")
+            value = value.item(field)
+        return value
+
+
+class _Scope:
+    """Variables and the dot."""
+
+    def __init__(self, data: Value) -> None:
+        self.data = data
+        self._variables: list[tuple[str, Value]] = [("$", data)]
+
+    def declare(self, name: str, value: Value) -> None:
+        self._variables.append((name, value))
+
+    def assign(self, name: str, value: Value) -> None:
+        self._variables[self._index(name)] = (name, value)
+
+    def variable(self, name: str) -> Value:
+        return self._variables[self._index(name)][1]
+
+    def _index(self, name: str) -> int:
+        for index in range(len(self._variables) - 1, -1, -1):
+            if self._variables[index][0] == name:
+                return index
+        raise UnsupportedError(f"no variable {name}")
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """Variables that are declared from here on end with the block."""
+        count = len(self._variables)
+        yield
+        del self._variables[count:]
+
+    @contextmanager
+    def dot(self, data: Value | None) -> Iterator[None]:
+        """Another dot, unless there is none."""
+        outer = self.data
+        self.data = data if data is not None else outer
+        yield
+        self.data = outer
+
+
+def chart_data(values: dict[str, Any], **others: Any) -> Value:
+    """What the templates get as dot."""
+    return Value(
+        {"Values": Value(values, Origin((), exact=True)), **{key: Value(item) for key, item in others.items()}}
+    )
