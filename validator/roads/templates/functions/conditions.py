@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from validator.roads.templates.running import Function, Templates
-from validator.roads.templates.tracked import Value, first, last
+from validator.roads.templates.tracked import Value, first
 
 _KINDS = {type(None): "invalid", bool: "bool", int: "int", float: "float64", str: "string", list: "slice", dict: "map"}
 
@@ -84,11 +84,4 @@ FUNCTIONS: dict[str, Function] = {
     "kindOf": _kind_of,
     "fail": _fail,
     "required": _required,
-    "print": lambda _, args: args[0] if isinstance(args[0].data, str) else _printed(args[0]),
 }
-
-
-def _printed(value: Value) -> Value:
-    from validator.roads.templates.functions.texts import printed
-
-    return Value(printed(value), last((value,)) if value.source is None else value.source)

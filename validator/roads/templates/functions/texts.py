@@ -41,6 +41,10 @@ def _escaped(letter: str) -> str:
     return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
+def _print(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
+    return args[0] if isinstance(args[0].data, str) else Value(printed(args[0]), args[0].source)
+
+
 def _quote(write: Callable[[str], str]) -> Function:
     def function(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
         words = [write(printed(value)) for value in args if value.data is not None]
@@ -103,6 +107,7 @@ FUNCTIONS: dict[str, Function] = {
     "toString": _made(lambda text: text if isinstance(text, str) else printing.printed(text), keeps=True),
     "quote": _quote(quoted),
     "squote": _quote(lambda text: f"'{text}'"),
+    "print": _print,
     "printf": _printf,
     "indent": _indent(line=False),
     "nindent": _indent(line=True),
