@@ -19,7 +19,7 @@ from tests.jobs import namespace as namespaces
 from tests.jobs import operator
 from tests.jobs.run import Run
 
-NAME = "trainyard-e2e"
+NAME = os.environ.get("TRAINYARD_E2E", "trainyard-e2e")
 
 
 @pytest.fixture(scope="session")

@@ -74,6 +74,16 @@ def test_uninstall_leaves_only_the_checkpoints_and_the_next_run_resumes_from_the
     digits.uninstall()
 
 
+def test_two_processes_on_each_of_two_nodes_make_a_world_of_four(digits: Run) -> None:
+    run = Run(digits.cluster, digits.engine, digits.namespace, "four")
+    run.install(settings={"processesPerNode": 2, "checkpoints.enabled": False, **until_epoch(2)})
+    outcome = run.follow()
+    run.require_success(outcome)
+    assert any("backend=gloo world_size=4 transport=tcp/eth0" in line for line in outcome.log)
+    assert [number for number, _, _ in epochs(outcome)] == [1, 2]
+    run.uninstall()
+
+
 def test_worker_only_layout_meets_without_a_master(digits: Run) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "peers", program="helm4")
     run.install(settings={"layout": "worker-only", **until_epoch(1)})

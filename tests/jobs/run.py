@@ -39,19 +39,21 @@ class Run:
         """Reference of the trainer image, loaded into the nodes when it is not there."""
         return loading.load(self.cluster, self.engine, "trainer")
 
-    def install(self, *, settings: Settings | None = None, values: Sequence[Path] = ()) -> str:
-        """Install the release and return the chart's notes; nothing is left behind when Helm refuses it."""
+    def settings(self) -> Settings:
+        """What the chart has to be told on this cluster: the image, and a class that several nodes share."""
         repository, tag = self.image().rsplit(":", 1)
-        ours: Settings = {
+        return {
             "image.repository": repository,
             "image.tag": tag,
             "checkpoints.storageClassName": "shared",
             "checkpoints.size": "1Gi",
         }
+
+    def install(self, *, settings: Settings | None = None, values: Sequence[Path] = ()) -> str:
+        """Install the release and return the chart's notes; nothing is left behind when Helm refuses it."""
+        given = {**self.settings(), **(settings or {})}
         helm = Helm(self.cluster.kubeconfig, self.program)
-        return helm.install(
-            self.release, CHART, namespace=self.namespace, settings={**ours, **(settings or {})}, values=values
-        )
+        return helm.install(self.release, CHART, namespace=self.namespace, settings=given, values=values)
 
     def follow(self, *, seconds: float = 300, on_line: Callable[[str, str], None] | None = None) -> Outcome:
         """Follow the run to its end."""
