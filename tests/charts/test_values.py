@@ -18,8 +18,13 @@ Keys = tuple[str, ...]
 CANDIDATES: list[Any] = [
     *(True, False, 1, 2, 17),
     *("other", "/other", "7Gi", "7s", "other.example.org/other:7", f"sha256:{'0' * 64}"),
-    *(["other"], [{"key": "other"}]),
-    *({"other": "other"}, {"other": {"secret": "other", "key": "other"}}, {"nodeAffinity": {"other": "other"}}),
+    *(["other"], [{"key": "other"}], [{"maxSkew": 1, "topologyKey": "other", "whenUnsatisfiable": "ScheduleAnyway"}]),
+    *(
+        {"other": "other"},
+        {"other": ["other"]},
+        {"other": {"secret": "other", "key": "other"}},
+        {"nodeAffinity": {"other": "other"}},
+    ),
 ]
 # Without the CRDs, a megabyte that no other value reaches, the operator's chart renders in a fifth of the time.
 LIGHT: dict[str, dict[str, Any]] = {"training-operator": {"crds": {"enabled": False}}}

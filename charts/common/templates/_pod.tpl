@@ -1,8 +1,9 @@
 {{/*
 common.pod: the fields of a pod's spec that follow from site policy and not from what runs in it. Takes a dict of which
-every key is optional: pullSecrets (list of names), priorityClassName, terminationGracePeriodSeconds, securityContext,
-nodeSelector, tolerations, affinity. Service links are off because with hundreds of Services in a namespace they add
-thousands of variables, one of which may collide with a flag that the program reads.
+every key is optional: pullSecrets (list of names), priorityClassName, schedulerName, runtimeClassName,
+terminationGracePeriodSeconds, securityContext, nodeSelector, tolerations, affinity, topologySpreadConstraints. Service
+links are off because with hundreds of Services in a namespace they add thousands of variables, one of which may collide
+with a flag that the program reads.
 */}}
 {{- define "common.pod" -}}
 enableServiceLinks: false
@@ -12,13 +13,15 @@ imagePullSecrets:
   - name: {{ . | quote }}
   {{- end }}
 {{- end }}
-{{- with .priorityClassName }}
-priorityClassName: {{ . | quote }}
+{{- range $field := list "priorityClassName" "schedulerName" "runtimeClassName" }}
+{{- with get $ $field }}
+{{ $field }}: {{ . | quote }}
+{{- end }}
 {{- end }}
 {{- if not (kindIs "invalid" .terminationGracePeriodSeconds) }}
 terminationGracePeriodSeconds: {{ int64 .terminationGracePeriodSeconds }}
 {{- end }}
-{{- range $field := list "securityContext" "nodeSelector" "tolerations" "affinity" }}
+{{- range $field := list "securityContext" "nodeSelector" "tolerations" "affinity" "topologySpreadConstraints" }}
 {{- with get $ $field }}
 {{ $field }}:
   {{- toYaml . | nindent 2 }}

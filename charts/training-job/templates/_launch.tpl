@@ -55,5 +55,9 @@ last counts, so a value of the user's would be lost without a word.
 {{- fail (printf "env.%s: the training operator sets it in every pod and its value wins; %s" $name $advice) }}
 {{- end }}
 {{- end }}
-{{- include "common.env" (dict "env" .Values.env "secrets" .Values.envSecrets) }}
+{{- $env := .Values.env -}}
+{{- with include "training-job.saveEnv" . -}}
+{{- $env = merge (deepCopy $env) (fromYaml .) -}}
+{{- end -}}
+{{- include "common.env" (dict "env" $env "secrets" .Values.envSecrets) }}
 {{- end -}}

@@ -1,25 +1,172 @@
 {{/*
-training-job.affinity: `placement.affinity` and the rule that keeps this run's pods on different nodes. A run of one
-node needs no rule. Takes the root context and gives YAML, `{}` when nothing is asked for.
+Where the pods may run, and how near to each other. Every helper takes the root context.
+*/}}
+
+{{/* training-job.ownPods: the selector of this run's pods, by the label that the operator puts on them. */}}
+{{- define "training-job.ownPods" -}}
+matchLabels:
+  training.kubeflow.org/job-name: {{ include "training-job.name" . | quote }}
+{{- end -}}
+
+{{/*
+training-job.affinity: `placement.affinity` with the rules of `nodes`, `healthLabels`, `spread` and `colocate`. A run of
+one node needs no rule among its pods. Gives YAML, `{}` when nothing is asked for.
 */}}
 {{- define "training-job.affinity" -}}
-{{- $affinity := deepCopy (.Values.placement.affinity | default dict) -}}
-{{- $spread := .Values.placement.spread -}}
-{{- if and (gt (int .Values.nodes) 1) (ne $spread "none") -}}
-{{- if hasKey $affinity "podAntiAffinity" -}}
+{{- $placement := .Values.placement -}}
+{{- $affinity := deepCopy ($placement.affinity | default dict) -}}
+{{- $nodes := include "training-job.nodeTerms" . | fromYaml -}}
+{{- with $nodes.terms -}}
+{{- $rules := deepCopy ($affinity.nodeAffinity | default dict) -}}
+{{- $_ := set $rules "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" .) -}}
+{{- $_ := set $affinity "nodeAffinity" $rules -}}
+{{- end -}}
+{{- $many := gt (int .Values.nodes) 1 -}}
+{{- $spread := and $many (ne $placement.spread "none") -}}
+{{- if and $spread (hasKey $affinity "podAntiAffinity") -}}
 {{- $advice := "set placement.spread to none, or remove podAntiAffinity" -}}
 {{- fail (printf "placement.spread and affinity.podAntiAffinity both say which pods share a node: %s" $advice) -}}
 {{- end -}}
-{{- $pods := dict "matchLabels" (dict "training.kubeflow.org/job-name" (include "training-job.name" .)) -}}
+{{- $pods := include "training-job.ownPods" . | fromYaml -}}
+{{- if $spread -}}
 {{- $term := dict "labelSelector" $pods "topologyKey" "kubernetes.io/hostname" -}}
-{{- if eq $spread "required" -}}
-{{- $rule := dict "requiredDuringSchedulingIgnoredDuringExecution" (list $term) -}}
-{{- $_ := set $affinity "podAntiAffinity" $rule -}}
-{{- else -}}
-{{- $preference := dict "weight" 100 "podAffinityTerm" $term -}}
-{{- $rule := dict "preferredDuringSchedulingIgnoredDuringExecution" (list $preference) -}}
+{{- $rule := include "training-job.podRule" (dict "term" $term "mode" $placement.spread "weight" 100) | fromYaml -}}
 {{- $_ := set $affinity "podAntiAffinity" $rule -}}
 {{- end -}}
+{{- $colocate := $placement.colocate -}}
+{{- if and $many $colocate.level -}}
+{{- $term := dict "labelSelector" $pods "topologyKey" $colocate.level -}}
+{{- $rule := include "training-job.podRule" (dict "term" $term "mode" $colocate.mode "weight" $colocate.weight) -}}
+{{- $rules := deepCopy ($affinity.podAffinity | default dict) -}}
+{{- range $field, $terms := fromYaml $rule -}}
+{{- $_ := set $rules $field (concat (get $rules $field | default list) $terms) -}}
+{{- end -}}
+{{- $_ := set $affinity "podAffinity" $rules -}}
 {{- end -}}
 {{- toYaml $affinity -}}
+{{- end -}}
+
+{{/*
+training-job.podRule: one term as it stands in a podAffinity or podAntiAffinity. A required rule of the run to its own
+pods does not keep the first of them waiting: the scheduler lets a pod pass that matches its own term when no other pod
+does (Kubernetes v1.34.4, pkg/scheduler/framework/plugins/interpodaffinity/filtering.go: satisfyPodAffinity). Takes
+(dict "term" <PodAffinityTerm> "mode" <required or preferred> "weight" <number>).
+*/}}
+{{- define "training-job.podRule" -}}
+{{- if eq .mode "required" -}}
+{{- dict "requiredDuringSchedulingIgnoredDuringExecution" (list .term) | toYaml -}}
+{{- else -}}
+{{- $preference := dict "weight" (int64 .weight) "podAffinityTerm" .term -}}
+{{- dict "preferredDuringSchedulingIgnoredDuringExecution" (list $preference) | toYaml -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.nodeTerms: {terms: <nodeSelectorTerms>} of the user's terms and of `nodes` and `healthLabels`, `{}` when
+the latter ask for nothing. A node fits when one term does, and a term when all that it says does: so each of the user's
+terms gets what the chart adds. Nodes are named by the field metadata.name, since the label kubernetes.io/hostname may
+differ from it, and an `ignore` that misses its node is worse than none. Such a requirement takes one value (Kubernetes
+v1.34.4, pkg/apis/core/validation/validation.go: ValidateNodeFieldSelectorRequirement), which makes a term of each
+allowed node.
+*/}}
+{{- define "training-job.nodeTerms" -}}
+{{- $nodes := .Values.placement.nodes -}}
+{{- $health := .Values.placement.healthLabels -}}
+{{- $expressions := list -}}
+{{- range $health.forbidden -}}
+{{- $expressions = append $expressions (dict "key" . "operator" "DoesNotExist") -}}
+{{- end -}}
+{{- range $key, $values := $health.required -}}
+{{- $expressions = append $expressions (dict "key" $key "operator" "In" "values" $values) -}}
+{{- end -}}
+{{- $choices := list -}}
+{{- range $nodes.allow -}}
+{{- if not (has . ($nodes.ignore | default list)) -}}
+{{- $field := dict "key" "metadata.name" "operator" "In" "values" (list .) -}}
+{{- $choices = append $choices (list $field) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $nodes.allow (not $choices) -}}
+{{- fail "placement.nodes.ignore names every node of placement.nodes.allow: no node is left" -}}
+{{- end -}}
+{{- if and $nodes.ignore (not $choices) -}}
+{{- $fields := list -}}
+{{- range $nodes.ignore -}}
+{{- $fields = append $fields (dict "key" "metadata.name" "operator" "NotIn" "values" (list .)) -}}
+{{- end -}}
+{{- $choices = list $fields -}}
+{{- end -}}
+{{- $terms := list -}}
+{{- if or $expressions $choices -}}
+{{- $affinity := .Values.placement.affinity | default dict -}}
+{{- $required := ($affinity.nodeAffinity | default dict).requiredDuringSchedulingIgnoredDuringExecution -}}
+{{- $rules := ($required | default dict).nodeSelectorTerms | default list -}}
+{{- range $rules | default (list (dict)) -}}
+{{- $term := . -}}
+{{- if and $rules (not (or $term.matchExpressions $term.matchFields)) -}}
+{{- fail "placement.affinity.nodeAffinity: an empty term of nodeSelectorTerms fits no node: remove it" -}}
+{{- end -}}
+{{- range $choices | default (list (list)) -}}
+{{- $merged := dict -}}
+{{- with concat ($term.matchExpressions | default list) $expressions -}}
+{{- $_ := set $merged "matchExpressions" . -}}
+{{- end -}}
+{{- with concat ($term.matchFields | default list) . -}}
+{{- $_ := set $merged "matchFields" . -}}
+{{- end -}}
+{{- $terms = append $terms $merged -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- with $terms -}}
+{{- dict "terms" . | toYaml -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.topologySpread: {constraints: <topologySpreadConstraints>}, each of which counts this run's pods unless it
+has a selector of its own. A hard spread over the level that holds the pods together would leave most of them Pending.
+*/}}
+{{- define "training-job.topologySpread" -}}
+{{- $together := list -}}
+{{- with .Values.placement.colocate.level -}}
+{{- $together = append $together (list "placement.colocate.level" .) -}}
+{{- end -}}
+{{- with .Values.scheduling.queue.topology -}}
+{{- if eq .mode "required" -}}
+{{- $together = append $together (list "scheduling.queue.topology.level" .level) -}}
+{{- end -}}
+{{- end -}}
+{{- $pods := include "training-job.ownPods" . | fromYaml -}}
+{{- $constraints := list -}}
+{{- range .Values.placement.topologySpread -}}
+{{- $constraint := deepCopy . -}}
+{{- if not (hasKey $constraint "labelSelector") -}}
+{{- $_ := set $constraint "labelSelector" $pods -}}
+{{- end -}}
+{{- range $together -}}
+{{- if and (eq (last .) $constraint.topologyKey) (eq $constraint.whenUnsatisfiable "DoNotSchedule") -}}
+{{- $reason := printf "pushes apart over %s the pods that %s holds together" (last .) (first .) -}}
+{{- fail (printf "placement.topologySpread %s: use ScheduleAnyway, or remove one of the two" $reason) -}}
+{{- end -}}
+{{- end -}}
+{{- $constraints = append $constraints $constraint -}}
+{{- end -}}
+{{- with $constraints -}}
+{{- dict "constraints" . | toYaml -}}
+{{- end -}}
+{{- end -}}
+
+{{/* training-job.checkPlacement: fails for placements that contradict each other. */}}
+{{- define "training-job.checkPlacement" -}}
+{{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "placement.spread" "placement.colocate"
+    "placement.colocate.mode" "placement.colocate.weight" "placement.nodes" "placement.healthLabels")) -}}
+{{- $placement := .Values.placement -}}
+{{- if and (eq $placement.colocate.level "kubernetes.io/hostname") (ne $placement.spread "none") -}}
+{{- $advice := "name a larger level, or set placement.spread to none" -}}
+{{- fail (printf "placement.colocate.level asks for one node and placement.spread for several: %s" $advice) -}}
+{{- end -}}
+{{- if and $placement.schedulerName (ne .Values.scheduling.gang.scheduler "none") -}}
+{{- fail "placement.schedulerName and scheduling.gang both name a scheduler: use scheduling.gang.schedulerName" -}}
+{{- end -}}
 {{- end -}}

@@ -9,7 +9,8 @@ Takes the root context.
 metadata:
   labels:
     {{- merge (include "common.selectorLabels" . | fromYaml) .Values.podLabels | toYaml | nindent 4 }}
-  {{- with .Values.podAnnotations }}
+  {{- $topology := include "training-job.topologyAnnotations" . | fromYaml }}
+  {{- with merge $topology (.Values.podAnnotations | default dict) }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -20,11 +21,14 @@ spec:
   {{- include "common.pod" (dict
       "pullSecrets" .Values.image.pullSecrets
       "priorityClassName" $placement.priorityClassName
-      "terminationGracePeriodSeconds" .Values.terminationGracePeriodSeconds
+      "schedulerName" (include "training-job.schedulerName" .)
+      "runtimeClassName" $placement.runtimeClassName
+      "terminationGracePeriodSeconds" (include "training-job.grace" . | fromYaml).terminationGracePeriodSeconds
       "securityContext" .Values.podSecurityContext
       "nodeSelector" $placement.nodeSelector
       "tolerations" $placement.tolerations
-      "affinity" (include "training-job.affinity" . | fromYaml)) | nindent 2 }}
+      "affinity" (include "training-job.affinity" . | fromYaml)
+      "topologySpreadConstraints" (include "training-job.topologySpread" . | fromYaml).constraints) | nindent 2 }}
   containers:
     {{- include "training-job.container" . | nindent 4 }}
   volumes:
@@ -38,7 +42,7 @@ training-job.container: the one container. The operator finds it by the name `py
 {{- define "training-job.container" -}}
 - name: pytorch
   image: {{ include "common.image" (dict "image" .Values.image "root" .) | quote }}
-  imagePullPolicy: {{ .Values.image.pullPolicy }}
+  imagePullPolicy: {{ .Values.image.pullPolicy | quote }}
   command:
     {{- include "training-job.command" . | trim | nindent 4 }}
   args:
@@ -60,6 +64,11 @@ training-job.container: the one container. The operator finds it by the name `py
   {{- with .Values.securityContext }}
   securityContext:
     {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with include "training-job.preStop" . }}
+  lifecycle:
+    preStop:
+      {{- . | nindent 6 }}
   {{- end }}
   volumeMounts:
     - name: checkpoints

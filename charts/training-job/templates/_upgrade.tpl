@@ -1,0 +1,96 @@
+{{/*
+What `helm upgrade` may do to a run that is going on. The operator takes a changed pod template for the pods that it
+creates from then on and leaves the others: values would take no effect, or take effect in the one pod that restarts.
+*/}}
+
+{{/*
+training-job.records: annotations of the job. `trainyard/pods` holds a digest of each field that running pods cannot
+change, as it is rendered and not as the API server completes it. Fails when the job of an upgrade runs and was recorded
+with others; a job without a record, of chart 0.1.0, keeps its pods. Nothing is looked up where no cluster answers, as
+in `helm template`.
+
+Takes (dict "root" <root context> "kind" <kind of the job> "pods" <map role: pod template> "rest" <map of what else the
+operator looks at only when it makes a pod>).
+*/}}
+{{- define "training-job.records" -}}
+{{- $marks := include "training-job.marks" . | fromYaml -}}
+{{- if and .root.Release.IsUpgrade (not .root.Values.upgrade.force) -}}
+{{- $live := include "training-job.liveMetadata" . | fromYaml -}}
+{{- with get ($live.annotations | default dict) "trainyard/pods" -}}
+{{- $queued := hasKey ($live.labels | default dict) "kueue.x-k8s.io/queue-name" -}}
+{{- include "training-job.compare" (dict "old" (fromYaml .) "new" $marks "queued" $queued) -}}
+{{- end -}}
+{{- end -}}
+trainyard/pods: {{ toRawJson $marks | toRawJson }}
+{{- if .root.Values.upgrade.force }}
+trainyard/forced: "true"
+{{- end }}
+{{- end -}}
+
+{{/*
+training-job.marks: `<field>: <digest>` of the fields of pods and containers, as YAML. An empty field has none. Takes the
+dict of training-job.records.
+*/}}
+{{- define "training-job.marks" -}}
+{{- $fields := deepCopy .rest -}}
+{{- range $role, $pod := .pods -}}
+{{- range $field, $value := merge (omit $pod.spec "initContainers" "containers") $pod.metadata -}}
+{{- $_ := set $fields (printf "%s.%s" $role $field) $value -}}
+{{- end -}}
+{{- range $container := concat ($pod.spec.initContainers | default list) $pod.spec.containers -}}
+{{- range $field, $value := $container -}}
+{{- $_ := set $fields (printf "%s.%s.%s" $role $container.name $field) $value -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $field, $value := $fields }}
+{{- if $value }}
+{{ toRawJson $field }}: {{ toRawJson $value | sha256sum | trunc 8 | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/*
+training-job.liveMetadata: the metadata of the job in the cluster, as YAML; nothing when there is no job, when it has
+ended or is suspended, or when the new values suspend it: then no pod is left that has other values. Takes the dict of
+training-job.records.
+*/}}
+{{- define "training-job.liveMetadata" -}}
+{{- $root := .root -}}
+{{- if $root.Capabilities.APIVersions.Has (printf "kubeflow.org/v1/%s" .kind) -}}
+{{- $job := lookup "kubeflow.org/v1" .kind $root.Release.Namespace (include "training-job.name" $root) -}}
+{{- $held := or $root.Values.runPolicy.suspend ((($job.spec | default dict).runPolicy | default dict).suspend) -}}
+{{- range ($job.status | default dict).conditions -}}
+{{- if and (has .type (list "Succeeded" "Failed")) (eq .status "True") -}}
+{{- $held = true -}}
+{{- end -}}
+{{- end -}}
+{{- if and $job (not $held) -}}
+{{- pick $job.metadata "annotations" "labels" | toYaml -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.compare: fails with the fields that differ. Takes (dict "old" <marks of the job> "new" <marks> "queued"
+<whether Kueue runs the job>).
+*/}}
+{{- define "training-job.compare" -}}
+{{- $old := .old -}}
+{{- $new := .new -}}
+{{- $changed := list -}}
+{{- range $field := concat (keys $old) (keys $new) | uniq | sortAlpha -}}
+{{- if ne (get $old $field) (get $new $field) -}}
+{{- $changed = append $changed $field -}}
+{{- end -}}
+{{- end -}}
+{{- if $changed -}}
+{{- $hold := "Upgrade with --set runPolicy.suspend=true, which deletes its pods, and again with false" -}}
+{{- if .queued -}}
+{{- $hold = "Hold it with `active: false` in its Workload, which deletes its pods, and upgrade then" -}}
+{{- end -}}
+{{- $way := printf "%s, or uninstall it and install it again: it resumes from its last checkpoint." $hold -}}
+{{- $force := "With upgrade.force=true the pods that run stay as they are, and those that restart differ from them." -}}
+{{- fail (printf "the run is going on, and its pods cannot change: %s. %s %s" (join ", " $changed) $way $force) -}}
+{{- end -}}
+{{- end -}}

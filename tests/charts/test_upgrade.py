@@ -1,0 +1,104 @@
+"""An upgrade of a run: what the record on its job says of values that its pods can and cannot take."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from .helm import CHARTS, RELEASE, objects, template, tool
+
+CHART = CHARTS["training-job"]
+JOB = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {"runPolicy": {"suspend": False}}}
+RUN: dict[str, Any] = {"nodes": 4, "env": {"LEVEL": "debug"}, "resources": {"limits": {"nvidia.com/gpu": 8}}}
+
+# What changes on a run of RUN, and the fields that the refusal names; none: the run takes it while it goes on.
+UPGRADES: list[tuple[dict[str, Any], str]] = [
+    ({}, ""),
+    ({"runPolicy": {"ttlSecondsAfterFinished": 60, "activeDeadlineSeconds": 3600, "cleanPodPolicy": "All"}}, ""),
+    ({"runPolicy": {"restartsPerNode": 9}}, ""),
+    ({"runPolicy": {"suspend": True}, "nodes": 2}, ""),
+    ({"checkpoints": {"size": "20Gi", "keep": False}}, ""),
+    ({"resources": {"limits": {"nvidia.com/gpu": 8.0}}}, ""),
+    ({"env": {"LEVEL": "info"}}, "pod.pytorch.env"),
+    ({"nodes": 3}, "replicas"),
+    ({"image": {"tag": "2"}, "train": {"args": ["--epochs", 9]}}, "pod.pytorch.args, pod.pytorch.image"),
+    ({"terminationGracePeriodSeconds": 90, "checkpoints": {"size": "20Gi"}}, "pod.terminationGracePeriodSeconds"),
+    ({"restartPolicy": "ExitCode"}, "restartPolicy"),
+    ({"processesPerNode": 8}, "nprocPerNode"),
+    ({"podLabels": {"team": "vision"}}, "pod.labels"),
+    ({"placement": {"nodes": {"ignore": ["gpu-017"]}}}, "pod.affinity"),
+    ({"scheduling": {"queue": {"name": "research"}}}, "queue"),
+    ({"runPolicy": {"managedBy": "kueue.x-k8s.io/multikueue"}}, "managedBy"),
+    ({"nodes": 2, "upgrade": {"force": True}}, ""),
+]
+
+
+def records(values: Any) -> dict[str, str]:
+    """The annotations of the job of a run with these values."""
+    result = template("helm", CHART, values=values)
+    assert result.returncode == 0, result.stderr
+    (job,) = (found for found in objects(result.stdout) if found["kind"] == "PyTorchJob")
+    annotations: dict[str, str] = job["metadata"]["annotations"]
+    return annotations
+
+
+def merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Two trees of values as one."""
+    both = {key: merged(first[key], part) for key, part in second.items() if isinstance(part, dict) and key in first}
+    return first | second | both
+
+
+def test_an_upgrade_is_refused_for_the_values_that_pods_cannot_take(tmp_path: Path) -> None:
+    """helm-unittest stands in for a cluster, with a job that bears the record of RUN."""
+    charts = tmp_path / "charts"
+    shutil.copytree(CHART.parent / "common", charts / "common")
+    chart = shutil.copytree(CHART, charts / CHART.name, symlinks=True, ignore=shutil.ignore_patterns("tests"))
+    live = JOB | {"metadata": {"name": RELEASE, "namespace": "team", "annotations": records(RUN)}}
+    suite = {
+        "suite": "upgrades",
+        "templates": ["job/pytorchjob.yaml"],
+        "release": {"name": RELEASE, "namespace": "team", "upgrade": True},
+        "capabilities": {"majorVersion": 1, "minorVersion": 34, "apiVersions": ["kubeflow.org/v1/PyTorchJob"]},
+        "kubernetesProvider": {
+            "scheme": {
+                "kubeflow.org/v1/PyTorchJob": {
+                    "gvr": {"group": "kubeflow.org", "version": "v1", "resource": "pytorchjobs"},
+                    "namespaced": True,
+                }
+            },
+            "objects": [live],
+        },
+        "tests": [
+            {
+                "it": f"{number}: {changes}",
+                "set": merged(RUN, changes),
+                "asserts": [
+                    {"failedTemplate": {"errorPattern": rf"its pods cannot change: {re.escape(refused)}\. "}}
+                    if refused
+                    else {"isKind": {"of": "PyTorchJob"}}
+                ],
+            }
+            for number, (changes, refused) in enumerate(UPGRADES)
+        ],
+    }
+    (chart / "tests").mkdir()
+    (chart / "tests" / "upgrade_test.yaml").write_text(yaml.safe_dump(suite))
+
+    command = [tool("helm-unittest"), "--strict", str(chart)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert f"{len(UPGRADES)} passed" in result.stdout
+
+
+@pytest.mark.parametrize("value", [{"nodes": 2.0}, {"podLabels": {}}, {"train": {"args": ["--epochs", 3.0]}}])
+def test_a_record_is_that_of_what_is_rendered_not_of_how_it_is_written(value: dict[str, Any]) -> None:
+    values = {"nodes": 2, "train": {"args": ["--epochs", 3]}}
+
+    assert records(merged(values, value))["trainyard/pods"] == records(values)["trainyard/pods"]
