@@ -1,41 +1,86 @@
-"""A new version of the chart leaves a run alone that an earlier one has started."""
+"""What an upgrade does to a run that is going on: nothing that its pods cannot follow."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cluster import api
-from tests.jobs.helm import Helm
+from tests.cluster.errors import ClusterError
+from tests.jobs.helm import Helm, Settings
 from tests.jobs.run import CHART, Run
 
 # The chart as it was first published, packed by Helm.
 FIRST = Path(__file__).parent / "charts" / "training-job-0.1.0.tgz"
 
 
-def test_an_upgrade_from_the_first_version_keeps_the_running_pods(digits: Run, connection: Any) -> None:
+Pods = Callable[[Run], dict[str, str]]
+
+
+@pytest.fixture
+def pods(connection: Any) -> Pods:
+    """The phases of a run's pods by their identity."""
+
+    def found(run: Run) -> dict[str, str]:
+        selector = f"training.kubeflow.org/job-name={run.release}"
+        items = api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=selector)
+        return {pod.metadata.uid: pod.status.phase for pod in items}
+
+    return found
+
+
+def until_epoch(run: Run, number: int) -> Settings:
+    arguments = ["--epochs", str(number), "--checkpoint-dir", "/checkpoints"]
+    return {**run.settings(), "train.args": arguments, "checkpoints.keep": False}
+
+
+def until_running(run: Run, pods: Pods) -> None:
+    both = ["Running", "Running"]
+    api.wait_until(lambda: sorted(pods(run).values()) == both, what="both pods to run", seconds=120)
+
+
+def test_an_upgrade_from_the_first_version_keeps_the_running_pods(digits: Run, pods: Pods) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "older")
-    settings = {
-        **run.settings(),
-        "train.args": ["--epochs", "100", "--checkpoint-dir", "/checkpoints"],
-        "checkpoints.keep": False,
-    }
+    settings = until_epoch(run, 100)
     helm = Helm(run.cluster.kubeconfig)
     helm.install(run.release, str(FIRST), namespace=run.namespace, settings=settings)
-
-    def pods() -> dict[str, str]:
-        selector = f"training.kubeflow.org/job-name={run.release}"
-        found = api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=selector)
-        return {pod.metadata.uid: pod.status.phase for pod in found}
-
-    api.wait_until(lambda: sorted(pods().values()) == ["Running", "Running"], what="both pods to run", seconds=120)
-    before = pods()
+    until_running(run, pods)
+    before = pods(run)
 
     helm.install(run.release, CHART, namespace=run.namespace, settings=settings, upgrade=True)
 
     outcome = run.follow()
     run.require_success(outcome)
-    assert pods().keys() == before.keys()
+    assert pods(run).keys() == before.keys()
     assert any(re.match(r"epoch=100/100 ", line) for line in outcome.log)
+    run.uninstall()
+
+
+def test_values_that_running_pods_cannot_take_are_refused_until_the_run_is_held(digits: Run, pods: Pods) -> None:
+    run = Run(digits.cluster, digits.engine, digits.namespace, "changed")
+    helm = Helm(run.cluster.kubeconfig)
+
+    def upgrade(number: int, **settings: object) -> None:
+        given = {**until_epoch(run, number), **settings}
+        helm.install(run.release, CHART, namespace=run.namespace, settings=given, upgrade=True)
+
+    upgrade(1_000_000)
+    until_running(run, pods)
+    before = pods(run)
+    with pytest.raises(ClusterError, match=r"its pods cannot change: pod.pytorch.args. Upgrade with --set runPolicy"):
+        upgrade(3)
+    upgrade(1_000_000, **{"runPolicy.ttlSecondsAfterFinished": 600})
+    assert pods(run).keys() == before.keys()
+
+    upgrade(3, **{"runPolicy.suspend": True})
+    api.wait_until(lambda: not pods(run), what="the pods to be gone", seconds=60)
+    upgrade(3)
+
+    outcome = run.follow()
+    run.require_success(outcome)
+    assert not pods(run).keys() & before.keys()
     run.uninstall()
