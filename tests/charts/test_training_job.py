@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +21,29 @@ CHART = CHARTS["training-job"]
 TEXTS = st.text(
     st.characters(exclude_categories=("Cs", "Cc", "Cn")) | st.sampled_from("$()\n\t\"'\\ #:{}&"), max_size=30
 )
+# Each launcher with what the chart puts before the program and after its arguments.
+LAUNCHERS = {
+    "torchrun": (["torchrun", "--rdzv-conf=timeout=900"], []),
+    "accelerate": (
+        [
+            *("accelerate", "launch", "--config_file=/etc/trainyard/accelerate.json"),
+            *("--main_process_ip=run-42-master-0", "--main_process_port=23456", "--machine_rank=3"),
+            "--rdzv_conf=timeout=900",
+        ],
+        [],
+    ),
+    "deepspeed": (
+        ["torchrun", "--rdzv-conf=timeout=900"],
+        ["--deepspeed_config", "/etc/trainyard/deepspeed.json"],
+    ),
+    "command": (["python3"], []),
+}
+OPERATOR = {"MASTER_ADDR": "run-42-master-0", "MASTER_PORT": "23456", "RANK": "3"}
+# Stands for every launcher: prints what reaches it.
+PROGRAM = f"""#!{sys.executable} -SE
+import json, os, sys
+print(json.dumps([[os.path.basename(sys.argv[0]), *sys.argv[1:]], dict(os.environ)]))
+"""
 
 
 def container(values: Any) -> dict[str, Any]:
@@ -29,20 +56,40 @@ def container(values: Any) -> dict[str, Any]:
     return dict(only)
 
 
-def expanded(text: str) -> str:
-    """What the kubelet makes of command, args and env: $(NAME) is replaced, $$ is $, any other $ stays."""
-    return re.sub(r"\$(?:(\$)|\([^)]*\))", lambda match: match[1] or "REPLACED", text)
+def expanded(text: str, variables: dict[str, str]) -> str:
+    """What the kubelet makes of command, args and env: a known $(NAME) is replaced, $$ is $, any other $ stays."""
+    return re.sub(r"\$(?:(\$)|\(([^)]*)\))", lambda match: match[1] or variables.get(match[2], match[0]), text)
 
 
-@settings(max_examples=20)
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of programs that print what they are given, under the names of the launchers."""
+    folder = tmp_path_factory.mktemp("programs")
+    for name in ("torchrun", "accelerate", "python3"):
+        (folder / name).write_text(PROGRAM)
+        (folder / name).chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+@settings(max_examples=10)
 @given(arguments=st.lists(TEXTS, min_size=1, max_size=20))
-def test_arguments_and_environment_reach_the_program_as_written(arguments: list[str]) -> None:
-    env = {f"TEXT_{index}": text for index, text in enumerate(arguments)}
+def test_arguments_and_environment_reach_the_program_as_written(
+    programs: Path, launcher: str, arguments: list[str]
+) -> None:
+    texts = {f"TEXT_{index}": text for index, text in enumerate(arguments)}
 
-    rendered = container({"train": {"args": arguments}, "env": env})
+    rendered = container({"launcher": launcher, "train": {"args": arguments}, "env": texts})
+    variables = {entry["name"]: expanded(entry["value"], {}) for entry in rendered["env"]} | OPERATOR
+    words = [expanded(word, variables) for word in (*rendered["command"], *rendered["args"])]
+    result = subprocess.run(
+        words, env=variables | {"PATH": str(programs), "PYTHONUTF8": "1"}, capture_output=True, text=True, check=True
+    )
 
-    assert [expanded(text) for text in rendered["args"]] == ["-m", "trainer", *arguments]
-    assert {entry["name"]: expanded(entry["value"]) for entry in rendered["env"]}.items() >= env.items()
+    before, after = LAUNCHERS[launcher]
+    argv, environment = json.loads(result.stdout)
+    assert argv == [*before, "-m", "trainer", *arguments, *after]
+    assert environment.items() >= texts.items()
 
 
 @pytest.mark.parametrize("name", HELMS)

@@ -18,7 +18,8 @@ Keys = tuple[str, ...]
 CANDIDATES: list[Any] = [
     *(True, False, 1, 2, 17),
     *("other", "/other", "7Gi", "7s", "other.example.org/other:7", f"sha256:{'0' * 64}"),
-    *(["other"], [{"key": "other"}], [{"maxSkew": 1, "topologyKey": "other", "whenUnsatisfiable": "ScheduleAnyway"}]),
+    *(["other"], [{"key": "other"}], [{"type": "Resource"}]),
+    [{"maxSkew": 1, "topologyKey": "other", "whenUnsatisfiable": "ScheduleAnyway"}],
     *(
         {"other": "other"},
         {"other": ["other"]},

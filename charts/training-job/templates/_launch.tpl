@@ -1,19 +1,61 @@
 {{/*
-How torchrun is started. Everything is an argv list: no shell stands between the values and the program.
+How the program is started in each pod. Everything is an argv list: no shell stands between the values and the program.
+What is known only at run time is written as $(NAME), which Kubernetes itself replaces from the container's environment;
+that covers what the operator adds to it and what comes from the pod's labels.
 */}}
 
+{{/* training-job.layout: an elastic run has Workers alone, because the operator leaves a Master out of PET_NNODES. */}}
+{{- define "training-job.layout" -}}
+{{- ternary "worker-only" .Values.layout .Values.elastic.enabled -}}
+{{- end -}}
+
+{{/* training-job.mostNodes: the largest number of pods that the run may have. */}}
+{{- define "training-job.mostNodes" -}}
+{{- $nodes := int .Values.nodes -}}
+{{- if .Values.elastic.enabled -}}
+{{- $nodes = int (.Values.elastic.maxNodes | default $nodes) -}}
+{{- end -}}
+{{- $nodes -}}
+{{- end -}}
+
+{{/* training-job.usesDeepSpeed: "true" when the program reads the configuration that `deepspeed` describes, or "". */}}
+{{- define "training-job.usesDeepSpeed" -}}
+{{- $type := get (.Values.accelerate.config | default dict) "distributed_type" -}}
+{{- if or (eq .Values.launcher "deepspeed") (and (eq .Values.launcher "accelerate") (eq (toString $type) "DEEPSPEED")) -}}
+true
+{{- end -}}
+{{- end -}}
+
 {{/*
-training-job.command: torchrun with its options, as a YAML list. With a Master the operator tells torchrun the address,
-the rank and the number of nodes through PET_* variables. Without one it sets no address, so the Workers meet at
-worker 0, under the name of the Service that the operator makes for it. That name resolves only once the pod runs:
-torchrun asks again until the timeout.
+training-job.command: what starts the program, as a YAML list. DeepSpeed's own launcher reaches the other nodes by ssh,
+or wants every host's name in a file; torchrun in each pod sets the same variables, which deepspeed.initialize reads.
 */}}
 {{- define "training-job.command" -}}
+{{- if eq .Values.launcher "command" }}
+{{- range .Values.train.command }}
+- {{ include "common.literal" . }}
+{{- end }}
+{{- else if eq .Values.launcher "accelerate" }}
+{{- include "training-job.accelerate" . }}
+{{- else }}
+{{- include "training-job.torchrun" . }}
+{{- end }}
+{{- end -}}
+
+{{/*
+training-job.torchrun: torchrun with its options. With a Master, and in an elastic run, the operator tells torchrun how
+to meet through PET_* variables. Without one it sets no address, so the Workers meet at worker 0, under the name of the
+Service that the operator makes for it. That name resolves only once the pod runs: torchrun asks again until the
+timeout.
+*/}}
+{{- define "training-job.torchrun" -}}
 {{- $timeout := int .Values.torchrun.timeoutSeconds -}}
 {{- range .Values.torchrun.command }}
 - {{ include "common.literal" . }}
 {{- end }}
-{{- if eq .Values.layout "worker-only" }}
+{{- if eq (include "training-job.layout" .) "master-worker" }}
+- --rdzv-conf=timeout={{ $timeout }}
+{{- else if not .Values.elastic.enabled }}
 {{- $name := include "training-job.name" . }}
 - --nnodes={{ .Values.nodes }}
 - --nproc-per-node={{ .Values.processesPerNode }}
@@ -21,8 +63,6 @@ torchrun asks again until the timeout.
 - --rdzv-endpoint={{ $name }}-worker-0:{{ .Values.torchrun.port }}
 - --rdzv-id={{ $name }}
 - --rdzv-conf=read_timeout={{ $timeout }},join_timeout={{ $timeout }}
-{{- else }}
-- --rdzv-conf=timeout={{ $timeout }}
 {{- end }}
 {{- range .Values.torchrun.args }}
 - {{ include "common.literal" . }}
@@ -33,12 +73,16 @@ torchrun asks again until the timeout.
 {{- define "training-job.args" -}}
 {{- if .Values.train.script }}
 - {{ include "common.literal" .Values.train.script }}
-{{- else }}
+{{- else if .Values.train.module }}
 - -m
 - {{ include "common.literal" .Values.train.module }}
 {{- end }}
 {{- range .Values.train.args }}
 - {{ include "common.literal" . }}
+{{- end }}
+{{- if and (eq .Values.launcher "deepspeed") .Values.deepspeed.option }}
+- {{ include "common.literal" .Values.deepspeed.option }}
+- {{ include "training-job.deepspeedPath" . }}
 {{- end }}
 {{- end -}}
 
@@ -49,6 +93,10 @@ last counts, so a value of the user's would be lost without a word.
 {{- define "training-job.env" -}}
 {{- $owned := list "MASTER_ADDR" "MASTER_PORT" "WORLD_SIZE" "RANK" "PYTHONUNBUFFERED" "PET_MASTER_ADDR"
     "PET_MASTER_PORT" "PET_NNODES" "PET_NODE_RANK" "PET_NPROC_PER_NODE" -}}
+{{- if .Values.elastic.enabled -}}
+{{- $owned = concat $owned (list "PET_RDZV_ENDPOINT" "PET_RDZV_BACKEND" "PET_RDZV_ID" "PET_RDZV_CONF"
+    "PET_MAX_RESTARTS") -}}
+{{- end -}}
 {{- $advice := "remove it and use nodes, processesPerNode or torchrun.port" -}}
 {{- range $name := concat (keys .Values.env) (keys .Values.envSecrets) | sortAlpha }}
 {{- if has $name $owned }}
@@ -60,4 +108,85 @@ last counts, so a value of the user's would be lost without a word.
 {{- $env = merge (deepCopy $env) (fromYaml .) -}}
 {{- end -}}
 {{- include "common.env" (dict "env" $env "secrets" .Values.envSecrets) }}
+{{- if has .Values.launcher (list "accelerate" "command") }}
+{{- include "training-job.peers" . }}
+{{- end }}
+{{- include "training-job.accelerateEnv" . }}
+{{- include "training-job.elasticEnv" . }}
+{{- end -}}
+
+{{/*
+training-job.peers: what the operator says of a run with a Master, for one without: there it sets neither an address nor
+a rank, and only torchrun finds out by itself.
+*/}}
+{{- define "training-job.peers" -}}
+{{- if eq (include "training-job.layout" .) "worker-only" }}
+- name: MASTER_ADDR
+  value: {{ printf "%s-worker-0" (include "training-job.name" .) | quote }}
+- name: MASTER_PORT
+  value: {{ .Values.torchrun.port | toString | quote }}
+- name: WORLD_SIZE
+  value: {{ mul .Values.nodes (max 1 (int .Values.processesPerNode)) | toString | quote }}
+- name: RANK
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.labels['training.kubeflow.org/replica-index']
+{{- end }}
+{{- end -}}
+
+{{/*
+training-job.launchFiles: the files that the launcher or the program reads below /etc/trainyard, as a JSON map of name
+to text. They are JSON too, because the numbers of values are floats, which YAML would write as 1e+06.
+*/}}
+{{- define "training-job.launchFiles" -}}
+{{- $files := dict -}}
+{{- if eq .Values.launcher "accelerate" -}}
+{{- $_ := set $files "accelerate.json" (include "training-job.accelerateConfig" .) -}}
+{{- end -}}
+{{- if include "training-job.usesDeepSpeed" . -}}
+{{- $_ := set $files "deepspeed.json" (include "training-job.deepspeedConfig" .) -}}
+{{- end -}}
+{{- toJson $files -}}
+{{- end -}}
+
+{{/* training-job.launchMounts: where the container finds those files, and where DeepSpeed keeps states off the GPU. */}}
+{{- define "training-job.launchMounts" -}}
+{{- if include "training-job.launchFiles" . | fromYaml }}
+- name: launch
+  mountPath: /etc/trainyard
+  readOnly: true
+{{- end }}
+{{- if include "training-job.usesScratch" . }}
+- name: scratch
+  mountPath: {{ .Values.deepspeed.scratch.mountPath | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* training-job.launchVolumes: the volumes of these mounts. */}}
+{{- define "training-job.launchVolumes" -}}
+{{- if include "training-job.launchFiles" . | fromYaml }}
+- name: launch
+  configMap:
+    name: {{ include "training-job.name" . }}-launch
+{{- end }}
+{{- if include "training-job.usesScratch" . }}
+{{- $scratch := .Values.deepspeed.scratch }}
+- name: scratch
+  {{- $volume := $scratch.volume | default (dict "emptyDir" (dict "sizeLimit" $scratch.size)) }}
+  {{- toYaml $volume | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* training-job.checkLaunch: fails for values that the launcher would pass over without a word, or cannot do. */}}
+{{- define "training-job.checkLaunch" -}}
+{{- $values := .Values -}}
+{{- if and (not $values.train.module) (not $values.train.script) (ne $values.launcher "command") -}}
+{{- fail (printf "train.module is empty: launcher %s runs a module or train.script, so name one" $values.launcher) -}}
+{{- end -}}
+{{- if and $values.accelerate.config (ne $values.launcher "accelerate") -}}
+{{- fail (printf "accelerate.config: launcher %s does not read it; set launcher to accelerate" $values.launcher) -}}
+{{- end -}}
+{{- include "training-job.checkAccelerate" . -}}
+{{- include "training-job.checkDeepSpeed" . -}}
+{{- include "training-job.checkElastic" . -}}
 {{- end -}}

@@ -66,6 +66,6 @@ limit, so it is one more than what is allowed.
 {{- else if eq (int $policy.restartsPerNode) 0 -}}
 0
 {{- else -}}
-{{- mul $policy.restartsPerNode .Values.nodes | add1 -}}
+{{- mul $policy.restartsPerNode (include "training-job.mostNodes" .) | add1 -}}
 {{- end -}}
 {{- end -}}

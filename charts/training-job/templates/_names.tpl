@@ -9,7 +9,8 @@ longest, <release>-worker-<index>, must fit in 63 characters. Takes the root con
 {{- $advice := "begin with a letter and use only a-z, 0-9 and -, e.g. run-42" -}}
 {{- fail (printf "release name %q cannot name a run: %s" $name $advice) -}}
 {{- end -}}
-{{- $workers := sub .Values.nodes (ternary 1 0 (eq .Values.layout "master-worker")) -}}
+{{- $masters := ternary 1 0 (eq (include "training-job.layout" .) "master-worker") -}}
+{{- $workers := sub (include "training-job.mostNodes" .) $masters -}}
 {{- $longest := printf "%s-worker-%d" $name (sub $workers 1 | max 0) -}}
 {{- $excess := sub (len $longest) 63 -}}
 {{- if gt $excess 0 -}}

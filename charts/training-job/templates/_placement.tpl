@@ -21,7 +21,7 @@ one node needs no rule among its pods. Gives YAML, `{}` when nothing is asked fo
 {{- $_ := set $rules "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" .) -}}
 {{- $_ := set $affinity "nodeAffinity" $rules -}}
 {{- end -}}
-{{- $many := gt (int .Values.nodes) 1 -}}
+{{- $many := gt (include "training-job.mostNodes" . | int) 1 -}}
 {{- $spread := and $many (ne $placement.spread "none") -}}
 {{- if and $spread (hasKey $affinity "podAntiAffinity") -}}
 {{- $advice := "set placement.spread to none, or remove podAntiAffinity" -}}

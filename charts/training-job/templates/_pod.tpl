@@ -79,6 +79,9 @@ training-job.container: the one container. The operator finds it by the name `py
     {{- end }}
     - name: tmp
       mountPath: /tmp
+    {{- with include "training-job.launchMounts" . }}
+    {{- trim . | nindent 4 }}
+    {{- end }}
 {{- end -}}
 
 {{/*
@@ -102,4 +105,7 @@ that the same program runs; it is empty again in every new pod.
 - name: tmp
   emptyDir:
     sizeLimit: {{ .Values.temporaryStorage.size | quote }}
+{{- with include "training-job.launchVolumes" . }}
+{{ trim . }}
+{{- end }}
 {{- end -}}

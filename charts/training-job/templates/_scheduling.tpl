@@ -27,7 +27,7 @@ two pod sets to Kueue, which would place each for itself: the group keeps them i
 kueue.x-k8s.io/podset-unconstrained-topology: "true"
 {{- else if ne $topology.mode "none" }}
 kueue.x-k8s.io/podset-{{ $topology.mode }}-topology: {{ $topology.level | quote }}
-{{- if and (eq .Values.layout "master-worker") (gt (int .Values.nodes) 1) }}
+{{- if and (eq (include "training-job.layout" .) "master-worker") (gt (int .Values.nodes) 1) }}
 kueue.x-k8s.io/podset-group-name: {{ include "training-job.name" . | quote }}
 {{- end }}
 {{- end }}
@@ -51,7 +51,7 @@ gang scheduler.
 {{- define "training-job.schedulingPolicy" -}}
 {{- $gang := .Values.scheduling.gang -}}
 {{- if ne $gang.scheduler "none" -}}
-minAvailable: {{ .Values.nodes | int64 }}
+minAvailable: {{ ternary .Values.elastic.minNodes .Values.nodes .Values.elastic.enabled | int64 }}
 {{- with $gang.queue }}
 queue: {{ . | quote }}
 {{- end }}
@@ -113,7 +113,7 @@ could not fill (Kueue v0.14.0, pkg/controller/jobframework/tas_validation.go; ke
 {{- if not $placed -}}
 {{- fail "scheduling.queue.topology.sliceLevel: set topology.mode to required or preferred, and topology.level" -}}
 {{- end -}}
-{{- if and (eq .Values.layout "master-worker") (gt (int .Values.nodes) 1) -}}
+{{- if and (eq (include "training-job.layout" .) "master-worker") (gt (int .Values.nodes) 1) -}}
 {{- fail "scheduling.queue.topology.sliceLevel: Kueue cuts the Workers alone into slices: use layout worker-only" -}}
 {{- end -}}
 {{- if ne (mod .Values.nodes $topology.sliceSize | int) 0 -}}

@@ -1,0 +1,90 @@
+{{/*
+Elastic runs: torchrun goes on with fewer pods, and takes in more. Read in the training operator v1.9.3
+(pkg/controller.v1/pytorch/elastic.go, hpa.go) and torch 2.15 (distributed/elastic).
+*/}}
+
+{{/*
+training-job.elasticPolicy: what the operator turns into PET_* variables. The processes meet in a store that the agent
+of worker 0 holds: it knows itself by its host name, `<release>-worker-0`, which is also the name of the headless
+Service that the operator keeps for it as long as the job lives. A Service of the chart's own would have another name,
+and worker 0 would hold the store only if DNS already told its address when it starts. `standalone` is never written:
+torchrun cannot read the empty variable that the operator makes of it. Empty for a run that is not elastic.
+*/}}
+{{- define "training-job.elasticPolicy" -}}
+{{- $elastic := .Values.elastic -}}
+{{- if $elastic.enabled -}}
+{{- $timeout := .Values.torchrun.timeoutSeconds | int | toString -}}
+minReplicas: {{ int $elastic.minNodes }}
+maxReplicas: {{ include "training-job.mostNodes" . }}
+maxRestarts: {{ int $elastic.maxRestarts }}
+rdzvBackend: c10d
+rdzvId: {{ include "training-job.name" . | quote }}
+rdzvConf:
+  - key: read_timeout
+    value: {{ $timeout | quote }}
+  - key: join_timeout
+    value: {{ $timeout | quote }}
+{{- with $elastic.metrics }}
+metrics:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.elasticEnv: torchrun shares the agents' store with the processes, but tells its address in the first round
+alone (next_rendezvous in dynamic_rendezvous.py): a pod that joins later would wait for it, and the others for the pod,
+until the timeout ends them all. Not shared, the address is told in every round.
+*/}}
+{{- define "training-job.elasticEnv" -}}
+{{- $name := "TORCH_DISABLE_SHARE_RDZV_TCP_STORE" -}}
+{{- if and .Values.elastic.enabled (not (hasKey .Values.env $name)) }}
+- name: {{ $name }}
+  value: "1"
+{{- end }}
+{{- end -}}
+
+{{/* training-job.checkElastic: fails for values with which the run could neither shrink nor recover. */}}
+{{- define "training-job.checkElastic" -}}
+{{- $elastic := .Values.elastic -}}
+{{- if $elastic.enabled -}}
+{{- $nodes := int .Values.nodes -}}
+{{- $least := int $elastic.minNodes -}}
+{{- $most := include "training-job.mostNodes" . | int -}}
+{{- if or (lt $nodes $least) (gt $nodes $most) -}}
+{{- $range := printf "elastic.minNodes %d and elastic.maxNodes %d" $least $most -}}
+{{- fail (printf "nodes is %d: an elastic run starts with a number between %s" $nodes $range) -}}
+{{- end -}}
+{{- if not (has .Values.launcher (list "torchrun" "deepspeed")) -}}
+{{- $reason := printf "launcher %s starts a fixed number of processes" .Values.launcher -}}
+{{- fail (printf "elastic: %s; set launcher to torchrun or deepspeed" $reason) -}}
+{{- end -}}
+{{- if has .Values.restartPolicy (list "Never" "ExitCode") -}}
+{{- $reason := "torchrun ends with code 1 when it loses its peers, which would fail the run" -}}
+{{- fail (printf "restartPolicy is %s: %s; set it to OnFailure" .Values.restartPolicy $reason) -}}
+{{- end -}}
+{{- range $argument := .Values.torchrun.args -}}
+{{- if regexMatch "^--(nnodes|standalone|rdzv[-_].*)(=|$)" (toString $argument) -}}
+{{- fail (printf "torchrun.args: %v would override elastic; remove it" $argument) -}}
+{{- end -}}
+{{- end -}}
+{{- include "training-job.checkMetrics" . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* training-job.checkMetrics: a utilization is a share of the request, so without one the autoscaler never acts. */}}
+{{- define "training-job.checkMetrics" -}}
+{{- $limits := .Values.resources.limits | default dict -}}
+{{- $reserved := merge (deepCopy (.Values.resources.requests | default dict)) $limits -}}
+{{- range $metric := .Values.elastic.metrics -}}
+{{- range $source := list "resource" "containerResource" -}}
+{{- with get $metric $source -}}
+{{- $name := get . "name" | toString -}}
+{{- $kind := get (get . "target" | default dict) "type" | toString -}}
+{{- if and (eq $kind "Utilization") (not (hasKey $reserved $name)) -}}
+{{- fail (printf "elastic.metrics: a utilization of %s takes a request; set resources.requests.%s" $name $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
