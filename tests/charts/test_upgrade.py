@@ -38,6 +38,16 @@ UPGRADES: list[tuple[dict[str, Any], str]] = [
     ({"nodes": 2, "upgrade": {"force": True}}, ""),
 ]
 
+CPU = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}
+ELASTIC: dict[str, Any] = {"launcher": "deepspeed", "nodes": 4, "elastic": {"enabled": True, "maxNodes": 8}}
+ELASTIC_UPGRADES: list[tuple[dict[str, Any], str]] = [
+    ({"nodes": 6}, ""),
+    ({"elastic": {"metrics": [{"type": "Resource", "resource": CPU}]}}, ""),
+    ({"elastic": {"maxNodes": 16}}, "elasticPolicy"),
+    ({"elastic": {"enabled": False}}, "elasticPolicy, files, pod.pytorch.command, pod.pytorch.env, replicas"),
+    ({"deepspeed": {"gradientAccumulation": 4}}, "files"),
+]
+
 
 def records(values: Any) -> dict[str, str]:
     """The annotations of the job of a run with these values."""
@@ -54,12 +64,15 @@ def merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     return first | second | both
 
 
-def test_an_upgrade_is_refused_for_the_values_that_pods_cannot_take(tmp_path: Path) -> None:
-    """helm-unittest stands in for a cluster, with a job that bears the record of RUN."""
+@pytest.mark.parametrize(("run", "upgrades"), [(RUN, UPGRADES), (ELASTIC, ELASTIC_UPGRADES)], ids=["fixed", "elastic"])
+def test_an_upgrade_is_refused_for_the_values_that_pods_cannot_take(
+    tmp_path: Path, run: dict[str, Any], upgrades: list[tuple[dict[str, Any], str]]
+) -> None:
+    """helm-unittest stands in for a cluster, with a job that bears the record of the run."""
     charts = tmp_path / "charts"
     shutil.copytree(CHART.parent / "common", charts / "common")
     chart = shutil.copytree(CHART, charts / CHART.name, symlinks=True, ignore=shutil.ignore_patterns("tests"))
-    live = JOB | {"metadata": {"name": RELEASE, "namespace": "team", "annotations": records(RUN)}}
+    live = JOB | {"metadata": {"name": RELEASE, "namespace": "team", "annotations": records(run)}}
     suite = {
         "suite": "upgrades",
         "templates": ["job/pytorchjob.yaml"],
@@ -77,14 +90,14 @@ def test_an_upgrade_is_refused_for_the_values_that_pods_cannot_take(tmp_path: Pa
         "tests": [
             {
                 "it": f"{number}: {changes}",
-                "set": merged(RUN, changes),
+                "set": merged(run, changes),
                 "asserts": [
                     {"failedTemplate": {"errorPattern": rf"its pods cannot change: {re.escape(refused)}\. "}}
                     if refused
                     else {"isKind": {"of": "PyTorchJob"}}
                 ],
             }
-            for number, (changes, refused) in enumerate(UPGRADES)
+            for number, (changes, refused) in enumerate(upgrades)
         ],
     }
     (chart / "tests").mkdir()
@@ -94,7 +107,7 @@ def test_an_upgrade_is_refused_for_the_values_that_pods_cannot_take(tmp_path: Pa
     result = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert result.returncode == 0, result.stdout + result.stderr
-    assert f"{len(UPGRADES)} passed" in result.stdout
+    assert f"{len(upgrades)} passed" in result.stdout
 
 
 @pytest.mark.parametrize("value", [{"nodes": 2.0}, {"podLabels": {}}, {"train": {"args": ["--epochs", 3.0]}}])

@@ -44,7 +44,10 @@ until the timeout ends them all. Not shared, the address is told in every round.
 {{- end }}
 {{- end -}}
 
-{{/* training-job.checkElastic: fails for values with which the run could neither shrink nor recover. */}}
+{{/*
+training-job.checkElastic: fails for values with which the run could not recover, or not change its size (Kueue v0.14.0,
+pkg/controller/jobframework/reconciler.go: ensureOneWorkload).
+*/}}
 {{- define "training-job.checkElastic" -}}
 {{- $elastic := .Values.elastic -}}
 {{- if $elastic.enabled -}}
@@ -67,6 +70,10 @@ until the timeout ends them all. Not shared, the address is told in every round.
 {{- if regexMatch "^--(nnodes|standalone|rdzv[-_].*)(=|$)" (toString $argument) -}}
 {{- fail (printf "torchrun.args: %v would override elastic; remove it" $argument) -}}
 {{- end -}}
+{{- end -}}
+{{- if and $elastic.metrics .Values.scheduling.queue.name -}}
+{{- $reason := "Kueue stops a run whose number of pods is not the one that it admitted" -}}
+{{- fail (printf "elastic.metrics and scheduling.queue: %s; remove one of the two" $reason) -}}
 {{- end -}}
 {{- include "training-job.checkMetrics" . -}}
 {{- end -}}
