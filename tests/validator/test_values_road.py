@@ -86,6 +86,80 @@ def or_null(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(strategy, strategy, strategy, st.none())
 
 
+# Most draws leave these parts alone: with all of them at once nearly every draw contradicts itself and is refused.
+def seldom(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """An empty mapping more often than not, which changes nothing."""
+    return st.one_of(st.just({}), st.just({}), strategy)
+
+
+LEVEL = st.sampled_from(("", "example.com/rack", "kubernetes.io/hostname"))
+NODE_NAMES = st.lists(st.sampled_from(("node-a", "node-b", "node-c")), max_size=2, unique=True)
+SPREAD = st.fixed_dictionaries(
+    {
+        "maxSkew": COUNT,
+        "topologyKey": st.sampled_from(("example.com/rack", "zone")),
+        "whenUnsatisfiable": st.sampled_from(("DoNotSchedule", "ScheduleAnyway")),
+    },
+    optional={"labelSelector": st.just({"matchLabels": {"a": "b"}})},
+)
+SCHEDULING = some(
+    queue=seldom(
+        some(
+            name=st.sampled_from(("", "team")),
+            priorityClassName=st.sampled_from(("", "high")),
+            topology=some(
+                mode=st.sampled_from(("none", "required", "preferred", "unconstrained")),
+                level=LEVEL,
+                sliceLevel=st.sampled_from(("", "example.com/rack")),
+                sliceSize=or_null(COUNT),
+            ),
+        )
+    ),
+    gang=seldom(
+        some(
+            scheduler=st.sampled_from(("none", "volcano", "scheduler-plugins")),
+            schedulerName=st.sampled_from(("", "mine", "yes")),
+            queue=st.sampled_from(("", "team")),
+            timeoutSeconds=or_null(COUNT),
+            minResources=st.dictionaries(st.sampled_from(("cpu", "memory")), st.one_of(TEXT, NUMBER), max_size=2),
+        )
+    ),
+)
+PLACEMENT = some(
+    colocate=seldom(some(level=LEVEL, mode=st.sampled_from(("required", "preferred")), weight=st.integers(1, 100))),
+    nodes=seldom(some(allow=NODE_NAMES, ignore=NODE_NAMES)),
+    healthLabels=seldom(
+        some(
+            forbidden=st.lists(LABEL, max_size=2, unique=True),
+            required=st.dictionaries(LABEL, st.lists(TEXT, min_size=1, max_size=2), max_size=2),
+        )
+    ),
+    topologySpread=st.lists(SPREAD, max_size=2),
+    runtimeClassName=st.one_of(st.just(""), BARE),
+    schedulerName=st.one_of(st.just(""), BARE),
+)
+DEEPSPEED = some(
+    config=st.dictionaries(st.sampled_from(("bf16", "steps_per_print", "odd")), TREE, max_size=2),
+    option=st.sampled_from(("--deepspeed_config", "--deepspeed", "")),
+    microBatchPerGpu=COUNT,
+    gradientAccumulation=COUNT,
+    zeroStage=st.integers(0, 3),
+    offload=seldom(some(optimizer=st.sampled_from(("none", "cpu", "nvme")), params=st.sampled_from(("none", "cpu")))),
+    scratch=some(mountPath=st.just("/nvme"), volume=st.sampled_from(({}, {"hostPath": {"path": "/mnt"}}))),
+)
+ELASTIC = some(
+    enabled=st.booleans(),
+    minNodes=st.integers(1, 3),
+    maxNodes=or_null(st.integers(3, 9)),
+    maxRestarts=st.integers(0, 9),
+)
+
+
+def both(one: st.SearchStrategy[Any], other: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """The fields of two mappings."""
+    return st.builds(lambda first, second: {**first, **second}, one, other)
+
+
 RESOURCE = st.sampled_from(("cpu", "memory", "nvidia.com/gpu", "rdma/hca"))
 LIMITS = st.dictionaries(RESOURCE, st.one_of(TEXT, NUMBER), max_size=3)
 VALUES = some(
@@ -99,7 +173,21 @@ VALUES = some(
     nodes=COUNT,
     processesPerNode=st.one_of(COUNT, st.sampled_from(("auto", "gpu", "cpu"))),
     layout=st.sampled_from(("master-worker", "worker-only")),
-    train=some(module=or_null(TEXT.filter(bool)), script=TEXT, args=st.lists(WORD, max_size=4)),
+    launcher=st.sampled_from(("torchrun", "torchrun", "accelerate", "deepspeed", "command")),
+    train=some(
+        module=or_null(TEXT),
+        script=TEXT,
+        args=st.lists(WORD, max_size=4),
+        command=st.lists(TEXT, min_size=1, max_size=2),
+    ),
+    accelerate=some(
+        command=st.lists(TEXT, min_size=1, max_size=2),
+        args=st.lists(WORD, max_size=2),
+        config=st.dictionaries(st.sampled_from(("distributed_type", "use_cpu", "odd")), TREE, max_size=2),
+    ),
+    deepspeed=DEEPSPEED,
+    elastic=seldom(ELASTIC),
+    scheduling=SCHEDULING,
     torchrun=some(
         command=st.lists(TEXT, min_size=1, max_size=3),
         args=st.lists(WORD, max_size=2),
@@ -120,12 +208,17 @@ VALUES = some(
         size=QUANTITY,
         keep=or_null(st.booleans()),
     ),
-    placement=some(
-        spread=or_null(st.sampled_from(("required", "preferred", "none"))),
-        nodeSelector=st.dictionaries(LABEL, TEXT, max_size=2),
-        tolerations=st.lists(some(key=TEXT, operator=st.just("Exists"), tolerationSeconds=COUNT), max_size=2),
-        affinity=st.dictionaries(st.sampled_from(("nodeAffinity", "podAffinity", "podAntiAffinity")), TREE, max_size=2),
-        priorityClassName=st.one_of(st.just(""), BARE),
+    placement=both(
+        PLACEMENT,
+        some(
+            spread=or_null(st.sampled_from(("required", "preferred", "none"))),
+            nodeSelector=st.dictionaries(LABEL, TEXT, max_size=2),
+            tolerations=st.lists(some(key=TEXT, operator=st.just("Exists"), tolerationSeconds=COUNT), max_size=2),
+            affinity=st.dictionaries(
+                st.sampled_from(("nodeAffinity", "podAffinity", "podAntiAffinity")), TREE, max_size=2
+            ),
+            priorityClassName=st.one_of(st.just(""), BARE),
+        ),
     ),
     restartPolicy=st.sampled_from(("OnFailure", "Never", "ExitCode", "Always")),
     runPolicy=some(
@@ -134,7 +227,11 @@ VALUES = some(
         activeDeadlineSeconds=or_null(COUNT),
         ttlSecondsAfterFinished=or_null(COUNT),
         suspend=or_null(st.booleans()),
+        backoffLimit=or_null(COUNT),
+        managedBy=or_null(st.sampled_from(("kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue"))),
     ),
+    saveSeconds=or_null(st.integers(0, 90)),
+    preStop=seldom(some(command=st.lists(TEXT, max_size=2), seconds=st.integers(0, 30))),
     terminationGracePeriodSeconds=or_null(COUNT),
     podSecurityContext=st.one_of(TREE.filter(lambda tree: isinstance(tree, dict)), some(fsGroup=or_null(COUNT))),
     securityContext=some(privileged=st.booleans(), capabilities=or_null(some(add=st.lists(TEXT, max_size=2)))),
@@ -144,7 +241,7 @@ VALUES = some(
 
 
 # A render takes a tenth of a second: the examples are few, and a failure, which names the fields, is not made smaller.
-@settings(max_examples=40, phases=(Phase.explicit, Phase.generate), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, phases=(Phase.explicit, Phase.generate), suppress_health_check=[HealthCheck.too_slow])
 @given(VALUES)
 def test_both_roads_lead_to_one_model_of_any_values(drawn: dict[str, Any]) -> None:
     ours, faults = by_values(json.dumps(drawn, ensure_ascii=False))
@@ -174,3 +271,16 @@ def test_the_schema_refuses_here_what_it_refuses_for_helm(drawn: dict[str, Any],
     by_values(json.dumps(drawn, ensure_ascii=False))
     valid = jsonschema.Draft7Validator(SCHEMA).is_valid(drawn)
     assert (next(schema.faults(SCHEMA, drawn), None) is None) == valid
+
+
+def keywords(part: Any) -> set[str]:
+    """The keywords of a schema, at any depth."""
+    found: set[str] = set(part)
+    below = [*part.get("properties", {}).values(), *part.get("patternProperties", {}).values(), *part.get("allOf", ())]
+    below += [*part.get("anyOf", ()), part.get("items", {}), part.get("additionalProperties", {})]
+    return found.union(*(keywords(inner) for inner in below if inner and isinstance(inner, dict)))
+
+
+def test_the_schema_has_no_keyword_that_is_not_looked_at() -> None:
+    notes = {"$schema", "$comment", "title", "description", "default", "required", "properties", "patternProperties"}
+    assert keywords(SCHEMA) - notes <= schema.KEYWORDS

@@ -7,10 +7,18 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from validator.source import Path
 
+# Beside `properties` and what only describes.
+KEYWORDS = frozenset(
+    (
+        "type", "enum", "anyOf", "allOf", "pattern", "minLength", "maxLength", "minItems", "uniqueItems", "items",
+        "minimum", "maximum", "additionalProperties",
+    )
+)  # fmt: skip
 _ARTICLES = {
     "object": "a mapping", "array": "a list", "string": "a string", "integer": "an integer", "number": "a number",
     "boolean": "true or false", "null": "null",
@@ -75,9 +83,11 @@ def _fits(schema: dict[str, Any], value: Any) -> bool:
         return False
     if isinstance(value, str):
         pattern = schema.get("pattern")
-        return bool(len(value) >= schema.get("minLength", 0)) and (pattern is None or _matches(pattern, value))
+        fits = schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", math.inf)
+        return bool(fits) and (pattern is None or _matches(pattern, value))
     if isinstance(value, list):
-        return bool(len(value) >= schema.get("minItems", 0))
+        repeats = schema.get("uniqueItems") and any(_same(one, other) for one, other in combinations(value, 2))
+        return bool(len(value) >= schema.get("minItems", 0)) and not repeats
     if _is("number", value):
         return bool(schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf))
     return True
@@ -120,7 +130,10 @@ def describe(schema: dict[str, Any]) -> str:
         bounds += [f"at most {schema['maximum']}"] if "maximum" in schema else []
         return f"{words} of {' and '.join(bounds)}"
     if "pattern" in schema:
-        return f"{words} that matches {schema['pattern']}"
+        longest = f" and has at most {schema['maxLength']} characters" if "maxLength" in schema else ""
+        return f"{words} that matches {schema['pattern']}{longest}"
+    if schema.get("uniqueItems"):
+        return f"{words} in which nothing stands twice"
     empty = schema.get("minLength") or schema.get("minItems")
     return f"{words} that is not empty" if empty else words
 

@@ -22,9 +22,15 @@ def printed(value: Value) -> str:
     data = value.data
     if data is None:
         return ""
-    if isinstance(data, dict | list):
-        raise UnsupportedError("a list or a mapping is written without toYaml or toJson")
+    if isinstance(data, dict):
+        return f"map[{' '.join(f'{key}:{_inner(item)}' for key, item in value.items())}]"
+    if isinstance(data, list):
+        return f"[{' '.join(_inner(item) for _, item in value.items())}]"
     return str(data) if isinstance(data, int) and not isinstance(data, bool) else printing.printed(data)
+
+
+def _inner(value: Value) -> str:
+    return "<nil>" if value.data is None else printed(value)
 
 
 def quoted(text: str) -> str:
@@ -73,6 +79,8 @@ def _printf(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG0
         value = next(values)
         if match[2] == "d" and (not isinstance(value.data, int) or isinstance(value.data, bool)):
             raise UnsupportedError("%d of what is no integer")
+        if match[2] == "s" and isinstance(value.data, bool | int | float):
+            raise UnsupportedError("%s of what is no text")
         written = quoted(printed(value)) if match[2] == "q" else printed(value)
         return written.rjust(int(match[1] or 0), "0" if match[1].startswith("0") else " ")
 
