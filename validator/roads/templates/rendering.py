@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,16 +66,26 @@ def render(
 
     The paths of all values that a template looks at are put into `read`; items of lists are not told apart.
     """
-    versions = Value({"Has": Value(lambda _name: False)})
-    capabilities = {"APIVersions": versions}
+    made = [one for name, text in texts(chart, values, release, read=read) for one in _objects(name, text)]
+    return sorted(made, key=_rank)
+
+
+def texts(
+    chart: Chart,
+    values: Mapping[str, Any],
+    release: Mapping[str, str],
+    *,
+    apis: Collection[str] = (),
+    read: set[Steps] | None = None,
+) -> Iterator[tuple[str, Value]]:
+    """What each template writes, unless it is nothing, on a cluster that has these APIs. Raises as `render` does."""
+    capabilities = {"APIVersions": Value({"Has": Value(lambda name: name in apis)})}
     about = {**release, "Service": "Helm", "IsInstall": True, "IsUpgrade": False, "Revision": 1}
     data = chart_data(chart_values(values, read), Release=about, Chart=chart.about, Capabilities=capabilities)
-    made: list[Made] = []
     for name in chart.files:
         text = Templates(chart.definitions, FUNCTIONS).render(name, data)
         if text.data.strip():
-            made += _objects(name, text)
-    return sorted(made, key=_rank)
+            yield name, text
 
 
 def _objects(name: str, text: Value) -> Iterator[Made]:

@@ -21,7 +21,8 @@ class Release(NamedTuple):
 
 
 @functools.cache
-def _templates() -> rendering.Chart:
+def templates() -> rendering.Chart:
+    """The templates of the chart, read once."""
     known = chart()
     return rendering.load(FOLDER, {"name": known.name, "version": known.version, "appVersion": known.app_version})
 
@@ -36,4 +37,4 @@ def objects(values: Mapping[str, Any], release: Release, read: set[Path] | None 
 
     Raises `FailedError` where the templates refuse the values.
     """
-    return rendering.render(_templates(), values, {"Name": release.name, "Namespace": release.namespace}, read)
+    return rendering.render(templates(), values, {"Name": release.name, "Namespace": release.namespace}, read)
