@@ -211,3 +211,8 @@ def test_the_scenarios_of_the_chart_are_clean(scenario: Path) -> None:
     rules: tuple[Rule, ...] = selection.select((), (), "regular")
     findings: Any = lint(readings, Engine(rules)).findings
     assert [(finding.rule.name, finding.position.line, finding.message) for finding in findings] == []
+
+
+def test_values_without_effect_are_found_beside_a_deepspeed_configuration() -> None:
+    text = "launcher: deepspeed\ndeepspeed:\n  zeroStage: 1\n  scratch: {size: 7Gi}\n  config: {bf16: {enabled: true}}\n"
+    assert lines_found("value-without-effect", text) == [4]

@@ -8,7 +8,11 @@ from typing import Any
 from validator.roads.templates.running import Function, Templates
 from validator.roads.templates.tracked import Value, first
 
-_KINDS = {type(None): "invalid", bool: "bool", int: "int", float: "float64", str: "string", list: "slice", dict: "map"}
+_KINDS = ((bool, "bool"), (int, "int"), (float, "float64"), (str, "string"), (list, "slice"), (dict, "map"))
+
+
+def _kind(data: Any) -> str:
+    return next((name for kind, name in _KINDS if isinstance(data, kind)), "invalid")
 
 
 def _eq(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
@@ -51,11 +55,11 @@ def _ternary(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG
 
 
 def _kind_is(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
-    return Value(args[0].data == _KINDS.get(type(args[1].data)), first(args[1:]))
+    return Value(args[0].data == _kind(args[1].data), first(args[1:]))
 
 
 def _kind_of(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
-    return Value(_KINDS.get(type(args[0].data), "ptr"), first(args))
+    return Value(_kind(args[0].data), first(args))
 
 
 def _fail(templates: Templates, args: Sequence[Value]) -> Value:
