@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from .helm import CHARTS, HELMS, objects, template
 
 CHART = CHARTS["training-job"]
+KINDS = ("PyTorchJob", "MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob")
 
 # Whatever a program may be given, except NUL, which no argv can hold, and characters that YAML cannot carry.
 TEXTS = st.text(
@@ -92,6 +93,15 @@ def test_arguments_and_environment_reach_the_program_as_written(
     assert environment.items() >= texts.items()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_is_one_object_of_its_kind(kind: str) -> None:
+    result = template("helm", CHART, values={"kind": kind, "train": {"script": "/app/train.py"}})
+
+    assert result.returncode == 0, result.stderr
+    found = [made["kind"] for made in objects(result.stdout)]
+    assert sorted(found) == sorted([kind, "PersistentVolumeClaim"])
+
+
 @pytest.mark.parametrize("name", HELMS)
 @pytest.mark.parametrize(
     ("values", "message"),
@@ -99,6 +109,7 @@ def test_arguments_and_environment_reach_the_program_as_written(
         ({"nodes": "two"}, "at '/nodes': got string, want integer"),
         ({"image": {"tag": 2026.1}}, "at '/image/tag': got number"),
         ({"checkpoint": {}}, "additional properties 'checkpoint' not allowed"),
+        ({"kind": "MXJob"}, "at '/kind': value must be one of 'PyTorchJob', 'MPIJob', 'TFJob'"),
         ({"layout": "workers"}, "at '/layout': value must be one of 'master-worker', 'worker-only'"),
         ({"checkpoints": {"size": "10GB"}}, "at '/checkpoints/size': '10GB' does not match"),
         ({"env": {"MY-NAME": 1}}, "at '/env': additional properties 'MY-NAME' not allowed"),

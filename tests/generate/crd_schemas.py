@@ -11,7 +11,7 @@ import yaml
 
 from tests.cluster.errors import ClusterError
 
-from . import crds, kubernetes_schemas
+from . import crds, kubernetes_schemas, modules
 from .kubernetes_schemas import Schema
 
 FOLDER = Path("schemas/crds")
@@ -19,19 +19,27 @@ FILES = f"{FOLDER}/*.json"
 # How kubeconform is told to name the file of a kind: `pytorchjob_v1.json`.
 FILE_TEMPLATE = "{{.ResourceKind}}_{{.ResourceAPIVersion}}.json"
 
-_COMMENT = f"Generated from {crds.FOLDER} by `make generate`."
+# The MPI operator serves another MPIJob, under the name of the training operator's CRD: no chart here installs it.
+_MPI_OPERATOR = "github.com/kubeflow/mpi-operator"
+_MPI_CRD = Path("manifests/base/kubeflow.org_mpijobs.yaml")
 
 
 def write(root: Path) -> None:
-    """Write one file per served kind and version, from the CRDs under `root`; raises `ClusterError` without any."""
+    """Write one file per served kind and version, from the CRDs under `root` and from that of the MPI operator.
+
+    Raises `ClusterError` when there are no CRDs under `root`.
+    """
     files = sorted(root.glob(crds.FILES))
     if not files:
         raise ClusterError(f"there are no CRDs in {crds.FOLDER}", hint="python -m tests.generate crds schemas")
     target = root / FOLDER
     target.mkdir(parents=True, exist_ok=True)
     object_meta = kubernetes_schemas.definition(kubernetes_schemas.OBJECT_META)
-    for file in files:
+    sources = {file: str(crds.FOLDER) for file in files}
+    sources[modules.source("mpi-operator", _MPI_OPERATOR) / _MPI_CRD] = f"{_MPI_OPERATOR}/{_MPI_CRD}"
+    for file, origin in sources.items():
         for name, schema in from_crd(yaml.load(file.read_text(), Loader=yaml.CSafeLoader), object_meta):
+            schema["$comment"] = f"Generated from {origin} by `make generate`."
             (target / name).write_text(json.dumps(schema, indent=1, sort_keys=True) + "\n")
 
 
@@ -47,7 +55,7 @@ def from_crd(crd: dict[str, Any], object_meta: Schema) -> Iterator[tuple[str, Sc
         schema = strict(version["schema"]["openAPIV3Schema"])
         schema["properties"]["metadata"] = {key: value for key, value in object_meta.items() if key != "definitions"}
         whole = kubernetes_schemas.of_kind(f"{group}/{version['name']}", kind, schema)
-        whole |= {"$comment": _COMMENT, "definitions": object_meta["definitions"]}
+        whole["definitions"] = object_meta["definitions"]
         yield f"{kind.lower()}_{version['name']}.json", whole
 
 

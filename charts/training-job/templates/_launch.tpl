@@ -4,9 +4,14 @@ What is known only at run time is written as $(NAME), which Kubernetes itself re
 that covers what the operator adds to it and what comes from the pod's labels.
 */}}
 
-{{/* training-job.layout: an elastic run has Workers alone, because the operator leaves a Master out of PET_NNODES. */}}
+{{/*
+training-job.layout: `layout`, where the kind leaves a choice. An elastic run has Workers alone, because the operator
+leaves a Master out of PET_NNODES.
+*/}}
 {{- define "training-job.layout" -}}
-{{- ternary "worker-only" .Values.layout .Values.elastic.enabled -}}
+{{- $fixed := dict "JAXJob" "worker-only" "PaddleJob" "worker-only" -}}
+{{- $_ := set $fixed "MPIJob" (ternary "master-worker" "worker-only" .Values.mpi.launcher.asWorker) -}}
+{{- get $fixed .Values.kind | default (ternary "worker-only" .Values.layout .Values.elastic.enabled) -}}
 {{- end -}}
 
 {{/* training-job.mostNodes: the largest number of pods that the run may have. */}}
@@ -91,16 +96,18 @@ training-job.env: the environment, without the names that the operator appends t
 last counts, so a value of the user's would be lost without a word.
 */}}
 {{- define "training-job.env" -}}
-{{- $owned := list "MASTER_ADDR" "MASTER_PORT" "WORLD_SIZE" "RANK" "PYTHONUNBUFFERED" "PET_MASTER_ADDR"
-    "PET_MASTER_PORT" "PET_NNODES" "PET_NODE_RANK" "PET_NPROC_PER_NODE" -}}
+{{- $kind := include "training-job.kind" . | fromYaml -}}
+{{- $owned := $kind.variables -}}
 {{- if .Values.elastic.enabled -}}
 {{- $owned = concat $owned (list "PET_RDZV_ENDPOINT" "PET_RDZV_BACKEND" "PET_RDZV_ID" "PET_RDZV_CONF"
     "PET_MAX_RESTARTS") -}}
 {{- end -}}
-{{- $advice := "remove it and use nodes, processesPerNode or torchrun.port" -}}
+{{- $operator := include "training-job.operator" . | replace "-" " " | replace "mpi" "MPI" -}}
+{{- $own := dict "PyTorchJob" "nodes, processesPerNode or torchrun.port" "MPIJob" "nodes, processesPerNode or mpi" -}}
+{{- $advice := get $own .Values.kind | default "nodes" | printf "remove it and use %s" -}}
 {{- range $name := concat (keys .Values.env) (keys .Values.envSecrets) | sortAlpha }}
 {{- if has $name $owned }}
-{{- fail (printf "env.%s: the training operator sets it in every pod and its value wins; %s" $name $advice) }}
+{{- fail (printf "env.%s: the %s sets it in every pod and its value wins; %s" $name $operator $advice) }}
 {{- end }}
 {{- end }}
 {{- $env := .Values.env -}}
@@ -108,7 +115,7 @@ last counts, so a value of the user's would be lost without a word.
 {{- $env = merge (deepCopy $env) (fromYaml .) -}}
 {{- end -}}
 {{- include "common.env" (dict "env" $env "secrets" .Values.envSecrets) }}
-{{- if has .Values.launcher (list "accelerate" "command") }}
+{{- if and (eq .Values.kind "PyTorchJob") (has .Values.launcher (list "accelerate" "command")) }}
 {{- include "training-job.peers" . }}
 {{- end }}
 {{- include "training-job.accelerateEnv" . }}

@@ -31,7 +31,8 @@ user's goes before it.
 */}}
 {{- define "training-job.saveEnv" -}}
 {{- $own := hasKey .Values.envSecrets "TORCH_ELASTIC_SHUTDOWN_TIMEOUT" -}}
-{{- if and (gt (.Values.saveSeconds | default 0 | int64) 30) (not $own) -}}
+{{- $isTorch := eq .Values.kind "PyTorchJob" -}}
+{{- if and $isTorch (gt (.Values.saveSeconds | default 0 | int64) 30) (not $own) -}}
 TORCH_ELASTIC_SHUTDOWN_TIMEOUT: {{ .Values.saveSeconds | int64 }}
 {{- end -}}
 {{- end -}}
@@ -57,15 +58,32 @@ sleep:
 
 {{/*
 training-job.backoffLimit: the operator adds up the restarts of all pods and fails the run when the sum reaches the
-limit, so it is one more than what is allowed.
+limit, so it is one more than what is allowed. A fault of an MPIJob restarts the launcher alone. With `Never` the MPI
+operator's Job would still make a new launcher up to the limit.
 */}}
 {{- define "training-job.backoffLimit" -}}
 {{- $policy := .Values.runPolicy -}}
+{{- $isMpi := eq .Values.kind "MPIJob" -}}
+{{- $pods := 0 -}}
+{{- range include "training-job.roles" . | fromYaml -}}
+{{- $pods = add $pods .most -}}
+{{- end -}}
 {{- if not (kindIs "invalid" $policy.backoffLimit) -}}
 {{- $policy.backoffLimit | int64 -}}
-{{- else if eq (int $policy.restartsPerNode) 0 -}}
+{{- else if or (eq (int $policy.restartsPerNode) 0) (and $isMpi (eq .Values.restartPolicy "Never")) -}}
 0
 {{- else -}}
-{{- mul $policy.restartsPerNode (include "training-job.mostNodes" .) | add1 -}}
+{{- mul $policy.restartsPerNode (ternary 1 $pods $isMpi) | add1 -}}
 {{- end -}}
+{{- end -}}
+
+{{/*
+training-job.cleanPodPolicy: Workers of an MPIJob and parameter servers of a TFJob never end by themselves: kept, they
+would hold their devices.
+*/}}
+{{- define "training-job.cleanPodPolicy" -}}
+{{- $policy := .Values.runPolicy.cleanPodPolicy -}}
+{{- $roles := include "training-job.roles" . | fromYaml -}}
+{{- $endless := or (eq .Values.kind "MPIJob") (hasKey $roles "PS") -}}
+{{- ternary "Running" $policy (and $endless (eq $policy "None")) -}}
 {{- end -}}

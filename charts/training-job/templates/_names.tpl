@@ -1,7 +1,7 @@
 {{/*
-training-job.name: the name of the PyTorchJob, which is the release's name. Fails when the operator could not use it:
-its webhook takes a DNS label that begins with a letter, and each pod's name is also a Service's and a host's, so the
-longest, <release>-worker-<index>, must fit in 63 characters. Takes the root context.
+training-job.name: the name of the run's object, which is the release's name. Fails when the operator could not use it:
+it takes a DNS label that begins with a letter, and each pod's name is also a Service's and a host's, so the longest,
+such as <release>-worker-<index>, must fit in 63 characters. Takes the root context.
 */}}
 {{- define "training-job.name" -}}
 {{- $name := .Release.Name -}}
@@ -9,9 +9,12 @@ longest, <release>-worker-<index>, must fit in 63 characters. Takes the root con
 {{- $advice := "begin with a letter and use only a-z, 0-9 and -, e.g. run-42" -}}
 {{- fail (printf "release name %q cannot name a run: %s" $name $advice) -}}
 {{- end -}}
-{{- $masters := ternary 1 0 (eq (include "training-job.layout" .) "master-worker") -}}
-{{- $workers := sub (include "training-job.mostNodes" .) $masters -}}
-{{- $longest := printf "%s-worker-%d" $name (sub $workers 1 | max 0) -}}
+{{- $longest := "" -}}
+{{- range $role, $part := include "training-job.roles" . | fromYaml -}}
+{{- $last := ternary "" (sub $part.most 1 | printf "-%d") (eq $role "Launcher") -}}
+{{- $pod := printf "%s-%s%s" $name (lower $role) $last -}}
+{{- $longest = ternary $pod $longest (gt (len $pod) (len $longest)) -}}
+{{- end -}}
 {{- $excess := sub (len $longest) 63 -}}
 {{- if gt $excess 0 -}}
 {{- $reason := printf "the name of the pod %s would exceed 63 characters" $longest -}}

@@ -1,18 +1,40 @@
 {{/*
-Where the pods may run, and how near to each other. Every helper takes the root context.
+Where the pods may run, and how near to each other. Every helper takes the root context unless it says otherwise.
 */}}
 
-{{/* training-job.ownPods: the selector of this run's pods, by the label that the operator puts on them. */}}
+{{/*
+training-job.ownPods: the selector of the pods that are the nodes of this run, by the labels that the operator puts on
+them. Where pods that only serve them have the same, it names the roles.
+*/}}
 {{- define "training-job.ownPods" -}}
+{{- $nodes := list -}}
+{{- $others := list -}}
+{{- range $role, $part := include "training-job.roles" . | fromYaml -}}
+{{- if $part.node -}}
+{{- $nodes = append $nodes (lower $role) -}}
+{{- else -}}
+{{- $others = append $others $role -}}
+{{- end -}}
+{{- end -}}
 matchLabels:
   training.kubeflow.org/job-name: {{ include "training-job.name" . | quote }}
+{{- if $others }}
+{{- $isMpiOperator := eq (include "training-job.operator" .) "mpi-operator" }}
+matchExpressions:
+  - key: training.kubeflow.org/{{ ternary "job-role" "replica-type" $isMpiOperator }}
+    operator: In
+    values: {{ toJson $nodes }}
+{{- end }}
 {{- end -}}
 
 {{/*
 training-job.affinity: `placement.affinity` with the rules of `nodes`, `healthLabels`, `spread` and `colocate`. A run of
-one node needs no rule among its pods. Gives YAML, `{}` when nothing is asked for.
+one node needs no rule among its pods, and a pod that only serves them none to them. Gives YAML, `{}` when nothing is
+asked for. Takes what `training-job.pod` takes.
 */}}
 {{- define "training-job.affinity" -}}
+{{- $isNode := .part.node -}}
+{{- with .root -}}
 {{- $placement := .Values.placement -}}
 {{- $affinity := deepCopy ($placement.affinity | default dict) -}}
 {{- $nodes := include "training-job.nodeTerms" . | fromYaml -}}
@@ -21,7 +43,7 @@ one node needs no rule among its pods. Gives YAML, `{}` when nothing is asked fo
 {{- $_ := set $rules "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" .) -}}
 {{- $_ := set $affinity "nodeAffinity" $rules -}}
 {{- end -}}
-{{- $many := gt (include "training-job.mostNodes" . | int) 1 -}}
+{{- $many := and $isNode (gt (include "training-job.mostNodes" . | int) 1) -}}
 {{- $spread := and $many (ne $placement.spread "none") -}}
 {{- if and $spread (hasKey $affinity "podAntiAffinity") -}}
 {{- $advice := "set placement.spread to none, or remove podAntiAffinity" -}}
@@ -44,6 +66,7 @@ one node needs no rule among its pods. Gives YAML, `{}` when nothing is asked fo
 {{- $_ := set $affinity "podAffinity" $rules -}}
 {{- end -}}
 {{- toYaml $affinity -}}
+{{- end -}}
 {{- end -}}
 
 {{/*
@@ -126,8 +149,11 @@ allowed node.
 {{/*
 training-job.topologySpread: {constraints: <topologySpreadConstraints>}, each of which counts this run's pods unless it
 has a selector of its own. A hard spread over the level that holds the pods together would leave most of them Pending.
+A pod that only serves the others is not spread. Takes what `training-job.pod` takes.
 */}}
 {{- define "training-job.topologySpread" -}}
+{{- $isNode := .part.node -}}
+{{- with .root -}}
 {{- $together := list -}}
 {{- with .Values.placement.colocate.level -}}
 {{- $together = append $together (list "placement.colocate.level" .) -}}
@@ -139,7 +165,7 @@ has a selector of its own. A hard spread over the level that holds the pods toge
 {{- end -}}
 {{- $pods := include "training-job.ownPods" . | fromYaml -}}
 {{- $constraints := list -}}
-{{- range .Values.placement.topologySpread -}}
+{{- range ternary .Values.placement.topologySpread (list) $isNode -}}
 {{- $constraint := deepCopy . -}}
 {{- if not (hasKey $constraint "labelSelector") -}}
 {{- $_ := set $constraint "labelSelector" $pods -}}
@@ -154,6 +180,7 @@ has a selector of its own. A hard spread over the level that holds the pods toge
 {{- end -}}
 {{- with $constraints -}}
 {{- dict "constraints" . | toYaml -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -1,21 +1,24 @@
 {{/*
-training-job.pod: the pod template of the Master and of every Worker. They differ in nothing but what the operator adds,
-so that any pod can take any rank. No token is mounted: the program has no business with the Kubernetes API. The process
-namespace is shared so that torchrun is not its process 1: until it has met its peers it leaves SIGTERM to the default
-action, which the kernel withholds from process 1, and a deleted pod would hold its devices for the whole grace period.
-Takes the root context.
+training-job.pod: the pod template of a role. The nodes of a run differ in nothing but what the operator adds, so that
+any pod can take any rank. No token is mounted: the program has no business with the Kubernetes API, but the launcher of
+an MPIJob v1 reaches the Workers through it. The process namespace is shared so that torchrun is not its process 1:
+until it has met its peers it leaves SIGTERM to the default action, which the kernel withholds from process 1, and a
+deleted pod would hold its devices for the whole grace period. Takes a dict: `root` is the root context, `role` and
+`part` are the key and the value of a role in `training-job.roles`.
 */}}
 {{- define "training-job.pod" -}}
+{{- $pod := . -}}
+{{- with .root -}}
 metadata:
   labels:
     {{- merge (include "common.selectorLabels" . | fromYaml) .Values.podLabels | toYaml | nindent 4 }}
-  {{- $topology := include "training-job.topologyAnnotations" . | fromYaml }}
+  {{- $topology := ternary (include "training-job.topologyAnnotations" . | fromYaml) (dict) $pod.part.node }}
   {{- with merge $topology (.Values.podAnnotations | default dict) }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
 spec:
-  automountServiceAccountToken: false
+  automountServiceAccountToken: {{ and (eq $pod.role "Launcher") (eq .Values.mpi.apiVersion "kubeflow.org/v1") }}
   shareProcessNamespace: true
   {{- $placement := .Values.placement }}
   {{- include "common.pod" (dict
@@ -27,41 +30,58 @@ spec:
       "securityContext" .Values.podSecurityContext
       "nodeSelector" $placement.nodeSelector
       "tolerations" $placement.tolerations
-      "affinity" (include "training-job.affinity" . | fromYaml)
-      "topologySpreadConstraints" (include "training-job.topologySpread" . | fromYaml).constraints) | nindent 2 }}
+      "affinity" (include "training-job.affinity" $pod | fromYaml)
+      "topologySpreadConstraints" (include "training-job.topologySpread" $pod | fromYaml).constraints) | nindent 2 }}
   containers:
-    {{- include "training-job.container" . | nindent 4 }}
+    {{- include "training-job.container" $pod | nindent 4 }}
   volumes:
     {{- include "training-job.volumes" . | nindent 4 }}
 {{- end -}}
+{{- end -}}
 
 {{/*
-training-job.container: the one container. The operator finds it by the name `pytorch` and its port by the name
-`pytorchjob-port`; other names are refused or left without a rendezvous.
+training-job.container: the one container. Takes what `training-job.pod` takes.
 */}}
 {{- define "training-job.container" -}}
-- name: pytorch
+{{- $pod := . -}}
+{{- with .root -}}
+{{- $kind := include "training-job.kind" . | fromYaml -}}
+{{- $resources := .Values -}}
+{{- range splitList "." $pod.part.resources -}}
+{{- $resources = index $resources . -}}
+{{- end -}}
+{{- $isSshd := and (eq (include "training-job.operator" .) "mpi-operator") (eq $pod.role "Worker") -}}
+- name: {{ $kind.container }}
   image: {{ include "common.image" (dict "image" .Values.image "root" .) | quote }}
   imagePullPolicy: {{ .Values.image.pullPolicy | quote }}
+  {{- with include "training-job.start" $pod | trim }}
   command:
-    {{- include "training-job.command" . | trim | nindent 4 }}
+    {{- . | nindent 4 }}
+  {{- end }}
+  {{- if not (and (eq .Values.kind "MPIJob") (eq $pod.role "Worker")) }}
   args:
     {{- include "training-job.args" . | trim | nindent 4 }}
+  {{- end }}
   {{- with include "training-job.env" . }}
   env:
     {{- trim . | nindent 4 }}
   {{- end }}
+  {{- with $kind.port }}
   ports:
-    - name: pytorchjob-port
-      containerPort: {{ .Values.torchrun.port }}
-  {{- $limits := .Values.resources.limits | default dict }}
-  {{- $requests := .Values.resources.requests | default dict }}
+    - name: {{ .name }}
+      containerPort: {{ .number | default $pod.root.Values.torchrun.port | int64 }}
+  {{- end }}
+  {{- if $isSshd }}
+  {{- include "training-job.sshdPort" . | nindent 2 }}
+  {{- end }}
+  {{- $limits := $resources.limits | default dict }}
+  {{- $requests := $resources.requests | default dict }}
   resources:
     limits:
       {{- toYaml $limits | nindent 6 }}
     requests:
       {{- merge (deepCopy $requests) $limits | toYaml | nindent 6 }}
-  {{- with .Values.securityContext }}
+  {{- with ternary (include "training-job.sshdSecurity" . | fromYaml) .Values.securityContext $isSshd }}
   securityContext:
     {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -82,6 +102,7 @@ training-job.container: the one container. The operator finds it by the name `py
     {{- with include "training-job.launchMounts" . }}
     {{- trim . | nindent 4 }}
     {{- end }}
+{{- end -}}
 {{- end -}}
 
 {{/*

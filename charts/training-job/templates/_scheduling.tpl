@@ -45,13 +45,27 @@ kueue.x-k8s.io/podset-slice-size: {{ $topology.sliceSize | int64 | toString | qu
 {{- end -}}
 
 {{/*
+training-job.gangSize: the pods that are there from the start, or those without which an elastic run does not go on. A
+launcher that waits until its Workers are ready would never come if they waited for it.
+*/}}
+{{- define "training-job.gangSize" -}}
+{{- $size := 0 -}}
+{{- $waits := eq .Values.mpi.launcher.creationPolicy "WaitForWorkersReady" -}}
+{{- $isLate := and $waits (eq (include "training-job.operator" .) "mpi-operator") -}}
+{{- range $role, $part := include "training-job.roles" . | fromYaml -}}
+{{- $size = add $size (ternary 0 $part.replicas (and $isLate (eq $role "Launcher"))) -}}
+{{- end -}}
+{{- ternary .Values.elastic.minNodes $size .Values.elastic.enabled | int64 -}}
+{{- end -}}
+
+{{/*
 training-job.schedulingPolicy: what the operator writes into the PodGroup that it makes for the run. Empty without a
 gang scheduler.
 */}}
 {{- define "training-job.schedulingPolicy" -}}
 {{- $gang := .Values.scheduling.gang -}}
 {{- if ne $gang.scheduler "none" -}}
-minAvailable: {{ ternary .Values.elastic.minNodes .Values.nodes .Values.elastic.enabled | int64 }}
+minAvailable: {{ include "training-job.gangSize" . }}
 {{- with $gang.queue }}
 queue: {{ . | quote }}
 {{- end }}

@@ -9,8 +9,8 @@ change, as it is rendered and not as the API server completes it. Fails when the
 with others; a job without a record, of chart 0.1.0, keeps its pods. Nothing is looked up where no cluster answers, as
 in `helm template`.
 
-Takes (dict "root" <root context> "kind" <kind of the job> "pods" <map role: pod template> "rest" <map of what else the
-operator looks at only when it makes a pod>).
+Takes (dict "root" <root context> "apiVersion" <of the job> "kind" <of the job> "pods" <map role: pod template> "rest"
+<map of what else the operator looks at only when it makes a pod>).
 */}}
 {{- define "training-job.records" -}}
 {{- $marks := include "training-job.marks" . | fromYaml -}}
@@ -28,8 +28,8 @@ trainyard/forced: "true"
 {{- end -}}
 
 {{/*
-training-job.marks: `<field>: <digest>` of the fields of pods and containers, as YAML. An empty field has none. Takes the
-dict of training-job.records.
+training-job.marks: `<field>: <digest>` of the fields of pods and containers, as YAML. An empty field has none. Takes
+the dict of training-job.records.
 */}}
 {{- define "training-job.marks" -}}
 {{- $fields := deepCopy .rest -}}
@@ -57,8 +57,8 @@ training-job.records.
 */}}
 {{- define "training-job.liveMetadata" -}}
 {{- $root := .root -}}
-{{- if $root.Capabilities.APIVersions.Has (printf "kubeflow.org/v1/%s" .kind) -}}
-{{- $job := lookup "kubeflow.org/v1" .kind $root.Release.Namespace (include "training-job.name" $root) -}}
+{{- if $root.Capabilities.APIVersions.Has (printf "%s/%s" .apiVersion .kind) -}}
+{{- $job := lookup .apiVersion .kind $root.Release.Namespace (include "training-job.name" $root) -}}
 {{- $held := or $root.Values.runPolicy.suspend ((($job.spec | default dict).runPolicy | default dict).suspend) -}}
 {{- range ($job.status | default dict).conditions -}}
 {{- if and (has .type (list "Succeeded" "Failed")) (eq .status "True") -}}

@@ -1,0 +1,90 @@
+{{/*
+What the objects of all kinds have in common. Every helper takes the root context.
+*/}}
+
+{{/* training-job.apiVersion: that of the run's object. */}}
+{{- define "training-job.apiVersion" -}}
+{{- ternary .Values.mpi.apiVersion "kubeflow.org/v1" (eq .Values.kind "MPIJob") -}}
+{{- end -}}
+
+{{/* training-job.metadata: the metadata of the run's object. */}}
+{{- define "training-job.metadata" -}}
+name: {{ include "training-job.name" . }}
+namespace: {{ .Release.Namespace }}
+labels:
+  {{- include "common.labels" . | nindent 2 }}
+  {{- with include "training-job.queueLabels" . }}
+  {{- trim . | nindent 2 }}
+  {{- end }}
+annotations:
+  {{- include "training-job.records" (dict "root" . "kind" .Values.kind
+      "apiVersion" (include "training-job.apiVersion" .)
+      "pods" (include "training-job.pods" . | fromYaml)
+      "rest" (dict
+        "replicas" (include "training-job.fixedReplicas" . | fromYaml)
+        "elasticPolicy" (omit (include "training-job.elasticPolicy" . | fromYaml) "metrics")
+        "files" (include "training-job.launchFiles" . | fromYaml)
+        "restartPolicy" .Values.restartPolicy
+        "nprocPerNode" .Values.processesPerNode
+        "queue" (include "training-job.queueLabels" . | fromYaml)
+        "managedBy" .Values.runPolicy.managedBy)) | nindent 2 }}
+{{- end -}}
+
+{{/* training-job.pods: the pod templates that differ, by name, as YAML: the nodes of a PyTorchJob are all alike. */}}
+{{- define "training-job.pods" -}}
+{{- $pods := dict -}}
+{{- range $role, $part := include "training-job.roles" . | fromYaml -}}
+{{- $name := ternary "pod" (lower $role) (eq $.Values.kind "PyTorchJob") -}}
+{{- $pod := include "training-job.pod" (dict "root" $ "role" $role "part" $part) | fromYaml -}}
+{{- $_ := set $pods $name $pod -}}
+{{- end -}}
+{{- toYaml $pods -}}
+{{- end -}}
+
+{{/*
+training-job.fixedReplicas: the number of pods of each role, as YAML; none in an elastic run, where it changes. The zeros
+stand in the records of runs that go on.
+*/}}
+{{- define "training-job.fixedReplicas" -}}
+{{- $replicas := dict -}}
+{{- if not .Values.elastic.enabled -}}
+{{- $replicas = dict "Master" 0 "Worker" 0 -}}
+{{- range $role, $part := include "training-job.roles" . | fromYaml -}}
+{{- $_ := set $replicas $role (int $part.replicas) -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $replicas -}}
+{{- end -}}
+
+{{/* training-job.runPolicy: the policy of the run. */}}
+{{- define "training-job.runPolicy" -}}
+{{- $policy := .Values.runPolicy -}}
+backoffLimit: {{ include "training-job.backoffLimit" . }}
+cleanPodPolicy: {{ include "training-job.cleanPodPolicy" . | quote }}
+{{- if not .Values.scheduling.queue.name }}
+suspend: {{ $policy.suspend }}
+{{- end }}
+{{- with $policy.managedBy }}
+managedBy: {{ . | quote }}
+{{- end }}
+{{- with include "training-job.schedulingPolicy" . }}
+schedulingPolicy:
+  {{- . | nindent 2 }}
+{{- end }}
+{{- range $field := list "activeDeadlineSeconds" "ttlSecondsAfterFinished" }}
+{{- if not (kindIs "invalid" (index $policy $field)) }}
+{{ $field }}: {{ index $policy $field | int64 }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* training-job.replicaSpecs: the roles with their pods. */}}
+{{- define "training-job.replicaSpecs" -}}
+{{- range $role, $part := include "training-job.roles" . | fromYaml }}
+{{ $role }}:
+  replicas: {{ int $part.replicas }}
+  restartPolicy: {{ $.Values.restartPolicy }}
+  template:
+    {{- include "training-job.pod" (dict "root" $ "role" $role "part" $part) | nindent 4 }}
+{{- end }}
+{{- end -}}

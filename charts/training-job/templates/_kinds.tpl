@@ -1,0 +1,170 @@
+{{/*
+What the kinds of runs differ in. A kind is a row here, its roles, a file of its own in templates/job and, where it
+needs one, a branch in _program.tpl; everything else is the same for all of them.
+*/}}
+
+{{/*
+training-job.kind: what the operator of the run's kind insists on, as YAML. `container` and `port` are found by their
+names: others are refused by its webhook, or leave the pods without a rendezvous. The number of the port is the
+operator's default; a PyTorchJob has `torchrun.port`. `variables` it appends to the
+container: of two entries with one name the last counts. All of it is in the Go types and in `SetPodEnv` or
+`SetClusterSpec` of kubeflow/training-operator v1.9.3; for MPIJob v2beta1 in `newWorker` and `newLauncherPodTemplate` of
+kubeflow/mpi-operator v0.7.0. Takes the root context.
+*/}}
+{{- define "training-job.kind" -}}
+{{- $kinds := include "training-job.kinds" . | fromYaml -}}
+{{- index $kinds .Values.kind | toYaml -}}
+{{- end -}}
+
+{{/* training-job.kinds: the table of which `training-job.kind` is a row. Takes the root context. */}}
+{{- define "training-job.kinds" -}}
+PyTorchJob:
+  container: pytorch
+  port: {name: pytorchjob-port}
+  variables: [MASTER_ADDR, MASTER_PORT, WORLD_SIZE, RANK, PYTHONUNBUFFERED, PET_MASTER_ADDR, PET_MASTER_PORT,
+    PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE
+    {{- if .Values.elastic.enabled }}, PET_RDZV_ENDPOINT, PET_RDZV_BACKEND, PET_RDZV_ID, PET_RDZV_CONF,
+    PET_MAX_RESTARTS{{ end }}]
+TFJob:
+  container: tensorflow
+  port: {name: tfjob-port, number: 2222}
+  variables: [TF_CONFIG]
+JAXJob:
+  container: jax
+  port: {name: jaxjob-port, number: 6666}
+  variables: [COORDINATOR_ADDRESS, COORDINATOR_PORT, NUM_PROCESSES, PROCESS_ID, PYTHONUNBUFFERED]
+PaddleJob:
+  container: paddle
+  port: {name: master, number: 36543}
+  variables: [PADDLE_JOB_ID, PADDLE_MASTER, PADDLE_NNODES, PADDLE_SERVER_NUM, PADDLE_TRAINER_NUM, POD_IP_DUMMY,
+    PYTHONUNBUFFERED]
+XGBoostJob:
+  container: xgboost
+  port: {name: xgboostjob-port, number: 9999}
+  variables: [MASTER_ADDR, MASTER_PORT, WORLD_SIZE, RANK, PYTHONUNBUFFERED, WORKER_ADDRS, WORKER_PORT]
+MPIJob:
+  container: mpi
+  variables: [K_MPI_JOB_ROLE, OMPI_MCA_orte_default_hostfile, OMPI_MCA_orte_keep_fqdn_hostnames,
+    OMPI_MCA_orte_set_default_slots, OMPI_MCA_plm_rsh_agent, OMPI_MCA_plm_rsh_args, I_MPI_HYDRA_HOST_FILE,
+    I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS, I_MPI_PERHOST, HYDRA_HOST_FILE, HYDRA_LAUNCHER_EXTRA_ARGS]
+{{- end -}}
+
+{{/*
+training-job.roles: the roles of the run's pods, as YAML: for each the number of `replicas`, the `most` that an elastic
+run may have, the key of the values that holds their `resources`, and whether each of them is one of the run's nodes
+(`node`). What is none only serves them, and needs no node of its own. One role may come first and decide when the run
+has succeeded; without it that is what all Workers do together. Takes the root context.
+*/}}
+{{- define "training-job.roles" -}}
+{{- $kind := .Values.kind -}}
+{{- $resources := "resources" -}}
+{{- $roles := dict -}}
+{{- $first := get (dict "TFJob" "Chief" "MPIJob" "Launcher") $kind | default "Master" -}}
+{{- $firsts := ternary 1 0 (eq (include "training-job.layout" .) "master-worker") -}}
+{{- if eq $firsts 1 -}}
+{{- $_ := set $roles $first (dict "replicas" 1 "most" 1 "resources" $resources "node" true) -}}
+{{- else if eq $kind "MPIJob" -}}
+{{- $own := "mpi.launcher.resources" -}}
+{{- $_ := set $roles $first (dict "replicas" 1 "most" 1 "resources" $own "node" false) -}}
+{{- end -}}
+{{- if and (eq $kind "TFJob") .Values.tensorflow.evaluator -}}
+{{- $_ := set $roles "Evaluator" (dict "replicas" 1 "most" 1 "resources" $resources "node" false) -}}
+{{- end -}}
+{{- $servers := include "training-job.parameterServers" . | fromYaml -}}
+{{- $count := int $servers.count -}}
+{{- if gt $count 0 -}}
+{{- $own := printf "%s.parameterServers.resources" (ternary "tensorflow" "paddle" (eq $kind "TFJob")) -}}
+{{- $key := ternary $resources $own (empty $servers.resources.limits) -}}
+{{- $role := ternary "PS" "Master" (eq $kind "TFJob") -}}
+{{- $_ := set $roles $role (dict "replicas" $count "most" $count "resources" $key "node" false) -}}
+{{- end -}}
+{{- $workers := sub .Values.nodes $firsts -}}
+{{- $most := sub (include "training-job.mostNodes" .) $firsts -}}
+{{- if gt (int $workers) 0 -}}
+{{- $_ := set $roles "Worker" (dict "replicas" $workers "most" $most "resources" $resources "node" true) -}}
+{{- end -}}
+{{- toYaml $roles -}}
+{{- end -}}
+
+{{/*
+training-job.parameterServers: `count` and `resources` of the parameter servers of the run, as YAML; 0 for kinds that
+have none. Paddle's are called Master: with one the operator puts every pod into the mode of parameter servers. Takes
+the root context.
+*/}}
+{{- define "training-job.parameterServers" -}}
+{{- $values := dict "TFJob" .Values.tensorflow.parameterServers "PaddleJob" .Values.paddle.parameterServers -}}
+{{- get $values .Values.kind | default (dict "count" 0) | toYaml -}}
+{{- end -}}
+
+{{/* training-job.operator: `training-operator` or `mpi-operator`: who makes the pods. Takes the root context. */}}
+{{- define "training-job.operator" -}}
+{{- $isNew := eq .Values.mpi.apiVersion "kubeflow.org/v2beta1" -}}
+{{- ternary "mpi-operator" "training-operator" (and (eq .Values.kind "MPIJob") $isNew) -}}
+{{- end -}}
+
+{{/*
+training-job.firstPod: what `kubectl logs` is asked for to see how the run goes: the pod of rank 0, or the launcher,
+whose pod only its Job can name in v2beta1. Takes the root context.
+*/}}
+{{- define "training-job.firstPod" -}}
+{{- $roles := include "training-job.roles" . | fromYaml -}}
+{{- $name := include "training-job.name" . -}}
+{{- if eq (include "training-job.operator" .) "mpi-operator" -}}
+job/{{ $name }}-launcher
+{{- else if hasKey $roles "Launcher" -}}
+{{ $name }}-launcher
+{{- else if hasKey $roles "Chief" -}}
+{{ $name }}-chief-0
+{{- else if and (hasKey $roles "Master") (ne .Values.kind "PaddleJob") -}}
+{{ $name }}-master-0
+{{- else -}}
+{{ $name }}-worker-0
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.checkKind: fails for values that the kind of the run has no use for and whose author surely wanted one, or
+with which its operator would make nothing. Takes the root context.
+*/}}
+{{- define "training-job.checkKind" -}}
+{{- $kind := .Values.kind -}}
+{{- if ne $kind "PyTorchJob" -}}
+{{- include "training-job.checkOtherKind" . -}}
+{{- end -}}
+{{- if and (eq $kind "XGBoostJob") (ne .Values.layout "master-worker") -}}
+{{- fail "layout: the operator refuses an XGBoostJob without a Master; write master-worker" -}}
+{{- end -}}
+{{- if and (eq $kind "PaddleJob") (not .Values.train.script) -}}
+{{- fail "train.script is empty: paddle.distributed.launch starts files, not modules; name a file in the image" -}}
+{{- end -}}
+{{- if eq $kind "MPIJob" -}}
+{{- include "training-job.checkMpi" . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* training-job.checkOtherKind: what only a PyTorchJob has, or can do. Takes the root context. */}}
+{{- define "training-job.checkOtherKind" -}}
+{{- $kind := .Values.kind -}}
+{{- if has .Values.launcher (list "accelerate" "deepspeed") -}}
+{{- $advice := "remove it, or write kind PyTorchJob" -}}
+{{- fail (printf "launcher: %s meets in a PyTorchJob, not in kind %s; %s" .Values.launcher $kind $advice) -}}
+{{- end -}}
+{{- if .Values.elastic.enabled -}}
+{{- fail (printf "elastic: kind %s has a fixed number of pods; remove it, or write kind PyTorchJob" $kind) -}}
+{{- end -}}
+{{- if .Values.torchrun.args -}}
+{{- $advice := "remove them, or write train.command or train.args" -}}
+{{- fail (printf "torchrun.args: kind %s runs no torchrun; %s" $kind $advice) -}}
+{{- end -}}
+{{- $processes := .Values.processesPerNode -}}
+{{- if kindIs "string" $processes -}}
+{{- $advice := "write how many processes a pod has" -}}
+{{- fail (printf "processesPerNode: %s is for torchrun, which starts no %s; %s" $processes $kind $advice) -}}
+{{- end -}}
+{{- $servers := include "training-job.parameterServers" . | fromYaml -}}
+{{- $isSingle := or (gt (int $servers.count) 0) (not (has $kind (list "MPIJob" "PaddleJob"))) -}}
+{{- if and (gt (int $processes) 1) $isSingle -}}
+{{- $advice := "set it to 1, and use all devices of the pod in one process" -}}
+{{- fail (printf "processesPerNode: the operator counts pods as the processes of this %s; %s" $kind $advice) -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,156 @@
+{{/*
+How an MPIJob reaches its Workers. In v2beta1 they run sshd, and the operator mounts the run's own key into every pod;
+in v1 they sleep, and the operator's script stands in for ssh: it is `kubectl exec`. All that ssh and sshd must know is
+on their command lines, so that an image needs no configuration of them, only the programs and a user that its
+/etc/passwd knows.
+*/}}
+
+{{/*
+training-job.mpirun: mpirun with its options, as a YAML list. `env` stands before it because what it sets comes after
+what the operator adds to the container: that knows no port of ours, has another name for MPICH's variable than MPICH,
+and none for Open MPI 5, which reads PRTE_MCA_* where Open MPI 4 reads OMPI_MCA_*. Open MPI 5 hands such a value on to
+its daemons only up to the second `=`, so they must not use ssh in turn; in v1 no daemon can, because only the launcher
+has kubectl. Ranks get an environment from sshd that has neither the image's variables nor the container's: each is
+named. Takes the root context.
+*/}}
+{{- define "training-job.mpirun" -}}
+{{- $mpi := .Values.mpi -}}
+{{- $processes := int64 .Values.processesPerNode -}}
+{{- $own := concat (keys .Values.env) (keys .Values.envSecrets) -}}
+{{- $names := concat ($mpi.imageVariables | default list) $own | uniq | sortAlpha -}}
+{{- $options := list "-p" ($mpi.ssh.port | int64 | toString) "-i" (printf "%s/id_rsa" $mpi.ssh.mountPath)
+    "-o StrictHostKeyChecking=no" "-o UserKnownHostsFile=/dev/null" "-o LogLevel=ERROR" "-o ConnectionAttempts=10" -}}
+{{- $ssh := join " " $options -}}
+{{- $variables := dict "OpenMPI" (list "OMPI_MCA_plm_rsh_args" "PRTE_MCA_plm_ssh_args")
+    "Intel" (list "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS") "MPICH" (list "HYDRA_LAUNCHER_EXTRA_ARGS") -}}
+- env
+{{- if eq (include "training-job.operator" .) "mpi-operator" }}
+{{- range index $variables $mpi.implementation }}
+- {{ printf "%s=%s" . $ssh | include "common.literal" }}
+{{- end }}
+{{- else }}
+- PRTE_MCA_plm_ssh_agent=/etc/mpi/kubexec.sh
+- OMPI_MCA_plm_rsh_no_tree_spawn=true
+{{- end }}
+{{- if eq $mpi.implementation "OpenMPI" }}
+- PRTE_MCA_plm_ssh_no_tree_spawn=true
+{{- end }}
+{{- range $mpi.command }}
+- {{ include "common.literal" . }}
+{{- end }}
+{{- if eq $mpi.implementation "OpenMPI" }}
+- --hostfile
+- /etc/mpi/hostfile
+- -np
+- {{ mul $processes .Values.nodes | quote }}
+- --map-by
+- ppr:{{ $processes }}:node
+{{- if not (has "--bind-to" ($mpi.args | default list)) }}
+- --bind-to
+- none
+{{- end }}
+{{- if include "training-job.isRoot" . }}
+- --allow-run-as-root
+{{- end }}
+{{- range $names }}
+- -x
+- {{ include "common.literal" . }}
+{{- end }}
+{{- else }}
+- -f
+- /etc/mpi/hostfile
+- -n
+- {{ mul $processes .Values.nodes | quote }}
+- -ppn
+- {{ $processes | quote }}
+- -genvlist
+- {{ join "," $names | include "common.literal" }}
+{{- end }}
+{{- range $mpi.args }}
+- {{ include "common.literal" . }}
+{{- end }}
+{{- end -}}
+
+{{/*
+training-job.sshd: sshd in the foreground, as a YAML list; nothing for v1, where the operator fills in `sleep`. It runs
+as the pod's user, so it needs a port above 1023, no file of its own, and the operator's key as its host key. The key
+lies in a Secret, whose modes are not those that sshd asks for. Takes the root context.
+*/}}
+{{- define "training-job.sshd" -}}
+{{- $ssh := .Values.mpi.ssh -}}
+{{- if eq (include "training-job.operator" .) "mpi-operator" -}}
+- {{ include "common.literal" $ssh.daemon }}
+- -De
+- -f
+- /dev/null
+- -p
+- {{ int64 $ssh.port | quote }}
+{{- range list
+    (printf "HostKey=%s/id_rsa" $ssh.mountPath)
+    (printf "AuthorizedKeysFile=%s/authorized_keys" $ssh.mountPath)
+    "StrictModes=no"
+    "PidFile=none" }}
+- -o
+- {{ include "common.literal" . }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/*
+training-job.sshdPort: the fields of a container that say that sshd listens there, as YAML. The launcher comes when all
+Workers are ready; a readiness probe would go on to knock, and fill sshd's log. Takes the root context.
+*/}}
+{{- define "training-job.sshdPort" -}}
+ports:
+  - name: ssh
+    containerPort: {{ int64 .Values.mpi.ssh.port }}
+startupProbe:
+  tcpSocket:
+    port: ssh
+  periodSeconds: 1
+  failureThreshold: 60
+{{- end -}}
+
+{{/*
+training-job.sshdSecurity: the container's security context for sshd, as YAML. The images of kubeflow/mpi-operator mark
+sshd with the file capability NET_BIND_SERVICE, and the kernel starts such a file only where that may be had. The Pod
+Security level `restricted` allows it. Takes the root context.
+*/}}
+{{- define "training-job.sshdSecurity" -}}
+{{- $context := deepCopy (.Values.securityContext | default dict) -}}
+{{- with $context.capabilities -}}
+{{- $_ := concat (.add | default list) (list "NET_BIND_SERVICE") | uniq | set . "add" -}}
+{{- end -}}
+{{- toYaml $context -}}
+{{- end -}}
+
+{{/* training-job.isRoot: "true" when the values make the pods' user root. Takes the root context. */}}
+{{- define "training-job.isRoot" -}}
+{{- $user := get (.Values.podSecurityContext | default dict) "runAsUser" -}}
+{{- if and (not (kindIs "string" $user)) (not (kindIs "invalid" $user)) (eq (int64 $user) 0) -}}true{{- end -}}
+{{- end -}}
+
+{{/* training-job.checkMpi: fails for values of which no MPIJob that runs is made. Takes the root context. */}}
+{{- define "training-job.checkMpi" -}}
+{{- $mpi := .Values.mpi -}}
+{{- if not (has .Values.restartPolicy (list "OnFailure" "Never")) -}}
+{{- fail (printf "restartPolicy: an MPIJob takes OnFailure or Never, not %s" .Values.restartPolicy) -}}
+{{- end -}}
+{{- if eq (include "training-job.operator" .) "training-operator" -}}
+{{- $advice := "takes mpi.apiVersion kubeflow.org/v2beta1" -}}
+{{- if .Values.scheduling.queue.name -}}
+{{- fail (printf "scheduling.queue: Kueue does not know MPIJob v1; a queue %s" $advice) -}}
+{{- end -}}
+{{- if ne $mpi.implementation "OpenMPI" -}}
+{{- fail (printf "mpi.implementation: %s %s; v1 writes host files for OpenMPI only" $mpi.implementation $advice) -}}
+{{- end -}}
+{{- if $mpi.launcher.asWorker -}}
+{{- fail (printf "mpi.launcher.asWorker %s" $advice) -}}
+{{- end -}}
+{{- else if eq (toString .Values.runPolicy.managedBy) "kubeflow.org/training-operator" -}}
+{{- fail "runPolicy.managedBy: the MPI operator runs this MPIJob; write null, or mpi.apiVersion kubeflow.org/v1" -}}
+{{- else if and (include "training-job.isRoot" .) (ne $mpi.ssh.mountPath "/root/.ssh") -}}
+{{- $reason := "the operator closes root's key to others only at /root/.ssh, and ssh ignores an open one" -}}
+{{- fail (printf "mpi.ssh.mountPath: %s; write /root/.ssh, or another podSecurityContext.runAsUser" $reason) -}}
+{{- end -}}
+{{- end -}}
