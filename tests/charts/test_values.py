@@ -27,13 +27,17 @@ Keys = tuple[str, ...]
 CANDIDATES: list[Any] = [
     *(True, False, 1, 2, 17),
     *("other", "/other", "7Gi", "7s", "other.example.org/other:7", f"sha256:{'0' * 64}"),
-    *(["other"], [{"key": "other"}], [{"type": "Resource"}]),
+    *("https://other.example.org/other", "s3://other/other", "gs://other/other", "0" * 64, "scratch"),
+    *(["other"], ["https://other.example.org/other"], [{"key": "other"}], [{"type": "Resource"}]),
     [{"maxSkew": 1, "topologyKey": "other", "whenUnsatisfiable": "ScheduleAnyway"}],
     *(
         {"other": "other"},
         {"other": ["other"]},
         {"other": {"secret": "other", "key": "other"}},
         {"nodeAffinity": {"other": "other"}},
+        {"secret": "other", "key": "other"},
+        {"other": "0" * 64},
+        {"other": {"claim": "other", "mountPath": "/elsewhere"}},
     ),
 ]
 # Without the CRDs, a megabyte that no other value reaches, the operator's chart renders in a fifth of the time.

@@ -24,6 +24,7 @@ annotations:
         "replicas" (include "training-job.fixedReplicas" . | fromYaml)
         "elasticPolicy" (omit (include "training-job.elasticPolicy" . | fromYaml) "metrics")
         "files" (include "training-job.launchFiles" . | fromYaml)
+        "dataset" (include "training-job.datasetPlan" .)
         "restartPolicy" .Values.restartPolicy
         "nprocPerNode" .Values.processesPerNode
         "queue" (include "training-job.queueLabels" . | fromYaml)

@@ -164,7 +164,7 @@ to text. They are JSON too, because the numbers of values are floats, which YAML
   readOnly: true
 {{- end }}
 {{- if include "training-job.usesScratch" . }}
-- name: scratch
+- name: deepspeed-scratch
   mountPath: {{ .Values.deepspeed.scratch.mountPath | quote }}
 {{- end }}
 {{- end -}}
@@ -178,7 +178,7 @@ to text. They are JSON too, because the numbers of values are floats, which YAML
 {{- end }}
 {{- if include "training-job.usesScratch" . }}
 {{- $scratch := .Values.deepspeed.scratch }}
-- name: scratch
+- name: deepspeed-scratch
   {{- $volume := $scratch.volume | default (dict "emptyDir" (dict "sizeLimit" $scratch.size)) }}
   {{- toYaml $volume | nindent 2 }}
 {{- end }}

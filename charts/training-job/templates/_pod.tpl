@@ -32,6 +32,10 @@ spec:
       "tolerations" $placement.tolerations
       "affinity" (include "training-job.affinity" $pod | fromYaml)
       "topologySpreadConstraints" (include "training-job.topologySpread" $pod | fromYaml).constraints) | nindent 2 }}
+  {{- with ternary (include "training-job.datasetContainer" .) "" $pod.part.node }}
+  initContainers:
+    {{- . | nindent 4 }}
+  {{- end }}
   containers:
     {{- include "training-job.container" $pod | nindent 4 }}
   volumes:
@@ -102,6 +106,9 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
     {{- with include "training-job.launchMounts" . }}
     {{- trim . | nindent 4 }}
     {{- end }}
+    {{- with include "training-job.extraMounts" . | trim }}
+    {{- . | nindent 4 }}
+    {{- end }}
 {{- end -}}
 {{- end -}}
 
@@ -121,7 +128,7 @@ that the same program runs; it is empty again in every new pod.
 - name: shared-memory
   emptyDir:
     medium: Memory
-    sizeLimit: {{ .Values.sharedMemory.size | quote }}
+    sizeLimit: {{ include "training-job.sharedMemorySize" . | quote }}
 {{- end }}
 - name: tmp
   emptyDir:
@@ -129,4 +136,6 @@ that the same program runs; it is empty again in every new pod.
 {{- with include "training-job.launchVolumes" . }}
 {{ trim . }}
 {{- end }}
+{{- include "training-job.extraVolumes" . }}
+{{- include "training-job.datasetVolumes" . }}
 {{- end -}}

@@ -9,9 +9,15 @@
     "mpi" "mpi.apiVersion" "mpi.implementation" "mpi.command" "mpi.launcher" "mpi.launcher.resources"
     "mpi.launcher.asWorker" "mpi.launcher.creationPolicy" "mpi.ssh" "mpi.ssh.daemon" "mpi.ssh.port" "mpi.ssh.mountPath"
     "tensorflow" "tensorflow.parameterServers" "tensorflow.parameterServers.resources" "paddle"
-    "paddle.parameterServers" "paddle.parameterServers.resources")) -}}
+    "paddle.parameterServers" "paddle.parameterServers.resources"
+    "volumes" "scratch" "scratch.mountPath" "scratch.size" "dataset" "dataset.path" "dataset.http" "dataset.git"
+    "dataset.git.path" "dataset.s3" "dataset.s3.endpoint" "dataset.s3.region" "dataset.s3.provider"
+    "dataset.s3.anonymous" "dataset.gs" "dataset.gs.anonymous" "dataset.huggingFace" "dataset.huggingFace.type"
+    "dataset.claim" "dataset.claim.path" "dataset.checksum" "dataset.checksum.manifest" "dataset.resources")) -}}
 {{- include "training-job.checkKind" . -}}
 {{- include "training-job.checkScheduling" . -}}
 {{- include "training-job.checkPlacement" . -}}
 {{- include "training-job.checkLaunch" . -}}
+{{- include "training-job.checkVolumes" . -}}
+{{- include "training-job.checkDataset" . -}}
 {{- end -}}

@@ -1,0 +1,125 @@
+"""Files that arrive as streams: each is continued where it was interrupted, and gets its name when it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from dataclasses import dataclass
+from http.client import HTTPException
+from io import BufferedIOBase
+from pathlib import Path
+from typing import Callable
+
+from report import FetchError, Progress, TemporaryError, persist, readable, say
+
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The bytes of a file from `start` on; `tag` names its version, and is empty where two streams cannot be joined."""
+
+    body: BufferedIOBase
+    start: int
+    total: int | None
+    tag: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """A file to receive at `path`; `open` takes an offset and the version that the bytes before it are of."""
+
+    path: str
+    open: Callable[[int, str], Stream]
+    size: int = 0
+    modified: int | None = None
+    sha256: str = ""
+
+
+def receive(items: list[Item], staged: Path, progress: Progress) -> None:
+    """Bring every item into `staged/data`, and remove what is there and not among them."""
+    data = staged / "data"
+    wanted = {data / item.path for item in items}
+    for root, folders, names in os.walk(data):
+        links = [name for name in folders if Path(root, name).is_symlink()]
+        for path in (Path(root, name) for name in [*names, *links]):
+            if path not in wanted:
+                path.unlink()
+    progress.total_files, progress.total_size = len(items), sum(item.size for item in items)
+    for item in items:
+        target = data / item.path
+        if data.resolve() not in target.resolve().parents:
+            raise FetchError(f"the source names {item.path}, which lies outside of the data set")
+        if not _is_whole(target, item):
+            _receive(item, target, staged / "state", progress)
+        else:
+            progress.size += target.stat().st_size
+        progress.add(files=1)
+
+
+def _is_whole(target: Path, item: Item) -> bool:
+    """Whether a file of an earlier attempt is this one: it got its name when whole, but the source may have changed."""
+    if not target.exists():
+        return False
+    about = target.stat()
+    return about.st_size == (item.size or about.st_size) and item.modified in (None, about.st_mtime_ns)
+
+
+def _receive(item: Item, target: Path, state: Path, progress: Progress) -> None:
+    part = state / f"{hashlib.sha256(os.fsencode(item.path)).hexdigest()[:24]}.part"
+    counted = progress.size
+    persist(item.path, lambda: _continue(item, part, progress, counted), lambda: _size(part))
+    if item.sha256 and (found := _sha256(part)) != item.sha256:
+        part.unlink()
+        raise FetchError(f"{item.path} has arrived with the SHA-256 {found}, but the source says {item.sha256}")
+    if item.modified is not None:
+        os.utime(part, ns=(item.modified, item.modified))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part.replace(target)
+    part.with_suffix(".tag").unlink(missing_ok=True)
+
+
+def _continue(item: Item, part: Path, progress: Progress, counted: int) -> None:
+    """One request: append to `part` what is missing, or begin anew when the source has another version."""
+    note = part.with_suffix(".tag")
+    tag = note.read_text(encoding="utf-8") if note.exists() else ""
+    stream = item.open(_size(part) if tag else 0, tag)
+    with contextlib.closing(stream.body), part.open("r+b" if part.exists() else "wb") as output:
+        output.truncate(stream.start)
+        if stream.tag != tag:
+            note.write_text(stream.tag, encoding="utf-8")
+        if stream.start:
+            say(f"{item.path}: goes on at {readable(stream.start)}")
+        progress.size = counted + stream.start
+        output.seek(stream.start)
+        while chunk := _read(stream):
+            output.write(chunk)
+            # What a kill would take is only what is still on its way.
+            output.flush()
+            progress.add(len(chunk))
+    size = _size(part)
+    if stream.total is not None and size != stream.total:
+        if size > stream.total:
+            part.unlink()
+        raise TemporaryError(f"the connection ended after {readable(size)} of {readable(stream.total)}")
+
+
+def _read(stream: Stream) -> bytes:
+    try:
+        # What has arrived: of a full chunk nothing would be left if the connection broke before its end.
+        return stream.body.read1(CHUNK)
+    except (OSError, HTTPException) as error:
+        raise TemporaryError(f"the connection broke: {error}") from error
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()

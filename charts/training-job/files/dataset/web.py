@@ -1,0 +1,96 @@
+"""HTTP for data sets: parts of files, a token that goes to no other host, and errors that say what to change."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import ssl
+from http.client import HTTPException, HTTPResponse
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from report import FetchError, TemporaryError, persist
+from transfer import Stream
+
+_SILENCE_SECONDS = 60
+# What a server may answer for a while: too slow, too early, too many, or its own fault.
+_PASSING = (408, 425, 429, 500, 502, 503, 504)
+
+
+def open_at(url: str, start: int, tag: str, token: str, advice: dict[int, str]) -> Stream:
+    """The file from byte `start` on if it still is the version `tag`, else from its beginning."""
+    headers = {"Range": f"bytes={start}-", "If-Range": tag} if start else {}
+    try:
+        response = _open(url, token, advice, headers)
+    except HTTPError as error:
+        if error.headers.get("Content-Range", "").endswith(f"*/{start}"):
+            # Everything had arrived, and only the name was missing.
+            return Stream(io.BytesIO(), start, start, tag)
+        return open_at(url, 0, "", token, advice)
+    found = _tag(response)
+    length = response.headers.get("Content-Length")
+    if response.status != 206:
+        return Stream(response, 0, None if length is None else int(length), found)
+    given = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", response.headers.get("Content-Range", ""))
+    if found == tag and given and int(given[1]) == start:
+        return Stream(response, start, int(given[2]), tag)
+    # A server that knows ranges and not If-Range sends the end of another version.
+    response.close()
+    return open_at(url, 0, "", token, advice)
+
+
+def read_json(url: str, token: str, advice: dict[int, str]) -> tuple[Any, str | None]:
+    """A JSON answer, and the address of the next page if there is one."""
+
+    def read() -> tuple[Any, str | None]:
+        try:
+            with _open(url, token, advice, {}) as response:
+                following = re.search(r'<([^>]+)>;\s*rel="next"', response.headers.get("Link", ""))
+                return json.load(response), following and following[1]
+        except (ValueError, HTTPException, OSError) as error:
+            raise TemporaryError(f"no answer in JSON: {error}") from error
+
+    return persist(shown(url), read)
+
+
+def shown(url: str) -> str:
+    """An address without its query, which may hold a signature."""
+    return url.split("?", 1)[0]
+
+
+def _open(url: str, token: str, advice: dict[int, str], headers: dict[str, str]) -> HTTPResponse:
+    """Send a request; an answer of 416, for a range that is not there, is left to the caller as HTTPError."""
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise FetchError(f"{url} is no address of a web server")
+    request = Request(url, headers={"Accept-Encoding": "identity", "User-Agent": "trainyard-dataset", **headers})  # noqa: S310
+    if token:
+        # Redirects lead to other hosts, which must not see it.
+        request.add_unredirected_header("Authorization", f"Bearer {token}")
+    try:
+        response: HTTPResponse = urlopen(request, timeout=_SILENCE_SECONDS)  # noqa: S310
+    except HTTPError as error:
+        text = f"HTTP {error.code} {error.reason}"
+        if error.code == 416 and headers:
+            raise
+        if error.code in _PASSING:
+            raise TemporaryError(text) from error
+        raise FetchError(
+            f"{shown(url)}: {text}" + (f": {advice[error.code]}" if error.code in advice else "")
+        ) from error
+    except (URLError, HTTPException, OSError) as error:
+        reason = getattr(error, "reason", error)
+        if isinstance(reason, ssl.SSLCertVerificationError):
+            raise FetchError(
+                f"{shown(url)}: {reason.verify_message}: set env.SSL_CERT_FILE to your CA's file"
+            ) from error
+        raise TemporaryError(f"no answer from {urlsplit(url).netloc}: {reason}") from error
+    return response
+
+
+def _tag(response: HTTPResponse) -> str:
+    """What If-Range takes (RFC 9110, 13.1.5): a strong entity tag or a date; empty when there is neither."""
+    etag = str(response.headers.get("ETag", ""))
+    return etag if etag.startswith('"') else str(response.headers.get("Last-Modified", ""))

@@ -1,0 +1,81 @@
+"""Runs the program as a pod does: a plan in a file, secrets in the environment, times short enough for a test."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.charts.helm import CHARTS
+
+FETCH = CHARTS["training-job"] / "files" / "dataset" / "fetch.py"
+MARKER = ".trainyard-dataset.json"
+PATIENCE_SECONDS = 1.0
+
+
+def sha256(content: bytes) -> str:
+    """The digest as values write it."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def plan(folder: Path, source: Mapping[str, Any], files: Mapping[str, str] | None = None, manifest: str = "") -> Path:
+    """Write a plan that brings `source` to `folder`."""
+    written = {"folder": str(folder), "source": source, "checksum": {"files": files or {}, "manifest": manifest}}
+    path = folder.parent.parent / f"plan-{sha256(json.dumps(written).encode())[:8]}.json"
+    path.write_text(json.dumps(written))
+    return path
+
+
+def start(
+    path: Path, pod: str = "pod-a", patience: float = PATIENCE_SECONDS, **environment: str
+) -> subprocess.Popen[str]:
+    """Start the program in the pod of a name."""
+    times = ["--beat", "0.1", "--patience", str(patience), "--report", "0.1"]
+    return subprocess.Popen(
+        [sys.executable, "-B", FETCH, path, *times],
+        env={"PATH": os.environ["PATH"], "DATASET_POD_UID": f"uid of {pod}", "DATASET_POD_NAME": pod} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Exit status, output and errors."""
+    output, errors = process.communicate(timeout=120)
+    assert "Traceback" not in errors, errors
+    return process.returncode, output, errors
+
+
+def fetched(path: Path, pod: str = "pod-a", **environment: str) -> str:
+    """Run the program to its end, which must be good; returns the output."""
+    status, output, errors = finish(start(path, pod, **environment))
+    assert status == 0, output + errors
+    return output
+
+
+def refused(path: Path, **environment: str) -> str:
+    """Run the program to its end, which must be an error; returns the errors."""
+    status, output, errors = finish(start(path, **environment))
+    assert status == 1, output + errors
+    return errors
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder, without the marker."""
+    found = (path for path in folder.rglob("*") if path.is_file() and path.name != MARKER)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Wait for something that a process does."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "it does not happen"
+        time.sleep(0.02)

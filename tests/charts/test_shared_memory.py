@@ -1,0 +1,69 @@
+"""The rule by which /dev/shm is sized: exact arithmetic, and nothing that the validator would object to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from .helm import CHARTS, objects, template
+
+CHART = CHARTS["training-job"]
+FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15} | {
+    f"{letter}i": 1024 ** (power + 1) for power, letter in enumerate("KMGTP")
+}
+GIB = 2**30
+
+
+def run(memory: Any, processes: int | str = 1, gpus: int = 0) -> dict[str, Any]:
+    """Values of a run whose shared memory is sized by rule."""
+    devices = {"nvidia.com/gpu": gpus} if gpus else {}
+    limits = {"cpu": 8, "memory": memory} | devices
+    return {"processesPerNode": processes, "sharedMemory": {"size": None}, "resources": {"limits": limits}}
+
+
+def size(text: str) -> int:
+    """A quantity that the chart has written, in bytes."""
+    digits = text.rstrip("GiM")
+    return int(digits) * FACTORS[text.removeprefix(digits)]
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 2**53), st.sampled_from(sorted(FACTORS)), st.integers(1, 16))
+def test_the_rule_is_exact_for_every_memory_limit(count: int, suffix: str, processes: int) -> None:
+    memory = count * FACTORS[suffix]
+    assume(memory < 2**63)
+
+    result = template("helm", CHART, values=run(f"{count}{suffix}" if suffix else count, processes))
+    (job,) = (found for found in objects(result.stdout) if found["kind"] == "PyTorchJob")
+    volumes = job["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["volumes"]
+    (given_size,) = (volume["emptyDir"]["sizeLimit"] for volume in volumes if volume["name"] == "shared-memory")
+
+    wanted = min(memory // 2, processes * 8 * GIB)
+    assert size(given_size) == (wanted - wanted % 2**20 if wanted >= 2**20 else wanted)
+
+
+@pytest.mark.parametrize(
+    ("memory", "processes", "gpus"),
+    [
+        *(("1Gi", 1, 0), ("1Gi", "auto", 0), ("64G", 4, 0), (3 * 10**9, 1, 1), ("16Gi", 8, 8), ("900Gi", 8, 8)),
+        *(("900Gi", 1, 8), ("2Ti", "gpu", 16), ("33Gi", "auto", 16)),
+    ],
+)
+def test_what_the_rule_gives_is_clean_by_the_validator(
+    tmp_path: Path, memory: Any, processes: int | str, gpus: int
+) -> None:
+    result = template("helm", CHART, values=run(memory, processes, gpus))
+    assert result.returncode == 0, result.stderr
+    manifest = tmp_path / "run.yaml"
+    manifest.write_text(result.stdout)
+
+    command = [sys.executable, "-m", "validator", "lint", "--select=SH", "--pedantic", str(manifest)]
+    linted = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert linted.returncode == 0, linted.stdout + linted.stderr
