@@ -30,7 +30,8 @@ def run(memory: Any, processes: int | str = 1, gpus: int = 0) -> dict[str, Any]:
 def size(text: str) -> int:
     """A quantity that the chart has written, in bytes."""
     digits = text.rstrip("GiM")
-    return int(digits) * FACTORS[text.removeprefix(digits)]
+    factor: int = FACTORS[text.removeprefix(digits)]
+    return int(digits) * factor
 
 
 @settings(max_examples=40)

@@ -33,13 +33,18 @@ def plan(folder: Path, source: Mapping[str, Any], files: Mapping[str, str] | Non
 
 
 def start(
-    path: Path, pod: str = "pod-a", patience: float = PATIENCE_SECONDS, **environment: str
+    path: Path,
+    pod: str = "pod-a",
+    environment: Mapping[str, str] | None = None,
+    patience: float = PATIENCE_SECONDS,
+    program: Path = FETCH,
 ) -> subprocess.Popen[str]:
     """Start the program in the pod of a name."""
     times = ["--beat", "0.1", "--patience", str(patience), "--report", "0.1"]
+    pod_environment = {"PATH": os.environ["PATH"], "DATASET_POD_UID": f"uid of {pod}", "DATASET_POD_NAME": pod}
     return subprocess.Popen(
-        [sys.executable, "-B", FETCH, path, *times],
-        env={"PATH": os.environ["PATH"], "DATASET_POD_UID": f"uid of {pod}", "DATASET_POD_NAME": pod} | environment,
+        [sys.executable, "-B", program, path, *times],
+        env=pod_environment | dict(environment or {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -53,16 +58,16 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     return process.returncode, output, errors
 
 
-def fetched(path: Path, pod: str = "pod-a", **environment: str) -> str:
+def fetched(path: Path, pod: str = "pod-a", environment: Mapping[str, str] | None = None, program: Path = FETCH) -> str:
     """Run the program to its end, which must be good; returns the output."""
-    status, output, errors = finish(start(path, pod, **environment))
+    status, output, errors = finish(start(path, pod, environment, program=program))
     assert status == 0, output + errors
     return output
 
 
-def refused(path: Path, **environment: str) -> str:
+def refused(path: Path, environment: Mapping[str, str] | None = None) -> str:
     """Run the program to its end, which must be an error; returns the errors."""
-    status, output, errors = finish(start(path, **environment))
+    status, output, errors = finish(start(path, environment=environment))
     assert status == 1, output + errors
     return errors
 

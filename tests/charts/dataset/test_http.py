@@ -91,7 +91,7 @@ def test_a_token_is_sent_to_the_server_and_not_to_where_it_redirects(server: Ser
         path = plan(folder, http(url))
 
         assert "HTTP 401 Unauthorized: set dataset.http.token to a Secret" in refused(path)
-        fetched(path, DATASET_TOKEN="abc")  # noqa: S106
+        fetched(path, environment={"DATASET_TOKEN": "abc"})
 
         assert [one.authorization for one in store.asked] == [None]
     assert contents(folder) == {"train.tar": DATA}

@@ -105,7 +105,7 @@ def test_pointers_of_git_lfs_are_no_data(repository: Path, folder: Path) -> None
 def test_a_program_that_the_image_lacks_is_named(
     tmp_path: Path, folder: Path, program: str, source: dict[str, Any]
 ) -> None:
-    errors = refused(plan(folder, source), PATH=str(tmp_path))
+    errors = refused(plan(folder, source), {"PATH": str(tmp_path)})
 
     wanted = f"error: this image has no {program}: set dataset.image to one that has python3 and {program}\n"
     assert errors == wanted
@@ -169,7 +169,7 @@ def test_a_bucket_arrives_through_rclone_with_its_secrets_in_the_environment(
     remote: str,
     given: dict[str, str],
 ) -> None:
-    fetched(plan(folder, source, {"shard": sha256(b"shard")}), **rclone, **secrets)
+    fetched(plan(folder, source, {"shard": sha256(b"shard")}), environment=rclone | secrets)
 
     arguments, environment = json.loads(Path(rclone["NOTE"]).read_text())
     assert arguments[:3] == ["--config=", "sync", remote]
@@ -178,7 +178,7 @@ def test_a_bucket_arrives_through_rclone_with_its_secrets_in_the_environment(
 
 
 def test_what_rclone_says_of_a_failure_is_shown(folder: Path, rclone: dict[str, str]) -> None:
-    errors = refused(plan(folder, S3 | {"url": "s3://denied/a", "anonymous": True}), **rclone)
+    errors = refused(plan(folder, S3 | {"url": "s3://denied/a", "anonymous": True}), rclone)
 
     assert errors == "error: rclone has failed with exit status 1\nCRITICAL: AccessDenied\n"
 
@@ -204,7 +204,8 @@ def hub(server: Server, **options: Any) -> dict[str, str]:
 
 
 def test_a_repository_of_the_hub_arrives_without_its_library(server: Server, folder: Path) -> None:
-    output = fetched(plan(folder, hub(server, token="abc")), DATASET_TOKEN="abc")  # noqa: S106
+    source = hub(server, token="abc")  # noqa: S106
+    output = fetched(plan(folder, source), environment={"DATASET_TOKEN": "abc"})
 
     assert contents(folder) == {"data/big": b"big" * 1000, "small file": b"small"}
     assert json.loads((folder / MARKER).read_text())["version"] == COMMIT
@@ -258,7 +259,7 @@ def test_the_library_of_the_hub_does_the_transfer_where_there_is_one(
 ) -> None:
     (tmp_path / "huggingface_hub.py").write_text(LIBRARY)
 
-    fetched(plan(folder, hub(server)), PYTHONPATH=str(tmp_path))
+    fetched(plan(folder, hub(server)), environment={"PYTHONPATH": str(tmp_path)})
 
     found = contents(folder)
     assert list(found) == ["file"]
