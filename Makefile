@@ -41,6 +41,7 @@ lint: setup ## Style, types, import layers, shell scripts
 	ruff check .
 	ruff format --check .
 	mypy
+	mypy charts/training-job/files/dataset
 	lint-imports
 	shellcheck $(SHELL_SCRIPTS)
 

@@ -19,6 +19,9 @@ training-job.checkVolumes: fails for volumes that Kubernetes would refuse when t
 {{- fail (printf "checkpoints.mountPath is %s, where %s is mounted: choose another path" $checkpoints (get $paths $checkpoints)) -}}
 {{- end -}}
 {{- $_ := set $paths $checkpoints "checkpoints" -}}
+{{- if include "training-job.launchFiles" . | fromYaml -}}
+{{- $_ := set $paths "/etc/trainyard" "launcher" -}}
+{{- end -}}
 {{- if include "training-job.usesScratch" . -}}
 {{- include "training-job.checkMount" (dict "name" "deepspeed.scratch" "path" .Values.deepspeed.scratch.mountPath
     "paths" $paths) -}}

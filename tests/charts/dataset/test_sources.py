@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -93,6 +94,15 @@ def test_pointers_of_git_lfs_are_no_data(repository: Path, folder: Path) -> None
     errors = refused(plan(folder, of_git(repository, "main", "")))
 
     assert "1 files such as big.bin are only pointers of Git LFS: set dataset.image" in errors
+
+
+def test_a_token_reaches_the_git_server_and_no_argument(server: Server, folder: Path) -> None:
+    source = {"kind": "git", "url": f"{server.address}/team/a.git", "ref": "HEAD", "path": ""}
+
+    errors = refused(plan(folder, source), {"DATASET_TOKEN": "abc"})
+
+    assert server.asked[0].authorization == "Basic " + base64.b64encode(b"x-access-token:abc").decode()
+    assert "dataset.git.url, ref and token: git has failed" in errors
 
 
 @pytest.mark.parametrize(
