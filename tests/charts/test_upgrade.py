@@ -48,6 +48,17 @@ ELASTIC_UPGRADES: list[tuple[dict[str, Any], str]] = [
     ({"deepspeed": {"gradientAccumulation": 4}}, "files"),
 ]
 
+DATA: dict[str, Any] = {
+    "volumes": {"data": {"claim": "team", "mountPath": "/data"}},
+    "dataset": {"source": "http", "volume": "data", "http": {"urls": ["https://mirror.example.com/v1.tar"]}},
+}
+DATA_UPGRADES: list[tuple[dict[str, Any], str]] = [
+    ({"dataset": {"http": {"urls": ["https://mirror.example.com/v2.tar"]}}}, "dataset"),
+    ({"dataset": {"resources": {"limits": {"cpu": 4}}}}, "pod.dataset.resources"),
+    ({"volumes": {"data": {"claim": "other"}}}, "pod.volumes"),
+    ({"volumes": {"new": {"create": {"size": "1Gi"}, "mountPath": "/new"}}}, "pod.pytorch.volumeMounts, pod.volumes"),
+]
+
 
 def records(values: Any) -> dict[str, str]:
     """The annotations of the job of a run with these values."""
@@ -64,7 +75,11 @@ def merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     return first | second | both
 
 
-@pytest.mark.parametrize(("run", "upgrades"), [(RUN, UPGRADES), (ELASTIC, ELASTIC_UPGRADES)], ids=["fixed", "elastic"])
+@pytest.mark.parametrize(
+    ("run", "upgrades"),
+    [(RUN, UPGRADES), (ELASTIC, ELASTIC_UPGRADES), (DATA, DATA_UPGRADES)],
+    ids=["fixed", "elastic", "data"],
+)
 def test_an_upgrade_is_refused_for_the_values_that_pods_cannot_take(
     tmp_path: Path, run: dict[str, Any], upgrades: list[tuple[dict[str, Any], str]]
 ) -> None:
