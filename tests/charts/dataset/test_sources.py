@@ -213,9 +213,18 @@ def hub(server: Server, **options: Any) -> dict[str, str]:
     }
 
 
-def test_a_repository_of_the_hub_arrives_without_its_library(server: Server, folder: Path) -> None:
+@pytest.fixture
+def plain(tmp_path: Path) -> dict[str, str]:
+    """An environment without huggingface_hub, whatever is installed here."""
+    (tmp_path / "huggingface_hub.py").write_text("raise ImportError")
+    return {"PYTHONPATH": str(tmp_path)}
+
+
+def test_a_repository_of_the_hub_arrives_without_its_library(
+    server: Server, folder: Path, plain: dict[str, str]
+) -> None:
     source = hub(server, token="abc")  # noqa: S106
-    output = fetched(plan(folder, source), environment={"DATASET_TOKEN": "abc"})
+    output = fetched(plan(folder, source), environment=plain | {"DATASET_TOKEN": "abc"})
 
     assert contents(folder) == {"data/big": b"big" * 1000, "small file": b"small"}
     assert json.loads((folder / MARKER).read_text())["version"] == COMMIT
@@ -223,11 +232,13 @@ def test_a_repository_of_the_hub_arrives_without_its_library(server: Server, fol
     assert "2.9 KiB of 2.9 KiB (100 %), 2 of 2 files" in output
 
 
-def test_a_file_of_the_hub_is_held_against_the_digest_that_the_hub_gives(server: Server, folder: Path) -> None:
+def test_a_file_of_the_hub_is_held_against_the_digest_that_the_hub_gives(
+    server: Server, folder: Path, plain: dict[str, str]
+) -> None:
     source = hub(server)
     server.put(f"/datasets/team/flowers/resolve/{COMMIT}/data/big", b"bad" * 1000)
 
-    assert "data/big has arrived with the SHA-256" in refused(plan(folder, source))
+    assert "data/big has arrived with the SHA-256" in refused(plan(folder, source), plain)
 
 
 def test_the_hub_is_told_who_asks(server: Server, folder: Path) -> None:
@@ -236,16 +247,18 @@ def test_the_hub_is_told_who_asks(server: Server, folder: Path) -> None:
     assert "HTTP 401 Unauthorized: set dataset.huggingFace.token" in errors
 
 
-def test_a_new_commit_of_the_hub_is_not_mixed_with_the_stage_of_an_older_one(server: Server, folder: Path) -> None:
+def test_a_new_commit_of_the_hub_is_not_mixed_with_the_stage_of_an_older_one(
+    server: Server, folder: Path, plain: dict[str, str]
+) -> None:
     source = hub(server)
     del server.pages[f"/datasets/team/flowers/resolve/{COMMIT}/small file"]
-    refused(plan(folder, source))
+    refused(plan(folder, source), plain)
     newer = COMMIT[::-1]
     server.put("/api/datasets/team/flowers/revision/main", {"sha": newer})
     server.put(f"/api/datasets/team/flowers/tree/{newer}?recursive=true", [{"type": "file", "path": "new", "size": 3}])
     server.put(f"/datasets/team/flowers/resolve/{newer}/new", b"new")
 
-    output = fetched(plan(folder, source))
+    output = fetched(plan(folder, source), environment=plain)
 
     assert "the source has a new version: begins anew" in output
     assert contents(folder) == {"new": b"new"}
