@@ -41,6 +41,9 @@ class Document:
 
     __slots__ = ("_node", "index", "repeated", "source", "tree")
 
+    # Whether it may be a Kubernetes object; the values of a chart are none, though they may have a `kind`.
+    may_be_object = True
+
     def __init__(self, source: Source, index: int, tree: Any, repeated: tuple[Path, ...]) -> None:
         self.source = source
         self.index = index

@@ -214,5 +214,7 @@ def test_the_scenarios_of_the_chart_are_clean(scenario: Path) -> None:
 
 
 def test_values_without_effect_are_found_beside_a_deepspeed_configuration() -> None:
-    text = "launcher: deepspeed\ndeepspeed:\n  zeroStage: 1\n  scratch: {size: 7Gi}\n  config: {bf16: {enabled: true}}\n"
+    text = (
+        "launcher: deepspeed\ndeepspeed:\n  zeroStage: 1\n  scratch: {size: 7Gi}\n  config: {bf16: {enabled: true}}\n"
+    )
     assert lines_found("value-without-effect", text) == [4]

@@ -36,8 +36,8 @@ def holds_values(document: Document) -> bool:
 
 
 def _may_be_values(document: Document) -> bool:
-    """What has a kind is an object: the common case, for which the values road is not even imported."""
-    return isinstance(document.tree, dict) and "kind" not in document.tree
+    """What has a kind and a version is an object: the common case, for which the values road is not even imported."""
+    return isinstance(document.tree, dict) and not ("kind" in document.tree and "apiVersion" in document.tree)
 
 
 class Release(NamedTuple):

@@ -47,7 +47,7 @@ def project(documents: Iterable[Document]) -> Project:
 
 def _resources(document: Document) -> Iterator[Resource]:
     tree = document.tree
-    if not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
+    if not document.may_be_object or not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
         return
     if tree["kind"] == "List":
         for index, item in enumerate(items(tree, "items")):

@@ -24,7 +24,12 @@ NAMESPACE = "default"
 
 # Keys that only values of this chart have, and keys that they share with little else.
 _OWN = frozenset(("processesPerNode", "torchrun", "envSecrets", "temporaryStorage"))
-_TELLING = _OWN | {"nodes", "layout", "train", "sharedMemory", "checkpoints", "placement", "runPolicy"}
+_TELLING = _OWN | {
+    "nodes", "layout", "launcher", "train", "sharedMemory", "checkpoints", "placement", "runPolicy", "elastic",
+    "deepspeed", "scheduling", "dataset",
+}  # fmt: skip
+# What a run may be made as, which the kind of an object is too.
+_KINDS = ("PyTorchJob", "MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob", "TrainJob")
 _MODELINE = re.compile(r"^#\s*yaml-language-server:\s*\$schema=\S*training-job/values\.schema\.json\s*$", re.MULTILINE)
 
 Faults = Callable[[], tuple[schema.Fault, ...]]
@@ -38,6 +43,8 @@ class ValuesDocument(Document):
     """
 
     __slots__ = ("faults", "inert", "layers")
+
+    may_be_object = False
 
     def __init__(self, document: Document) -> None:
         repeated = tuple(place.path for place in document.repeated)
@@ -59,7 +66,9 @@ def recognises(document: Document) -> bool:
     keys are the chart's and one of those that say much has a value that the chart takes. Objects are never values.
     """
     tree = document.tree
-    if not isinstance(tree, dict) or "kind" in tree or "apiVersion" in tree:
+    if not isinstance(tree, dict) or "apiVersion" in tree or "metadata" in tree:
+        return False
+    if "kind" in tree and tree["kind"] not in _KINDS:
         return False
     if tree.keys() & _OWN or _MODELINE.search(document.source.text[:2000]):
         return True

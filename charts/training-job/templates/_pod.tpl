@@ -39,7 +39,7 @@ spec:
   containers:
     {{- include "training-job.container" $pod | nindent 4 }}
   volumes:
-    {{- include "training-job.volumes" . | nindent 4 }}
+    {{- include "training-job.volumes" $pod | nindent 4 }}
 {{- end -}}
 {{- end -}}
 
@@ -97,7 +97,7 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
   volumeMounts:
     - name: checkpoints
       mountPath: {{ .Values.checkpoints.mountPath | quote }}
-    {{- if .Values.sharedMemory.enabled }}
+    {{- if include "training-job.hasSharedMemory" $pod }}
     - name: shared-memory
       mountPath: /dev/shm
     {{- end }}
@@ -114,9 +114,11 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
 
 {{/*
 training-job.volumes: without a claim for checkpoints the folder is still there, and writable under a read-only root, so
-that the same program runs; it is empty again in every new pod.
+that the same program runs; it is empty again in every new pod. Takes what `training-job.pod` takes.
 */}}
 {{- define "training-job.volumes" -}}
+{{- $pod := . -}}
+{{- with .root -}}
 - name: checkpoints
   {{- if .Values.checkpoints.enabled }}
   persistentVolumeClaim:
@@ -124,7 +126,7 @@ that the same program runs; it is empty again in every new pod.
   {{- else }}
   emptyDir: {}
   {{- end }}
-{{- if .Values.sharedMemory.enabled }}
+{{- if include "training-job.hasSharedMemory" $pod }}
 - name: shared-memory
   emptyDir:
     medium: Memory
@@ -138,4 +140,15 @@ that the same program runs; it is empty again in every new pod.
 {{- end }}
 {{- include "training-job.extraVolumes" . }}
 {{- include "training-job.datasetVolumes" . }}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.hasSharedMemory: "true" where memory is mounted at /dev/shm: not in a launcher, whose small memory it may
+not fit into, and which only starts the others. Takes what `training-job.pod` takes.
+*/}}
+{{- define "training-job.hasSharedMemory" -}}
+{{- if and .root.Values.sharedMemory.enabled (or .part.node (ne .role "Launcher")) -}}
+true
+{{- end -}}
 {{- end -}}

@@ -24,11 +24,15 @@ _ORDER = (
 
 
 class Chart(NamedTuple):
-    """The templates of a chart and of those that it depends on, by their names in Helm, and what is said of it."""
+    """The templates of a chart and of those that it depends on, by their names in Helm, and what is said of it.
+
+    `makers` are those that make objects; `files` are the texts that templates may ask for by their paths.
+    """
 
     about: dict[str, Any]
     definitions: Definitions
-    files: tuple[str, ...]
+    makers: tuple[str, ...]
+    files: dict[str, str]
 
 
 class Made(NamedTuple):
@@ -42,21 +46,27 @@ class Made(NamedTuple):
 def load(folder: Path, about: Mapping[str, Any]) -> Chart:
     """Read a chart's templates. Raises `UnsupportedError`."""
     definitions: Definitions = {}
-    files = []
+    makers = []
     for path in templates(folder):
         name = str(path.relative_to(folder))
         nodes = parse(path.read_text("utf-8"), definitions)
         if not path.name.startswith("_"):
             definitions[name] = nodes
-            files.append(name)
+            makers.append(name)
     named = {"Name": about["name"], "Version": about["version"], "AppVersion": about["appVersion"]}
-    return Chart(named, definitions, tuple(files))
+    texts = {str(path.relative_to(folder)): path.read_text("utf-8") for path in files(folder)}
+    return Chart(named, definitions, tuple(makers), texts)
 
 
 def templates(folder: Path) -> list[Path]:
     """The templates in a chart's folder that make objects, and those that they call."""
     found = [*folder.glob("charts/*/templates/**/*"), *folder.glob("templates/**/*")]
     return sorted(path for path in found if path.suffix in (".tpl", ".yaml"))
+
+
+def files(folder: Path) -> list[Path]:
+    """The files in a chart's folder that templates may ask for."""
+    return sorted(path for path in folder.glob("files/**/*") if path.is_file())
 
 
 def render(
@@ -81,8 +91,10 @@ def texts(
     """What each template writes, unless it is nothing, on a cluster that has these APIs. Raises as `render` does."""
     capabilities = {"APIVersions": Value({"Has": Value(lambda name: name in apis)})}
     about = {**release, "Service": "Helm", "IsInstall": True, "IsUpgrade": False, "Revision": 1}
-    data = chart_data(chart_values(values, read), Release=about, Chart=chart.about, Capabilities=capabilities)
-    for name in chart.files:
+    contents = {"Get": Value(lambda name: chart.files.get(name, ""))}
+    others = {"Release": about, "Chart": chart.about, "Capabilities": capabilities, "Files": contents}
+    data = chart_data(chart_values(values, read), **others)
+    for name in chart.makers:
         text = Templates(chart.definitions, FUNCTIONS).render(name, data)
         if text.data.strip():
             yield name, text

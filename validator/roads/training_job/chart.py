@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from validator import reading
-from validator.roads.templates.rendering import templates
+from validator.roads.templates import rendering
 from validator.source import Document, Source
 
 # Links into the chart: a wheel holds copies of the files.
@@ -37,7 +37,7 @@ def chart() -> Chart:
 def files(folder: Path) -> dict[str, bytes]:
     """Everything in a chart's folder that a release depends on."""
     paths = [folder / name for name in ("Chart.yaml", "values.yaml", "values.schema.json")]
-    paths = [path for path in paths if path.is_file()] + templates(folder)
+    paths = [path for path in paths if path.is_file()] + rendering.templates(folder) + rendering.files(folder)
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
