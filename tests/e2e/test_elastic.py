@@ -21,7 +21,7 @@ def test_a_run_of_one_to_three_pods_loses_one_and_grows(digits: Run, connection:
             "elastic": {"enabled": True, "minNodes": 1, "maxNodes": 3},
             "placement.spread": "none",
             "resources.limits.cpu": "300m",
-            "train.args": ["--epochs", "1000000", "--checkpoint-dir", "/checkpoints"],
+            "train.args": ["--epochs", "1000000", "--batch-size", "36", "--checkpoint-dir", "/checkpoints"],
             "checkpoints.keep": False,
         }
     )
