@@ -105,7 +105,7 @@ last counts, so a value of the user's would be lost without a word.
 {{- $operator := include "training-job.operator" . | replace "-" " " | replace "mpi" "MPI" -}}
 {{- $own := dict "PyTorchJob" "nodes, processesPerNode or torchrun.port" "MPIJob" "nodes, processesPerNode or mpi" -}}
 {{- $advice := get $own .Values.kind | default "nodes" | printf "remove it and use %s" -}}
-{{- range $name := concat (keys .Values.env) (keys .Values.envSecrets) | sortAlpha }}
+{{- range $name := concat (keys .Values.env) (keys .Values.envSecrets) (keys .Values.fabric.env) | sortAlpha }}
 {{- if has $name $owned }}
 {{- fail (printf "env.%s: the %s sets it in every pod and its value wins; %s" $name $operator $advice) }}
 {{- end }}
@@ -114,6 +114,7 @@ last counts, so a value of the user's would be lost without a word.
 {{- with include "training-job.saveEnv" . -}}
 {{- $env = merge (deepCopy $env) (fromYaml .) -}}
 {{- end -}}
+{{- include "common.env" (dict "env" (include "training-job.fabric.variables" . | fromYaml)) }}
 {{- include "common.env" (dict "env" $env "secrets" .Values.envSecrets) }}
 {{- if and (eq .Values.kind "PyTorchJob") (has .Values.launcher (list "accelerate" "command")) }}
 {{- include "training-job.peers" . }}

@@ -13,7 +13,8 @@ metadata:
   labels:
     {{- merge (include "common.selectorLabels" . | fromYaml) .Values.podLabels | toYaml | nindent 4 }}
   {{- $topology := ternary (include "training-job.topologyAnnotations" . | fromYaml) (dict) $pod.part.node }}
-  {{- with merge $topology (.Values.podAnnotations | default dict) }}
+  {{- $fabric := ternary (include "training-job.fabric.annotations" . | fromYaml) (dict) $pod.part.node }}
+  {{- with merge $topology (.Values.podAnnotations | default dict) $fabric }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -32,14 +33,27 @@ spec:
       "tolerations" $placement.tolerations
       "affinity" (include "training-job.affinity" $pod | fromYaml)
       "topologySpreadConstraints" (include "training-job.topologySpread" $pod | fromYaml).constraints) | nindent 2 }}
-  {{- with ternary (include "training-job.datasetContainer" .) "" $pod.part.node }}
+  {{- with ternary (include "training-job.fabric.pod" .) "" $pod.part.node }}
+  {{- trim . | nindent 2 }}
+  {{- end }}
+  {{- $dataset := ternary (include "training-job.datasetContainer" .) "" $pod.part.node }}
+  {{- $daemon := ternary (include "training-job.fabric.daemon" .) "" $pod.part.node }}
+  {{- if or $dataset $daemon }}
   initContainers:
+    {{- with $dataset }}
     {{- . | nindent 4 }}
+    {{- end }}
+    {{- with $daemon }}
+    {{- trim . | nindent 4 }}
+    {{- end }}
   {{- end }}
   containers:
     {{- include "training-job.container" $pod | nindent 4 }}
   volumes:
     {{- include "training-job.volumes" $pod | nindent 4 }}
+    {{- with ternary (include "training-job.fabric.volumes" .) "" $pod.part.node }}
+    {{- trim . | nindent 4 }}
+    {{- end }}
 {{- end -}}
 {{- end -}}
 
@@ -80,12 +94,28 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
   {{- end }}
   {{- $limits := $resources.limits | default dict }}
   {{- $requests := $resources.requests | default dict }}
+  {{- with ternary (include "training-job.fabric.resources" . | fromYaml) (dict) $pod.part.node }}
+  {{- $limits = merge (deepCopy $limits) . }}
+  {{- end }}
   resources:
     limits:
       {{- toYaml $limits | nindent 6 }}
     requests:
       {{- merge (deepCopy $requests) $limits | toYaml | nindent 6 }}
-  {{- with ternary (include "training-job.sshdSecurity" . | fromYaml) .Values.securityContext $isSshd }}
+    {{- with ternary (include "training-job.claims" . | fromYaml).claims (list) $pod.part.node }}
+    claims:
+      {{- range . }}
+      - {{ pick . "name" "request" | toRawJson }}
+      {{- end }}
+    {{- end }}
+  {{- $sshd := include "training-job.sshdSecurity" . | fromYaml }}
+  {{- $security := ternary $sshd .Values.securityContext $isSshd | default dict }}
+  {{- if $pod.part.node }}
+  {{- with include "training-job.fabric.security" (dict "root" . "security" $security) | fromYaml }}
+  {{- $security = merge . (deepCopy $security) }}
+  {{- end }}
+  {{- end }}
+  {{- with $security }}
   securityContext:
     {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -108,6 +138,9 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
     {{- end }}
     {{- with include "training-job.extraMounts" . | trim }}
     {{- . | nindent 4 }}
+    {{- end }}
+    {{- with ternary (include "training-job.fabric.volumeMounts" .) "" $pod.part.node }}
+    {{- trim . | nindent 4 }}
     {{- end }}
 {{- end -}}
 {{- end -}}

@@ -13,11 +13,14 @@
     "volumes" "scratch" "scratch.mountPath" "scratch.size" "dataset" "dataset.path" "dataset.http" "dataset.git"
     "dataset.git.path" "dataset.s3" "dataset.s3.endpoint" "dataset.s3.region" "dataset.s3.provider"
     "dataset.s3.anonymous" "dataset.gs" "dataset.gs.anonymous" "dataset.huggingFace" "dataset.huggingFace.type"
-    "dataset.claim" "dataset.claim.path" "dataset.checksum" "dataset.checksum.manifest" "dataset.resources")) -}}
+    "dataset.claim" "dataset.claim.path" "dataset.checksum" "dataset.checksum.manifest" "dataset.resources"
+    "nccl" "fabric" "fabric.profile" "fabric.env" "fabric.resources" "fabric.topologyFile" "fabric.tcpxo"
+    "fabric.computeDomain")) -}}
 {{- include "training-job.checkKind" . -}}
 {{- include "training-job.checkScheduling" . -}}
 {{- include "training-job.checkPlacement" . -}}
 {{- include "training-job.checkLaunch" . -}}
+{{- include "training-job.fabric.check" . -}}
 {{- include "training-job.checkVolumes" . -}}
 {{- include "training-job.checkDataset" . -}}
 {{- end -}}
