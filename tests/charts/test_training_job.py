@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from validator.rules.scripts import token_in_plain_env
+
 from .helm import CHARTS, HELMS, objects, template
 
 CHART = CHARTS["training-job"]
@@ -123,3 +125,11 @@ def test_a_wrong_value_is_refused_by_name(name: str, values: dict[str, Any], mes
     assert result.returncode != 0
     assert message in result.stderr
     assert result.stdout == ""
+
+
+def test_the_chart_and_the_validator_call_the_same_names_secrets() -> None:
+    text = (CHART / "templates" / "_secrets.tpl").read_text()
+
+    patterns = re.findall(r':= "(\(\?.+)" -', text)
+
+    assert patterns == [token_in_plain_env.NAMES.pattern, token_in_plain_env.OTHER.pattern]

@@ -29,6 +29,7 @@ CANDIDATES: list[Any] = [
     *("other", "/other", "7Gi", "7s", "other.example.org/other:7", f"sha256:{'0' * 64}"),
     *("https://other.example.org/other", "s3://other/other", "gs://other/other", "0" * 64, "scratch"),
     *(["other"], ["https://other.example.org/other"], [{"key": "other"}], [{"type": "Resource"}]),
+    *([17], [{"cidr": "192.0.2.0/24"}], "/checkpoints/other"),
     [{"maxSkew": 1, "topologyKey": "other", "whenUnsatisfiable": "ScheduleAnyway"}],
     *(
         {"other": "other"},

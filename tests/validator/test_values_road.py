@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 
 from tests.charts import helm
+from validator.facts.served_apis import SERVED_APIS
 from validator.model import Project
 from validator.reading import read
 from validator.roads import compare, schema, values
@@ -21,6 +22,8 @@ from validator.source import Source
 CHART = helm.CHARTS["training-job"]
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 RELEASE = helm.RELEASE
+# A test is no run, and a cluster for training serves more than Kubernetes does.
+AS_THE_ROAD = ("--no-hooks", "--api-versions", ",".join(SERVED_APIS))
 
 
 def by_values(text: str) -> tuple[Project, tuple[schema.Fault, ...]]:
@@ -44,7 +47,8 @@ def by_manifests(text: str) -> Project:
 def test_both_roads_lead_to_one_model_of_every_scenario(scenario: Path) -> None:
     ours, faults = by_values(scenario.read_text())
     assert faults == ()
-    assert compare.differences(ours, by_manifests(helm.manifests("helm", "training-job", scenario.name))) == []
+    rendered = helm.template("helm", CHART, *AS_THE_ROAD, scenario=scenario.name)
+    assert compare.differences(ours, by_manifests(rendered.stdout)) == []
 
 
 # Text that templates, YAML or a shell could take for something else, and that must arrive as it is.
@@ -162,6 +166,10 @@ def both(one: st.SearchStrategy[Any], other: st.SearchStrategy[Any]) -> st.Searc
 
 RESOURCE = st.sampled_from(("cpu", "memory", "nvidia.com/gpu", "rdma/hca"))
 LIMITS = st.dictionaries(RESOURCE, st.one_of(TEXT, NUMBER), max_size=3)
+PORT = st.one_of(st.integers(1, 65535), st.integers(8000, 8001))
+LABELS = st.dictionaries(LABEL, TEXT, max_size=1)
+REACHED = st.lists(some(podLabels=LABELS, cidr=st.just("10.0.0.0/8"), namespaceLabels=LABELS,
+    ports=st.lists(PORT, max_size=2)), max_size=2)  # fmt: skip
 VALUES = some(
     image=some(
         repository=TEXT.filter(bool),
@@ -235,6 +243,20 @@ VALUES = some(
     terminationGracePeriodSeconds=or_null(COUNT),
     podSecurityContext=st.one_of(TREE.filter(lambda tree: isinstance(tree, dict)), some(fsGroup=or_null(COUNT))),
     securityContext=some(privileged=st.booleans(), capabilities=or_null(some(add=st.lists(TEXT, max_size=2)))),
+    envFrom=some(configMaps=st.lists(BARE, max_size=2), secrets=st.lists(BARE, max_size=2)),
+    serviceAccount=some(create=st.booleans(), name=BARE, annotations=st.dictionaries(LABEL, TEXT, max_size=1)),
+    networkPolicy=some(enabled=st.booleans(), allow=REACHED, egress=some(enabled=st.booleans(), allow=REACHED)),
+    multiNetworkPolicy=some(networks=st.lists(BARE, max_size=2)),
+    metrics=some(enabled=st.booleans(), port=PORT, monitor=st.sampled_from(("none", "ServiceMonitor", "PodMonitor"))),
+    tensorboard=some(
+        enabled=st.booleans(),
+        image=or_null(TEXT),
+        command=st.lists(TEXT, min_size=1, max_size=2),
+        logdir=TEXT,
+        port=PORT,
+    ),
+    flightRecorder=some(enabled=st.booleans(), mountPath=TEXT.map(lambda text: f"/x{text}"), entries=COUNT),
+    preflight=some(enabled=st.booleans(), minBusBandwidth=st.floats(0, 1e7), maxMebibytes=COUNT),
     podLabels=st.dictionaries(LABEL, TEXT, max_size=2),
     podAnnotations=st.dictionaries(LABEL, TEXT, max_size=2),
 )
@@ -245,7 +267,7 @@ VALUES = some(
 @given(VALUES)
 def test_both_roads_lead_to_one_model_of_any_values(drawn: dict[str, Any]) -> None:
     ours, faults = by_values(json.dumps(drawn, ensure_ascii=False))
-    rendered = helm.template("helm", CHART, values=drawn)
+    rendered = helm.template("helm", CHART, *AS_THE_ROAD, values=drawn)
     assert bool(faults) == bool(rendered.returncode), faults or rendered.stderr
     event("refused" if faults else "rendered")
     if not faults:

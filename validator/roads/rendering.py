@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from validator import reading
+from validator.facts.served_apis import SERVED_APIS
 from validator.roads.charts import Release
 from validator.roads.failure import RenderingError
 from validator.roads.marking import leaves
@@ -22,11 +23,6 @@ from validator.source import Document, Source
 TIMEOUT_SECONDS = 60
 # Aliases can make a short file expand to more than memory holds.
 MAX_LEAVES = 100_000
-# What a cluster for training is likely to serve: charts ask for it before they render an object of such a kind.
-API_VERSIONS = (
-    "kubeflow.org/v1", "kubeflow.org/v2beta1", "trainer.kubeflow.org/v1alpha1", "jobset.x-k8s.io/v1alpha2",
-    "kueue.x-k8s.io/v1beta1", "k8s.cni.cncf.io/v1", "monitoring.coreos.com/v1",
-)  # fmt: skip
 _HEADER = re.compile(r"^---\n# Source: (.+)\n", re.MULTILINE)
 _KNOWN_SCHEMAS = ("http://json-schema.org/", "https://json-schema.org/")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -122,7 +118,7 @@ def render(
     """
     command = [
         find_helm(release.helm), "template", release.name, str(release.chart), "--namespace", release.namespace,
-        "--skip-crds", "--no-hooks", "--skip-tests", "--api-versions", ",".join(API_VERSIONS), "--values", "-",
+        "--skip-crds", "--no-hooks", "--skip-tests", "--api-versions", ",".join(SERVED_APIS), "--values", "-",
     ]  # fmt: skip
     command += ["--kube-version", release.kube_version] if release.kube_version else []
     command += [] if strict else ["--skip-schema-validation"]

@@ -85,7 +85,8 @@ def recognises(document: Document) -> bool:
 def documents(files: Sequence[Document], release: str = RELEASE, namespace: str = NAMESPACE) -> list[Document]:
     """The values files and the objects of a release with them; the last file wins, as with several `-f` of Helm.
 
-    Values that the chart refuses make no objects.
+    Values that the chart refuses make no objects. Hooks are left out, as they are of other charts: a test is no run,
+    and what is wrong with its pods is wrong with those of the run that they copy.
     """
     from validator.roads.templates.merging import merge
     from validator.roads.templates.running import FailedError
@@ -121,7 +122,7 @@ def documents(files: Sequence[Document], release: str = RELEASE, namespace: str 
         return tuple(effect.inert(own, about))
 
     last.inert = inert
-    return [*layers, *(_rendered(one, last.layers) for one in made)]
+    return [*layers, *(_rendered(one, last.layers) for one in made if not one.is_hook)]
 
 
 def _rendered(made: Made, layers: Layers) -> RenderedDocument:

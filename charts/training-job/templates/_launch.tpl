@@ -121,6 +121,7 @@ last counts, so a value of the user's would be lost without a word.
 {{- end }}
 {{- include "training-job.accelerateEnv" . }}
 {{- include "training-job.elasticEnv" . }}
+{{- include "training-job.flightRecorderEnv" . }}
 {{- end -}}
 
 {{/*

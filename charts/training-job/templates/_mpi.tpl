@@ -98,13 +98,10 @@ lies in a Secret, whose modes are not those that sshd asks for. Takes the root c
 {{- end -}}
 
 {{/*
-training-job.sshdPort: the fields of a container that say that sshd listens there, as YAML. The launcher comes when all
+training-job.sshdProbe: the field of a container that says when sshd listens there, as YAML. The launcher comes when all
 Workers are ready; a readiness probe would go on to knock, and fill sshd's log. Takes the root context.
 */}}
-{{- define "training-job.sshdPort" -}}
-ports:
-  - name: ssh
-    containerPort: {{ int64 .Values.mpi.ssh.port }}
+{{- define "training-job.sshdProbe" -}}
 startupProbe:
   tcpSocket:
     port: ssh

@@ -19,7 +19,12 @@ metadata:
     {{- toYaml . | nindent 4 }}
   {{- end }}
 spec:
-  automountServiceAccountToken: {{ and (eq $pod.role "Launcher") (eq .Values.mpi.apiVersion "kubeflow.org/v1") }}
+  {{- $needsToken := and (eq $pod.role "Launcher") (eq .Values.mpi.apiVersion "kubeflow.org/v1") }}
+  {{- /* Of an MPIJob v1 the operator makes an account for the launcher, which may reach the Workers. */}}
+  {{- with ternary "" (include "training-job.serviceAccountName" .) $needsToken }}
+  serviceAccountName: {{ . | quote }}
+  {{- end }}
+  automountServiceAccountToken: {{ $needsToken }}
   shareProcessNamespace: true
   {{- $placement := .Values.placement }}
   {{- include "common.pod" (dict
@@ -36,16 +41,9 @@ spec:
   {{- with ternary (include "training-job.fabric.pod" .) "" $pod.part.node }}
   {{- trim . | nindent 2 }}
   {{- end }}
-  {{- $dataset := ternary (include "training-job.datasetContainer" .) "" $pod.part.node }}
-  {{- $daemon := ternary (include "training-job.fabric.daemon" .) "" $pod.part.node }}
-  {{- if or $dataset $daemon }}
+  {{- with ternary (include "training-job.initContainers" . | trim) "" $pod.part.node }}
   initContainers:
-    {{- with $dataset }}
     {{- . | nindent 4 }}
-    {{- end }}
-    {{- with $daemon }}
-    {{- trim . | nindent 4 }}
-    {{- end }}
   {{- end }}
   containers:
     {{- include "training-job.container" $pod | nindent 4 }}
@@ -55,6 +53,16 @@ spec:
     {{- trim . | nindent 4 }}
     {{- end }}
 {{- end -}}
+{{- end -}}
+
+{{/*
+training-job.initContainers: what runs before the program and what runs beside it, as a YAML list. Takes the root
+context.
+*/}}
+{{- define "training-job.initContainers" -}}
+{{- include "training-job.datasetContainer" . }}
+{{ include "training-job.fabric.daemon" . | trim }}
+{{ include "training-job.tensorboard" . }}
 {{- end -}}
 
 {{/*
@@ -84,13 +92,16 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
   env:
     {{- trim . | nindent 4 }}
   {{- end }}
-  {{- with $kind.port }}
+  {{- with include "training-job.envFrom" . | trim }}
+  envFrom:
+    {{- . | nindent 4 }}
+  {{- end }}
+  {{- with include "training-job.ports" $pod | trim }}
   ports:
-    - name: {{ .name }}
-      containerPort: {{ .number | default $pod.root.Values.torchrun.port | int64 }}
+    {{- . | nindent 4 }}
   {{- end }}
   {{- if $isSshd }}
-  {{- include "training-job.sshdPort" . | nindent 2 }}
+  {{- include "training-job.sshdProbe" . | nindent 2 }}
   {{- end }}
   {{- $limits := $resources.limits | default dict }}
   {{- $requests := $resources.requests | default dict }}
@@ -142,6 +153,9 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
     {{- with ternary (include "training-job.fabric.volumeMounts" .) "" $pod.part.node }}
     {{- trim . | nindent 4 }}
     {{- end }}
+    {{- with include "training-job.flightRecorderMount" . | trim }}
+    {{- . | nindent 4 }}
+    {{- end }}
 {{- end -}}
 {{- end -}}
 
@@ -173,6 +187,7 @@ that the same program runs; it is empty again in every new pod. Takes what `trai
 {{- end }}
 {{- include "training-job.extraVolumes" . }}
 {{- include "training-job.datasetVolumes" . }}
+{{- include "training-job.flightRecorderVolume" . }}
 {{- end -}}
 {{- end -}}
 

@@ -23,4 +23,12 @@
 {{- include "training-job.fabric.check" . -}}
 {{- include "training-job.checkVolumes" . -}}
 {{- include "training-job.checkDataset" . -}}
+{{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "envFrom" "serviceAccount" "networkPolicy"
+    "networkPolicy.egress" "networkPolicy.egress.dnsPorts" "multiNetworkPolicy" "metrics" "metrics.port"
+    "metrics.interval" "tensorboard" "tensorboard.command" "tensorboard.port" "tensorboard.resources" "flightRecorder"
+    "flightRecorder.mountPath" "flightRecorder.size" "flightRecorder.entries" "preflight" "preflight.minBusBandwidth"
+    "preflight.maxMebibytes" "preflight.timeoutSeconds" "preflight.ttlSecondsAfterFinished")) -}}
+{{- include "training-job.refuseSecrets" . -}}
+{{- include "training-job.checkPorts" . -}}
+{{- include "training-job.checkPreflight" . -}}
 {{- end -}}

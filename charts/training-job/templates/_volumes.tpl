@@ -9,7 +9,7 @@ training-job.checkVolumes: fails for volumes that Kubernetes would refuse when t
 {{- define "training-job.checkVolumes" -}}
 {{- $sources := list "claim" "create" "emptyDir" "ephemeral" "configMap" "secret" "hostPath" "nfs" -}}
 {{- $names := list "checkpoints" "shared-memory" "tmp" "launch" "deepspeed-scratch" "scratch" "dataset"
-    "dataset-source" -}}
+    "dataset-source" "flight-recorder" "preflight" -}}
 {{- $paths := dict "/tmp" "temporaryStorage" -}}
 {{- if .Values.sharedMemory.enabled -}}
 {{- $_ := set $paths "/dev/shm" "sharedMemory" -}}
@@ -36,6 +36,11 @@ training-job.checkVolumes: fails for volumes that Kubernetes would refuse when t
 {{- end -}}
 {{- range $folders.volumes -}}
 {{- $names = append $names (printf "fabric-%s" .name) -}}
+{{- end -}}
+{{- with .Values.flightRecorder -}}
+{{- if .enabled -}}
+{{- include "training-job.checkMount" (dict "name" "flightRecorder" "path" .mountPath "paths" $paths) -}}
+{{- end -}}
 {{- end -}}
 {{- range $name, $volume := .Values.volumes -}}
 {{- $key := printf "volumes.%s" $name -}}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from validator import reading
+from validator.facts.served_apis import SERVED_APIS
 from validator.roads.origins import Origin
 from validator.roads.templates.functions import FUNCTIONS
 from validator.roads.templates.running import FailedError, Templates, chart_data
@@ -42,6 +43,12 @@ class Made(NamedTuple):
     tree: dict[str, Any]
     origins: dict[Steps, Origin]
 
+    @property
+    def is_hook(self) -> bool:
+        """Whether Helm makes it at another time than the release, such as for `helm test`."""
+        annotations = (self.tree.get("metadata") or {}).get("annotations") or {}
+        return "helm.sh/hook" in annotations
+
 
 def load(folder: Path, about: Mapping[str, Any]) -> Chart:
     """Read a chart's templates. Raises `UnsupportedError`."""
@@ -66,13 +73,14 @@ def templates(folder: Path) -> list[Path]:
 
 def files(folder: Path) -> list[Path]:
     """The files in a chart's folder that templates may ask for."""
-    return sorted(path for path in folder.glob("files/**/*") if path.is_file())
+    found = folder.glob("files/**/*")
+    return sorted(path for path in found if path.is_file() and path.parent.name != "__pycache__")
 
 
 def render(
     chart: Chart, values: Mapping[str, Any], release: Mapping[str, str], read: set[Steps] | None = None
 ) -> list[Made]:
-    """The objects of a release, in Helm's order. Raises `FailedError` and `UnsupportedError`.
+    """The objects of a release in Helm's order, and its hooks among them. Raises `FailedError` and `UnsupportedError`.
 
     The paths of all values that a template looks at are put into `read`; items of lists are not told apart.
     """
@@ -85,7 +93,7 @@ def texts(
     values: Mapping[str, Any],
     release: Mapping[str, str],
     *,
-    apis: Collection[str] = (),
+    apis: Collection[str] = SERVED_APIS,
     read: set[Steps] | None = None,
 ) -> Iterator[tuple[str, Value]]:
     """What each template writes, unless it is nothing, on a cluster that has these APIs. Raises as `render` does."""

@@ -1,0 +1,22 @@
+{{/* training-job.metricsLabels: by which the monitor finds its Service among those of the operator and the chart. */}}
+{{- define "training-job.metricsLabels" -}}
+{{ include "common.selectorLabels" . }}
+app.kubernetes.io/component: metrics
+{{- end -}}
+
+{{/*
+training-job.monitor: metadata and the common part of spec of a ServiceMonitor or a PodMonitor. With the labels of its
+pod a series tells which run it belongs to. Takes the root context.
+*/}}
+{{- define "training-job.monitor" -}}
+metadata:
+  name: {{ include "training-job.name" . }}
+  namespace: {{ .Release.Namespace }}
+  labels:
+    {{- merge (include "common.labels" . | fromYaml) (.Values.metrics.labels | default dict) | toYaml | nindent 4 }}
+spec:
+  podTargetLabels:
+    - training.kubeflow.org/job-name
+    - training.kubeflow.org/replica-type
+    - training.kubeflow.org/replica-index
+{{- end -}}

@@ -1,0 +1,112 @@
+"""A run by itself: `helm test` measures its network first, then it trains behind its policy, under its own account."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cluster import api
+from tests.cluster.errors import ClusterError
+from tests.jobs import namespace as namespaces
+from tests.jobs.follow import Outcome
+from tests.jobs.helm import Helm
+from tests.jobs.run import Run
+
+PORT = 9400
+SETTINGS: dict[str, object] = {
+    "train.args": ["--epochs", "1", "--checkpoint-dir", "/checkpoints"],
+    "networkPolicy.enabled": True,
+    "networkPolicy.egress.enabled": True,
+    "serviceAccount.create": True,
+    "metrics.enabled": True,
+    "metrics.port": PORT,
+    "preflight.enabled": True,
+    "preflight.maxMebibytes": 8,
+    "runPolicy.suspend": True,
+}
+# It takes seconds; the rest is for images and volumes.
+TEST_SECONDS = "180s"
+
+
+@pytest.fixture(scope="module")
+def run(cluster: Any, engine: Any, namespace: str) -> Iterator[Run]:
+    """A suspended run, installed: nothing of it runs yet."""
+    run = Run(cluster, engine, namespace, "alone")
+    run.install(settings=SETTINGS)
+    yield run
+    run.uninstall()
+
+
+@pytest.mark.parametrize("program", ["helm", "helm4"])
+def test_the_network_is_measured_before_the_run_and_nothing_stays(run: Run, program: str) -> None:
+    tested = Helm(run.cluster.kubeconfig, program).run(
+        "test", run.release, "--namespace", run.namespace, "--timeout", TEST_SECONDS
+    )
+
+    assert "Phase:          Succeeded" in tested
+    left = namespaces.leftovers(run.cluster.kubeconfig, run.namespace, run.release)
+    assert [name for name in left if name.startswith("Pod/")] == []
+
+
+def test_a_network_that_is_too_slow_fails_the_test_with_what_was_measured(run: Run) -> None:
+    slow = Run(run.cluster, run.engine, run.namespace, "slow")
+    slow.install(settings={**SETTINGS, "preflight.minBusBandwidth": 1_000_000})
+
+    with pytest.raises(ClusterError, match="GB/s of bus bandwidth at 8388608 bytes is below") as failure:
+        Helm(run.cluster.kubeconfig).run("test", "slow", "--namespace", run.namespace, "--timeout", TEST_SECONDS)
+
+    printed = re.search(r'^\{"worldSize".*\}$', str(failure.value), re.MULTILINE)
+    assert printed is not None, str(failure.value)
+    report = json.loads(printed[0])
+    assert (report["worldSize"], report["backend"], report["transport"]) == (2, "gloo", ["tcp/eth0"])
+    assert report["rows"][-1]["busBandwidth"] > 0
+    # A failed Job stays for whoever looks into it.
+    api.kubectl(run.cluster.kubeconfig, "delete", "job", "slow-preflight", "--namespace", run.namespace, "--wait")
+    slow.uninstall()
+
+
+@pytest.fixture(scope="module")
+def outcome(run: Run) -> Outcome:
+    """The run, let go and followed to its end."""
+    patch = json.dumps({"spec": {"runPolicy": {"suspend": False}}})
+    command = ["patch", "pytorchjob", run.release, "--namespace", run.namespace, "--type=merge", "--patch", patch]
+    api.kubectl(run.cluster.kubeconfig, *command)
+    outcome = run.follow()
+    run.require_success(outcome)
+    return outcome
+
+
+def test_the_run_trains_behind_its_policy(run: Run, outcome: Outcome, connection: Any) -> None:
+    assert set(outcome.nodes.values()) == set(run.cluster.workers)
+    policy = api.find(connection, "networking.k8s.io/v1", "NetworkPolicy", run.release, run.namespace)
+    labels = policy.spec.podSelector.matchLabels.to_dict()
+    selector = ",".join(f"{name}={value}" for name, value in labels.items())
+
+    covered = api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=selector)
+
+    assert {pod.metadata.name for pod in covered} == set(outcome.nodes)
+
+
+def test_its_pods_have_its_account_and_no_token(run: Run, outcome: Outcome, connection: Any) -> None:
+    pods = [api.find(connection, "v1", "Pod", name, run.namespace) for name in outcome.nodes]
+
+    assert {pod.spec.serviceAccountName for pod in pods} == {run.release}
+    mounts = [mount.mountPath for pod in pods for mount in pod.spec.containers[0].volumeMounts]
+    assert not [path for path in mounts if path.startswith("/var/run/secrets")]
+
+
+def test_the_service_for_metrics_finds_the_pods_by_the_operators_label(
+    run: Run, outcome: Outcome, connection: Any
+) -> None:
+    service = api.find(connection, "v1", "Service", f"{run.release}-metrics", run.namespace)
+    selector = ",".join(f"{name}={value}" for name, value in service.spec.selector.to_dict().items())
+
+    found = api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=selector)
+
+    assert {pod.metadata.name for pod in found} == set(outcome.nodes)
+    ports = {port.name: port.containerPort for port in found[0].spec.containers[0].ports}
+    assert ports[service.spec.ports[0].targetPort] == PORT

@@ -1,0 +1,8 @@
+"""The APIs that a cluster for training is likely to serve: charts ask for them before they render such an object."""
+
+from __future__ import annotations
+
+SERVED_APIS = (
+    "kubeflow.org/v1", "kubeflow.org/v2beta1", "trainer.kubeflow.org/v1alpha1", "jobset.x-k8s.io/v1alpha2",
+    "kueue.x-k8s.io/v1beta1", "k8s.cni.cncf.io/v1", "monitoring.coreos.com/v1",
+)  # fmt: skip
