@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from tests.cluster import api
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
 from tests.cluster.errors import ClusterError
 from tests.jobs import namespace as namespaces
 from tests.jobs.follow import Outcome
@@ -32,8 +34,15 @@ SETTINGS: dict[str, object] = {
 TEST_SECONDS = "180s"
 
 
+def live(connection: Any, run: Run, version: str, kind: str, name: str) -> Any:
+    """An object of the run, which is there."""
+    found = api.find(connection, version, kind, name, run.namespace)
+    assert found is not None
+    return found
+
+
 @pytest.fixture(scope="module")
-def run(cluster: Any, engine: Any, namespace: str) -> Iterator[Run]:
+def run(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Run]:
     """A suspended run, installed: nothing of it runs yet."""
     run = Run(cluster, engine, namespace, "alone")
     run.install(settings=SETTINGS)
@@ -82,7 +91,7 @@ def outcome(run: Run) -> Outcome:
 
 def test_the_run_trains_behind_its_policy(run: Run, outcome: Outcome, connection: Any) -> None:
     assert set(outcome.nodes.values()) == set(run.cluster.workers)
-    policy = api.find(connection, "networking.k8s.io/v1", "NetworkPolicy", run.release, run.namespace)
+    policy = live(connection, run, "networking.k8s.io/v1", "NetworkPolicy", run.release)
     labels = policy.spec.podSelector.matchLabels.to_dict()
     selector = ",".join(f"{name}={value}" for name, value in labels.items())
 
@@ -92,7 +101,7 @@ def test_the_run_trains_behind_its_policy(run: Run, outcome: Outcome, connection
 
 
 def test_its_pods_have_its_account_and_no_token(run: Run, outcome: Outcome, connection: Any) -> None:
-    pods = [api.find(connection, "v1", "Pod", name, run.namespace) for name in outcome.nodes]
+    pods = [live(connection, run, "v1", "Pod", name) for name in outcome.nodes]
 
     assert {pod.spec.serviceAccountName for pod in pods} == {run.release}
     mounts = [mount.mountPath for pod in pods for mount in pod.spec.containers[0].volumeMounts]
@@ -102,7 +111,7 @@ def test_its_pods_have_its_account_and_no_token(run: Run, outcome: Outcome, conn
 def test_the_service_for_metrics_finds_the_pods_by_the_operators_label(
     run: Run, outcome: Outcome, connection: Any
 ) -> None:
-    service = api.find(connection, "v1", "Service", f"{run.release}-metrics", run.namespace)
+    service = live(connection, run, "v1", "Service", f"{run.release}-metrics")
     selector = ",".join(f"{name}={value}" for name, value in service.spec.selector.to_dict().items())
 
     found = api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=selector)
