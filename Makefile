@@ -47,7 +47,7 @@ lint: setup ## Style, types, import layers, shell scripts
 
 .PHONY: unit
 unit: setup tools ## Tests of the harness, the charts, the validator and the trainer
-	pytest tests/harness tests/charts tests/validator tests/trainer
+	pytest --numprocesses=auto --dist=loadscope tests/harness tests/charts tests/validator tests/trainer
 
 .PHONY: e2e
 e2e: setup tools ## Tests on a live cluster of their own, removed at the end (TRAINYARD_KEEP=1 keeps it)
