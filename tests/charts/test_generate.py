@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster import modules
 from tests.cluster.errors import ClusterError
-from tests.generate import crd_schemas, modules
+from tests.generate import crd_schemas
 
 from .helm import ROOT
 

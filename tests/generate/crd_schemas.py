@@ -9,9 +9,10 @@ from typing import Any
 
 import yaml
 
+from tests.cluster import modules
 from tests.cluster.errors import ClusterError
 
-from . import crds, kubernetes_schemas, modules
+from . import crds, kubernetes_schemas
 from .kubernetes_schemas import Schema
 
 FOLDER = Path("schemas/crds")

@@ -6,8 +6,7 @@ import shutil
 from pathlib import Path
 
 from tests.cluster import cache, progress, tools
-
-from .modules import environment
+from tests.cluster.modules import environment
 
 TOOL = "training-operator"
 PACKAGE = "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cluster import cache, tools
-
-from .modules import source
+from tests.cluster.modules import source
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 # How kubeconform is told to name the file of a kind: `pod-v1.json`, `deployment-apps-v1.json`.

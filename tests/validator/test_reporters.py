@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.generate import modules
+from tests.cluster import modules
 from tests.validator.runs import CLEAN, FAULTY
 from validator import linting, registry, reporters, schemas, selection
 from validator.engine import Engine

@@ -6,8 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from tests.cluster import progress, tools
-from tests.cluster.errors import ClusterError
+from . import progress, tools
+from .errors import ClusterError
 
 
 def environment() -> dict[str, str]:
