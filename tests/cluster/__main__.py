@@ -61,7 +61,7 @@ def status(name: Name = DEFAULT_NAME) -> None:
 
 @app.command()
 def load(
-    images: Annotated[list[str], typer.Argument(help="trainer, operator, an image archive, or a reference.")],
+    images: Annotated[list[str], typer.Argument(help=f"{', '.join(loading.OURS)}, an image archive, or a reference.")],
     name: Name = DEFAULT_NAME,
 ) -> None:
     """Load images into the worker nodes and print the reference of each."""

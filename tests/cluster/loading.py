@@ -12,7 +12,7 @@ from . import cache, progress
 from .cluster import Cluster
 from .engine import Engine
 from .errors import ClusterError
-from .images import system, trainer
+from .images import frameworks, system, trainer
 from .tools import binary
 
 
@@ -26,6 +26,7 @@ class Loadable:
 
 OURS = {
     "trainer": Loadable(trainer.reference, trainer.archive),
+    "frameworks": Loadable(frameworks.reference, frameworks.archive),
     "operator": Loadable(lambda: system.reference(system.OPERATOR), lambda: system.archive(system.TOOLS)),
     "storage": Loadable(lambda: system.reference(system.LOCAL_PATH), lambda: system.archive(system.TOOLS)),
 }

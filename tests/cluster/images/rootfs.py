@@ -24,12 +24,16 @@ DROP_TESTS = 'find "$1/usr" -path "*/dist-packages/*" -type d -name tests -prune
 
 @dataclass(frozen=True)
 class Rootfs:
-    """A Debian suite with packages installed; `recipe` counts up when the same words must be built anew."""
+    """A Debian suite with packages installed; `recipe` counts up when the same words must be built anew.
+
+    `hooks` are shell commands that change the installed system, whose root is `$1`.
+    """
 
     name: str
     suite: str
     packages: Sequence[str]
     recipe: int = 1
+    hooks: Sequence[str] = ()
 
     @property
     def key(self) -> str:
@@ -61,6 +65,6 @@ class Rootfs:
             '--aptopt=Acquire::Check-Valid-Until "false"',
             '--aptopt=APT::Install-Recommends "false"',
             *(f"--dpkgopt=path-exclude={pattern}" for pattern in EXCLUDED),
-            f"--customize-hook={DROP_TESTS}",
+            *(f"--customize-hook={hook}" for hook in (*self.hooks, DROP_TESTS)),
             self.suite,
         ]
