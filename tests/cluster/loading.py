@@ -28,6 +28,12 @@ OURS = {
     "trainer": Loadable(trainer.reference, trainer.archive),
     "frameworks": Loadable(frameworks.reference, frameworks.archive),
     "operator": Loadable(lambda: system.reference(system.OPERATOR), lambda: system.archive(system.TOOLS)),
+    "kubectl-delivery": Loadable(
+        lambda: system.reference(system.KUBECTL_DELIVERY), lambda: system.archive(system.TOOLS)
+    ),
+    "mpi-operator": Loadable(
+        lambda: system.reference(system.MPI_OPERATOR), lambda: system.archive((system.MPI_OPERATOR,))
+    ),
     "storage": Loadable(lambda: system.reference(system.LOCAL_PATH), lambda: system.archive(system.TOOLS)),
 }
 

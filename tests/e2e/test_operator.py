@@ -79,14 +79,7 @@ spec:
 def test_upgrade_keeps_the_webhook_certificate(cluster: Cluster, engine: Engine, connection: Any) -> None:
     before = certificate(connection), authority(connection)
     assert set(before[0]) == {"ca.crt", "ca.key", "tls.crt", "tls.key"}
-    Helm(cluster.kubeconfig).install(
-        operator.RELEASE,
-        operator.CHART,
-        namespace=operator.NAMESPACE,
-        settings={**operator.settings(cluster, engine), "controllerThreads": 11},
-        upgrade=True,
-    )
-    operator.wait_available(cluster)
+    operator.install(cluster, engine, settings={"controllerThreads": 11})
     deployment = api.find(connection, "apps/v1", "Deployment", operator.RELEASE, operator.NAMESPACE)
     assert deployment is not None
     assert "--controller-threads=11" in deployment.spec.template.spec.containers[0].args

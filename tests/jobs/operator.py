@@ -13,24 +13,25 @@ RELEASE = NAMESPACE = CHART = "training-operator"
 READY_SECONDS = 180
 
 
-def settings(cluster: Cluster, engine: Engine) -> Settings:
-    """Load the operator's and the trainer's images and return the values that name them."""
+def images(cluster: Cluster, engine: Engine) -> Settings:
+    """Load the images that the operator needs and return the values that name them."""
     repository, tag = loading.load(cluster, engine, "operator").rsplit(":", 1)
     # A worker waits for its master in this image; the trainer's is on the nodes anyway.
     return {
         "image.repository": repository,
         "image.tag": tag,
         "initContainer.image": loading.load(cluster, engine, "trainer"),
+        "mpi.kubectlDeliveryImage": loading.load(cluster, engine, "kubectl-delivery"),
     }
 
 
-def install(cluster: Cluster, engine: Engine, *, program: str = "helm") -> None:
+def install(cluster: Cluster, engine: Engine, *, program: str = "helm", settings: Settings | None = None) -> None:
     """Install the operator, or upgrade it, and wait until it is Available and its webhook answers."""
     Helm(cluster.kubeconfig, program).install(
         RELEASE,
         CHART,
         namespace=NAMESPACE,
-        settings=settings(cluster, engine),
+        settings={**images(cluster, engine), **(settings or {})},
         options=["--create-namespace"],
         upgrade=True,
     )

@@ -16,7 +16,15 @@ from .archive import Image, Layer, write_archive
 from .rootfs import Rootfs
 
 BASE = Rootfs("base", "bookworm", ("ca-certificates", "iproute2", "iptables", "libc-bin"))
-TOOLS = KUBECTL, LOCAL_PATH, OPERATOR = ("kubectl", "local-path-provisioner", "training-operator")
+# The last is kubectl once more, in an image that copies it: the launcher of a training operator's MPIJob gets it so.
+TOOLS = KUBECTL, LOCAL_PATH, OPERATOR, KUBECTL_DELIVERY = (
+    "kubectl",
+    "local-path-provisioner",
+    "training-operator",
+    "kubectl-delivery",
+)
+# Not on every node: only the tests of its one kind of job need it.
+MPI_OPERATOR = "mpi-operator"
 CONTROL_PLANE = (
     "kube-apiserver",
     "kube-controller-manager",
@@ -28,9 +36,9 @@ CONTROL_PLANE = (
 )
 
 
-def reference(program: str) -> str:
+def reference(image: str) -> str:
     """Image reference of one of our own programs; its tag is the hash of the binary, so a rebuild is never mistaken."""
-    return f"localhost/trainyard/{program}:{binary(program).parent.name.rsplit('-', 1)[-1]}"
+    return f"localhost/trainyard/{image}:{_program(image).parent.name.rsplit('-', 1)[-1]}"
 
 
 @functools.cache
@@ -41,18 +49,27 @@ def control_plane_references() -> dict[str, str]:
     return {name.rsplit("/", 1)[-1].split(":")[0]: name for name in listed}
 
 
-def archive(programs: tuple[str, ...]) -> Path:
-    """Return an image archive that holds one image for each of `programs`."""
-    references = {name: control_plane_references().get(name) or reference(name) for name in programs}
-    binaries = {f"usr/local/bin/{name}": binary(name) for name in programs}
+def archive(names: tuple[str, ...]) -> Path:
+    """Return an image archive that holds the images of these names."""
+    references = {name: control_plane_references().get(name) or reference(name) for name in names}
+    binaries = {f"usr/local/bin/{program.name}": program for program in map(_program, names)}
 
     def build(folder: Path) -> None:
         base = BASE.tar()
-        with progress.step(f"writing the images of {len(programs)} cluster programs"):
+        with progress.step(f"writing the images of {len(binaries)} cluster programs"):
             layer = Layer.create(folder / "layer.tar", binaries, base=base)
-            images = [Image(ref, (layer,), entrypoint=(f"/usr/local/bin/{name}",)) for name, ref in references.items()]
+            images = [Image(ref, (layer,), entrypoint=_entrypoint(name)) for name, ref in references.items()]
             write_archive(folder / "images.tar", images)
             layer.path.unlink()
 
     key = cache.digest(BASE.key, *references.values(), *(path.parent.name for path in binaries.values()))
-    return cache.cached("images", f"system-{programs[0]}-{key}", build, keep_others=False) / "images.tar"
+    return cache.cached("images", f"system-{names[0]}-{key}", build, keep_others=False) / "images.tar"
+
+
+def _program(image: str) -> Path:
+    return binary(KUBECTL if image == KUBECTL_DELIVERY else image)
+
+
+def _entrypoint(image: str) -> tuple[str, ...]:
+    program = f"/usr/local/bin/{_program(image).name}"
+    return ("cp", program, "/opt/kube/kubectl") if image == KUBECTL_DELIVERY else (program,)

@@ -1,0 +1,65 @@
+"""Kubeflow's MPI operator, from the manifests of its own module, for as long as a test needs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.cluster import api, loading, modules
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+
+from . import operator
+
+NAME = NAMESPACE = "mpi-operator"
+OVERLAY = "manifests/overlays/standalone"
+# Both operators call their CustomResourceDefinition so, and each serves a version that the other does not know.
+CRD = "mpijobs.kubeflow.org"
+OTHER_KINDS = ("jaxjob", "paddlejob", "pytorchjob", "tfjob", "xgboostjob")
+READY_SECONDS = 60
+
+
+@contextmanager
+def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
+    """Let the MPI operator serve MPIJob, and the training operator all other kinds; afterwards all is as it was.
+
+    The training operator is told so by the values of its chart that are there for this, and gets the definition of
+    MPIJob back from it.
+    """
+    image = loading.load(cluster, engine, "mpi-operator")
+    operator.install(cluster, engine, settings={"schemes": OTHER_KINDS, "crds.enabled": False})
+    api.kubectl(cluster.kubeconfig, "delete", "crd", CRD)
+    with _kustomization(image) as folder:
+        try:
+            # Client-side, the definition would have to fit into an annotation of its own.
+            api.kubectl(cluster.kubeconfig, "apply", "--server-side", "--kustomize", str(folder))
+            connection = api.connect(cluster.kubeconfig)
+            api.wait_until(
+                lambda: api.deployment_available(connection, NAMESPACE, NAME),
+                what="the MPI operator to be Available",
+                seconds=READY_SECONDS,
+            )
+            yield
+        finally:
+            api.kubectl(cluster.kubeconfig, "delete", "--ignore-not-found", "--kustomize", str(folder))
+            operator.install(cluster, engine)
+
+
+@contextmanager
+def _kustomization(image: str) -> Iterator[Path]:
+    """A folder that kubectl reads the operator's manifests from, with our image in place of the published one."""
+    repository, tag = image.rsplit(":", 1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        overlay = modules.source("mpi-operator", "github.com/kubeflow/mpi-operator") / OVERLAY
+        document = {
+            # Kustomize takes no absolute path.
+            "resources": [os.path.relpath(overlay, folder)],
+            "images": [{"name": "mpioperator/mpi-operator", "newName": repository, "newTag": tag}],
+        }
+        (folder / "kustomization.yaml").write_text(json.dumps(document))
+        yield folder
