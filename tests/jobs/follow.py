@@ -15,7 +15,8 @@ from urllib3.exceptions import HTTPError
 
 from tests.cluster import api
 
-KIND = ("kubeflow.org/v1", "PyTorchJob")
+from .namespace import PYTORCHJOB, Kind
+
 POLL_SECONDS = 0.5
 # Reasons for which the kubelet tries again for ever. A first pull error may pass; the kubelet's own back-off says that
 # it did not.
@@ -44,13 +45,16 @@ class Outcome:
 
 
 class Follower:
-    """Watches one PyTorchJob and its pods; `on_line(pod, line)` is called for every line of log."""
+    """Watches one job and its pods; `on_line(pod, line)` is called for every line of log."""
 
-    def __init__(self, kubeconfig: Path, namespace: str, name: str, on_line: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, kubeconfig: Path, namespace: str, name: str, kind: Kind, on_line: Callable[[str, str], None]
+    ) -> None:
         self._connection = api.connect(kubeconfig)
         self._core = client.CoreV1Api(self._connection.client)
         self._namespace = namespace
         self._name = name
+        self._kind = kind
         self._on_line = on_line
         self._readers: dict[str, threading.Thread] = {}
         self._unschedulable: dict[str, float] = {}
@@ -89,9 +93,9 @@ class Follower:
         return api.objects(self._connection, "v1", "Pod", namespace=self._namespace, label_selector=selector)
 
     def _ended(self) -> tuple[bool, str] | None:
-        job = api.find(self._connection, *KIND, self._name, self._namespace)
+        job = api.find(self._connection, *self._kind, self._name, self._namespace)
         if job is None:
-            return False, f"PyTorchJob {self._name} does not exist in namespace {self._namespace}"
+            return False, f"{self._kind[1]} {self._name} does not exist in namespace {self._namespace}"
         for condition in (job.status and job.status.conditions) or []:
             if condition.status == "True" and condition.type in ("Succeeded", "Failed"):
                 return condition.type == "Succeeded", str(condition.message)
@@ -128,13 +132,15 @@ class Follower:
                 self.nodes[name] = pod.spec.nodeName
             if name not in self._readers and pod.status.phase in ("Running", "Succeeded", "Failed"):
                 self.lines[name] = []
-                self._readers[name] = threading.Thread(target=self._read, args=(name,), daemon=True)
+                self._readers[name] = threading.Thread(
+                    target=self._read, args=(name, pod.spec.containers[0].name), daemon=True
+                )
                 self._readers[name].start()
 
-    def _read(self, pod: str) -> None:
+    def _read(self, pod: str, container: str) -> None:
         try:
             response = self._core.read_namespaced_pod_log(
-                pod, self._namespace, container="pytorch", follow=True, _preload_content=False
+                pod, self._namespace, container=container, follow=True, _preload_content=False
             )
             for line in response:
                 text = line.decode(errors="replace").rstrip()
@@ -155,7 +161,8 @@ def follow(
     name: str,
     *,
     seconds: float,
+    kind: Kind = PYTORCHJOB,
     on_line: Callable[[str, str], None] = lambda pod, line: None,  # noqa: ARG005
 ) -> Outcome:
-    """Follow the PyTorchJob `name` until it ends; see `Follower`."""
-    return Follower(kubeconfig, namespace, name, on_line).until_end(seconds)
+    """Follow the job `name` until it ends; see `Follower`."""
+    return Follower(kubeconfig, namespace, name, kind, on_line).until_end(seconds)

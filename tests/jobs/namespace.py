@@ -1,4 +1,4 @@
-"""Namespaces for runs: Pod Security `restricted`, and removed whole."""
+"""Namespaces for runs: under a Pod Security Standard, and removed whole."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from pathlib import Path
 
 from tests.cluster import api
 
+# Version and kind of a job's API.
+Kind = tuple[str, str]
+PYTORCHJOB = ("kubeflow.org/v1", "PyTorchJob")
 
-def create(kubeconfig: Path, name: str) -> None:
-    """Create a namespace that admits only pods of the `restricted` Pod Security Standard."""
+
+def create(kubeconfig: Path, name: str, *, level: str = "restricted") -> None:
+    """Create a namespace that admits only pods of this Pod Security Standard."""
     manifest = {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": name, "labels": {"pod-security.kubernetes.io/enforce": "restricted"}},
+        "metadata": {"name": name, "labels": {"pod-security.kubernetes.io/enforce": level}},
     }
     api.kubectl(kubeconfig, "apply", "-f", "-", stdin=json.dumps(manifest))
 
@@ -23,10 +27,10 @@ def delete(kubeconfig: Path, name: str) -> None:
     api.kubectl(kubeconfig, "delete", "namespace", name, "--ignore-not-found", "--timeout=120s")
 
 
-def leftovers(kubeconfig: Path, namespace: str, release: str) -> list[str]:
+def leftovers(kubeconfig: Path, namespace: str, release: str, kind: Kind = PYTORCHJOB) -> list[str]:
     """What of a release is still there: its pods, Services, ConfigMaps and jobs, as `kind/name`."""
     connection = api.connect(kubeconfig)
-    kinds = (("v1", "Pod"), ("v1", "Service"), ("v1", "ConfigMap"), ("kubeflow.org/v1", "PyTorchJob"))
+    kinds = (("v1", "Pod"), ("v1", "Service"), ("v1", "ConfigMap"), kind)
     found = [
         (kind, item.metadata)
         for version, kind in kinds

@@ -1,4 +1,4 @@
-"""One training run: a release of `charts/training-job` with the harness's trainer image."""
+"""One training run: a release of `charts/training-job` with an image that the harness builds."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.cluster.errors import ClusterError
 from . import namespace as namespaces
 from .follow import Outcome, follow
 from .helm import Helm, Settings
+from .namespace import PYTORCHJOB, Kind
 
 CHART = "training-job"
 ERROR = re.compile(r"\b\w*error\b", re.IGNORECASE)
@@ -29,6 +30,7 @@ class Run:
     namespace: str
     release: str
     program: str = "helm"
+    kind: Kind = PYTORCHJOB
 
     @property
     def claim(self) -> str:
@@ -36,13 +38,17 @@ class Run:
         return f"{self.release}-checkpoints"
 
     def image(self) -> str:
-        """Reference of the trainer image, loaded into the nodes when it is not there."""
-        return loading.load(self.cluster, self.engine, "trainer")
+        """Reference of the kind's image, loaded into the nodes when it is not there."""
+        return loading.load(self.cluster, self.engine, "trainer" if self.kind == PYTORCHJOB else "frameworks")
 
     def settings(self) -> Settings:
-        """What the chart has to be told on this cluster: the image, and a class that several nodes share."""
+        """What the chart has to be told on this cluster: kind, image, and a class that several nodes share."""
         repository, tag = self.image().rsplit(":", 1)
+        version, kind = self.kind
         return {
+            # The chart's first version, which an upgrade is tried from, knows no kinds.
+            **({"kind": kind} if self.kind != PYTORCHJOB else {}),
+            **({"mpi.apiVersion": version} if kind == "MPIJob" else {}),
             "image.repository": repository,
             "image.tag": tag,
             "checkpoints.storageClassName": "shared",
@@ -58,13 +64,13 @@ class Run:
     def follow(self, *, seconds: float = 300, on_line: Callable[[str, str], None] | None = None) -> Outcome:
         """Follow the run to its end."""
         options = {} if on_line is None else {"on_line": on_line}
-        return follow(self.cluster.kubeconfig, self.namespace, self.release, seconds=seconds, **options)
+        return follow(self.cluster.kubeconfig, self.namespace, self.release, seconds=seconds, kind=self.kind, **options)
 
     def uninstall(self) -> None:
         """Remove the release, and raise `ClusterError` when something of it stays although it should not."""
         Helm(self.cluster.kubeconfig, self.program).uninstall(self.release, namespace=self.namespace)
         api.wait_until(
-            lambda: not namespaces.leftovers(self.cluster.kubeconfig, self.namespace, self.release),
+            lambda: not namespaces.leftovers(self.cluster.kubeconfig, self.namespace, self.release, self.kind),
             what=f"the pods, Services and ConfigMaps of {self.release} to be gone",
             seconds=60,
         )

@@ -1,0 +1,110 @@
+"""Every kind of run but PyTorchJob on two nodes: its pods find each other, and their framework gives one result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+from tests.jobs import mpi_operator
+from tests.jobs import namespace as namespaces
+from tests.jobs.run import Run
+
+PROGRAMS = "/opt/programs"
+Results = list[dict[str, Any]]
+
+
+@pytest.fixture
+def train(cluster: Cluster, engine: Engine, namespace: str) -> Callable[..., Results]:
+    """Run a program of the frameworks image to its end, and return what its processes say."""
+
+    def run_to_end(
+        kind: str, program: str, *, version: str = "v1", place: str = namespace, **settings: object
+    ) -> Results:
+        release = kind.lower().removesuffix("job")
+        run = Run(cluster, engine, place, release, kind=(f"kubeflow.org/{version}", kind))
+        given = {"train.script": f"{PROGRAMS}/{program}.py", "train.args": [], "checkpoints.enabled": False}
+        run.install(settings={**given, **settings})
+        outcome = run.follow()
+        run.require_success(outcome)
+        run.uninstall()
+        words = "result "
+        return [json.loads(line.removeprefix(words)) for line in outcome.log if line.startswith(words)]
+
+    return run_to_end
+
+
+@pytest.fixture(scope="module")
+def baseline(cluster: Cluster, training_operator: None) -> Iterator[str]:
+    """A namespace of Pod Security `baseline`: the init container of an MPIJob v1 has no security context."""
+    name = f"run-{uuid4().hex[:6]}"
+    namespaces.create(cluster.kubeconfig, name, level="baseline")
+    yield name
+    namespaces.delete(cluster.kubeconfig, name)
+
+
+@pytest.fixture
+def mpi(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator[None]:
+    """The MPI operator in place of the training operator's MPIJob."""
+    with mpi_operator.installed(cluster, engine):
+        yield
+
+
+def ranks(results: Results, size: int) -> None:
+    """Assert that as many processes as the run should have add one more than each one's rank."""
+    assert sorted(result["rank"] for result in results) == list(range(size))
+    assert {(result["size"], result["sum"]) for result in results} == {(size, size * (size + 1) / 2)}
+
+
+def test_a_jaxjob_sums_over_its_processes(train: Callable[..., Results]) -> None:
+    ranks(train("JAXJob", "jax_sum"), 2)
+
+
+def test_a_paddlejob_sums_over_its_processes(train: Callable[..., Results]) -> None:
+    ranks(train("PaddleJob", "paddle_sum"), 2)
+
+
+def test_an_xgboostjob_grows_the_same_trees_in_every_pod_and_not_those_of_one_share(
+    train: Callable[..., Results],
+) -> None:
+    results = train("XGBoostJob", "xgboost_trees")
+    assert sorted((result["rank"], result["size"]) for result in results) == [(0, 2), (1, 2)]
+    (together,) = {result["trees"] for result in results}
+    alone = {result["alone"] for result in results}
+    assert len(alone) == 2
+    assert together not in alone
+
+
+@pytest.mark.parametrize(
+    ("settings", "tasks"),
+    [
+        ({"tensorflow.parameterServers.count": 1}, {"chief/0", "worker/0", "ps/0"}),
+        ({"layout": "worker-only"}, {"worker/0", "worker/1"}),
+    ],
+    ids=["with a parameter server", "workers alone"],
+)
+def test_every_task_of_a_tfjob_meets_all_others_at_the_addresses_of_tf_config(
+    train: Callable[..., Results], settings: dict[str, object], tasks: set[str]
+) -> None:
+    results = train("TFJob", "tensorflow_cluster", **settings)
+    assert {result["task"]: set(result["heard"]) for result in results} == {task: tasks - {task} for task in tasks}
+
+
+def test_an_mpijob_of_the_training_operator_sums_over_kubectl(train: Callable[..., Results], baseline: str) -> None:
+    results = train("MPIJob", "mpi_sum", place=baseline)
+    ranks(results, 2)
+    assert {result["host"] for result in results} == {"mpi-worker-0", "mpi-worker-1"}
+
+
+def test_an_mpijob_of_the_mpi_operator_sums_over_ssh(train: Callable[..., Results], mpi: None) -> None:
+    results = train("MPIJob", "mpi_sum", version="v2beta1", processesPerNode=2)
+    ranks(results, 4)
+    assert {result["host"] for result in results} == {"mpi-worker-0", "mpi-worker-1"}
+    results = train("MPIJob", "mpi_sum", version="v2beta1", **{"mpi.launcher.asWorker": True})
+    ranks(results, 2)
+    assert {result["host"] for result in results} == {"mpi-launcher", "mpi-worker-0"}
