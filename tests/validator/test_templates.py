@@ -231,6 +231,12 @@ def test_a_failure_names_the_value_for_which_the_template_failed(text: str, mess
     assert (failure.value.message, failure.value.origin and failure.value.origin.path) == (message, path)
 
 
+def test_a_function_that_is_given_what_it_does_not_take_fails_for_that_value() -> None:
+    with pytest.raises(FailedError, match="hasKey is given what it does not take") as failure:
+        ours('{{ hasKey .Values.name "x" }}')
+    assert failure.value.origin == Origin(("name",))
+
+
 MANIFEST = """
 kind: {{ .Values.name | quote }}
 exact: {{ toYaml .Values.env | nindent 2 }}

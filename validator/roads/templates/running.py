@@ -21,6 +21,7 @@ from validator.roads.templates.syntax import (
     UnsupportedError,
 )
 from validator.roads.templates.tracked import Value, Writer, derived
+from validator.roads.templates.tracked import first as first_origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,7 +155,13 @@ class Templates:
             function = self._functions.get(first.value)
             if function is None:
                 raise UnsupportedError(f"function {first.value}")
-            return function(self, (*(self._operand(operand, scope) for operand in others), *given))
+            arguments = (*(self._operand(operand, scope) for operand in others), *given)
+            try:
+                return function(self, arguments)
+            except (TypeError, AttributeError, LookupError, ValueError) as error:
+                # Where Go's function takes no such argument, it fails for the value as ours does.
+                reason = f"{first.value} is given what it does not take: {error}"
+                raise self.failed(reason, first_origin(arguments)) from error
         value = self._operand(first, scope)
         arguments = (*(self._operand(operand, scope) for operand in others), *given)
         if callable(value.data):
