@@ -1,3 +1,15 @@
+{{/* training-job.checkNetwork: fails for a policy that would guard nothing. Takes the root context. */}}
+{{- define "training-job.checkNetwork" -}}
+{{- if .Values.fabric.hostNetwork -}}
+{{- range $name, $wanted := dict "networkPolicy" .Values.networkPolicy.enabled
+    "multiNetworkPolicy" .Values.multiNetworkPolicy.networks -}}
+{{- if $wanted -}}
+{{- fail (printf "%s: no policy covers a pod in the host's network; remove it, or fabric.hostNetwork" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/*
 training-job.releasePods: the selector of all pods of the release. It is made of the chart's own labels, which every pod
 template has, whatever the kind of the job: the operator's label job-name says something else on the pods of

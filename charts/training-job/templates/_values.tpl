@@ -29,6 +29,7 @@
     "flightRecorder.mountPath" "flightRecorder.size" "flightRecorder.entries" "preflight" "preflight.minBusBandwidth"
     "preflight.maxMebibytes" "preflight.timeoutSeconds" "preflight.ttlSecondsAfterFinished")) -}}
 {{- include "training-job.refuseSecrets" . -}}
+{{- include "training-job.checkNetwork" . -}}
 {{- include "training-job.checkPorts" . -}}
 {{- include "training-job.checkPreflight" . -}}
 {{- end -}}
