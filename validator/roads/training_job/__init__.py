@@ -1,1 +1,1 @@
-"""The templates of `charts/training-job` said again in Python, so that its values are read without Helm."""
+"""What the values road knows of `charts/training-job`: its files, its releases, and which values have an effect."""
