@@ -102,8 +102,9 @@ def texts(
     contents = {"Get": Value(lambda name: chart.files.get(name, ""))}
     others = {"Release": about, "Chart": chart.about, "Capabilities": capabilities, "Files": contents}
     data = chart_data(chart_values(values, read), **others)
+    templates = Templates(chart.definitions, FUNCTIONS)
     for name in chart.makers:
-        text = Templates(chart.definitions, FUNCTIONS).render(name, data)
+        text = templates.render(name, data)
         if text.data.strip():
             yield name, text
 

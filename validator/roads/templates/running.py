@@ -48,9 +48,22 @@ class Templates:
         # The values on which it depends that the present text is written, outermost first.
         self._reasons: list[Origin] = []
         self._depth = 0
+        # What is made of the data of the whole chart, by name: most helpers take that, and are asked again and again.
+        self._known: dict[str, Value] = {}
+        self._root: Any = None
 
     def render(self, name: str, data: Value) -> Value:
         """The text of a template. Raises `FailedError` and `UnsupportedError`."""
+        if not self._depth and data.data is not self._root:
+            self._root, self._known = data.data, {}
+        if data.data is not self._root:
+            return self._render(name, data)
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = self._render(name, data)
+        return known
+
+    def _render(self, name: str, data: Value) -> Value:
         nodes = self._definitions.get(name)
         if nodes is None or self._depth > _DEEPEST:
             raise UnsupportedError(f"no template {name}" if nodes is None else f"{name} calls itself")

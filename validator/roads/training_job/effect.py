@@ -14,7 +14,7 @@ from validator.roads.training_job.release import Release
 from validator.source import Path
 
 # Values that are read and leave no trace are few. For each the objects are made again, which takes milliseconds.
-MAX_TRIED = 50
+MAX_TRIED = 10
 
 
 def inert(own: Mapping[str, Any], release: Release) -> Iterator[Path]:
