@@ -96,6 +96,13 @@ def seldom(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(st.just({}), st.just({}), strategy)
 
 
+def both_fields(
+    strategy: st.SearchStrategy[dict[str, Any]], fields: dict[str, Any]
+) -> st.SearchStrategy[dict[str, Any]]:
+    """The mapping with fields that it always has."""
+    return strategy.map(lambda drawn: {**fields, **drawn})
+
+
 LEVEL = st.sampled_from(("", "example.com/rack", "kubernetes.io/hostname"))
 NODE_NAMES = st.lists(st.sampled_from(("node-a", "node-b", "node-c")), max_size=2, unique=True)
 SPREAD = st.fixed_dictionaries(
@@ -159,6 +166,83 @@ ELASTIC = some(
 )
 
 
+KIND = st.sampled_from(("PyTorchJob",) * 4 + ("MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob"))
+MPI = some(
+    apiVersion=st.sampled_from(("kubeflow.org/v2beta1", "kubeflow.org/v1")),
+    implementation=st.sampled_from(("OpenMPI", "Intel", "MPICH")),
+    args=st.lists(WORD, max_size=2),
+    imageVariables=st.lists(NAME, max_size=2),
+    launcher=some(asWorker=st.booleans(), creationPolicy=st.sampled_from(("AtStartup", "WaitForWorkersReady"))),
+    ssh=some(port=st.integers(1024, 9999), mountPath=st.just("/home/me/.ssh")),
+)
+SERVERS = some(parameterServers=some(count=st.integers(0, 2)))
+CREATED = some(
+    size=QUANTITY, accessModes=st.just(["ReadWriteMany"]), keep=st.booleans(), storageClassName=st.just("yes")
+)
+SOURCE = st.one_of(
+    st.fixed_dictionaries({"claim": st.sampled_from(("data", "0x10"))}),
+    st.fixed_dictionaries({"create": both_fields(CREATED, {"size": "1Gi"})}),
+    st.fixed_dictionaries({"emptyDir": some(sizeLimit=QUANTITY)}),
+    st.fixed_dictionaries({"hostPath": st.just({"path": "/mnt/data", "type": "Directory"})}),
+    st.fixed_dictionaries({"nfs": st.just({"server": "files.example.com", "path": "/data"})}),
+)
+VOLUMES = st.dictionaries(
+    st.sampled_from(("data", "cache", "tmp")),
+    st.builds(
+        lambda source, path, rest: {**source, "mountPath": path, **rest},
+        SOURCE,
+        st.sampled_from(("/data", "/cache", "/dev/x")),
+        some(readOnly=st.booleans(), subPath=st.sampled_from(("", "a/b"))),
+    ),
+    max_size=2,
+)
+KEY = st.just({"secret": "0", "key": "on"})
+DATASET = st.builds(
+    lambda source, rest: {"source": source, "volume": "data", **rest},
+    st.sampled_from(("http", "git", "s3", "huggingFace", "claim")),
+    some(
+        http=some(urls=st.just(["https://mirror.example.com/a.tar"]), token=KEY),
+        git=some(url=st.just("https://git.example.com/data.git"), ref=st.sampled_from(("v1", "yes")), token=KEY),
+        s3=some(url=st.just("s3://bucket/data"), anonymous=st.booleans(), accessKey=KEY, secretKey=KEY),
+        huggingFace=some(repository=st.just("team/data"), token=KEY),
+        claim=some(name=st.just("source"), path=TEXT),
+        checksum=some(files=st.just({"a": "0" * 64})),
+    ),
+)
+FABRIC = some(
+    profile=st.sampled_from(
+        ("none", "onprem-ib", "onprem-roce", "eks-efa", "gke-tcpxo", "gke-gib", "aks-ib", "oke-roce", "coreweave-ib")
+    ),
+    env=st.dictionaries(NAME, or_null(WORD), max_size=2),
+    resources=st.dictionaries(st.just("rdma/hca"), or_null(st.integers(0, 9)), max_size=1),
+    networks=or_null(st.lists(st.fixed_dictionaries({"name": st.sampled_from(("rail", "0"))}), max_size=2)),
+    rails=or_null(st.integers(1, 3)),
+    capabilities=or_null(st.lists(st.sampled_from(("IPC_LOCK", "NET_RAW")), max_size=2, unique=True)),
+    hostNetwork=st.booleans(),
+    topologyFile=some(configMap=st.sampled_from(("", "topology"))),
+)
+ALLOWED = st.fixed_dictionaries(
+    {"podLabels": st.dictionaries(LABEL, st.just("x"), max_size=1)},
+    optional={"ports": st.lists(st.one_of(st.integers(1, 9), st.just("metrics")), max_size=2)},
+)
+WATCHED = some(
+    serviceAccount=some(
+        create=st.booleans(), name=st.sampled_from(("", "0")), annotations=st.dictionaries(LABEL, TEXT)
+    ),
+    envFrom=some(configMaps=st.lists(BARE, max_size=1), secrets=st.lists(BARE, max_size=1)),
+    networkPolicy=some(
+        enabled=st.booleans(),
+        allow=st.lists(ALLOWED, max_size=2),
+        egress=some(enabled=st.booleans(), allow=st.lists(ALLOWED, max_size=1)),
+    ),
+    multiNetworkPolicy=some(networks=st.lists(st.sampled_from(("rail", "nets/rail")), max_size=2)),
+    metrics=some(enabled=st.booleans(), port=st.integers(1, 65535)),
+    tensorboard=seldom(some(enabled=st.booleans(), image=st.just("tb"), logdir=st.just("/checkpoints/tb"))),
+    flightRecorder=seldom(some(enabled=st.booleans(), existingClaim=st.sampled_from(("", "0")))),
+    preflight=seldom(some(enabled=st.booleans(), minBusBandwidth=st.one_of(st.integers(0, 9), st.just(0.5)))),
+)
+
+
 def both(one: st.SearchStrategy[Any], other: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """The fields of two mappings."""
     return st.builds(lambda first, second: {**first, **second}, one, other)
@@ -170,95 +254,113 @@ PORT = st.one_of(st.integers(1, 65535), st.integers(8000, 8001))
 LABELS = st.dictionaries(LABEL, TEXT, max_size=1)
 REACHED = st.lists(some(podLabels=LABELS, cidr=st.just("10.0.0.0/8"), namespaceLabels=LABELS,
     ports=st.lists(PORT, max_size=2)), max_size=2)  # fmt: skip
-VALUES = some(
-    image=some(
-        repository=TEXT.filter(bool),
-        tag=or_null(TEXT),
-        digest=or_null(st.sampled_from(("", "sha256:" + "0" * 64))),
-        pullPolicy=or_null(st.sampled_from(("Always", "IfNotPresent", "Never"))),
-        pullSecrets=st.lists(BARE, max_size=2),
-    ),
-    nodes=COUNT,
-    processesPerNode=st.one_of(COUNT, st.sampled_from(("auto", "gpu", "cpu"))),
-    layout=st.sampled_from(("master-worker", "worker-only")),
-    launcher=st.sampled_from(("torchrun", "torchrun", "accelerate", "deepspeed", "command")),
-    train=some(
-        module=or_null(TEXT),
-        script=TEXT,
-        args=st.lists(WORD, max_size=4),
-        command=st.lists(TEXT, min_size=1, max_size=2),
-    ),
-    accelerate=some(
-        command=st.lists(TEXT, min_size=1, max_size=2),
-        args=st.lists(WORD, max_size=2),
-        config=st.dictionaries(st.sampled_from(("distributed_type", "use_cpu", "odd")), TREE, max_size=2),
-    ),
-    deepspeed=DEEPSPEED,
-    elastic=seldom(ELASTIC),
-    scheduling=SCHEDULING,
-    torchrun=some(
-        command=st.lists(TEXT, min_size=1, max_size=3),
-        args=st.lists(WORD, max_size=2),
-        port=or_null(st.integers(1, 65535)),
-        timeoutSeconds=or_null(COUNT),
-    ),
-    resources=some(limits=or_null(LIMITS), requests=or_null(LIMITS)),
-    env=st.dictionaries(NAME, WORD, max_size=4),
-    envSecrets=st.dictionaries(st.one_of(NAME, BARE), st.fixed_dictionaries({"secret": BARE, "key": BARE}), max_size=2),
-    sharedMemory=some(enabled=or_null(st.booleans()), size=or_null(QUANTITY)),
-    temporaryStorage=some(size=or_null(QUANTITY)),
-    checkpoints=some(
-        enabled=st.booleans(),
-        mountPath=TEXT.map(lambda text: f"/x{text}"),
-        existingClaim=st.one_of(st.just(""), BARE),
-        storageClassName=or_null(st.one_of(st.just(""), BARE)),
-        accessModes=st.lists(st.sampled_from(("ReadWriteMany", "ReadWriteOnce")), min_size=1, max_size=2),
-        size=QUANTITY,
-        keep=or_null(st.booleans()),
-    ),
-    placement=both(
-        PLACEMENT,
-        some(
-            spread=or_null(st.sampled_from(("required", "preferred", "none"))),
-            nodeSelector=st.dictionaries(LABEL, TEXT, max_size=2),
-            tolerations=st.lists(some(key=TEXT, operator=st.just("Exists"), tolerationSeconds=COUNT), max_size=2),
-            affinity=st.dictionaries(
-                st.sampled_from(("nodeAffinity", "podAffinity", "podAntiAffinity")), TREE, max_size=2
-            ),
-            priorityClassName=st.one_of(st.just(""), BARE),
+VALUES = both(
+    WATCHED,
+    some(
+        kind=KIND,
+        mpi=seldom(MPI),
+        tensorflow=seldom(SERVERS),
+        paddle=seldom(SERVERS),
+        volumes=seldom(VOLUMES),
+        scratch=seldom(some(enabled=st.booleans(), source=st.sampled_from(("emptyDir", "ephemeral")), size=QUANTITY)),
+        dataset=seldom(DATASET),
+        fabric=seldom(FABRIC),
+        nccl=st.dictionaries(
+            st.sampled_from(("NCCL_DEBUG", "NCCL_IB_TC", "TORCH_NCCL_BLOCKING_WAIT")), st.just("1"), max_size=2
         ),
+        image=some(
+            repository=TEXT.filter(bool),
+            tag=or_null(TEXT),
+            digest=or_null(st.sampled_from(("", "sha256:" + "0" * 64))),
+            pullPolicy=or_null(st.sampled_from(("Always", "IfNotPresent", "Never"))),
+            pullSecrets=st.lists(BARE, max_size=2),
+        ),
+        nodes=COUNT,
+        processesPerNode=st.one_of(COUNT, st.sampled_from(("auto", "gpu", "cpu"))),
+        layout=st.sampled_from(("master-worker", "worker-only")),
+        launcher=st.sampled_from(("torchrun", "torchrun", "accelerate", "deepspeed", "command")),
+        train=some(
+            module=or_null(TEXT),
+            script=TEXT,
+            args=st.lists(WORD, max_size=4),
+            command=st.lists(TEXT, min_size=1, max_size=2),
+        ),
+        accelerate=some(
+            command=st.lists(TEXT, min_size=1, max_size=2),
+            args=st.lists(WORD, max_size=2),
+            config=st.dictionaries(st.sampled_from(("distributed_type", "use_cpu", "odd")), TREE, max_size=2),
+        ),
+        deepspeed=DEEPSPEED,
+        elastic=seldom(ELASTIC),
+        scheduling=SCHEDULING,
+        torchrun=some(
+            command=st.lists(TEXT, min_size=1, max_size=3),
+            args=st.lists(WORD, max_size=2),
+            port=or_null(st.integers(1, 65535)),
+            timeoutSeconds=or_null(COUNT),
+        ),
+        resources=some(limits=or_null(LIMITS), requests=or_null(LIMITS)),
+        env=st.dictionaries(NAME, WORD, max_size=4),
+        envSecrets=st.dictionaries(
+            st.one_of(NAME, BARE), st.fixed_dictionaries({"secret": BARE, "key": BARE}), max_size=2
+        ),
+        sharedMemory=some(enabled=or_null(st.booleans()), size=or_null(QUANTITY)),
+        temporaryStorage=some(size=or_null(QUANTITY)),
+        checkpoints=some(
+            enabled=st.booleans(),
+            mountPath=TEXT.map(lambda text: f"/x{text}"),
+            existingClaim=st.one_of(st.just(""), BARE),
+            storageClassName=or_null(st.one_of(st.just(""), BARE)),
+            accessModes=st.lists(st.sampled_from(("ReadWriteMany", "ReadWriteOnce")), min_size=1, max_size=2),
+            size=QUANTITY,
+            keep=or_null(st.booleans()),
+        ),
+        placement=both(
+            PLACEMENT,
+            some(
+                spread=or_null(st.sampled_from(("required", "preferred", "none"))),
+                nodeSelector=st.dictionaries(LABEL, TEXT, max_size=2),
+                tolerations=st.lists(some(key=TEXT, operator=st.just("Exists"), tolerationSeconds=COUNT), max_size=2),
+                affinity=st.dictionaries(
+                    st.sampled_from(("nodeAffinity", "podAffinity", "podAntiAffinity")), TREE, max_size=2
+                ),
+                priorityClassName=st.one_of(st.just(""), BARE),
+            ),
+        ),
+        restartPolicy=st.sampled_from(("OnFailure", "Never", "ExitCode", "Always")),
+        runPolicy=some(
+            restartsPerNode=or_null(st.integers(0, 9)),
+            cleanPodPolicy=or_null(st.sampled_from(("None", "Running", "All"))),
+            activeDeadlineSeconds=or_null(COUNT),
+            ttlSecondsAfterFinished=or_null(COUNT),
+            suspend=or_null(st.booleans()),
+            backoffLimit=or_null(COUNT),
+            managedBy=or_null(st.sampled_from(("kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue"))),
+        ),
+        saveSeconds=or_null(st.integers(0, 90)),
+        preStop=seldom(some(command=st.lists(TEXT, max_size=2), seconds=st.integers(0, 30))),
+        terminationGracePeriodSeconds=or_null(COUNT),
+        podSecurityContext=st.one_of(TREE.filter(lambda tree: isinstance(tree, dict)), some(fsGroup=or_null(COUNT))),
+        securityContext=some(privileged=st.booleans(), capabilities=or_null(some(add=st.lists(TEXT, max_size=2)))),
+        envFrom=some(configMaps=st.lists(BARE, max_size=2), secrets=st.lists(BARE, max_size=2)),
+        serviceAccount=some(create=st.booleans(), name=BARE, annotations=st.dictionaries(LABEL, TEXT, max_size=1)),
+        networkPolicy=some(enabled=st.booleans(), allow=REACHED, egress=some(enabled=st.booleans(), allow=REACHED)),
+        multiNetworkPolicy=some(networks=st.lists(BARE, max_size=2)),
+        metrics=some(
+            enabled=st.booleans(), port=PORT, monitor=st.sampled_from(("none", "ServiceMonitor", "PodMonitor"))
+        ),
+        tensorboard=some(
+            enabled=st.booleans(),
+            image=or_null(TEXT),
+            command=st.lists(TEXT, min_size=1, max_size=2),
+            logdir=TEXT,
+            port=PORT,
+        ),
+        flightRecorder=some(enabled=st.booleans(), mountPath=TEXT.map(lambda text: f"/x{text}"), entries=COUNT),
+        preflight=some(enabled=st.booleans(), minBusBandwidth=st.floats(0, 1e7), maxMebibytes=COUNT),
+        podLabels=st.dictionaries(LABEL, TEXT, max_size=2),
+        podAnnotations=st.dictionaries(LABEL, TEXT, max_size=2),
     ),
-    restartPolicy=st.sampled_from(("OnFailure", "Never", "ExitCode", "Always")),
-    runPolicy=some(
-        restartsPerNode=or_null(st.integers(0, 9)),
-        cleanPodPolicy=or_null(st.sampled_from(("None", "Running", "All"))),
-        activeDeadlineSeconds=or_null(COUNT),
-        ttlSecondsAfterFinished=or_null(COUNT),
-        suspend=or_null(st.booleans()),
-        backoffLimit=or_null(COUNT),
-        managedBy=or_null(st.sampled_from(("kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue"))),
-    ),
-    saveSeconds=or_null(st.integers(0, 90)),
-    preStop=seldom(some(command=st.lists(TEXT, max_size=2), seconds=st.integers(0, 30))),
-    terminationGracePeriodSeconds=or_null(COUNT),
-    podSecurityContext=st.one_of(TREE.filter(lambda tree: isinstance(tree, dict)), some(fsGroup=or_null(COUNT))),
-    securityContext=some(privileged=st.booleans(), capabilities=or_null(some(add=st.lists(TEXT, max_size=2)))),
-    envFrom=some(configMaps=st.lists(BARE, max_size=2), secrets=st.lists(BARE, max_size=2)),
-    serviceAccount=some(create=st.booleans(), name=BARE, annotations=st.dictionaries(LABEL, TEXT, max_size=1)),
-    networkPolicy=some(enabled=st.booleans(), allow=REACHED, egress=some(enabled=st.booleans(), allow=REACHED)),
-    multiNetworkPolicy=some(networks=st.lists(BARE, max_size=2)),
-    metrics=some(enabled=st.booleans(), port=PORT, monitor=st.sampled_from(("none", "ServiceMonitor", "PodMonitor"))),
-    tensorboard=some(
-        enabled=st.booleans(),
-        image=or_null(TEXT),
-        command=st.lists(TEXT, min_size=1, max_size=2),
-        logdir=TEXT,
-        port=PORT,
-    ),
-    flightRecorder=some(enabled=st.booleans(), mountPath=TEXT.map(lambda text: f"/x{text}"), entries=COUNT),
-    preflight=some(enabled=st.booleans(), minBusBandwidth=st.floats(0, 1e7), maxMebibytes=COUNT),
-    podLabels=st.dictionaries(LABEL, TEXT, max_size=2),
-    podAnnotations=st.dictionaries(LABEL, TEXT, max_size=2),
 )
 
 
