@@ -151,9 +151,9 @@ def test_an_unknown_key_is_refused_by_its_name(name: str, chart: str) -> None:
 @pytest.mark.parametrize("chart", CHARTS)
 def test_every_value_changes_what_is_rendered(chart: str) -> None:
     scenarios = [scenario for name, scenario in SCENARIOS if name == chart]
-    whole = {scenario: rendered(chart, scenario, {}) for scenario in scenarios}
     read: dict[str | None, set[Path]] = {scenario: set() for scenario in scenarios}
     light = {scenario: rendered(chart, scenario, LIGHT.get(chart, {}), read[scenario]) for scenario in scenarios}
+    whole = {scenario: rendered(chart, scenario, {}) for scenario in scenarios} if chart in LIGHT else light
     assert all(whole.values())
 
     def is_used(leaf: tuple[Keys, dict[str, Any]]) -> bool:
