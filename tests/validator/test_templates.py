@@ -83,6 +83,8 @@ kindOf .Values.env
 required "name it" .Values.name
 toString .Values.count
 toString 7
+toString (mul 1000000 2)
+toString 1000000.0
 quote .Values.odd
 quote .Values.count .Values.name
 squote .Values.name

@@ -1,4 +1,4 @@
-"""Scalars as Helm's templates write them. Helm reads every number as a 64-bit float."""
+"""Scalars as Helm's templates write them: a number of the values is a 64-bit float there, an int is Go's own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def printed(value: Any) -> str:
         return ""
     if isinstance(value, bool | str):
         return as_json(value) if isinstance(value, bool) else value
-    if isinstance(value, int) and abs(value) < 10**6:
+    if isinstance(value, int):
         return str(value)
     sign, digits, exponent = _shortest(float(value))
     if digits == "0" or -5 < exponent < 6:

@@ -26,7 +26,7 @@ def printed(value: Value) -> str:
         return f"map[{' '.join(f'{key}:{_inner(item)}' for key, item in value.items())}]"
     if isinstance(data, list):
         return f"[{' '.join(_inner(item) for _, item in value.items())}]"
-    return str(data) if isinstance(data, int) and not isinstance(data, bool) else printing.printed(data)
+    return printing.printed(data)
 
 
 def _inner(value: Value) -> str:
