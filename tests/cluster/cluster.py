@@ -168,6 +168,8 @@ class Cluster:
             engine.check("volume", "rm", "--force", *volumes)
         if engine.run("network", "inspect", self.network).returncode == 0:
             engine.check("network", "rm", self.network)
+        if rails := engine.check("network", "ls", "--quiet", "--filter", f"label={LABEL}={self.name}").split():
+            engine.check("network", "rm", *rails)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _remove_nodes(self, engine: Engine) -> None:

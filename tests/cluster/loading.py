@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import tarfile
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from . import cache, progress
 from .cluster import Cluster
 from .engine import Engine
 from .errors import ClusterError
-from .images import frameworks, system, trainer
+from .images import frameworks, networks, system, trainer
 from .tools import binary
 
 
@@ -34,6 +35,10 @@ OURS = {
     "mpi-operator": Loadable(
         lambda: system.reference(system.MPI_OPERATOR), lambda: system.archive((system.MPI_OPERATOR,))
     ),
+    **{
+        name: Loadable(functools.partial(networks.reference, name), functools.partial(networks.archive, name))
+        for name in networks.PROGRAMS
+    },
     "storage": Loadable(lambda: system.reference(system.LOCAL_PATH), lambda: system.archive(system.TOOLS)),
 }
 

@@ -1,0 +1,51 @@
+"""Rails: second networks of a cluster's nodes, which secondary networks of pods sit on."""
+
+from __future__ import annotations
+
+import json
+
+from . import progress
+from .cluster import LABEL, Cluster
+from .engine import Engine
+from .errors import ClusterError
+
+
+def add(cluster: Cluster, engine: Engine, rail: str = "rail0") -> str:
+    """Connect every node to a network of its own for this rail; return the name of the interface, the same on all.
+
+    Nodes that are connected already are left alone.
+    """
+    network = _network(cluster, rail)
+    if engine.run("network", "inspect", network).returncode != 0:
+        engine.check("network", "create", "--internal", "--label", f"{LABEL}={cluster.name}", network)
+    with progress.step(f"connecting {len(cluster.node_names)} nodes to {rail}"):
+        for node in cluster.node_names:
+            if network not in _networks(engine, node):
+                engine.check("network", "connect", network, node)
+    interfaces = {_interface(cluster, engine, node, network) for node in cluster.node_names}
+    if len(interfaces) != 1:
+        raise ClusterError(f"{rail} is called {', '.join(sorted(interfaces))} on the nodes", hint="create them anew")
+    return interfaces.pop()
+
+
+def remove(cluster: Cluster, engine: Engine, rail: str = "rail0") -> None:
+    """Take the rail off all nodes."""
+    network = _network(cluster, rail)
+    for node in cluster.node_names:
+        if network in _networks(engine, node):
+            engine.check("network", "disconnect", network, node)
+    engine.check("network", "rm", network)
+
+
+def _network(cluster: Cluster, rail: str) -> str:
+    return f"{cluster.network}-{rail}"
+
+
+def _networks(engine: Engine, node: str) -> dict[str, dict[str, str]]:
+    return dict(json.loads(engine.check("inspect", "--format", "{{json .NetworkSettings.Networks}}", node)))
+
+
+def _interface(cluster: Cluster, engine: Engine, node: str, network: str) -> str:
+    address = _networks(engine, node)[network]["MacAddress"].lower()
+    links = json.loads(cluster.exec(engine, node, "ip", "-json", "link").stdout)
+    return next(str(link["ifname"]) for link in links if link.get("address") == address)

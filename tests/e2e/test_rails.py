@@ -1,0 +1,189 @@
+"""Pods of a run on a secondary network: Multus, Whereabouts and a rail between the nodes, as the chart sets them up."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.cluster import api, loading, rails
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+from tests.jobs import networks
+from tests.jobs.helm import Helm
+from tests.jobs.run import Run
+
+SUBNET = "10.90.0.0/16"
+MEBIBYTES = 64
+PODS = 100
+# Two nodes start them one after another, and Whereabouts hands out addresses under one lock.
+START_SECONDS = 420
+END_SECONDS = 240
+# A rail that is lost between two sums must be noticed within seconds and not within gloo's own half an hour.
+PROGRAM = f"""
+import datetime, json, os, pathlib
+import torch, torch.distributed as dist
+sent = pathlib.Path("/sys/class/net/net1/statistics/tx_bytes")
+rounds = int(os.environ["ROUNDS"])
+dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=20))
+before = int(sent.read_text())
+for number in range(rounds):
+    tensor = torch.ones({MEBIBYTES} << 18)
+    dist.all_reduce(tensor)
+    if number == 0:
+        print("first sum", flush=True)
+said = {{"rank": dist.get_rank(), "sum": tensor[0].item(), "sent": int(sent.read_text()) - before}}
+print("result", json.dumps(said))
+"""
+
+
+@pytest.fixture(scope="module")
+def rail(cluster: Cluster, engine: Engine) -> Iterator[str]:
+    """A network between the nodes that pods may join as `rail-0`; its interface on the nodes."""
+    interface = rails.add(cluster, engine)
+    network: networks.Network = {
+        "name": "rail",
+        "type": "macvlan",
+        "ipam": {"type": "whereabouts", "subnet": SUBNET},
+        "rails": [{"master": interface}],
+    }
+    # Addresses that leaked are looked for every minute.
+    networks.install(cluster, engine, [network], settings={"whereabouts.reconcile": "* * * * *"})
+    yield interface
+    Helm(cluster.kubeconfig).uninstall(networks.RELEASE, namespace=networks.NAMESPACE)
+    rails.remove(cluster, engine)
+
+
+def settings(*, rounds: int) -> dict[str, object]:
+    """A run whose processes sum over the rail."""
+    return {
+        "launcher": "command",
+        "train.command": ["python3", "-c", PROGRAM],
+        "train.args": [],
+        "env": {"GLOO_SOCKET_IFNAME": "net1", "ROUNDS": str(rounds)},
+        "fabric.networks": [{"name": "rail-0", "namespace": networks.NAMESPACE}],
+        "checkpoints.enabled": False,
+        "runPolicy.restartsPerNode": 0,
+        "restartPolicy": "Never",
+    }
+
+
+def addresses(connection: Any, namespace: str, selector: str) -> dict[str, str]:
+    """Address on the rail of each pod, as Multus reports it."""
+    found = {}
+    for pod in api.objects(connection, "v1", "Pod", namespace=namespace, label_selector=selector):
+        status = (pod.metadata.annotations or {}).get("k8s.v1.cni.cncf.io/network-status")
+        for network in json.loads(status or "[]"):
+            if network.get("interface") == "net1":
+                (found[pod.metadata.name],) = network["ips"]
+    return found
+
+
+def test_the_processes_of_a_run_sum_over_the_rail(digits: Run, rail: str, connection: Any) -> None:
+    run = Run(digits.cluster, digits.engine, digits.namespace, "rails")
+    run.install(settings=settings(rounds=1))
+    outcome = run.follow()
+    run.require_success(outcome)
+
+    given = addresses(connection, run.namespace, f"training.kubeflow.org/job-name={run.release}")
+    assert len(set(given.values())) == 2
+    assert all(ipaddress.ip_address(address) in ipaddress.ip_network(SUBNET) for address in given.values())
+    results = [json.loads(line.removeprefix("result ")) for line in outcome.log if line.startswith("result ")]
+    assert results
+    assert {result["sum"] for result in results} == {2.0}
+    # A ring over two sends one half, then the other: every process sends the whole tensor once.
+    assert all(result["sent"] > MEBIBYTES << 20 for result in results)
+    run.uninstall()
+
+
+def test_a_run_fails_within_its_timeout_when_the_rail_is_gone(
+    digits: Run, rail: str, cluster: Cluster, engine: Engine
+) -> None:
+    run = Run(digits.cluster, digits.engine, digits.namespace, "cut")
+    run.install(settings=settings(rounds=100_000))
+
+    def cut(pod: str, line: str) -> None:
+        if line == "first sum" and pod.endswith("master-0"):
+            cluster.exec(engine, cluster.workers[0], "ip", "link", "set", rail, "down")
+
+    try:
+        outcome = run.follow(seconds=120, on_line=cut)
+    finally:
+        cluster.exec(engine, cluster.workers[0], "ip", "link", "set", rail, "up")
+    assert not outcome.succeeded
+    assert "first sum" in outcome.log
+    assert any("imed out" in line or "closed by peer" in line for line in outcome.log), outcome.log[-5:]
+    run.uninstall()
+
+
+def test_a_pod_that_asks_for_no_rail_has_none_and_says_so(digits: Run, rail: str) -> None:
+    run = Run(digits.cluster, digits.engine, digits.namespace, "none")
+    run.install(settings={**settings(rounds=1), "fabric.networks": []})
+    outcome = run.follow()
+    assert not outcome.succeeded
+    assert any("net1" in line for line in outcome.log), outcome.log[-5:]
+    run.uninstall()
+
+
+def idle_pods(image: str, namespace: str) -> dict[str, Any]:
+    """A Deployment of pods that do nothing, on the rail."""
+    container = {
+        "name": "idle",
+        "image": image,
+        "command": ["sleep", "infinity"],
+        "resources": {"requests": {"cpu": "1m", "memory": "4Mi"}},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "runAsNonRoot": True,
+            "runAsUser": 1000,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }
+    labels = {"app": "idle"}
+    annotations = {"k8s.v1.cni.cncf.io/networks": f"{networks.NAMESPACE}/rail-0"}
+    template = {"metadata": {"labels": labels, "annotations": annotations}, "spec": {"containers": [container]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "idle", "namespace": namespace},
+        "spec": {"replicas": PODS, "selector": {"matchLabels": labels}, "template": template},
+    }
+
+
+def handed_out(connection: Any) -> int:
+    """Addresses that Whereabouts holds for pods."""
+    pools = api.objects(connection, "whereabouts.cni.cncf.io/v1alpha1", "IPPool", namespace=networks.NAMESPACE)
+    return sum(len(dict(pool.spec.allocations or {})) for pool in pools)
+
+
+def test_a_hundred_pods_at_once_get_addresses_of_their_own_and_give_them_back_when_they_are_killed(
+    rail: str,
+    namespace: str,
+    cluster: Cluster,
+    engine: Engine,
+    connection: Any,
+) -> None:
+    image = loading.load(cluster, engine, "whereabouts")
+    api.kubectl(cluster.kubeconfig, "apply", "-f", "-", stdin=json.dumps(idle_pods(image, namespace)))
+    api.wait_until(
+        lambda: len(addresses(connection, namespace, "app=idle")) == PODS,
+        what=f"{PODS} pods to have their addresses",
+        seconds=START_SECONDS,
+    )
+    assert len(set(addresses(connection, namespace, "app=idle").values())) == PODS
+    assert handed_out(connection) == PODS
+
+    api.kubectl(cluster.kubeconfig, "-n", namespace, "delete", "deployment", "idle", "--cascade=orphan")
+    api.kubectl(cluster.kubeconfig, "-n", namespace, "delete", "replicaset", "-l", "app=idle", "--cascade=orphan")
+    api.kubectl(cluster.kubeconfig, "-n", namespace, "delete", "pods", "-l", "app=idle", "--force", "--grace-period=0")
+    api.wait_until(lambda: handed_out(connection) == 0, what="all addresses to be free again", seconds=END_SECONDS)
+
+    daemons = api.objects(
+        connection, "v1", "Pod", namespace=networks.NAMESPACE, label_selector="app.kubernetes.io/name=training-networks"
+    )
+    assert daemons
+    assert {status.restartCount for pod in daemons for status in pod.status.containerStatuses} == {0}

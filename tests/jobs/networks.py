@@ -1,0 +1,68 @@
+"""The secondary networks of a cluster as our chart installs them, with the images that the harness builds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.cluster import api, loading
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+
+from .helm import Helm, Settings
+
+RELEASE = CHART = "training-networks"
+# Where the priority class of node-critical pods is always admitted.
+NAMESPACE = "kube-system"
+PARTS = ("multus", "whereabouts")
+READY_SECONDS = 120
+
+Network = dict[str, object]
+
+
+def images(cluster: Cluster, engine: Engine) -> Settings:
+    """Load the images that the chart needs and return the values that name them."""
+    found: dict[str, object] = {}
+    for part in PARTS:
+        repository, tag = loading.load(cluster, engine, part).rsplit(":", 1)
+        found |= {f"{part}.image.repository": repository, f"{part}.image.tag": tag}
+    return found
+
+
+def install(
+    cluster: Cluster,
+    engine: Engine,
+    networks: Sequence[Network],
+    *,
+    program: str = "helm",
+    settings: Settings | None = None,
+) -> None:
+    """Install Multus, Whereabouts and these networks, or upgrade them, and wait until every node has them."""
+    given = {
+        **images(cluster, engine),
+        "whereabouts.enabled": True,
+        "networks": list(networks),
+        # No pod of a run is placed on the control plane, and images are not loaded into it.
+        "tolerations": [],
+        **(settings or {}),
+    }
+    Helm(cluster.kubeconfig, program).install(RELEASE, CHART, namespace=NAMESPACE, settings=given, upgrade=True)
+    wait_ready(cluster)
+
+
+def wait_ready(cluster: Cluster) -> None:
+    """Wait until every node's pod of both parts is Ready and of the newest revision."""
+    connection = api.connect(cluster.kubeconfig)
+    api.wait_until(
+        lambda: all(_rolled_out(connection, f"{RELEASE}-{part}") for part in PARTS),
+        what=" and ".join(PARTS) + " to be Ready on every node",
+        seconds=READY_SECONDS,
+    )
+
+
+def _rolled_out(connection: Any, name: str) -> bool:
+    found = api.find(connection, "apps/v1", "DaemonSet", name, NAMESPACE)
+    if found is None or (found.status.observedGeneration or 0) < found.metadata.generation:
+        return False
+    wanted = found.status.desiredNumberScheduled
+    return bool(wanted and wanted == found.status.updatedNumberScheduled == found.status.numberReady)
