@@ -63,7 +63,7 @@ def test_a_changed_comment_is_found_in_every_file_that_it_reaches(repository: Pa
 def test_files_that_are_edited_removed_or_left_over_are_put_right(repository: Path) -> None:
     crds = repository / "charts" / "training-operator" / "files" / "crds"
     edited, removed = crds / "kubeflow.org_pytorchjobs.yaml", crds / "kubeflow.org_tfjobs.yaml"
-    left_over = repository / "schemas" / "crds" / "xdljob_v1.json"
+    left_over = repository / "schemas" / "crds" / "kubeflow.org" / "xdljob_v1.json"
     before = edited.read_text()
     edited.write_text(before.replace("kind: PyTorchJob", "kind: TorchJob"))
     removed.unlink()

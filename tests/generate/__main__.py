@@ -42,18 +42,18 @@ class Generator:
     """How a part comes about: its title, the files that are its own, and what writes them under a root."""
 
     title: str
-    files: str
+    files: tuple[str, ...]
     write: Callable[[Path], None]
 
 
 # In the order in which they feed each other: schemas are read from CRDs.
 GENERATORS = {
     Part.CRDS: Generator("CustomResourceDefinitions", crds.FILES, crds.write),
-    Part.SCHEMAS: Generator("JSON Schemas of the CRDs", crd_schemas.FILES, crd_schemas.write),
-    Part.FINDINGS: Generator("JSON Schema of findings", validator_schemas.FILES, validator_schemas.write),
-    Part.RULES: Generator("index of the rules", rule_index.FILES, rule_index.write),
-    Part.VALUES: Generator("value schemas", chart_files.VALUES_SCHEMAS, chart_files.write_values_schemas),
-    Part.README: Generator("chart README files", chart_files.READMES, chart_files.write_readmes),
+    Part.SCHEMAS: Generator("JSON Schemas of the CRDs", (crd_schemas.FILES,), crd_schemas.write),
+    Part.FINDINGS: Generator("JSON Schema of findings", (validator_schemas.FILES,), validator_schemas.write),
+    Part.RULES: Generator("index of the rules", (rule_index.FILES,), rule_index.write),
+    Part.VALUES: Generator("value schemas", (chart_files.VALUES_SCHEMAS,), chart_files.write_values_schemas),
+    Part.README: Generator("chart README files", (chart_files.READMES,), chart_files.write_readmes),
 }
 
 
@@ -69,11 +69,12 @@ def drifts(root: Path, parts: Iterable[Part]) -> list[drift.Drift]:
             if (root / name).exists():
                 shutil.copytree(root / name, fresh / name, symlinks=True)
         for generator in chosen:
-            for stale in fresh.glob(generator.files):
-                stale.unlink()
+            for pattern in generator.files:
+                for stale in fresh.glob(pattern):
+                    stale.unlink()
             with progress.step(generator.title):
                 generator.write(fresh)
-        return drift.compare(root, fresh, [generator.files for generator in chosen])
+        return drift.compare(root, fresh, [pattern for generator in chosen for pattern in generator.files])
 
 
 @app.command()

@@ -1,4 +1,8 @@
-"""Strict JSON Schemas of the kinds that the CRDs define, for kubeconform and for editors."""
+"""Strict JSON Schemas of the kinds that CRDs define, for kubeconform and for editors.
+
+The definitions are those that our charts install, those of other operators in their Go modules, and, where no module
+can be had, `schemas/documented`: fields that were written down from an operator's documentation.
+"""
 
 from __future__ import annotations
 
@@ -16,32 +20,48 @@ from . import crds, kubernetes_schemas
 from .kubernetes_schemas import Schema
 
 FOLDER = Path("schemas/crds")
-FILES = f"{FOLDER}/*.json"
-# How kubeconform is told to name the file of a kind: `pytorchjob_v1.json`.
-FILE_TEMPLATE = "{{.ResourceKind}}_{{.ResourceAPIVersion}}.json"
+FILES = f"{FOLDER}/*/*.json"
+# How kubeconform is told to name the file of a kind: `kubeflow.org/pytorchjob_v1.json`.
+FILE_TEMPLATE = "{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json"
+DOCUMENTED = "schemas/documented/*.yaml"
 
-# The MPI operator serves another MPIJob, under the name of the training operator's CRD: no chart here installs it.
-_MPI_OPERATOR = "github.com/kubeflow/mpi-operator"
-_MPI_CRD = Path("manifests/base/kubeflow.org_mpijobs.yaml")
+# No chart here installs these: tool folder that pins the module, the module, and where its CRDs are. The MPI operator
+# serves another MPIJob, under the name of the training operator's CRD.
+_OTHERS = (("mpi-operator", "github.com/kubeflow/mpi-operator", "manifests/base/kubeflow.org_mpijobs.yaml"),)
 
 
 def write(root: Path) -> None:
-    """Write one file per served kind and version, from the CRDs under `root` and from that of the MPI operator.
+    """Write one file per group, kind and served version.
 
     Raises `ClusterError` when there are no CRDs under `root`.
     """
-    files = sorted(root.glob(crds.FILES))
-    if not files:
-        raise ClusterError(f"there are no CRDs in {crds.FOLDER}", hint="python -m tests.generate crds schemas")
-    target = root / FOLDER
-    target.mkdir(parents=True, exist_ok=True)
+    sources = {file: str(file.relative_to(root)) for file in crds.files(root)}
+    if not sources:
+        raise ClusterError("there are no CRDs in charts", hint="python -m tests.generate crds schemas")
+    for tool, module, pattern in _OTHERS:
+        folder = modules.source(tool, module)
+        sources |= {file: f"{module}/{file.relative_to(folder)}" for file in sorted(folder.glob(pattern))}
     object_meta = kubernetes_schemas.definition(kubernetes_schemas.OBJECT_META)
-    sources = {file: str(crds.FOLDER) for file in files}
-    sources[modules.source("mpi-operator", _MPI_OPERATOR) / _MPI_CRD] = f"{_MPI_OPERATOR}/{_MPI_CRD}"
     for file, origin in sources.items():
-        for name, schema in from_crd(yaml.load(file.read_text(), Loader=yaml.CSafeLoader), object_meta):
-            schema["$comment"] = f"Generated from {origin} by `make generate`."
-            (target / name).write_text(json.dumps(schema, indent=1, sort_keys=True) + "\n")
+        _put(root, from_crd(yaml.load(file.read_text(), Loader=yaml.CSafeLoader), object_meta), origin)
+    for file in sorted(root.glob(DOCUMENTED)):
+        _put(root, documented(yaml.safe_load(file.read_text()), object_meta), str(file.relative_to(root)))
+
+
+def _put(root: Path, schemas: Iterator[tuple[str, Schema]], origin: str) -> None:
+    for name, schema in schemas:
+        schema["$comment"] = f"Generated from {origin} by `make generate`."
+        target = root / FOLDER / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(json.dumps(schema, indent=1, sort_keys=True) + "\n")
+
+
+def documented(group: dict[str, Any], object_meta: Schema) -> Iterator[tuple[str, Schema]]:
+    """Yield the file's name and the schema of each kind of which only the fields of `spec` are written down."""
+    for kind, spec in group["kinds"].items():
+        properties = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "spec": spec}
+        whole = {"type": "object", "required": ["spec"], "properties": properties}
+        yield _whole(group["group"], group["version"], kind, whole, object_meta)
 
 
 def from_crd(crd: dict[str, Any], object_meta: Schema) -> Iterator[tuple[str, Schema]]:
@@ -53,11 +73,15 @@ def from_crd(crd: dict[str, Any], object_meta: Schema) -> Iterator[tuple[str, Sc
     for version in crd["spec"]["versions"]:
         if not version["served"]:
             continue
-        schema = strict(version["schema"]["openAPIV3Schema"])
-        schema["properties"]["metadata"] = {key: value for key, value in object_meta.items() if key != "definitions"}
-        whole = kubernetes_schemas.of_kind(f"{group}/{version['name']}", kind, schema)
-        whole["definitions"] = object_meta["definitions"]
-        yield f"{kind.lower()}_{version['name']}.json", whole
+        yield _whole(group, version["name"], kind, version["schema"]["openAPIV3Schema"], object_meta)
+
+
+def _whole(group: str, version: str, kind: str, loose: Schema, object_meta: Schema) -> tuple[str, Schema]:
+    schema = strict(loose)
+    schema["properties"]["metadata"] = {key: value for key, value in object_meta.items() if key != "definitions"}
+    whole = kubernetes_schemas.of_kind(f"{group}/{version}", kind, schema)
+    whole["definitions"] = object_meta["definitions"]
+    return f"{group}/{kind.lower()}_{version}.json", whole
 
 
 def strict(schema: Schema) -> Schema:

@@ -1,38 +1,84 @@
-"""The training operator's CustomResourceDefinitions, from the Go types of the version that the harness builds."""
+"""CustomResourceDefinitions that our charts install, from the Go types of the versions that the harness builds."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tests.cluster import cache, progress, tools
-from tests.cluster.modules import environment
+import yaml
 
-TOOL = "training-operator"
-PACKAGE = "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1"
-# Upstream's options but for the descriptions, which are two thirds of its 3.5 MB and would overfill the release Secret.
-# Without generateEmbeddedObjectMeta the API server prunes the labels and annotations of every pod template.
-OPTIONS = "crd:generateEmbeddedObjectMeta=true,maxDescLen=0"
-FOLDER = Path("charts/training-operator/files/crds")
-FILES = f"{FOLDER}/*.yaml"
+from tests.cluster import cache, modules, progress, tools
+
+FILES = ("charts/*/files/crds/*.yaml", "charts/*/crds/*.yaml")
+
+
+@dataclass(frozen=True)
+class Types:
+    """A package of Go types: where its definitions go, the tool folder that pins its module, how they are made."""
+
+    folder: str
+    tool: str
+    package: str
+    # Descriptions are two thirds of the training operator's 3.5 MB, and would overfill the release Secret.
+    options: str = "crd:maxDescLen=0"
+
+
+TYPES = (
+    Types(
+        "charts/training-operator/files/crds",
+        "training-operator",
+        "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1",
+        # Without this the API server prunes the labels and annotations of every pod template.
+        "crd:generateEmbeddedObjectMeta=true,maxDescLen=0",
+    ),
+    Types(
+        "charts/training-networks/crds",
+        "whereabouts",
+        "github.com/k8snetworkplumbingwg/whereabouts/pkg/api/whereabouts.cni.cncf.io/v1alpha1",
+    ),
+)
+# The types of NetworkAttachmentDefinition do not say how it is called: the definition is the one that their module holds.
+NETWORKS = Path("charts/training-networks/crds/k8s.cni.cncf.io_network-attachment-definitions.yaml")
+_NETWORKS_MODULE = "github.com/k8snetworkplumbingwg/network-attachment-definition-client"
 
 
 def write(root: Path) -> None:
-    """Write one YAML file per kind into the operator's chart under `root`."""
-    target = root / FOLDER
-    target.mkdir(parents=True, exist_ok=True)
-    for file in sorted(generated().glob("*.yaml")):
-        shutil.copyfile(file, target / file.name)
+    """Write one YAML file per kind into the charts under `root`."""
+    for types in TYPES:
+        target = root / types.folder
+        target.mkdir(parents=True, exist_ok=True)
+        for file in sorted(generated(types).glob("*.yaml")):
+            shutil.copyfile(file, target / file.name)
+    source = modules.source("multus", _NETWORKS_MODULE) / "artifacts" / "networks-crd.yaml"
+    definition = _without_descriptions(yaml.safe_load(source.read_text()))
+    (root / NETWORKS).write_text(yaml.safe_dump(definition, sort_keys=False))
 
 
-def generated() -> Path:
-    """Folder of the CRDs as controller-gen writes them, built once for each version of it and of the module."""
+def files(root: Path) -> Iterator[Path]:
+    """All definitions that the charts under `root` hold."""
+    for pattern in FILES:
+        yield from sorted(root.glob(pattern))
+
+
+def generated(types: Types) -> Path:
+    """Folder of the definitions as controller-gen writes them, built once for each version of it and of the module."""
     generator = tools.binary("controller-gen")
-    key = cache.digest(tools.FOLDER / TOOL, generator.parent.name, PACKAGE, OPTIONS)
+    key = cache.digest(tools.FOLDER / types.tool, generator.parent.name, types.package, types.options)
 
     def build(folder: Path) -> None:
-        command: list[str | Path] = [generator, OPTIONS, f"paths={PACKAGE}", f"output:crd:artifacts:config={folder}"]
-        with progress.step("generating CRDs"):
-            progress.run(command, log="generate-crds", environment=environment(), cwd=tools.FOLDER / TOOL)
+        command: list[str | Path] = [
+            *(generator, types.options, f"paths={types.package}", f"output:crd:artifacts:config={folder}")
+        ]
+        with progress.step(f"generating the CRDs of {types.tool}"):
+            progress.run(command, log="generate-crds", environment=modules.environment(), cwd=tools.FOLDER / types.tool)
 
     return cache.cached("crds", key, build)
+
+
+def _without_descriptions(tree: Any) -> Any:
+    if isinstance(tree, dict):
+        return {key: _without_descriptions(value) for key, value in tree.items() if key != "description"}
+    return tree

@@ -64,6 +64,6 @@ def schema_only() -> Peer:
     """PyYAML's C parser and jsonschema, no rules."""
     from importlib.metadata import version
 
-    schema = ROOT / crd_schemas.FOLDER / "pytorchjob_v1.json"
+    schema = ROOT / crd_schemas.FOLDER / "kubeflow.org" / "pytorchjob_v1.json"
     name = "PyYAML + jsonschema, no rules"
     return Peer(name, version("jsonschema"), [str(BIN / "python"), "-c", SCHEMA_ONLY, str(schema)])
