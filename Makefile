@@ -10,7 +10,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python -m
 E2E := trainyard-e2e
-SHELL_SCRIPTS := .ci/run tests/cluster/node/usr/local/bin/*
+SHELL_SCRIPTS := .ci/run tests/cluster/node/usr/local/bin/* charts/*/files/*/*.sh
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 

@@ -12,6 +12,7 @@ import pytest
 from tests.cluster import api, loading, rails
 from tests.cluster.cluster import Cluster
 from tests.cluster.engine import Engine
+from tests.cluster.errors import ClusterError
 from tests.jobs import networks
 from tests.jobs.helm import Helm
 from tests.jobs.run import Run
@@ -44,17 +45,21 @@ print("result", json.dumps(said))
 def rail(cluster: Cluster, engine: Engine) -> Iterator[str]:
     """A network between the nodes that pods may join as `rail-0`; its interface on the nodes."""
     interface = rails.add(cluster, engine)
-    network: networks.Network = {
+    # Addresses that leaked are looked for every minute.
+    networks.install(cluster, engine, [on_rail(interface)], settings={"whereabouts.reconcile": "* * * * *"})
+    yield interface
+    Helm(cluster.kubeconfig).uninstall(networks.RELEASE, namespace=networks.NAMESPACE)
+    rails.remove(cluster, engine)
+
+
+def on_rail(interface: str) -> networks.Network:
+    """The network `rail-0` on an interface of the nodes."""
+    return {
         "name": "rail",
         "type": "macvlan",
         "ipam": {"type": "whereabouts", "subnet": SUBNET},
         "rails": [{"master": interface}],
     }
-    # Addresses that leaked are looked for every minute.
-    networks.install(cluster, engine, [network], settings={"whereabouts.reconcile": "* * * * *"})
-    yield interface
-    Helm(cluster.kubeconfig).uninstall(networks.RELEASE, namespace=networks.NAMESPACE)
-    rails.remove(cluster, engine)
 
 
 def settings(*, rounds: int) -> dict[str, object]:
@@ -128,8 +133,8 @@ def test_a_pod_that_asks_for_no_rail_has_none_and_says_so(digits: Run, rail: str
     run.uninstall()
 
 
-def idle_pods(image: str, namespace: str) -> dict[str, Any]:
-    """A Deployment of pods that do nothing, on the rail."""
+def idle_pods(image: str, namespace: str, *, count: int, on_the_rail: bool) -> dict[str, Any]:
+    """A Deployment of pods that do nothing."""
     container = {
         "name": "idle",
         "image": image,
@@ -144,13 +149,13 @@ def idle_pods(image: str, namespace: str) -> dict[str, Any]:
         },
     }
     labels = {"app": "idle"}
-    annotations = {"k8s.v1.cni.cncf.io/networks": f"{networks.NAMESPACE}/rail-0"}
+    annotations = {"k8s.v1.cni.cncf.io/networks": f"{networks.NAMESPACE}/rail-0"} if on_the_rail else {}
     template = {"metadata": {"labels": labels, "annotations": annotations}, "spec": {"containers": [container]}}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "idle", "namespace": namespace},
-        "spec": {"replicas": PODS, "selector": {"matchLabels": labels}, "template": template},
+        "spec": {"replicas": count, "selector": {"matchLabels": labels}, "template": template},
     }
 
 
@@ -168,7 +173,8 @@ def test_a_hundred_pods_at_once_get_addresses_of_their_own_and_give_them_back_wh
     connection: Any,
 ) -> None:
     image = loading.load(cluster, engine, "whereabouts")
-    api.kubectl(cluster.kubeconfig, "apply", "-f", "-", stdin=json.dumps(idle_pods(image, namespace)))
+    pods = idle_pods(image, namespace, count=PODS, on_the_rail=True)
+    api.kubectl(cluster.kubeconfig, "apply", "-f", "-", stdin=json.dumps(pods))
     api.wait_until(
         lambda: len(addresses(connection, namespace, "app=idle")) == PODS,
         what=f"{PODS} pods to have their addresses",
@@ -187,3 +193,45 @@ def test_a_hundred_pods_at_once_get_addresses_of_their_own_and_give_them_back_wh
     )
     assert daemons
     assert {status.restartCount for pod in daemons for status in pod.status.containerStatuses} == {0}
+
+
+def test_a_run_trains_on_while_the_networks_are_upgraded_rolled_back_and_uninstalled(
+    digits: Run, rail: str, cluster: Cluster, engine: Engine, connection: Any
+) -> None:
+    helm = Helm(cluster.kubeconfig)
+    run = Run(digits.cluster, digits.engine, digits.namespace, "long")
+    run.install(settings=settings(rounds=1_000_000))
+
+    def sent() -> int:
+        counter = ("cat", "/sys/class/net/net1/statistics/tx_bytes")
+        return int(
+            api.kubectl(cluster.kubeconfig, "-n", run.namespace, "exec", f"{run.release}-master-0", "--", *counter)
+        )
+
+    def require_traffic() -> None:
+        before = api.wait_until(sent, what="the run to use the rail", seconds=120)
+        api.wait_until(lambda: sent() > before + (MEBIBYTES << 20), what="the run to sum on", seconds=60)
+
+    def names() -> set[str]:
+        found = api.objects(connection, "k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition")
+        return {network.metadata.name for network in found}
+
+    require_traffic()
+    other: networks.Network = {"name": "other", "type": "bridge", "bridge": "br1", "ipam": {"type": "none"}}
+    networks.install(cluster, engine, [on_rail(rail), other], settings={"multus.logLevel": "debug"})
+    assert names() == {"rail-0", "other"}
+    require_traffic()
+
+    helm.run("rollback", networks.RELEASE, "1", "--namespace", networks.NAMESPACE)
+    networks.wait_ready(cluster)
+    assert names() == {"rail-0"}
+    require_traffic()
+
+    helm.uninstall(networks.RELEASE, namespace=networks.NAMESPACE)
+    require_traffic()
+    plain = idle_pods(loading.load(cluster, engine, "whereabouts"), run.namespace, count=2, on_the_rail=False)
+    api.kubectl(cluster.kubeconfig, "apply", "-f", "-", stdin=json.dumps(plain))
+    api.wait_until(
+        lambda: api.deployment_available(connection, run.namespace, "idle"), what="pods without a rail", seconds=60
+    )
+    run.uninstall()

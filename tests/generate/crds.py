@@ -40,7 +40,7 @@ TYPES = (
         "github.com/k8snetworkplumbingwg/whereabouts/pkg/api/whereabouts.cni.cncf.io/v1alpha1",
     ),
 )
-# The types of NetworkAttachmentDefinition do not say how it is called: the definition is the one that their module holds.
+# The types of NetworkAttachmentDefinition do not say how it is called: this is the definition that their module holds.
 NETWORKS = Path("charts/training-networks/crds/k8s.cni.cncf.io_network-attachment-definitions.yaml")
 _NETWORKS_MODULE = "github.com/k8snetworkplumbingwg/network-attachment-definition-client"
 
