@@ -15,7 +15,7 @@ from tests.cluster.errors import ClusterError
 from . import namespace as namespaces
 from .follow import Outcome, follow
 from .helm import Helm, Settings
-from .namespace import PYTORCHJOB, Kind
+from .namespace import PYTORCHJOB, TRAINJOB, Kind
 
 CHART = "training-job"
 ERROR = re.compile(r"\b\w*error\b", re.IGNORECASE)
@@ -39,7 +39,9 @@ class Run:
 
     def image(self) -> str:
         """Reference of the kind's image, loaded into the nodes when it is not there."""
-        return loading.load(self.cluster, self.engine, "trainer" if self.kind == PYTORCHJOB else "frameworks")
+        return loading.load(
+            self.cluster, self.engine, "trainer" if self.kind in (PYTORCHJOB, TRAINJOB) else "frameworks"
+        )
 
     def settings(self) -> Settings:
         """What the chart has to be told on this cluster: kind, image, and a class that several nodes share."""

@@ -1,6 +1,9 @@
 {{/*
 What `helm upgrade` may do to a run that is going on. The operator takes a changed pod template for the pods that it
 creates from then on and leaves the others: values would take no effect, or take effect in the one pod that restarts.
+A TrainJob takes no other values at all: Trainer writes them into its JobSet only while that is suspended, and JobSet then
+refuses all but a few fields, the suspension of the run with them (trainer v2.1.0, plugins/jobset/jobset.go: Build; jobset
+v0.10.1, pkg/webhooks/jobset_webhook.go: ValidateUpdate).
 */}}
 
 {{/*
@@ -18,7 +21,7 @@ Takes (dict "root" <root context> "apiVersion" <of the job> "kind" <of the job> 
 {{- $live := include "training-job.liveMetadata" . | fromYaml -}}
 {{- with get ($live.annotations | default dict) "trainyard/pods" -}}
 {{- $queued := hasKey ($live.labels | default dict) "kueue.x-k8s.io/queue-name" -}}
-{{- include "training-job.compare" (dict "old" (fromYaml .) "new" $marks "queued" $queued) -}}
+{{- include "training-job.compare" (dict "old" (fromYaml .) "new" $marks "queued" $queued "kind" $.kind) -}}
 {{- end -}}
 {{- end -}}
 trainyard/pods: {{ toRawJson $marks | toRawJson }}
@@ -52,16 +55,17 @@ the dict of training-job.records.
 
 {{/*
 training-job.liveMetadata: the metadata of the job in the cluster, as YAML; nothing when there is no job, when it has
-ended or is suspended, or when the new values suspend it: then no pod is left that has other values. Takes the dict of
-training-job.records.
+ended or is suspended, or when the new values suspend it: then no pod is left that has other values. A TrainJob keeps
+them while it is suspended, too. Takes the dict of training-job.records.
 */}}
 {{- define "training-job.liveMetadata" -}}
 {{- $root := .root -}}
 {{- if $root.Capabilities.APIVersions.Has (printf "%s/%s" .apiVersion .kind) -}}
 {{- $job := lookup .apiVersion .kind $root.Release.Namespace (include "training-job.name" $root) -}}
-{{- $held := or $root.Values.runPolicy.suspend ((($job.spec | default dict).runPolicy | default dict).suspend) -}}
+{{- $suspended := or $root.Values.runPolicy.suspend ((($job.spec | default dict).runPolicy | default dict).suspend) -}}
+{{- $held := and $suspended (ne .kind "TrainJob") -}}
 {{- range ($job.status | default dict).conditions -}}
-{{- if and (has .type (list "Succeeded" "Failed")) (eq .status "True") -}}
+{{- if and (has .type (list "Succeeded" "Complete" "Failed")) (eq .status "True") -}}
 {{- $held = true -}}
 {{- end -}}
 {{- end -}}
@@ -73,7 +77,7 @@ training-job.records.
 
 {{/*
 training-job.compare: fails with the fields that differ. Takes (dict "old" <marks of the job> "new" <marks> "queued"
-<whether Kueue runs the job>).
+<whether Kueue runs the job> "kind" <of the job>).
 */}}
 {{- define "training-job.compare" -}}
 {{- $old := .old -}}
@@ -91,6 +95,10 @@ training-job.compare: fails with the fields that differ. Takes (dict "old" <mark
 {{- end -}}
 {{- $way := printf "%s, or uninstall it and install it again: it resumes from its last checkpoint." $hold -}}
 {{- $force := "With upgrade.force=true the pods that run stay as they are, and those that restart differ from them." -}}
-{{- fail (printf "the run is going on, and its pods cannot change: %s. %s %s" (join ", " $changed) $way $force) -}}
+{{- $advice := printf "%s %s" $way $force -}}
+{{- if eq .kind "TrainJob" -}}
+{{- $advice = "Uninstall it and install it again: it resumes from its last checkpoint." -}}
+{{- end -}}
+{{- fail (printf "the run is going on, and its pods cannot change: %s. %s" (join ", " $changed) $advice) -}}
 {{- end -}}
 {{- end -}}
