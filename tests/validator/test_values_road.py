@@ -166,7 +166,7 @@ ELASTIC = some(
 )
 
 
-KIND = st.sampled_from(("PyTorchJob",) * 4 + ("MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob"))
+KIND = st.sampled_from(("PyTorchJob",) * 4 + ("TrainJob",) * 2 + ("MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob"))
 MPI = some(
     apiVersion=st.sampled_from(("kubeflow.org/v2beta1", "kubeflow.org/v1")),
     implementation=st.sampled_from(("OpenMPI", "Intel", "MPICH")),
