@@ -18,7 +18,7 @@ from tests.jobs import checkpoint, kubeflow_trainer
 from tests.jobs import namespace as namespaces
 from tests.jobs.follow import Outcome
 from tests.jobs.helm import Helm
-from tests.jobs.namespace import TRAINJOB, Kind
+from tests.jobs.namespace import TRAINJOB
 from tests.jobs.run import CHART, Run
 
 # Two nodes of two processes each.
@@ -64,6 +64,7 @@ def epochs(outcome: Outcome) -> list[tuple[str, str, str]]:
 
 
 def follow(run: Run) -> Outcome:
+    """The run, followed to its success."""
     outcome = run.follow()
     run.require_success(outcome)
     return outcome
@@ -78,14 +79,15 @@ def before(digits: Run, values: Path) -> Outcome:
     return outcome
 
 
-def of(digits: Run, release: str, kind: Kind = TRAINJOB) -> Run:
-    return Run(digits.cluster, digits.engine, digits.namespace, release, kind=kind)
+def of(digits: Run, release: str, program: str = "helm") -> Run:
+    """A TrainJob beside the run."""
+    return Run(digits.cluster, digits.engine, digits.namespace, release, program, TRAINJOB)
 
 
 def test_one_line_makes_a_pytorchjob_a_trainjob_with_the_same_losses(
     before: Outcome, digits: Run, values: Path
 ) -> None:
-    run = of(digits, "same")
+    run = of(digits, "same", program="helm4")
     assert run.settings().items() - digits.settings().items() == {("kind", "TrainJob")}
     run.install(values=[values])
     after = follow(run)

@@ -6,11 +6,11 @@ needs one, a branch in _program.tpl; everything else is the same for all of them
 {{/*
 training-job.kind: what the operator of the run's kind insists on, as YAML. `container` and `port` are found by their
 names: others are refused by its webhook, or leave the pods without a rendezvous. The number of the port is the
-operator's default; a PyTorchJob has `torchrun.port`. `variables` it appends to the
-container: of two entries with one name the last counts. All of it is in the Go types and in `SetPodEnv` or
-`SetClusterSpec` of kubeflow/training-operator v1.9.3; for MPIJob v2beta1 in `newWorker` and `newLauncherPodTemplate` of
-kubeflow/mpi-operator v0.7.0. In a TrainJob it is the chart that writes the variables: see `training-job.peers`. Takes
-the root context.
+operator's default; a PyTorchJob and a TrainJob have `torchrun.port`. `variables` it appends to the container: of two
+entries with one name the last counts. All of it is in the Go types and in `SetPodEnv` or `SetClusterSpec` of
+kubeflow/training-operator v1.9.3; for MPIJob v2beta1 in `newWorker` and `newLauncherPodTemplate` of
+kubeflow/mpi-operator v0.7.0. In a TrainJob the chart itself writes them: see `training-job.peers`. Takes the root
+context.
 */}}
 {{- define "training-job.kind" -}}
 {{- $kinds := include "training-job.kinds" . | fromYaml -}}
@@ -19,15 +19,18 @@ the root context.
 
 {{/* training-job.kinds: the table of which `training-job.kind` is a row. Takes the root context. */}}
 {{- define "training-job.kinds" -}}
-{{- range $kind, $names := dict "PyTorchJob" (list "pytorch" "pytorchjob-port") "TrainJob" (list "node" "torchrun") }}
-{{ $kind }}:
-  container: {{ first $names }}
-  port: {name: {{ last $names }}}
-  variables: [MASTER_ADDR, MASTER_PORT, WORLD_SIZE, RANK, PYTHONUNBUFFERED, PET_MASTER_ADDR, PET_MASTER_PORT,
-    PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE
-    {{- if $.Values.elastic.enabled }}, PET_RDZV_ENDPOINT, PET_RDZV_BACKEND, PET_RDZV_ID, PET_RDZV_CONF,
+{{- $torch := list "MASTER_ADDR" "MASTER_PORT" "WORLD_SIZE" "RANK" "PYTHONUNBUFFERED" "PET_MASTER_ADDR"
+    "PET_MASTER_PORT" "PET_NNODES" "PET_NODE_RANK" "PET_NPROC_PER_NODE" | join ", " -}}
+PyTorchJob:
+  container: pytorch
+  port: {name: pytorchjob-port}
+  variables: [{{ $torch }}
+    {{- if .Values.elastic.enabled }}, PET_RDZV_ENDPOINT, PET_RDZV_BACKEND, PET_RDZV_ID, PET_RDZV_CONF,
     PET_MAX_RESTARTS{{ end }}]
-{{- end }}
+TrainJob:
+  container: node
+  port: {name: torchrun}
+  variables: [{{ $torch }}]
 TFJob:
   container: tensorflow
   port: {name: tfjob-port, number: 2222}
@@ -52,7 +55,7 @@ MPIJob:
     I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS, I_MPI_PERHOST, HYDRA_HOST_FILE, HYDRA_LAUNCHER_EXTRA_ARGS]
 {{- end -}}
 
-{{/* training-job.isPyTorch: "true" for the kinds whose pods start PyTorch by `launcher`, or "". Takes the root context. */}}
+{{/* training-job.isPyTorch: "true" for the kinds that start PyTorch by `launcher`, or "". Takes the root context. */}}
 {{- define "training-job.isPyTorch" -}}
 {{- if has .Values.kind (list "PyTorchJob" "TrainJob") -}}
 true
@@ -69,8 +72,9 @@ job: jobset.sigs.k8s.io/jobset-name
 role: jobset.sigs.k8s.io/replicatedjob-name
 index: batch.kubernetes.io/job-completion-index
 {{- else -}}
+{{- $isMpiOperator := eq (include "training-job.operator" .) "mpi-operator" -}}
 job: training.kubeflow.org/job-name
-role: training.kubeflow.org/{{ ternary "job-role" "replica-type" (eq (include "training-job.operator" .) "mpi-operator") }}
+role: training.kubeflow.org/{{ ternary "job-role" "replica-type" $isMpiOperator }}
 index: training.kubeflow.org/replica-index
 {{- end -}}
 {{- end -}}
@@ -108,7 +112,8 @@ context.
 {{- $workers := sub .Values.nodes $firsts -}}
 {{- $most := sub (include "training-job.mostNodes" .) $firsts -}}
 {{- if gt (int $workers) 0 -}}
-{{- $_ := set $roles (ternary "Node" "Worker" (eq $kind "TrainJob")) (dict "replicas" $workers "most" $most "resources" $resources "node" true) -}}
+{{- $role := ternary "Node" "Worker" (eq $kind "TrainJob") -}}
+{{- $_ := set $roles $role (dict "replicas" $workers "most" $most "resources" $resources "node" true) -}}
 {{- end -}}
 {{- toYaml $roles -}}
 {{- end -}}
@@ -123,7 +128,7 @@ the root context.
 {{- get $values .Values.kind | default (dict "count" 0) | toYaml -}}
 {{- end -}}
 
-{{/* training-job.operator: `training-operator`, `mpi-operator` or `trainer`: who takes the run. Takes the root context. */}}
+{{/* training-job.operator: `training-operator`, `mpi-operator` or `trainer`: whose run it is. Takes the root context. */}}
 {{- define "training-job.operator" -}}
 {{- if eq .Values.kind "TrainJob" -}}
 trainer

@@ -49,9 +49,9 @@ or wants every host's name in a file; torchrun in each pod sets the same variabl
 
 {{/*
 training-job.torchrun: torchrun with its options. With a Master, and in an elastic run, the operator tells torchrun how
-to meet through PET_* variables, and in a TrainJob the chart does. Without one it sets no address, so the Workers meet at worker 0, under the name of the
-Service that the operator makes for it. That name resolves only once the pod runs: torchrun asks again until the
-timeout.
+to meet through PET_* variables, and in a TrainJob the chart does. Without one it sets no address, so the Workers meet
+at worker 0, under the name of the Service that the operator makes for it. That name resolves only once the pod runs:
+torchrun asks again until the timeout.
 */}}
 {{- define "training-job.torchrun" -}}
 {{- $timeout := int .Values.torchrun.timeoutSeconds -}}

@@ -4,7 +4,7 @@ Trainer makes a JobSet of the two, with one Job whose pods are the nodes of the 
 kubernetes-sigs/jobset v0.10.1. Every helper takes the root context.
 */}}
 
-{{/* training-job.podRestartPolicy: of the pods of the run's Job, or nothing where the operator writes it into them. */}}
+{{/* training-job.podRestartPolicy: of the pods of the run's Job; nothing where the operator writes it into them. */}}
 {{- define "training-job.podRestartPolicy" -}}
 {{- if eq .Values.kind "TrainJob" -}}
 {{- ternary "OnFailure" "Never" (eq .Values.restartPolicy "OnFailure") -}}

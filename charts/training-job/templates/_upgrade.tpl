@@ -1,9 +1,9 @@
 {{/*
 What `helm upgrade` may do to a run that is going on. The operator takes a changed pod template for the pods that it
 creates from then on and leaves the others: values would take no effect, or take effect in the one pod that restarts.
-A TrainJob takes no other values at all: Trainer writes them into its JobSet only while that is suspended, and JobSet then
-refuses all but a few fields, the suspension of the run with them (trainer v2.1.0, plugins/jobset/jobset.go: Build; jobset
-v0.10.1, pkg/webhooks/jobset_webhook.go: ValidateUpdate).
+A TrainJob takes no other values at all: Trainer writes them into its JobSet only while that is suspended, and JobSet
+then refuses all but a few fields, the suspension of the run with them (trainer v2.1.0, plugins/jobset/jobset.go: Build;
+jobset v0.10.1, pkg/webhooks/jobset_webhook.go: ValidateUpdate).
 */}}
 
 {{/*
