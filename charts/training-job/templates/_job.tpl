@@ -4,8 +4,15 @@ What the objects of all kinds have in common. Every helper takes the root contex
 
 {{/* training-job.apiVersion: that of the run's object. */}}
 {{- define "training-job.apiVersion" -}}
+{{- get (include "training-job.apiVersions" . | fromYaml) .Values.kind -}}
+{{- end -}}
+
+{{/* training-job.apiVersions: that of each kind, as YAML. */}}
+{{- define "training-job.apiVersions" -}}
 {{- $others := dict "MPIJob" .Values.mpi.apiVersion "TrainJob" "trainer.kubeflow.org/v1alpha1" -}}
-{{- get $others .Values.kind | default "kubeflow.org/v1" -}}
+{{- range $kind := keys (include "training-job.kinds" . | fromYaml) | sortAlpha }}
+{{ $kind }}: {{ get $others $kind | default "kubeflow.org/v1" }}
+{{- end }}
 {{- end -}}
 
 {{/* training-job.metadata: the metadata of the run's object. */}}

@@ -18,6 +18,7 @@ Takes (dict "root" <root context> "apiVersion" <of the job> "kind" <of the job> 
 {{- define "training-job.records" -}}
 {{- $marks := include "training-job.marks" . | fromYaml -}}
 {{- if and .root.Release.IsUpgrade (not .root.Values.upgrade.force) -}}
+{{- include "training-job.refuseOtherKind" .root -}}
 {{- $live := include "training-job.liveMetadata" . | fromYaml -}}
 {{- with get ($live.annotations | default dict) "trainyard/pods" -}}
 {{- $queued := hasKey ($live.labels | default dict) "kueue.x-k8s.io/queue-name" -}}
@@ -71,6 +72,20 @@ them while it is suspended, too. Takes the dict of training-job.records.
 {{- end -}}
 {{- if and $job (not $held) -}}
 {{- pick $job.metadata "annotations" "labels" | toYaml -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.refuseOtherKind: fails when the release goes on as a job of another kind: Helm makes the new job before it
+deletes the old one. Takes the root context.
+*/}}
+{{- define "training-job.refuseOtherKind" -}}
+{{- range $kind, $version := omit (include "training-job.apiVersions" . | fromYaml) .Values.kind -}}
+{{- $live := include "training-job.liveMetadata" (dict "root" $ "kind" $kind "apiVersion" $version) | fromYaml -}}
+{{- if eq (get ($live.annotations | default dict) "meta.helm.sh/release-name") $.Release.Name -}}
+{{- $advice := "uninstall it and install it again: it resumes from its last checkpoint" -}}
+{{- fail (printf "kind: the run goes on as a %s, and both would write its checkpoints; %s" $kind $advice) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
