@@ -15,7 +15,7 @@ from tests.cluster.cluster import Cluster
 from tests.cluster.engine import Engine
 
 TOOL = "kubeflow-trainer"
-# Namespace and name of each Deployment, which its image is called like.
+# Namespace and name of each Deployment, and its image, which the program is called like.
 TRAINER = ("kubeflow-system", "kubeflow-trainer-controller-manager", "trainer-controller-manager")
 JOBSET = ("jobset-system", "jobset-controller-manager", "jobset")
 # Both make the certificates of their webhooks after the start, which reach their pods with the kubelet's next sync.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from .helm import Helm, Settings
 from .namespace import PYTORCHJOB, TRAINJOB, Kind
 
 CHART = "training-job"
+# Said by Trainer's webhook when its cache is behind: the README of the chart tells what to do then.
+UNHEARD = "specified trainingRuntime must be created before the TrainJob is created"
 ERROR = re.compile(r"\b\w*error\b", re.IGNORECASE)
 
 
@@ -61,7 +64,15 @@ class Run:
         """Install the release and return the chart's notes; nothing is left behind when Helm refuses it."""
         given = {**self.settings(), **(settings or {})}
         helm = Helm(self.cluster.kubeconfig, self.program)
-        return helm.install(self.release, CHART, namespace=self.namespace, settings=given, values=values)
+        install = functools.partial(
+            helm.install, self.release, CHART, namespace=self.namespace, settings=given, values=values
+        )
+        try:
+            return install()
+        except ClusterError as error:
+            if UNHEARD not in str(error):
+                raise
+            return install(upgrade=True)
 
     def follow(self, *, seconds: float = 300, on_line: Callable[[str, str], None] | None = None) -> Outcome:
         """Follow the run to its end."""
