@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import tarfile
 from collections.abc import Callable
@@ -34,6 +35,10 @@ OURS = {
     "mpi-operator": Loadable(
         lambda: system.reference(system.MPI_OPERATOR), lambda: system.archive((system.MPI_OPERATOR,))
     ),
+    **{
+        name: Loadable(functools.partial(system.reference, name), lambda: system.archive(system.KUBEFLOW_TRAINER))
+        for name in system.KUBEFLOW_TRAINER
+    },
     "storage": Loadable(lambda: system.reference(system.LOCAL_PATH), lambda: system.archive(system.TOOLS)),
 }
 

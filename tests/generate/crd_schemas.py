@@ -20,13 +20,17 @@ FILES = f"{FOLDER}/*.json"
 # How kubeconform is told to name the file of a kind: `pytorchjob_v1.json`.
 FILE_TEMPLATE = "{{.ResourceKind}}_{{.ResourceAPIVersion}}.json"
 
-# The MPI operator serves another MPIJob, under the name of the training operator's CRD: no chart here installs it.
-_MPI_OPERATOR = "github.com/kubeflow/mpi-operator"
-_MPI_CRD = Path("manifests/base/kubeflow.org_mpijobs.yaml")
+# No chart here installs these: tool folder that pins the module, the module, and where its CRDs are. The MPI operator
+# serves another MPIJob, under the name of the training operator's CRD.
+_OTHERS = (
+    ("mpi-operator", "github.com/kubeflow/mpi-operator", "manifests/base/kubeflow.org_mpijobs.yaml"),
+    ("kubeflow-trainer", "github.com/kubeflow/trainer/v2", "manifests/base/crds/trainer.kubeflow.org_*.yaml"),
+    ("kubeflow-trainer", "sigs.k8s.io/jobset", "config/components/crd/bases/jobset.x-k8s.io_*.yaml"),
+)
 
 
 def write(root: Path) -> None:
-    """Write one file per served kind and version, from the CRDs under `root` and from that of the MPI operator.
+    """Write one file per served kind and version, from the CRDs under `root` and from those of other operators.
 
     Raises `ClusterError` when there are no CRDs under `root`.
     """
@@ -37,7 +41,9 @@ def write(root: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     object_meta = kubernetes_schemas.definition(kubernetes_schemas.OBJECT_META)
     sources = {file: str(crds.FOLDER) for file in files}
-    sources[modules.source("mpi-operator", _MPI_OPERATOR) / _MPI_CRD] = f"{_MPI_OPERATOR}/{_MPI_CRD}"
+    for tool, module, pattern in _OTHERS:
+        folder = modules.source(tool, module)
+        sources |= {file: f"{module}/{file.relative_to(folder)}" for file in sorted(folder.glob(pattern))}
     for file, origin in sources.items():
         for name, schema in from_crd(yaml.load(file.read_text(), Loader=yaml.CSafeLoader), object_meta):
             schema["$comment"] = f"Generated from {origin} by `make generate`."
