@@ -76,11 +76,12 @@ def read(source: Source) -> tuple[list[Document], list[BrokenText]]:
 
 def roots(source: Source) -> tuple[Node, ...]:
     """All documents' roots of a file, parsed again unless it is among the last ones: findings come file by file."""
-    for known, nodes in _recent:
+    for known, nodes in tuple(_recent):
         if known == source:
             return nodes
-    _recent.append((source, tuple(_roots(source.text, []))))
-    return _recent[-1][1]
+    nodes = tuple(_roots(source.text, []))
+    _recent.append((source, nodes))
+    return nodes
 
 
 def _roots(text: str, broken: list[BrokenText]) -> Iterator[Node]:

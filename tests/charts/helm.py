@@ -66,8 +66,9 @@ def manifests(name: str, chart: str, scenario: str | None = None) -> str:
 
 
 def objects(text: str) -> list[dict[str, Any]]:
-    """The objects of a stream of YAML documents."""
-    return [document for document in yaml.load_all(text, Loader=yaml.CSafeLoader) if document]
+    """The objects of a stream of YAML documents, those of a List each by itself."""
+    documents = [document for document in yaml.load_all(text, Loader=yaml.CSafeLoader) if document]
+    return [found for one in documents for found in (one["items"] if one["kind"] == "List" else [one])]
 
 
 def values_of(chart: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from validator.rules.scripts import token_in_plain_env
 from .helm import CHARTS, HELMS, objects, template
 
 CHART = CHARTS["training-job"]
-KINDS = ("PyTorchJob", "MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob")
+KINDS = ("PyTorchJob", "MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob", "TrainJob")
 
 # Whatever a program may be given, except NUL, which no argv can hold, and characters that YAML cannot carry.
 TEXTS = st.text(
@@ -96,12 +96,13 @@ def test_arguments_and_environment_reach_the_program_as_written(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_run_is_one_object_of_its_kind(kind: str) -> None:
+def test_a_run_is_one_object_of_its_kind_beside_the_runtime_of_a_trainjob(kind: str) -> None:
     result = template("helm", CHART, values={"kind": kind, "train": {"script": "/app/train.py"}})
 
     assert result.returncode == 0, result.stderr
     found = [made["kind"] for made in objects(result.stdout)]
-    assert sorted(found) == sorted([kind, "PersistentVolumeClaim"])
+    runtime = ["TrainingRuntime"] if kind == "TrainJob" else []
+    assert sorted(found) == sorted([kind, "PersistentVolumeClaim", *runtime])
 
 
 @pytest.mark.parametrize("name", HELMS)

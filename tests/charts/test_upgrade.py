@@ -14,7 +14,10 @@ import yaml
 from .helm import CHARTS, RELEASE, objects, template, tool
 
 CHART = CHARTS["training-job"]
-JOB = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {"runPolicy": {"suspend": False}}}
+JOBS: dict[str, dict[str, Any]] = {
+    "PyTorchJob": {"apiVersion": "kubeflow.org/v1", "spec": {"runPolicy": {"suspend": False}}},
+    "TrainJob": {"apiVersion": "trainer.kubeflow.org/v1alpha1", "spec": {"suspend": False}},
+}
 RUN: dict[str, Any] = {"nodes": 4, "env": {"LEVEL": "debug"}, "resources": {"limits": {"nvidia.com/gpu": 8}}}
 
 # What changes on a run of RUN, and the fields that the refusal names; none: the run takes it while it goes on.
@@ -59,12 +62,24 @@ DATA_UPGRADES: list[tuple[dict[str, Any], str]] = [
     ({"volumes": {"new": {"create": {"size": "1Gi"}, "mountPath": "/new"}}}, "pod.pytorch.volumeMounts, pod.volumes"),
 ]
 
+TRAINJOB: dict[str, Any] = {"kind": "TrainJob", "nodes": 4, "scheduling": {"gang": {"scheduler": "volcano"}}}
+TRAINJOB_UPGRADES: list[tuple[dict[str, Any], str]] = [
+    ({"runPolicy": {"suspend": True}}, ""),
+    ({"checkpoints": {"size": "20Gi", "keep": False}}, ""),
+    ({"runPolicy": {"restartsPerNode": 9}}, "policy"),
+    ({"runPolicy": {"activeDeadlineSeconds": 60}}, "policy"),
+    ({"scheduling": {"gang": {"queue": "research"}}}, "policy"),
+    ({"restartPolicy": "Never"}, "pod.restartPolicy, policy, restartPolicy"),
+    ({"image": {"tag": "2"}, "runPolicy": {"suspend": True}}, "pod.node.image"),
+    ({"nodes": 3}, "pod.node.env, policy, replicas"),
+]
+
 
 def records(values: Any) -> dict[str, str]:
     """The annotations of the job of a run with these values."""
     result = template("helm", CHART, values=values)
     assert result.returncode == 0, result.stderr
-    (job,) = (found for found in objects(result.stdout) if found["kind"] == "PyTorchJob")
+    (job,) = (found for found in objects(result.stdout) if found["kind"] in JOBS)
     annotations: dict[str, str] = job["metadata"]["annotations"]
     return annotations
 
@@ -77,8 +92,8 @@ def merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("run", "upgrades"),
-    [(RUN, UPGRADES), (ELASTIC, ELASTIC_UPGRADES), (DATA, DATA_UPGRADES)],
-    ids=["fixed", "elastic", "data"],
+    [(RUN, UPGRADES), (ELASTIC, ELASTIC_UPGRADES), (DATA, DATA_UPGRADES), (TRAINJOB, TRAINJOB_UPGRADES)],
+    ids=["fixed", "elastic", "data", "TrainJob"],
 )
 def test_an_upgrade_is_refused_for_the_values_that_pods_cannot_take(
     tmp_path: Path, run: dict[str, Any], upgrades: list[tuple[dict[str, Any], str]]
@@ -87,20 +102,23 @@ def test_an_upgrade_is_refused_for_the_values_that_pods_cannot_take(
     charts = tmp_path / "charts"
     shutil.copytree(CHART.parent / "common", charts / "common")
     chart = shutil.copytree(CHART, charts / CHART.name, symlinks=True, ignore=shutil.ignore_patterns("tests"))
-    live = JOB | {"metadata": {"name": RELEASE, "namespace": "team", "annotations": records(run)}}
+    kind = run.get("kind", "PyTorchJob")
+    group, _, version = JOBS[kind]["apiVersion"].partition("/")
+    name = f"{group}/{version}/{kind}"
+    metadata = {"name": RELEASE, "namespace": "team", "annotations": records(run)}
     suite = {
         "suite": "upgrades",
-        "templates": ["job/pytorchjob.yaml"],
+        "templates": [f"job/{kind.lower()}.yaml"],
         "release": {"name": RELEASE, "namespace": "team", "upgrade": True},
-        "capabilities": {"majorVersion": 1, "minorVersion": 34, "apiVersions": ["kubeflow.org/v1/PyTorchJob"]},
+        "capabilities": {"majorVersion": 1, "minorVersion": 34, "apiVersions": [name]},
         "kubernetesProvider": {
             "scheme": {
-                "kubeflow.org/v1/PyTorchJob": {
-                    "gvr": {"group": "kubeflow.org", "version": "v1", "resource": "pytorchjobs"},
+                name: {
+                    "gvr": {"group": group, "version": version, "resource": f"{kind.lower()}s"},
                     "namespaced": True,
                 }
             },
-            "objects": [live],
+            "objects": [JOBS[kind] | {"kind": kind, "metadata": metadata}],
         },
         "tests": [
             {
@@ -109,7 +127,7 @@ def test_an_upgrade_is_refused_for_the_values_that_pods_cannot_take(
                 "asserts": [
                     {"failedTemplate": {"errorPattern": rf"its pods cannot change: {re.escape(refused)}\. "}}
                     if refused
-                    else {"isKind": {"of": "PyTorchJob"}}
+                    else {"isKind": {"of": kind}}
                 ],
             }
             for number, (changes, refused) in enumerate(upgrades)

@@ -39,6 +39,10 @@ OURS = {
         name: Loadable(functools.partial(networks.reference, name), functools.partial(networks.archive, name))
         for name in networks.PROGRAMS
     },
+    **{
+        name: Loadable(functools.partial(system.reference, name), lambda: system.archive(system.KUBEFLOW_TRAINER))
+        for name in system.KUBEFLOW_TRAINER
+    },
     "storage": Loadable(lambda: system.reference(system.LOCAL_PATH), lambda: system.archive(system.TOOLS)),
 }
 

@@ -27,7 +27,11 @@ DOCUMENTED = "schemas/documented/*.yaml"
 
 # No chart here installs these: tool folder that pins the module, the module, and where its CRDs are. The MPI operator
 # serves another MPIJob, under the name of the training operator's CRD.
-_OTHERS = (("mpi-operator", "github.com/kubeflow/mpi-operator", "manifests/base/kubeflow.org_mpijobs.yaml"),)
+_OTHERS = (
+    ("mpi-operator", "github.com/kubeflow/mpi-operator", "manifests/base/kubeflow.org_mpijobs.yaml"),
+    ("kubeflow-trainer", "github.com/kubeflow/trainer/v2", "manifests/base/crds/trainer.kubeflow.org_*.yaml"),
+    ("kubeflow-trainer", "sigs.k8s.io/jobset", "config/components/crd/bases/jobset.x-k8s.io_*.yaml"),
+)
 
 
 def write(root: Path) -> None:

@@ -15,7 +15,7 @@ from urllib3.exceptions import HTTPError
 
 from tests.cluster import api
 
-from .namespace import PYTORCHJOB, Kind
+from .namespace import PYTORCHJOB, TRAINJOB, Kind
 
 POLL_SECONDS = 0.5
 # Reasons for which the kubelet tries again for ever. A first pull error may pass; the kubelet's own back-off says that
@@ -89,7 +89,8 @@ class Follower:
             return None
 
     def _pods(self) -> list[Any]:
-        selector = f"training.kubeflow.org/job-name={self._name}"
+        label = "jobset.sigs.k8s.io/jobset-name" if self._kind == TRAINJOB else "training.kubeflow.org/job-name"
+        selector = f"{label}={self._name}"
         return api.objects(self._connection, "v1", "Pod", namespace=self._namespace, label_selector=selector)
 
     def _ended(self) -> tuple[bool, str] | None:
@@ -97,8 +98,8 @@ class Follower:
         if job is None:
             return False, f"{self._kind[1]} {self._name} does not exist in namespace {self._namespace}"
         for condition in (job.status and job.status.conditions) or []:
-            if condition.status == "True" and condition.type in ("Succeeded", "Failed"):
-                return condition.type == "Succeeded", str(condition.message)
+            if condition.status == "True" and condition.type in ("Succeeded", "Complete", "Failed"):
+                return condition.type != "Failed", str(condition.message)
         return None
 
     def _cannot_start(self, pods: list[Any]) -> tuple[bool, str] | None:
@@ -110,7 +111,10 @@ class Follower:
             if (message := self._found_no_node(pod)) is not None:
                 return False, f"pod {pod.metadata.name} found no node within {UNSCHEDULABLE_SECONDS} s: {message}"
         if not pods:
-            selector = f"involvedObject.name={self._name},reason=FailedCreatePod"
+            of_trainjob = self._kind == TRAINJOB
+            maker = f"{self._name}-node-0" if of_trainjob else self._name
+            reason = "FailedCreate" if of_trainjob else "FailedCreatePod"
+            selector = f"involvedObject.name={maker},reason={reason}"
             for event in api.objects(
                 self._connection, "v1", "Event", namespace=self._namespace, field_selector=selector
             ):

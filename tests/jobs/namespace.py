@@ -10,6 +10,13 @@ from tests.cluster import api
 # Version and kind of a job's API.
 Kind = tuple[str, str]
 PYTORCHJOB = ("kubeflow.org/v1", "PyTorchJob")
+TRAINJOB = ("trainer.kubeflow.org/v1alpha1", "TrainJob")
+# What is made for a TrainJob, and is named like it.
+UNDER_TRAINJOB = (
+    ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"),
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"),
+    ("batch/v1", "Job"),
+)
 
 
 def create(kubeconfig: Path, name: str, *, level: str = "restricted") -> None:
@@ -30,7 +37,7 @@ def delete(kubeconfig: Path, name: str) -> None:
 def leftovers(kubeconfig: Path, namespace: str, release: str, kind: Kind = PYTORCHJOB) -> list[str]:
     """What of a release is still there: its pods, Services, ConfigMaps and jobs, as `kind/name`."""
     connection = api.connect(kubeconfig)
-    kinds = (("v1", "Pod"), ("v1", "Service"), ("v1", "ConfigMap"), kind)
+    kinds = (("v1", "Pod"), ("v1", "Service"), ("v1", "ConfigMap"), kind, *(UNDER_TRAINJOB if kind == TRAINJOB else ()))
     found = [
         (kind, item.metadata)
         for version, kind in kinds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,9 +16,11 @@ from tests.cluster.errors import ClusterError
 from . import namespace as namespaces
 from .follow import Outcome, follow
 from .helm import Helm, Settings
-from .namespace import PYTORCHJOB, Kind
+from .namespace import PYTORCHJOB, TRAINJOB, Kind
 
 CHART = "training-job"
+# Said by Trainer's webhook when its cache is behind: the README of the chart tells what to do then.
+UNHEARD = "specified trainingRuntime must be created before the TrainJob is created"
 ERROR = re.compile(r"\b\w*error\b", re.IGNORECASE)
 
 
@@ -39,7 +42,9 @@ class Run:
 
     def image(self) -> str:
         """Reference of the kind's image, loaded into the nodes when it is not there."""
-        return loading.load(self.cluster, self.engine, "trainer" if self.kind == PYTORCHJOB else "frameworks")
+        return loading.load(
+            self.cluster, self.engine, "trainer" if self.kind in (PYTORCHJOB, TRAINJOB) else "frameworks"
+        )
 
     def settings(self) -> Settings:
         """What the chart has to be told on this cluster: kind, image, and a class that several nodes share."""
@@ -59,7 +64,15 @@ class Run:
         """Install the release and return the chart's notes; nothing is left behind when Helm refuses it."""
         given = {**self.settings(), **(settings or {})}
         helm = Helm(self.cluster.kubeconfig, self.program)
-        return helm.install(self.release, CHART, namespace=self.namespace, settings=given, values=values)
+        install = functools.partial(
+            helm.install, self.release, CHART, namespace=self.namespace, settings=given, values=values
+        )
+        try:
+            return install()
+        except ClusterError as error:
+            if UNHEARD not in str(error):
+                raise
+            return install(upgrade=True)
 
     def follow(self, *, seconds: float = 300, on_line: Callable[[str, str], None] | None = None) -> Outcome:
         """Follow the run to its end."""

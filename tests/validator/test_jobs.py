@@ -184,6 +184,24 @@ def test_a_variable_is_that_of_the_config_map_in_the_job_s_own_namespace() -> No
     assert setting.value == "WARN"
 
 
+def test_a_runtime_is_the_one_of_the_train_job_s_own_file_when_several_have_its_name() -> None:
+    release = """
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainingRuntime
+    metadata: {{name: run, namespace: team}}
+    spec: {{mlPolicy: {{numNodes: {nodes}}}, template: {{spec: {{replicatedJobs: [{{name: node}}]}}}}}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {{name: run, namespace: team}}
+    spec: {{runtimeRef: {{name: run, kind: TrainingRuntime}}}}
+    """
+    texts = [textwrap.dedent(release.format(nodes=nodes)) for nodes in (2, 3, 4)]
+    documents = [document for text in texts for document in read(Source("run.yaml", text))[0]]
+    jobs = [run for run in project(documents).runs if run.kind == "TrainJob"]
+    assert [run.nodes for run in jobs] == [2, 3, 4]
+
+
 def test_the_launcher_of_an_mpi_runtime_is_one_of_the_nodes_only_when_it_trains() -> None:
     training = runs(MPI_RUNTIME.replace("LAUNCHER_TRAINS", "true"))["deepspeed"]
     calling = runs(MPI_RUNTIME.replace("LAUNCHER_TRAINS", "false"))["deepspeed"]

@@ -218,3 +218,26 @@ def test_values_without_effect_are_found_beside_a_deepspeed_configuration() -> N
         "launcher: deepspeed\ndeepspeed:\n  zeroStage: 1\n  scratch: {size: 7Gi}\n  config: {bf16: {enabled: true}}\n"
     )
     assert lines_found("value-without-effect", text) == [4]
+
+
+@pytest.mark.parametrize(
+    ("rule", "mistake"),
+    [
+        ("torchrun-nproc-gpu-mismatch", "processesPerNode: 16"),
+        ("nccl-word-boolean", 'nccl: {NCCL_IB_DISABLE: "true"}'),
+        ("gang-not-scheduled", "nodes: 8"),
+        ("shm-too-small-for-gpus", "sharedMemory: {size: 1Gi}"),
+    ],
+)
+def test_a_trainjob_of_values_is_judged_as_the_pytorchjob_of_them(rule: str, mistake: str) -> None:
+    values = {
+        "image": "image: {repository: registry.example.com/team/llm}",
+        "resources": "resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}",
+        "nodes": "nodes: 2",
+        "processesPerNode": "processesPerNode: 8",
+        "sharedMemory": "sharedMemory: {size: 16Gi}",
+        mistake.partition(":")[0]: mistake,
+    }
+    found = [lines_found(rule, "\n".join([f"kind: {kind}", *values.values()])) for kind in ("PyTorchJob", "TrainJob")]
+    assert found[0] == found[1]
+    assert len(found[0]) == 1

@@ -166,7 +166,8 @@ ELASTIC = some(
 )
 
 
-KIND = st.sampled_from(("PyTorchJob",) * 4 + ("MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob"))
+OTHER_KINDS = ("MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob")
+KIND = st.sampled_from(("PyTorchJob",) * 4 + ("TrainJob",) * 2 + OTHER_KINDS)
 MPI = some(
     apiVersion=st.sampled_from(("kubeflow.org/v2beta1", "kubeflow.org/v1")),
     implementation=st.sampled_from(("OpenMPI", "Intel", "MPICH")),

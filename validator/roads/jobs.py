@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from validator.facts.kubeflow import RUNTIMES
@@ -12,7 +12,7 @@ from validator.roads import train_jobs
 from validator.roads.pods import ConfigMaps, pod
 from validator.source import Place
 
-Runtimes = Mapping[tuple[str, str, str], Resource]
+Runtimes = Mapping[str, Sequence[Resource]]
 
 # Where the kinds of kubeflow.org keep their replicas, and which container the operator looks for.
 REPLICA_FIELDS = {
@@ -38,8 +38,7 @@ def run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) -> Run 
     if resource.kind in REPLICA_FIELDS and resource.api_version.startswith("kubeflow.org/"):
         roles = tuple(_replica_roles(resource, spec, at, config_maps))
     elif resource.kind == "TrainJob":
-        kind, name = text(spec, "runtimeRef", "kind") or "ClusterTrainingRuntime", text(spec, "runtimeRef", "name")
-        runtime = runtimes.get((kind, resource.namespace, name)) or runtimes.get((kind, "", name))
+        runtime = _runtime(resource, spec, runtimes)
         roles = tuple(_train_job_roles(resource, spec, runtime, config_maps))
     elif resource.kind in RUNTIMES:
         roles = tuple(role for role, _ in _runtime_roles(resource, resource, None, config_maps))
@@ -63,6 +62,19 @@ def run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) -> Run 
         runtime=runtime_spec,
         at=resource.at,
     )
+
+
+def _runtime(resource: Resource, spec: dict[str, Any], runtimes: Runtimes) -> Resource | None:
+    """The runtime that a TrainJob names; of several, which are not for one cluster, that of its own file."""
+    kind, name = text(spec, "runtimeRef", "kind") or "ClusterTrainingRuntime", text(spec, "runtimeRef", "name")
+    found = [
+        runtime
+        for runtime in runtimes.get(kind, ())
+        if runtime.name == name and runtime.namespace in (resource.namespace, "")
+    ]
+    source = resource.at.document.source
+    found.sort(key=lambda runtime: (runtime.at.document.source is source, runtime.namespace == resource.namespace))
+    return found[-1] if found else None
 
 
 def _replica_roles(resource: Resource, spec: dict[str, Any], at: Place, config_maps: ConfigMaps) -> Iterator[Role]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from validator.facts.api_limits import MAX_OBJECT, least_size
-from validator.facts.kubeflow import RUNTIMES
 from validator.fields import items, mapping, text
 from validator.model import Network, Project, Resource
 from validator.reading import BrokenText, embedded
@@ -30,11 +29,8 @@ def project(documents: Iterable[Document]) -> Project:
         (resource.namespace, resource.name): (mapping(resource.tree, "data"), resource.at.child("data"))
         for resource in kinds.get("ConfigMap", ())
     }
-    runtimes = {
-        (kind, resource.namespace, resource.name): resource for kind in RUNTIMES for resource in kinds.get(kind, ())
-    }
     accepted = (resource for resource in resources if not resource.is_too_large)
-    runs = tuple(run for resource in accepted if (run := jobs.run(resource, config_maps, runtimes)) is not None)
+    runs = tuple(run for resource in accepted if (run := jobs.run(resource, config_maps, kinds)) is not None)
     return Project(
         runs=runs,
         networks=tuple(_network(resource) for resource in kinds.get("NetworkAttachmentDefinition", ())),

@@ -90,6 +90,7 @@ def documents(files: Sequence[Document], release: str = RELEASE, namespace: str 
     """
     from validator.roads.templates.merging import merge
     from validator.roads.templates.running import FailedError
+    from validator.roads.templates.syntax import UnsupportedError
     from validator.roads.training_job.chart import chart
     from validator.roads.training_job.release import Release, merged, objects
 
@@ -101,8 +102,7 @@ def documents(files: Sequence[Document], release: str = RELEASE, namespace: str 
     seen = merged(own)
     count = sum(1 for _ in itertools.islice(leaves(seen), MAX_VALUES + 1))
     if count > MAX_VALUES:
-        advice = "`helm template ... | trainyard lint -` looks at what is made of them"
-        last.faults = lambda: (schema.Fault((), "wrong value", f"there are more than {MAX_VALUES:,} values; {advice}"),)
+        last.faults = lambda: (_too_much(f"there are more than {MAX_VALUES:,} values"),)
         return [*layers]
     faults = tuple(schema.faults(known.schema, seen))
     last.faults = lambda: faults
@@ -114,6 +114,10 @@ def documents(files: Sequence[Document], release: str = RELEASE, namespace: str 
         refusal = schema.Fault(error.origin.path if error.origin is not None else (), "wrong value", error.message)
         last.faults = lambda: (*faults, refusal)
         return [*layers]
+    except UnsupportedError as error:
+        unread = _too_much(f"the chart's templates make {error} of these values, which is not read here")
+        last.faults = lambda: (*faults, unread)
+        return [*layers]
 
     @functools.cache
     def inert() -> tuple[Path, ...]:
@@ -123,6 +127,11 @@ def documents(files: Sequence[Document], release: str = RELEASE, namespace: str 
 
     last.inert = inert
     return [*layers, *(_rendered(one, last.layers) for one in made if not one.is_hook)]
+
+
+def _too_much(what: str) -> schema.Fault:
+    advice = "`helm template ... | trainyard lint -` looks at what is made of them"
+    return schema.Fault((), "wrong value", f"{what}; {advice}")
 
 
 def _rendered(made: Made, layers: Layers) -> RenderedDocument:

@@ -4,7 +4,15 @@ What the objects of all kinds have in common. Every helper takes the root contex
 
 {{/* training-job.apiVersion: that of the run's object. */}}
 {{- define "training-job.apiVersion" -}}
-{{- ternary .Values.mpi.apiVersion "kubeflow.org/v1" (eq .Values.kind "MPIJob") -}}
+{{- get (include "training-job.apiVersions" . | fromYaml) .Values.kind -}}
+{{- end -}}
+
+{{/* training-job.apiVersions: that of each kind, as YAML. */}}
+{{- define "training-job.apiVersions" -}}
+{{- $others := dict "MPIJob" .Values.mpi.apiVersion "TrainJob" "trainer.kubeflow.org/v1alpha1" -}}
+{{- range $kind := keys (include "training-job.kinds" . | fromYaml) | sortAlpha }}
+{{ $kind }}: {{ get $others $kind | default "kubeflow.org/v1" }}
+{{- end }}
 {{- end -}}
 
 {{/* training-job.metadata: the metadata of the run's object. */}}
@@ -28,14 +36,15 @@ annotations:
         "restartPolicy" .Values.restartPolicy
         "nprocPerNode" .Values.processesPerNode
         "queue" (include "training-job.queueLabels" . | fromYaml)
+        "policy" (include "training-job.fixedPolicy" . | fromYaml)
         "managedBy" .Values.runPolicy.managedBy)) | nindent 2 }}
 {{- end -}}
 
-{{/* training-job.pods: the pod templates that differ, by name, as YAML: the nodes of a PyTorchJob are all alike. */}}
+{{/* training-job.pods: the pod templates that differ, by name, as YAML: the nodes of a PyTorch run are all alike. */}}
 {{- define "training-job.pods" -}}
 {{- $pods := dict -}}
 {{- range $role, $part := include "training-job.roles" . | fromYaml -}}
-{{- $name := ternary "pod" (lower $role) (eq $.Values.kind "PyTorchJob") -}}
+{{- $name := ternary (lower $role) "pod" (empty (include "training-job.isPyTorch" $)) -}}
 {{- $pod := include "training-job.pod" (dict "root" $ "role" $role "part" $part) | fromYaml -}}
 {{- $_ := set $pods $name $pod -}}
 {{- end -}}

@@ -6,10 +6,11 @@ needs one, a branch in _program.tpl; everything else is the same for all of them
 {{/*
 training-job.kind: what the operator of the run's kind insists on, as YAML. `container` and `port` are found by their
 names: others are refused by its webhook, or leave the pods without a rendezvous. The number of the port is the
-operator's default; a PyTorchJob has `torchrun.port`. `variables` it appends to the
-container: of two entries with one name the last counts. All of it is in the Go types and in `SetPodEnv` or
-`SetClusterSpec` of kubeflow/training-operator v1.9.3; for MPIJob v2beta1 in `newWorker` and `newLauncherPodTemplate` of
-kubeflow/mpi-operator v0.7.0. Takes the root context.
+operator's default; a PyTorchJob and a TrainJob have `torchrun.port`. `variables` it appends to the container: of two
+entries with one name the last counts. All of it is in the Go types and in `SetPodEnv` or `SetClusterSpec` of
+kubeflow/training-operator v1.9.3; for MPIJob v2beta1 in `newWorker` and `newLauncherPodTemplate` of
+kubeflow/mpi-operator v0.7.0. In a TrainJob the chart itself writes them: see `training-job.peers`. Takes the root
+context.
 */}}
 {{- define "training-job.kind" -}}
 {{- $kinds := include "training-job.kinds" . | fromYaml -}}
@@ -18,13 +19,18 @@ kubeflow/mpi-operator v0.7.0. Takes the root context.
 
 {{/* training-job.kinds: the table of which `training-job.kind` is a row. Takes the root context. */}}
 {{- define "training-job.kinds" -}}
+{{- $torch := list "MASTER_ADDR" "MASTER_PORT" "WORLD_SIZE" "RANK" "PYTHONUNBUFFERED" "PET_MASTER_ADDR"
+    "PET_MASTER_PORT" "PET_NNODES" "PET_NODE_RANK" "PET_NPROC_PER_NODE" | join ", " -}}
 PyTorchJob:
   container: pytorch
   port: {name: pytorchjob-port}
-  variables: [MASTER_ADDR, MASTER_PORT, WORLD_SIZE, RANK, PYTHONUNBUFFERED, PET_MASTER_ADDR, PET_MASTER_PORT,
-    PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE
+  variables: [{{ $torch }}
     {{- if .Values.elastic.enabled }}, PET_RDZV_ENDPOINT, PET_RDZV_BACKEND, PET_RDZV_ID, PET_RDZV_CONF,
     PET_MAX_RESTARTS{{ end }}]
+TrainJob:
+  container: node
+  port: {name: torchrun}
+  variables: [{{ $torch }}]
 TFJob:
   container: tensorflow
   port: {name: tfjob-port, number: 2222}
@@ -49,11 +55,36 @@ MPIJob:
     I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS, I_MPI_PERHOST, HYDRA_HOST_FILE, HYDRA_LAUNCHER_EXTRA_ARGS]
 {{- end -}}
 
+{{/* training-job.isPyTorch: "true" for the kinds that start PyTorch by `launcher`, or "". Takes the root context. */}}
+{{- define "training-job.isPyTorch" -}}
+{{- if has .Values.kind (list "PyTorchJob" "TrainJob") -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.podLabels: the keys of the labels by which the pods of a run are known, as YAML: `job` has the run's name,
+`role` the pod's role in small letters, `index` its number in the role. Takes the root context.
+*/}}
+{{- define "training-job.podLabels" -}}
+{{- if eq .Values.kind "TrainJob" -}}
+job: jobset.sigs.k8s.io/jobset-name
+role: jobset.sigs.k8s.io/replicatedjob-name
+index: batch.kubernetes.io/job-completion-index
+{{- else -}}
+{{- $isMpiOperator := eq (include "training-job.operator" .) "mpi-operator" -}}
+job: training.kubeflow.org/job-name
+role: training.kubeflow.org/{{ ternary "job-role" "replica-type" $isMpiOperator }}
+index: training.kubeflow.org/replica-index
+{{- end -}}
+{{- end -}}
+
 {{/*
 training-job.roles: the roles of the run's pods, as YAML: for each the number of `replicas`, the `most` that an elastic
 run may have, the key of the values that holds their `resources`, and whether each of them is one of the run's nodes
 (`node`). What is none only serves them, and needs no node of its own. One role may come first and decide when the run
-has succeeded; without it that is what all Workers do together. Takes the root context.
+has succeeded; without it that is what all Workers do together. In a TrainJob they are called Node. Takes the root
+context.
 */}}
 {{- define "training-job.roles" -}}
 {{- $kind := .Values.kind -}}
@@ -81,7 +112,8 @@ has succeeded; without it that is what all Workers do together. Takes the root c
 {{- $workers := sub .Values.nodes $firsts -}}
 {{- $most := sub (include "training-job.mostNodes" .) $firsts -}}
 {{- if gt (int $workers) 0 -}}
-{{- $_ := set $roles "Worker" (dict "replicas" $workers "most" $most "resources" $resources "node" true) -}}
+{{- $role := ternary "Node" "Worker" (eq $kind "TrainJob") -}}
+{{- $_ := set $roles $role (dict "replicas" $workers "most" $most "resources" $resources "node" true) -}}
 {{- end -}}
 {{- toYaml $roles -}}
 {{- end -}}
@@ -96,20 +128,28 @@ the root context.
 {{- get $values .Values.kind | default (dict "count" 0) | toYaml -}}
 {{- end -}}
 
-{{/* training-job.operator: `training-operator` or `mpi-operator`: who makes the pods. Takes the root context. */}}
+{{/* training-job.operator: `training-operator`, `mpi-operator` or `trainer`: whose run it is. Takes the root context. */}}
 {{- define "training-job.operator" -}}
+{{- if eq .Values.kind "TrainJob" -}}
+trainer
+{{- else -}}
 {{- $isNew := eq .Values.mpi.apiVersion "kubeflow.org/v2beta1" -}}
 {{- ternary "mpi-operator" "training-operator" (and (eq .Values.kind "MPIJob") $isNew) -}}
+{{- end -}}
 {{- end -}}
 
 {{/*
 training-job.firstPod: what `kubectl logs` is asked for to see how the run goes: the pod of rank 0, or the launcher,
-whose pod only its Job can name in v2beta1. Takes the root context.
+whose pod only its Job can name in v2beta1. The names of a TrainJob's pods end with letters that nobody knows before.
+Takes the root context.
 */}}
 {{- define "training-job.firstPod" -}}
 {{- $roles := include "training-job.roles" . | fromYaml -}}
 {{- $name := include "training-job.name" . -}}
-{{- if eq (include "training-job.operator" .) "mpi-operator" -}}
+{{- if eq .Values.kind "TrainJob" -}}
+{{- $labels := include "training-job.podLabels" . | fromYaml -}}
+-l {{ $labels.job }}={{ $name }},{{ $labels.index }}=0
+{{- else if eq (include "training-job.operator" .) "mpi-operator" -}}
 job/{{ $name }}-launcher
 {{- else if hasKey $roles "Launcher" -}}
 {{ $name }}-launcher
@@ -128,7 +168,10 @@ with which its operator would make nothing. Takes the root context.
 */}}
 {{- define "training-job.checkKind" -}}
 {{- $kind := .Values.kind -}}
-{{- if ne $kind "PyTorchJob" -}}
+{{- if and .Values.elastic.enabled (ne $kind "PyTorchJob") -}}
+{{- fail (printf "elastic: kind %s has a fixed number of pods; remove it, or write kind PyTorchJob" $kind) -}}
+{{- end -}}
+{{- if not (include "training-job.isPyTorch" .) -}}
 {{- include "training-job.checkOtherKind" . -}}
 {{- end -}}
 {{- if and (eq $kind "XGBoostJob") (ne .Values.layout "master-worker") -}}
@@ -140,17 +183,17 @@ with which its operator would make nothing. Takes the root context.
 {{- if eq $kind "MPIJob" -}}
 {{- include "training-job.checkMpi" . -}}
 {{- end -}}
+{{- if eq $kind "TrainJob" -}}
+{{- include "training-job.checkTrainJob" . -}}
+{{- end -}}
 {{- end -}}
 
-{{/* training-job.checkOtherKind: what only a PyTorchJob has, or can do. Takes the root context. */}}
+{{/* training-job.checkOtherKind: what only PyTorch has, or can do. Takes the root context. */}}
 {{- define "training-job.checkOtherKind" -}}
 {{- $kind := .Values.kind -}}
 {{- if has .Values.launcher (list "accelerate" "deepspeed") -}}
 {{- $advice := "remove it, or write kind PyTorchJob" -}}
 {{- fail (printf "launcher: %s meets in a PyTorchJob, not in kind %s; %s" .Values.launcher $kind $advice) -}}
-{{- end -}}
-{{- if .Values.elastic.enabled -}}
-{{- fail (printf "elastic: kind %s has a fixed number of pods; remove it, or write kind PyTorchJob" $kind) -}}
 {{- end -}}
 {{- if .Values.torchrun.args -}}
 {{- $advice := "remove them, or write train.command or train.args" -}}

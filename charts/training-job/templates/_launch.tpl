@@ -9,7 +9,7 @@ training-job.layout: `layout`, where the kind leaves a choice. An elastic run ha
 leaves a Master out of PET_NNODES.
 */}}
 {{- define "training-job.layout" -}}
-{{- $fixed := dict "JAXJob" "worker-only" "PaddleJob" "worker-only" -}}
+{{- $fixed := dict "JAXJob" "worker-only" "PaddleJob" "worker-only" "TrainJob" "worker-only" -}}
 {{- $_ := set $fixed "MPIJob" (ternary "master-worker" "worker-only" .Values.mpi.launcher.asWorker) -}}
 {{- get $fixed .Values.kind | default (ternary "worker-only" .Values.layout .Values.elastic.enabled) -}}
 {{- end -}}
@@ -49,24 +49,23 @@ or wants every host's name in a file; torchrun in each pod sets the same variabl
 
 {{/*
 training-job.torchrun: torchrun with its options. With a Master, and in an elastic run, the operator tells torchrun how
-to meet through PET_* variables. Without one it sets no address, so the Workers meet at worker 0, under the name of the
-Service that the operator makes for it. That name resolves only once the pod runs: torchrun asks again until the
-timeout.
+to meet through PET_* variables, and in a TrainJob the chart does. Without one it sets no address, so the Workers meet
+at worker 0, under the name of the Service that the operator makes for it. That name resolves only once the pod runs:
+torchrun asks again until the timeout.
 */}}
 {{- define "training-job.torchrun" -}}
 {{- $timeout := int .Values.torchrun.timeoutSeconds -}}
 {{- range .Values.torchrun.command }}
 - {{ include "common.literal" . }}
 {{- end }}
-{{- if eq (include "training-job.layout" .) "master-worker" }}
+{{- if or (eq (include "training-job.layout" .) "master-worker") (eq .Values.kind "TrainJob") }}
 - --rdzv-conf=timeout={{ $timeout }}
 {{- else if not .Values.elastic.enabled }}
-{{- $name := include "training-job.name" . }}
 - --nnodes={{ .Values.nodes }}
 - --nproc-per-node={{ .Values.processesPerNode }}
 - --rdzv-backend=c10d
-- --rdzv-endpoint={{ $name }}-worker-0:{{ .Values.torchrun.port }}
-- --rdzv-id={{ $name }}
+- --rdzv-endpoint={{ include "training-job.firstHost" . }}:{{ .Values.torchrun.port }}
+- --rdzv-id={{ include "training-job.name" . }}
 - --rdzv-conf=read_timeout={{ $timeout }},join_timeout={{ $timeout }}
 {{- end }}
 {{- range .Values.torchrun.args }}
@@ -102,8 +101,10 @@ last counts, so a value of the user's would be lost without a word.
 {{- $owned = concat $owned (list "PET_RDZV_ENDPOINT" "PET_RDZV_BACKEND" "PET_RDZV_ID" "PET_RDZV_CONF"
     "PET_MAX_RESTARTS") -}}
 {{- end -}}
-{{- $operator := include "training-job.operator" . | replace "-" " " | replace "mpi" "MPI" -}}
-{{- $own := dict "PyTorchJob" "nodes, processesPerNode or torchrun.port" "MPIJob" "nodes, processesPerNode or mpi" -}}
+{{- $operators := dict "mpi-operator" "MPI operator" "training-operator" "training operator" "trainer" "chart" -}}
+{{- $operator := include "training-job.operator" . | get $operators -}}
+{{- $torch := "nodes, processesPerNode or torchrun.port" -}}
+{{- $own := dict "PyTorchJob" $torch "TrainJob" $torch "MPIJob" "nodes, processesPerNode or mpi" -}}
 {{- $advice := get $own .Values.kind | default "nodes" | printf "remove it and use %s" -}}
 {{- range $name := concat (keys .Values.env) (keys .Values.envSecrets) (keys .Values.fabric.env) | sortAlpha }}
 {{- if has $name $owned }}
@@ -116,7 +117,8 @@ last counts, so a value of the user's would be lost without a word.
 {{- end -}}
 {{- include "common.env" (dict "env" (include "training-job.fabric.variables" . | fromYaml)) }}
 {{- include "common.env" (dict "env" $env "secrets" .Values.envSecrets) }}
-{{- if and (eq .Values.kind "PyTorchJob") (has .Values.launcher (list "accelerate" "command")) }}
+{{- $asks := and (eq .Values.kind "PyTorchJob") (has .Values.launcher (list "accelerate" "command")) }}
+{{- if or $asks (eq .Values.kind "TrainJob") }}
 {{- include "training-job.peers" . }}
 {{- end }}
 {{- include "training-job.accelerateEnv" . }}
@@ -126,21 +128,37 @@ last counts, so a value of the user's would be lost without a word.
 
 {{/*
 training-job.peers: what the operator says of a run with a Master, for one without: there it sets neither an address nor
-a rank, and only torchrun finds out by itself.
+a rank, and only torchrun finds out by itself. Trainer sets the PET_* variables of its own idea alone, where a runtime
+asks for them: its port is always 29500, and it takes `auto` for the number of CPUs that a pod asks for. So a TrainJob
+has all that the training operator sets, from the same values.
 */}}
 {{- define "training-job.peers" -}}
 {{- if eq (include "training-job.layout" .) "worker-only" }}
-- name: MASTER_ADDR
-  value: {{ printf "%s-worker-0" (include "training-job.name" .) | quote }}
-- name: MASTER_PORT
-  value: {{ .Values.torchrun.port | toString | quote }}
-- name: WORLD_SIZE
-  value: {{ mul .Values.nodes (max 1 (int .Values.processesPerNode)) | toString | quote }}
-- name: RANK
+{{- $isTrainJob := eq .Values.kind "TrainJob" }}
+{{- $host := include "training-job.firstHost" . }}
+{{- $size := mul .Values.nodes (max 1 (int .Values.processesPerNode)) }}
+{{- $env := dict "MASTER_ADDR" $host "MASTER_PORT" .Values.torchrun.port "WORLD_SIZE" $size }}
+{{- $ranks := list "RANK" }}
+{{- if $isTrainJob }}
+{{- $ranks = append $ranks "PET_NODE_RANK" }}
+{{- $own := dict "PET_MASTER_ADDR" $host "PET_MASTER_PORT" .Values.torchrun.port "PET_NNODES" .Values.nodes
+    "PET_NPROC_PER_NODE" .Values.processesPerNode "PYTHONUNBUFFERED" 1 }}
+{{- $env = merge $env $own }}
+{{- end }}
+{{- include "common.env" (dict "env" $env) }}
+{{- range $name := $ranks }}
+- name: {{ $name }}
   valueFrom:
     fieldRef:
-      fieldPath: metadata.labels['training.kubeflow.org/replica-index']
+      fieldPath: metadata.labels['{{ (include "training-job.podLabels" $ | fromYaml).index }}']
 {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* training-job.firstHost: the name under which the others find the first pod of a run without a Master. */}}
+{{- define "training-job.firstHost" -}}
+{{- $name := include "training-job.name" . -}}
+{{- ternary (printf "%s-node-0-0.%s" $name $name) (printf "%s-worker-0" $name) (eq .Values.kind "TrainJob") -}}
 {{- end -}}
 
 {{/*

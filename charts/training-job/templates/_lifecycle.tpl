@@ -31,7 +31,7 @@ user's goes before it.
 */}}
 {{- define "training-job.saveEnv" -}}
 {{- $own := hasKey .Values.envSecrets "TORCH_ELASTIC_SHUTDOWN_TIMEOUT" -}}
-{{- $isTorch := eq .Values.kind "PyTorchJob" -}}
+{{- $isTorch := include "training-job.isPyTorch" . -}}
 {{- if and $isTorch (gt (.Values.saveSeconds | default 0 | int64) 30) (not $own) -}}
 TORCH_ELASTIC_SHUTDOWN_TIMEOUT: {{ .Values.saveSeconds | int64 }}
 {{- end -}}
@@ -58,8 +58,8 @@ sleep:
 
 {{/*
 training-job.backoffLimit: the operator adds up the restarts of all pods and fails the run when the sum reaches the
-limit, so it is one more than what is allowed. A fault of an MPIJob restarts the launcher alone. With `Never` the MPI
-operator's Job would still make a new launcher up to the limit.
+limit, so it is one more than what is allowed; the Job of a TrainJob does the same. A fault of an MPIJob restarts the
+launcher alone. With `Never` the MPI operator's Job would still make a new launcher up to the limit.
 */}}
 {{- define "training-job.backoffLimit" -}}
 {{- $policy := .Values.runPolicy -}}

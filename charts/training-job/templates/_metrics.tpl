@@ -16,7 +16,9 @@ metadata:
     {{- merge (include "common.labels" . | fromYaml) (.Values.metrics.labels | default dict) | toYaml | nindent 4 }}
 spec:
   podTargetLabels:
-    - training.kubeflow.org/job-name
-    - training.kubeflow.org/replica-type
-    - training.kubeflow.org/replica-index
+    {{- with include "training-job.podLabels" . | fromYaml }}
+    - {{ .job }}
+    - {{ .role }}
+    - {{ .index }}
+    {{- end }}
 {{- end -}}

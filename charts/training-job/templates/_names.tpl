@@ -1,7 +1,8 @@
 {{/*
 training-job.name: the name of the run's object, which is the release's name. Fails when the operator could not use it:
 it takes a DNS label that begins with a letter, and each pod's name is also a Service's and a host's, so the longest,
-such as <release>-worker-<index>, must fit in 63 characters. Takes the root context.
+such as <release>-worker-<index>, must fit in 63 characters. A TrainJob's is <release>-node-0-<index> with six
+characters more. Takes the root context.
 */}}
 {{- define "training-job.name" -}}
 {{- $name := .Release.Name -}}
@@ -12,6 +13,9 @@ such as <release>-worker-<index>, must fit in 63 characters. Takes the root cont
 {{- $longest := "" -}}
 {{- range $role, $part := include "training-job.roles" . | fromYaml -}}
 {{- $last := ternary "" (sub $part.most 1 | printf "-%d") (eq $role "Launcher") -}}
+{{- if eq $.Values.kind "TrainJob" -}}
+{{- $last = printf "-0%s-xxxxx" $last -}}
+{{- end -}}
 {{- $pod := printf "%s-%s%s" $name (lower $role) $last -}}
 {{- $longest = ternary $pod $longest (gt (len $pod) (len $longest)) -}}
 {{- end -}}

@@ -16,12 +16,12 @@ them. Where pods that only serve them have the same, it names the roles.
 {{- $others = append $others $role -}}
 {{- end -}}
 {{- end -}}
+{{- $labels := include "training-job.podLabels" . | fromYaml -}}
 matchLabels:
-  training.kubeflow.org/job-name: {{ include "training-job.name" . | quote }}
+  {{ $labels.job }}: {{ include "training-job.name" . | quote }}
 {{- if $others }}
-{{- $isMpiOperator := eq (include "training-job.operator" .) "mpi-operator" }}
 matchExpressions:
-  - key: training.kubeflow.org/{{ ternary "job-role" "replica-type" $isMpiOperator }}
+  - key: {{ $labels.role }}
     operator: In
     values: {{ toJson $nodes }}
 {{- end }}

@@ -25,6 +25,9 @@ spec:
   serviceAccountName: {{ . | quote }}
   {{- end }}
   automountServiceAccountToken: {{ $needsToken }}
+  {{- with include "training-job.podRestartPolicy" . }}
+  restartPolicy: {{ . }}
+  {{- end }}
   shareProcessNamespace: true
   {{- $placement := .Values.placement }}
   {{- include "common.pod" (dict

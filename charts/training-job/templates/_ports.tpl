@@ -26,7 +26,7 @@ second of them would die. Takes the root context.
 {{- define "training-job.checkPorts" -}}
 {{- $own := (include "training-job.kind" . | fromYaml).port | default dict -}}
 {{- $ports := dict "torchrun.port" .Values.torchrun.port -}}
-{{- if ne .Values.kind "PyTorchJob" -}}
+{{- if not (include "training-job.isPyTorch" .) -}}
 {{- $ports = dict (printf "the port of kind %s" .Values.kind) ($own.number | default .Values.mpi.ssh.port) -}}
 {{- end -}}
 {{- range $part := list "metrics" "tensorboard" -}}

@@ -14,7 +14,7 @@ are made of it: <name>-<index> must fit in 63 characters. Takes the root context
 
 {{/* training-job.checkPreflight: fails for a kind whose image need not hold the program that the test runs. */}}
 {{- define "training-job.checkPreflight" -}}
-{{- if and .Values.preflight.enabled (ne .Values.kind "PyTorchJob") -}}
+{{- if and .Values.preflight.enabled (not (include "training-job.isPyTorch" .)) -}}
 {{- $advice := "remove it, or write kind PyTorchJob" -}}
 {{- fail (printf "preflight: its test runs PyTorch, which a %s need not have; %s" .Values.kind $advice) -}}
 {{- end -}}
@@ -24,7 +24,7 @@ are made of it: <name>-<index> must fit in 63 characters. Takes the root context
 {{- define "training-job.preflightLabels" -}}
 {{ include "common.selectorLabels" . }}
 app.kubernetes.io/component: preflight
-training.kubeflow.org/job-name: {{ include "training-job.preflightName" . | quote }}
+{{ (include "training-job.podLabels" . | fromYaml).job }}: {{ include "training-job.preflightName" . | quote }}
 {{- end -}}
 
 {{/*
@@ -36,9 +36,10 @@ Job's. Takes the root context.
 */}}
 {{- define "training-job.preflightPod" -}}
 {{- $name := include "training-job.preflightName" . -}}
-{{- $jobName := "\"training.kubeflow.org/job-name\":\"%s\"" -}}
-{{- $ofRun := printf $jobName (include "training-job.name" .) -}}
-{{- $pods := include "training-job.pods" . | fromYaml | toJson | replace $ofRun (printf $jobName $name) | fromYaml -}}
+{{- $label := (include "training-job.podLabels" . | fromYaml).job -}}
+{{- $ofRun := printf "%q:%q" $label (include "training-job.name" .) -}}
+{{- $ofTest := printf "%q:%q" $label $name -}}
+{{- $pods := include "training-job.pods" . | fromYaml | toJson | replace $ofRun $ofTest | fromYaml -}}
 {{- $pod := $pods.pod -}}
 {{- $labels := include "training-job.preflightLabels" . | fromYaml -}}
 {{- $_ := set $pod.metadata "labels" (merge $labels $pod.metadata.labels) -}}

@@ -5,7 +5,7 @@ read-only root has no room. Takes a dict: `root` is the root context, `role` the
 */}}
 {{- define "training-job.start" -}}
 {{- $kind := .root.Values.kind -}}
-{{- if eq $kind "PyTorchJob" -}}
+{{- if include "training-job.isPyTorch" .root -}}
 {{- include "training-job.command" .root -}}
 {{- else if and (eq $kind "MPIJob") (eq .role "Worker") -}}
 {{- include "training-job.sshd" .root -}}

@@ -1,6 +1,9 @@
 {{/*
 What `helm upgrade` may do to a run that is going on. The operator takes a changed pod template for the pods that it
 creates from then on and leaves the others: values would take no effect, or take effect in the one pod that restarts.
+A TrainJob takes no other values at all: Trainer writes them into its JobSet only while that is suspended, and JobSet
+then refuses all but a few fields, the suspension of the run with them (trainer v2.1.0, plugins/jobset/jobset.go: Build;
+jobset v0.10.1, pkg/webhooks/jobset_webhook.go: ValidateUpdate).
 */}}
 
 {{/*
@@ -15,10 +18,11 @@ Takes (dict "root" <root context> "apiVersion" <of the job> "kind" <of the job> 
 {{- define "training-job.records" -}}
 {{- $marks := include "training-job.marks" . | fromYaml -}}
 {{- if and .root.Release.IsUpgrade (not .root.Values.upgrade.force) -}}
+{{- include "training-job.refuseOtherKind" .root -}}
 {{- $live := include "training-job.liveMetadata" . | fromYaml -}}
 {{- with get ($live.annotations | default dict) "trainyard/pods" -}}
 {{- $queued := hasKey ($live.labels | default dict) "kueue.x-k8s.io/queue-name" -}}
-{{- include "training-job.compare" (dict "old" (fromYaml .) "new" $marks "queued" $queued) -}}
+{{- include "training-job.compare" (dict "old" (fromYaml .) "new" $marks "queued" $queued "kind" $.kind) -}}
 {{- end -}}
 {{- end -}}
 trainyard/pods: {{ toRawJson $marks | toRawJson }}
@@ -52,16 +56,17 @@ the dict of training-job.records.
 
 {{/*
 training-job.liveMetadata: the metadata of the job in the cluster, as YAML; nothing when there is no job, when it has
-ended or is suspended, or when the new values suspend it: then no pod is left that has other values. Takes the dict of
-training-job.records.
+ended or is suspended, or when the new values suspend it: then no pod is left that has other values. A TrainJob keeps
+them while it is suspended, too. Takes the dict of training-job.records.
 */}}
 {{- define "training-job.liveMetadata" -}}
 {{- $root := .root -}}
 {{- if $root.Capabilities.APIVersions.Has (printf "%s/%s" .apiVersion .kind) -}}
 {{- $job := lookup .apiVersion .kind $root.Release.Namespace (include "training-job.name" $root) -}}
-{{- $held := or $root.Values.runPolicy.suspend ((($job.spec | default dict).runPolicy | default dict).suspend) -}}
+{{- $suspended := or $root.Values.runPolicy.suspend ((($job.spec | default dict).runPolicy | default dict).suspend) -}}
+{{- $held := and $suspended (ne .kind "TrainJob") -}}
 {{- range ($job.status | default dict).conditions -}}
-{{- if and (has .type (list "Succeeded" "Failed")) (eq .status "True") -}}
+{{- if and (has .type (list "Succeeded" "Complete" "Failed")) (eq .status "True") -}}
 {{- $held = true -}}
 {{- end -}}
 {{- end -}}
@@ -72,8 +77,22 @@ training-job.records.
 {{- end -}}
 
 {{/*
+training-job.refuseOtherKind: fails when the release goes on as a job of another kind: Helm makes the new job before it
+deletes the old one. Takes the root context.
+*/}}
+{{- define "training-job.refuseOtherKind" -}}
+{{- range $kind, $version := omit (include "training-job.apiVersions" . | fromYaml) .Values.kind -}}
+{{- $live := include "training-job.liveMetadata" (dict "root" $ "kind" $kind "apiVersion" $version) | fromYaml -}}
+{{- if eq (get ($live.annotations | default dict) "meta.helm.sh/release-name") $.Release.Name -}}
+{{- $advice := "uninstall it and install it again: it resumes from its last checkpoint" -}}
+{{- fail (printf "kind: the run goes on as a %s, and both would write its checkpoints; %s" $kind $advice) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
 training-job.compare: fails with the fields that differ. Takes (dict "old" <marks of the job> "new" <marks> "queued"
-<whether Kueue runs the job>).
+<whether Kueue runs the job> "kind" <of the job>).
 */}}
 {{- define "training-job.compare" -}}
 {{- $old := .old -}}
@@ -91,6 +110,10 @@ training-job.compare: fails with the fields that differ. Takes (dict "old" <mark
 {{- end -}}
 {{- $way := printf "%s, or uninstall it and install it again: it resumes from its last checkpoint." $hold -}}
 {{- $force := "With upgrade.force=true the pods that run stay as they are, and those that restart differ from them." -}}
-{{- fail (printf "the run is going on, and its pods cannot change: %s. %s %s" (join ", " $changed) $way $force) -}}
+{{- $advice := printf "%s %s" $way $force -}}
+{{- if eq .kind "TrainJob" -}}
+{{- $advice = "Uninstall it and install it again: it resumes from its last checkpoint." -}}
+{{- end -}}
+{{- fail (printf "the run is going on, and its pods cannot change: %s. %s" (join ", " $changed) $advice) -}}
 {{- end -}}
 {{- end -}}

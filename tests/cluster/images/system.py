@@ -23,8 +23,9 @@ TOOLS = KUBECTL, LOCAL_PATH, OPERATOR, KUBECTL_DELIVERY = (
     "training-operator",
     "kubectl-delivery",
 )
-# Not on every node: only the tests of its one kind of job need it.
+# Not on every node: only the tests of their one kind of job need them.
 MPI_OPERATOR = "mpi-operator"
+KUBEFLOW_TRAINER = ("trainer-controller-manager", "jobset")
 CONTROL_PLANE = (
     "kube-apiserver",
     "kube-controller-manager",

@@ -34,8 +34,9 @@ def fabric_setting_recommended(role: Role, context: Context) -> Iterator[Problem
     for container, wanted, setting in deviations(role, fabric.recommended, context):
         at = container.at.child("env").key() if setting is None else setting.at
         fault = "is not set" if setting is None else f"is `{setting.value}`"
+        best = "needs a value of its own" if wanted.value is None else f"runs best with `{wanted.value}`"
         yield Problem(
             at,
-            f"{wanted.name} {fault}; {fabric.title} runs best with `{wanted.value}`",
+            f"{wanted.name} {fault}; {fabric.title} {best}",
             f"set it as {fabric.source} says, or allow this with the figure you measured",
         )

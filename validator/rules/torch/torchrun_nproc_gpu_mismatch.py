@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.torchrun import count, launches, processes
+from validator.aspects.torchrun import count, has_torch_policy, launches, processes
 from validator.model import Command, Container, Role, Run
 from validator.rule import Context, Problem, rule
 from validator.source import Place
@@ -66,6 +66,6 @@ def _place(launch: Command, container: Container, run: Run) -> Place:
         elastic = run.elastic is not None and run.elastic.get("nProcPerNode") is not None
         return run.at.child("spec", *(("elasticPolicy", "nProcPerNode") if elastic else ("nprocPerNode",)))
     setting = container.setting("PET_NPROC_PER_NODE")
-    if run.kind == "TrainJob" or setting is None:
+    if setting is None or (run.kind == "TrainJob" and has_torch_policy(run) is not False):
         return run.at.child("spec", "trainer", "numProcPerNode")
     return setting.at

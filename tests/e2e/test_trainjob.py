@@ -1,0 +1,154 @@
+"""A TrainJob of Kubeflow Trainer: the values of a PyTorchJob, with another kind, are the same run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.cluster import api
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+from tests.cluster.errors import ClusterError
+from tests.jobs import checkpoint, kubeflow_trainer
+from tests.jobs import namespace as namespaces
+from tests.jobs.follow import Outcome
+from tests.jobs.helm import Helm
+from tests.jobs.namespace import TRAINJOB
+from tests.jobs.run import CHART, Run
+
+# Two nodes of two processes each.
+VALUES = """\
+nodes: 2
+processesPerNode: 2
+train:
+  args: [--epochs, {epochs}, --checkpoint-dir, /checkpoints]
+preflight:
+  enabled: true
+  maxMebibytes: 8
+"""
+EPOCH = re.compile(r"epoch=(\d+)/\d+ loss=([\d.]+) test_accuracy=([\d.]+)")
+
+
+@pytest.fixture(scope="module")
+def trainer(cluster: Cluster, engine: Engine) -> Iterator[None]:
+    """Kubeflow Trainer beside the training operator."""
+    with kubeflow_trainer.installed(cluster, engine):
+        yield
+
+
+@pytest.fixture(scope="module")
+def namespace(cluster: Cluster, training_operator: None, trainer: None) -> Iterator[str]:
+    """A namespace with Pod Security `restricted`, gone before Trainer is: its runtimes wait for that."""
+    name = f"run-{uuid4().hex[:6]}"
+    namespaces.create(cluster.kubeconfig, name)
+    yield name
+    namespaces.delete(cluster.kubeconfig, name)
+
+
+@pytest.fixture(scope="module")
+def values(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The values of all runs here, two epochs long."""
+    file = tmp_path_factory.mktemp("values") / "run.yaml"
+    file.write_text(VALUES.format(epochs=2))
+    return file
+
+
+def epochs(outcome: Outcome) -> list[tuple[str, str, str]]:
+    """Number, loss and test accuracy of each epoch, as the log has them."""
+    return [match.groups() for line in outcome.log if (match := EPOCH.search(line))]  # type: ignore[misc]
+
+
+def follow(run: Run) -> Outcome:
+    """The run, followed to its success."""
+    outcome = run.follow()
+    run.require_success(outcome)
+    return outcome
+
+
+@pytest.fixture(scope="module")
+def before(digits: Run, values: Path) -> Outcome:
+    """The run as a PyTorchJob; its checkpoints stay."""
+    digits.install(values=[values])
+    outcome = follow(digits)
+    digits.uninstall()
+    return outcome
+
+
+def of(digits: Run, release: str, program: str = "helm") -> Run:
+    """A TrainJob beside the run."""
+    return Run(digits.cluster, digits.engine, digits.namespace, release, program, TRAINJOB)
+
+
+def test_one_line_makes_a_pytorchjob_a_trainjob_with_the_same_losses(
+    before: Outcome, digits: Run, values: Path
+) -> None:
+    run = of(digits, "same", program="helm4")
+    assert run.settings().items() - digits.settings().items() == {("kind", "TrainJob")}
+    run.install(values=[values])
+    after = follow(run)
+
+    assert any("backend=gloo world_size=4 transport=tcp/eth0" in line for line in after.log)
+    assert set(after.nodes.values()) == set(run.cluster.workers)
+    assert [number for number, _, _ in epochs(after)] == ["1", "2"]
+    assert epochs(after) == epochs(before)
+    # Rank 0, which alone says so, is in the pod of index 0.
+    (first,) = (pod for pod, lines in after.lines.items() if any("checkpoint saved" in line for line in lines))
+    assert first.startswith("same-node-0-0-")
+    read = checkpoint.read(run.cluster.kubeconfig, run.namespace, run.claim, run.image())
+    assert read.startswith("checkpoint: epoch=2 ")
+    assert f"test_accuracy={epochs(after)[-1][2]}" in read
+
+    run.uninstall()
+    assert namespaces.leftovers(run.cluster.kubeconfig, run.namespace, run.release, TRAINJOB) == []
+
+
+def test_a_trainjob_measures_its_network_and_goes_on_where_the_pytorchjob_has_ended(
+    before: Outcome,
+    digits: Run,
+    values: Path,
+) -> None:
+    run = of(digits, digits.release)
+    helm = Helm(run.cluster.kubeconfig)
+    values.write_text(VALUES.format(epochs=3))
+    run.install(values=[values], settings={"runPolicy.suspend": True})
+
+    tested = helm.run("test", run.release, "--namespace", run.namespace, "--timeout", "180s")
+    assert "Phase:          Succeeded" in tested
+
+    def upgrade(**settings: object) -> None:
+        given = {**run.settings(), **settings}
+        helm.install(run.release, CHART, namespace=run.namespace, values=[values], settings=given, upgrade=True)
+
+    with pytest.raises(ClusterError, match=r"its pods cannot change: pod\.node\.env\. Uninstall it"):
+        upgrade(**{"env.LEVEL": "debug"})
+    upgrade()
+
+    outcome = follow(run)
+    assert any(line.startswith("resumed: epoch=2 path=/checkpoints/") for line in outcome.log)
+    assert [number for number, _, _ in epochs(outcome)] == ["3"]
+    run.uninstall()
+
+
+def test_a_program_that_fails_fails_its_trainjob(digits: Run) -> None:
+    run = of(digits, "wrong")
+    run.install(
+        settings={
+            "checkpoints.enabled": False,
+            "train.args": ["--epochs", "none", "--checkpoint-dir", "/checkpoints"],
+            "runPolicy.restartsPerNode": 0,
+        }
+    )
+    outcome = run.follow()
+    assert not outcome.succeeded
+    assert outcome.reason == "jobset failed due to one or more job failures (first failed job: wrong-node-0)"
+    assert any("--epochs" in line and "none" in line for line in outcome.log)
+    (job,) = json.loads(api.kubectl(run.cluster.kubeconfig, "get", "trainjob", "-n", run.namespace, "-o", "json"))[
+        "items"
+    ]
+    assert [condition["type"] for condition in job["status"]["conditions"]] == ["Failed"]
+    run.uninstall()

@@ -1,0 +1,91 @@
+"""Kubeflow Trainer and the JobSet controller under it, from the manifests of their modules, while a test needs them."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.cluster import api, loading, modules
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+
+TOOL = "kubeflow-trainer"
+# Namespace and name of each Deployment, and its image, which the program is called like.
+TRAINER = ("kubeflow-system", "kubeflow-trainer-controller-manager", "trainer-controller-manager")
+JOBSET = ("jobset-system", "jobset-controller-manager", "jobset")
+# Both make the certificates of their webhooks after the start, which reach their pods with the kubelet's next sync.
+READY_SECONDS = 180
+# Neither image names a user; the published ones do.
+USER = 65532
+KUSTOMIZATION = "kustomization.yaml"
+
+
+@contextmanager
+def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
+    """Let Trainer serve TrainJobs. Every TrainJob must be gone at the end: a runtime waits for those that use it."""
+    images = {image: loading.load(cluster, engine, image) for _, _, image in (TRAINER, JOBSET)}
+    with _kustomization(images) as folder:
+        try:
+            # Client-side, the definitions would have to fit into annotations of their own.
+            api.kubectl(cluster.kubeconfig, "apply", "--server-side", "--kustomize", str(folder))
+            connection = api.connect(cluster.kubeconfig)
+            for namespace, name, _ in (JOBSET, TRAINER):
+                api.wait_until(
+                    functools.partial(api.deployment_available, connection, namespace, name),
+                    what=f"{name} to be Available",
+                    seconds=READY_SECONDS,
+                )
+            yield
+        finally:
+            api.kubectl(cluster.kubeconfig, "delete", "--ignore-not-found", "--kustomize", str(folder))
+
+
+@contextmanager
+def _kustomization(images: dict[str, str]) -> Iterator[Path]:
+    """A folder that kubectl reads the manifests from, with our images in place of the published ones."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name).resolve()
+        trainer = modules.source(TOOL, "github.com/kubeflow/trainer/v2") / "manifests/base"
+        jobset = modules.source(TOOL, "sigs.k8s.io/jobset") / "config/default"
+        _write(root / "trainer", [trainer / part for part in ("crds", "manager", "rbac", "webhook")], TRAINER, images)
+        _write(root / "jobset", [jobset], JOBSET, images)
+        # Trainer's own overlay has these too, but fetches the manifests of JobSet from the web.
+        about = {"namespace": TRAINER[0], "name": "kubeflow-trainer-webhook-cert"}
+        both = [{"kind": "Namespace", "metadata": {"name": TRAINER[0]}}, {"kind": "Secret", "metadata": about}]
+        _save(
+            root / "rest.yaml", {"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", **o} for o in both]}
+        )
+        _save(root / KUSTOMIZATION, {"resources": ["rest.yaml", "jobset", "trainer"]})
+        yield root
+
+
+def _write(folder: Path, parts: list[Path], deployment: tuple[str, str, str], images: dict[str, str]) -> None:
+    namespace, name, image = deployment
+    folder.mkdir()
+    container = "/spec/template/spec/containers/0"
+    changes = {
+        f"{container}/image": images[image],
+        f"{container}/command": [f"/usr/local/bin/{image}"],
+        # Half a processor of the two that a small machine has.
+        f"{container}/resources": {},
+        f"{container}/readinessProbe/initialDelaySeconds": 1,
+        f"{container}/readinessProbe/periodSeconds": 1,
+        "/spec/template/spec/securityContext": {"runAsNonRoot": True, "runAsUser": USER},
+    }
+    patch = [{"op": "add", "path": path, "value": value} for path, value in changes.items()]
+    document = {
+        "namespace": namespace,
+        # Kustomize takes no absolute path.
+        "resources": [os.path.relpath(part, folder) for part in parts],
+        "patches": [{"target": {"kind": "Deployment", "name": name}, "patch": json.dumps(patch)}],
+    }
+    _save(folder / KUSTOMIZATION, document)
+
+
+def _save(file: Path, document: Mapping[str, object]) -> None:
+    file.write_text(json.dumps(document))
