@@ -203,10 +203,11 @@ def test_a_run_trains_on_while_the_networks_are_upgraded_rolled_back_and_uninsta
     run.install(settings=settings(rounds=1_000_000))
 
     def sent() -> int:
-        counter = ("cat", "/sys/class/net/net1/statistics/tx_bytes")
-        return int(
-            api.kubectl(cluster.kubeconfig, "-n", run.namespace, "exec", f"{run.release}-master-0", "--", *counter)
-        )
+        pod = ("-n", run.namespace, "exec", f"{run.release}-master-0")
+        try:
+            return int(api.kubectl(cluster.kubeconfig, *pod, "--", "cat", "/sys/class/net/net1/statistics/tx_bytes"))
+        except ClusterError:  # the pod has not started
+            return 0
 
     def require_traffic() -> None:
         before = api.wait_until(sent, what="the run to use the rail", seconds=120)
