@@ -79,11 +79,16 @@ format: setup ## Format and sort the Python code
 	ruff format .
 
 .PHONY: lock
-lock: setup ## Resolve the pins of pyproject.toml into requirements.lock, and those of a test image into its own lock
+lock: setup ## Resolve the pins of pyproject.toml into requirements.lock, and those of each test image into its own lock
 	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url \
 		--group setup --group validator --group trainer --group cluster --group docs --group test --group lint --output-file requirements.lock
-	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: --python-version 3.13 \
-		--group frameworks --output-file tests/cluster/images/frameworks.lock
+	for group in frameworks tensorflow; do \
+		uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: \
+			--python-version 3.13 --group $$group --output-file tests/cluster/images/$$group.lock; \
+	done
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: --no-binary deepspeed \
+		--python-version 3.14 --excludes tests/cluster/images/launchers.excludes \
+		--group launchers --output-file tests/cluster/images/launchers.lock
 
 ##@ Set it up
 

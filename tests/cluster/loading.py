@@ -26,8 +26,9 @@ class Loadable:
 
 
 OURS = {
-    "trainer": Loadable(trainer.reference, trainer.archive),
-    "frameworks": Loadable(frameworks.reference, frameworks.archive),
+    "trainer": Loadable(trainer.IMAGE.reference, trainer.IMAGE.archive),
+    "frameworks": Loadable(frameworks.IMAGE.reference, frameworks.IMAGE.archive),
+    "tensorflow": Loadable(frameworks.TENSORFLOW.reference, frameworks.TENSORFLOW.archive),
     "operator": Loadable(lambda: system.reference(system.OPERATOR), lambda: system.archive(system.TOOLS)),
     "kubectl-delivery": Loadable(
         lambda: system.reference(system.KUBECTL_DELIVERY), lambda: system.archive(system.TOOLS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import uuid4
@@ -21,20 +20,19 @@ Results = list[dict[str, Any]]
 
 @pytest.fixture
 def train(cluster: Cluster, engine: Engine, namespace: str) -> Callable[..., Results]:
-    """Run a program of the frameworks image to its end, and return what its processes say."""
+    """Run a program of a test image to its end, and return what its processes say."""
 
     def run_to_end(
-        kind: str, program: str, *, version: str = "v1", place: str = namespace, **settings: object
+        kind: str, program: str, *, version: str = "v1", place: str = namespace, image: str = "", **settings: object
     ) -> Results:
         release = kind.lower().removesuffix("job")
-        run = Run(cluster, engine, place, release, kind=(f"kubeflow.org/{version}", kind))
+        run = Run(cluster, engine, place, release, kind=(f"kubeflow.org/{version}", kind), made_of=image)
         given = {"train.script": f"{PROGRAMS}/{program}.py", "train.args": [], "checkpoints.enabled": False}
         run.install(settings={**given, **settings})
         outcome = run.follow()
         run.require_success(outcome)
         run.uninstall()
-        words = "result "
-        return [json.loads(line.removeprefix(words)) for line in outcome.log if line.startswith(words)]
+        return outcome.results
 
     return run_to_end
 
@@ -53,6 +51,16 @@ def mpi(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator[N
     """The MPI operator in place of the training operator's MPIJob."""
     with mpi_operator.installed(cluster, engine):
         yield
+
+
+def mpi_of(implementation: str) -> dict[str, object]:
+    """Values for one of the two in the image: mpi4py would take MPICH, whoever has started it."""
+    name = implementation.lower()
+    return {
+        "mpi.implementation": implementation,
+        "mpi.command": [f"mpirun.{name}"],
+        "env.MPI4PY_MPIABI": name,
+    }
 
 
 def ranks(results: Results, size: int) -> None:
@@ -95,16 +103,36 @@ def test_every_task_of_a_tfjob_meets_all_others_at_the_addresses_of_tf_config(
     assert {result["task"]: set(result["heard"]) for result in results} == {task: tasks - {task} for task in tasks}
 
 
+def test_the_workers_of_a_tfjob_train_one_model_with_tensorflow(train: Callable[..., Results]) -> None:
+    limits = {"cpu": "500m", "memory": "2Gi"}
+    settings = {"layout": "worker-only", "resources.limits": limits}
+    first, second = train("TFJob", "tensorflow_workers", image="tensorflow", **settings)
+
+    assert {first["task"], second["task"]} == {"worker/0", "worker/1"}
+    assert first["size"] == second["size"] == 2
+    assert first["losses"] == second["losses"]
+    assert first["weights"] == second["weights"]
+    for result in (first, second):
+        assert result["losses"][-1] < 0.5 * result["losses"][0]
+        # Half of a batch in each pod is as good as the whole in one.
+        assert result["losses"] == pytest.approx(result["losses_alone"], rel=1e-4)
+        assert result["distance"] < 1e-4
+
+
 def test_an_mpijob_of_the_training_operator_sums_over_kubectl(train: Callable[..., Results], baseline: str) -> None:
-    results = train("MPIJob", "mpi_sum", place=baseline)
+    results = train("MPIJob", "mpi_sum", place=baseline, **mpi_of("OpenMPI"))
     ranks(results, 2)
     assert {result["host"] for result in results} == {"mpi-worker-0", "mpi-worker-1"}
 
 
 def test_an_mpijob_of_the_mpi_operator_sums_over_ssh(train: Callable[..., Results], mpi: None) -> None:
-    results = train("MPIJob", "mpi_sum", version="v2beta1", processesPerNode=2)
-    ranks(results, 4)
-    assert {result["host"] for result in results} == {"mpi-worker-0", "mpi-worker-1"}
-    results = train("MPIJob", "mpi_sum", version="v2beta1", **{"mpi.launcher.asWorker": True})
+    for implementation, library in (("OpenMPI", "Open"), ("MPICH", "MPICH")):
+        settings = mpi_of(implementation)
+        results = train("MPIJob", "mpi_sum", version="v2beta1", processesPerNode=2, **settings)
+        ranks(results, 4)
+        assert {result["library"] for result in results} == {library}
+        assert {result["host"] for result in results} == {"mpi-worker-0", "mpi-worker-1"}
+    settings = {**mpi_of("OpenMPI"), "mpi.launcher.asWorker": True}
+    results = train("MPIJob", "mpi_sum", version="v2beta1", **settings)
     ranks(results, 2)
     assert {result["host"] for result in results} == {"mpi-launcher", "mpi-worker-0"}

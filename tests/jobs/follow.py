@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -42,6 +43,12 @@ class Outcome:
     def log(self) -> list[str]:
         """All lines of all pods, the pods in the order of their names."""
         return [line for pod in sorted(self.lines) for line in self.lines[pod]]
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """What the programs of the test images found out: the JSON of each line that begins with `result`."""
+        word = "result "
+        return [json.loads(line.removeprefix(word)) for line in self.log if line.startswith(word)]
 
 
 class Follower:

@@ -34,6 +34,8 @@ class Run:
     release: str
     program: str = "helm"
     kind: Kind = PYTORCHJOB
+    # The harness's image that it runs, by name; empty is the one that most runs of its kind use.
+    made_of: str = ""
 
     @property
     def claim(self) -> str:
@@ -41,10 +43,9 @@ class Run:
         return f"{self.release}-checkpoints"
 
     def image(self) -> str:
-        """Reference of the kind's image, loaded into the nodes when it is not there."""
-        return loading.load(
-            self.cluster, self.engine, "trainer" if self.kind in (PYTORCHJOB, TRAINJOB) else "frameworks"
-        )
+        """Reference of the run's image, loaded into the nodes when it is not there."""
+        usual = "trainer" if self.kind in (PYTORCHJOB, TRAINJOB) else "frameworks"
+        return loading.load(self.cluster, self.engine, self.made_of or usual)
 
     def settings(self) -> Settings:
         """What the chart has to be told on this cluster: kind, image, and a class that several nodes share."""

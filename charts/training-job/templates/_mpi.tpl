@@ -58,6 +58,10 @@ named. Takes the root context.
 - {{ include "common.literal" . }}
 {{- end }}
 {{- else }}
+{{- if eq $mpi.implementation "MPICH" }}
+- -localhost
+- $(TRAINYARD_LAUNCHER_IP)
+{{- end }}
 - -f
 - /etc/mpi/hostfile
 - -n
@@ -69,6 +73,36 @@ named. Takes the root context.
 {{- end }}
 {{- range $mpi.args }}
 - {{ include "common.literal" . }}
+{{- end }}
+{{- end -}}
+
+{{/*
+training-job.launcherEnv: what the launcher needs beside the program's environment, as YAML. The daemons of Hydra, which
+is mpirun in MPICH and Intel MPI, connect back to the launcher by its host name, which DNS does not know until the pod
+is Ready and has been noticed: in MPICH each asks once (HYDU_sock_connect in src/pm/hydra/lib/utils/sock.c of v4.2.1).
+There the option -localhost gives them the address; Intel's has that option too and passes it over, as seen in 2021.19,
+but takes the address of an interface, which is eth0 in every pod with a network of its own. Open MPI 4 copies between
+the processes of a pod by process_vm_readv, for which they may have no right, and then says so for each message; Open
+MPI 5 has no such parameter. Takes what `training-job.pod` takes.
+*/}}
+{{- define "training-job.launcherEnv" -}}
+{{- if eq .role "Launcher" -}}
+{{- $values := .root.Values -}}
+{{- $defaults := dict "OpenMPI" (dict "OMPI_MCA_btl_vader_single_copy_mechanism" "none")
+    "Intel" (ternary (dict) (dict "I_MPI_HYDRA_IFACE" "eth0") $values.fabric.hostNetwork) -}}
+{{- $fabric := include "training-job.fabric.variables" .root | fromYaml -}}
+{{- range $name, $value := get $defaults $values.mpi.implementation | default dict }}
+{{- if not (or (hasKey $values.env $name) (hasKey $values.envSecrets $name) (hasKey $fabric $name)) }}
+- name: {{ $name }}
+  value: {{ $value }}
+{{- end }}
+{{- end }}
+{{- if eq $values.mpi.implementation "MPICH" }}
+- name: TRAINYARD_LAUNCHER_IP
+  valueFrom:
+    fieldRef:
+      fieldPath: status.podIP
+{{- end }}
 {{- end }}
 {{- end -}}
 
@@ -145,6 +179,9 @@ Security level `restricted` allows it. Takes the root context.
 {{- if $mpi.launcher.asWorker -}}
 {{- fail (printf "mpi.launcher.asWorker %s" $advice) -}}
 {{- end -}}
+{{- else if and $mpi.launcher.asWorker (ne $mpi.implementation "OpenMPI") -}}
+{{- $reason := printf "mpirun of %s does not know itself in the host file and would need sshd there" $mpi.implementation -}}
+{{- fail (printf "mpi.launcher.asWorker takes mpi.implementation OpenMPI; %s" $reason) -}}
 {{- else if eq (toString .Values.runPolicy.managedBy) "kubeflow.org/training-operator" -}}
 {{- fail "runPolicy.managedBy: the MPI operator runs this MPIJob; write null, or mpi.apiVersion kubeflow.org/v1" -}}
 {{- else if and (include "training-job.isRoot" .) (ne $mpi.ssh.mountPath "/root/.ssh") -}}

@@ -91,7 +91,7 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
   args:
     {{- include "training-job.args" . | trim | nindent 4 }}
   {{- end }}
-  {{- with include "training-job.env" . }}
+  {{- with printf "%s%s" (include "training-job.env" .) (include "training-job.launcherEnv" $pod) }}
   env:
     {{- trim . | nindent 4 }}
   {{- end }}

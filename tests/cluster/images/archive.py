@@ -12,7 +12,7 @@ import json
 import platform
 import shutil
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,6 +98,13 @@ def write_archive(path: Path, images: Sequence[Image]) -> None:
             layers = [f"{layer.digest}.tar" for layer in image.layers]
             manifest.append({"Config": name, "RepoTags": [image.reference], "Layers": layers})
         _add_bytes(tar, "manifest.json", json.dumps(manifest).encode(), 0o644)
+
+
+def tree(folder: Path, place: str, *, unused: Container[str] = ()) -> dict[str, Content]:
+    """Every file below `folder` by its path below `place` in the image, but for what has an unused name in its path."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    names = {file: file.relative_to(folder) for file in files}
+    return {f"{place}/{name}": file for file, name in names.items() if not any(part in unused for part in name.parts)}
 
 
 def _add(tar: tarfile.TarFile, name: str, content: Content) -> None:

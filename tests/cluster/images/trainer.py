@@ -1,59 +1,38 @@
-"""The reference trainer on Debian's CPU build of torch: what the test cluster runs.
+"""The reference trainer on Debian's CPU build of torch, with Accelerate and DeepSpeed: what the test cluster runs.
 
-Users build `trainer/Dockerfile` instead, on a PyTorch base image; both run the same package.
+Users build `trainer/Dockerfile` instead, on a PyTorch base image; both run the same package. The two launchers are a
+twentieth of this image, and one of their own would be loaded into the nodes with all of torch once more.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from .. import cache, progress
-from .archive import Content, Image, Layer, write_archive
+from .archive import Content
+from .packages import Packages
+from .python import PythonImage, programs
 from .rootfs import Rootfs
 
+# torch links Open MPI, which comes with drivers of AMD's GPUs and their compiler; UCX loads them only if they exist.
+# torch comes with its own tests, and NumPy and SciPy are also built for the Python that will be Debian's next.
+DROP_UNUSED = """
+set -e
+cd "$1/usr/lib"
+rm -rf *-linux-gnu/libLLVM* *-linux-gnu/libamd* *-linux-gnu/libhsa* *-linux-gnu/ucx/*rocm* llvm-* libtorch-test
+rm -f python3/dist-packages/torch/bin/test_*
+version=$(chroot "$1" python3 -c 'import sys; print(sys.implementation.cache_tag)')
+find python3/dist-packages -name '*.cpython-3*.so' ! -name "*.$version-*" -delete
+"""
 # forky: trixie's torch is older than 2.10, which loads untrusted checkpoints unsafely (CVE-2026-24747).
-DEBIAN = Rootfs("trainer", "forky", ("iproute2", "libc-bin", "python3-sklearn", "python3-torch"))
+DEBIAN = Rootfs(
+    "trainer", "forky", ("iproute2", "libc-bin", "python3-sklearn", "python3-torch"), hooks=(DROP_UNUSED.strip(),)
+)
+PYTHON = "3.14"  # forky's
 PACKAGE = Path(__file__).parents[3] / "trainer"
 HOME = "opt/trainyard"
 SITE = "usr/lib/python3/dist-packages"
-USER = 1000
-
-
-def reference() -> str:
-    """Image reference; its tag is the hash of the trainer's code and of the Debian system under it."""
-    return f"localhost/trainyard/trainer:{_key()}"
-
-
-def archive() -> Path:
-    """Return the image as an archive, built when the cache has none."""
-
-    def build(folder: Path) -> None:
-        debian = DEBIAN.tar()
-        with progress.step("writing the trainer image"):
-            code = Layer.create(folder / "layer.tar", _contents())
-            environment = {
-                "HOME": "/tmp",  # noqa: S108 - the only folder that a read-only container may write
-                "PYTHONDONTWRITEBYTECODE": "1",
-                "PYTHONPATH": f"/{HOME}",
-                "PYTHONUNBUFFERED": "1",
-            }
-            image = Image(
-                reference(),
-                (Layer.of(debian), code),
-                environment=environment,
-                user=f"{USER}:{USER}",
-                working_directory=f"/{HOME}",
-            )
-            write_archive(folder / "image.tar", [image])
-            code.path.unlink()
-
-    return cache.cached("images", f"trainer-{_key()}", build, keep_others=False) / "image.tar"
-
-
-def _key() -> str:
-    contents = _contents()
-    parts = [part for name, content in contents.items() for part in (name, content if content is not None else "")]
-    return cache.digest(DEBIAN.key, *parts)
+# The script that comes with the package begins with the path of the Python that installed it.
+ACCELERATE = "#!/usr/bin/python3\nfrom accelerate.commands.accelerate_cli import main\n\nmain()\n"
 
 
 def _contents() -> dict[str, Content]:
@@ -61,4 +40,18 @@ def _contents() -> dict[str, Content]:
     contents: dict[str, Content] = {f"{HOME}/{path.relative_to(PACKAGE.parent)}": path for path in sources}
     contents[f"{SITE}/trainyard_libuv.py"] = Path(__file__).with_name("libuv.py")
     contents[f"{SITE}/trainyard_libuv.pth"] = "import trainyard_libuv\n"
-    return contents
+    contents["usr/local/bin/accelerate"] = ACCELERATE
+    return contents | programs("trainer")
+
+
+IMAGE = PythonImage(
+    "trainer",
+    DEBIAN,
+    Packages("launchers", PYTHON, sources=("deepspeed",)),
+    _contents,
+    environment={
+        "HOME": "/tmp",  # noqa: S108 - the only folder that a read-only container may write
+        "PYTHONPATH": f"/{HOME}",
+    },
+    working_directory=f"/{HOME}",
+)

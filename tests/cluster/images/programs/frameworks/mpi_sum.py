@@ -16,4 +16,5 @@ values = array("d", [world.rank + 1.0]) * LENGTH
 world.Allreduce(MPI.IN_PLACE, values)
 assert min(values) == max(values)
 result = {"rank": world.rank, "size": world.size, "host": socket.gethostname(), "sum": values[0]}
+result["library"] = MPI.Get_library_version().split()[0]
 print("result", json.dumps(result), flush=True)

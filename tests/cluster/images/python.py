@@ -1,0 +1,62 @@
+"""Images of Python programs: a Debian, packages from PyPI on it, and files of this repository on top."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .. import cache, progress
+from .archive import Content, Image, Layer, tree, write_archive
+from .packages import Packages
+from .rootfs import Rootfs
+
+# ssh and sshd refuse a user id that /etc/passwd does not know.
+USER = 1000
+# Where the programs of the test images lie, in a folder here for each image and in one place in all of them.
+PROGRAMS = "opt/programs"
+
+
+def programs(image: str) -> dict[str, Content]:
+    """The programs that the tests run in an image."""
+    return tree(Path(__file__).parent / "programs" / image, PROGRAMS)
+
+
+@dataclass(frozen=True)
+class PythonImage:
+    """The three layers of an image, of which `contents` is the highest: path in the image to file or text."""
+
+    name: str
+    debian: Rootfs
+    packages: Packages
+    contents: Callable[[], Mapping[str, Content]]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    working_directory: str = "/"
+
+    def reference(self) -> str:
+        """Image reference; its tag is the hash of all that the image is made from."""
+        return f"localhost/trainyard/{self.name}:{self._key()}"
+
+    def archive(self) -> Path:
+        """Return the image as an archive, built when the cache has none."""
+        return cache.cached("images", f"{self.name}-{self._key()}", self._build, keep_others=False) / "image.tar"
+
+    def _build(self, folder: Path) -> None:
+        debian = Layer.of(self.debian.tar())
+        with progress.step(f"writing the {self.name} image"):
+            packages = self.packages.layer(folder / "packages.tar")
+            own = Layer.create(folder / "own.tar", self.contents())
+            image = Image(
+                self.reference(),
+                (debian, packages, own),
+                environment={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", **self.environment},
+                user=f"{USER}:{USER}",
+                working_directory=self.working_directory,
+            )
+            write_archive(folder / "image.tar", [image])
+            packages.path.unlink()
+            own.path.unlink()
+
+    def _key(self) -> str:
+        parts = [part for name, content in self.contents().items() for part in (name, content or "")]
+        return cache.digest(self.debian.key, self.packages.key, *parts)
