@@ -12,7 +12,7 @@ from . import cache, progress
 from .cluster import Cluster
 from .engine import Engine
 from .errors import ClusterError
-from .images import frameworks, system, trainer
+from .images import fetcher, frameworks, system, trainer
 from .tools import binary
 
 
@@ -27,6 +27,7 @@ class Loadable:
 OURS = {
     "trainer": Loadable(trainer.reference, trainer.archive),
     "frameworks": Loadable(frameworks.reference, frameworks.archive),
+    "fetcher": Loadable(fetcher.reference, fetcher.archive),
     "operator": Loadable(lambda: system.reference(system.OPERATOR), lambda: system.archive(system.TOOLS)),
     "kubectl-delivery": Loadable(
         lambda: system.reference(system.KUBECTL_DELIVERY), lambda: system.archive(system.TOOLS)
