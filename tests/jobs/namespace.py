@@ -10,6 +10,7 @@ from tests.cluster import api
 # Version and kind of a job's API.
 Kind = tuple[str, str]
 PYTORCHJOB = ("kubeflow.org/v1", "PyTorchJob")
+NOTES = {"events", "events.events.k8s.io", "leases.coordination.k8s.io"}
 
 
 def create(kubeconfig: Path, name: str, *, level: str = "restricted") -> None:
@@ -37,3 +38,10 @@ def leftovers(kubeconfig: Path, namespace: str, release: str, kind: Kind = PYTOR
         for item in api.objects(connection, version, kind, namespace=namespace)
     ]
     return [f"{kind}/{metadata.name}" for kind, metadata in found if metadata.name.startswith(release)]
+
+
+def contents(kubeconfig: Path, namespace: str) -> set[str]:
+    """Everything that a namespace holds, of any kind, as `kind/name`; without what the cluster notes by itself."""
+    listed = api.kubectl(kubeconfig, "api-resources", "--namespaced", "--verbs=list", "--output=name")
+    kinds = ",".join(sorted(set(listed.split()) - NOTES))
+    return set(api.kubectl(kubeconfig, "get", kinds, "--namespace", namespace, "--output=name").split())
