@@ -82,6 +82,8 @@ def test_the_api_server_takes_what_is_rendered_from_any_values(ready: Any) -> No
 def test_a_kind_that_is_left_out_is_one_that_the_cluster_does_not_serve(
     connection: Any, version: str, kind: str
 ) -> None:
+    connection.resources.invalidate_cache()
+
     assert connection.resources.search(api_version=version, kind=kind) == []
 
 

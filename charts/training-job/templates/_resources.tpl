@@ -9,6 +9,19 @@ ValidateResourceRequirements.
 {{- end -}}
 
 {{/*
+training-job.quantities: resources as a container has them, as YAML. The definitions of jobs take whole numbers and
+text: a number with a fraction (`cpu: 1.5`), which a Pod would take, is written as text. Takes the mapping.
+*/}}
+{{- define "training-job.quantities" -}}
+{{- $written := dict -}}
+{{- range $name, $quantity := . -}}
+{{- $isWhole := regexMatch "^[0-9]+$" (toJson $quantity) -}}
+{{- $_ := set $written $name (ternary $quantity (toString (toJson $quantity)) (or $isWhole (kindIs "string" $quantity))) -}}
+{{- end -}}
+{{- toYaml $written -}}
+{{- end -}}
+
+{{/*
 training-job.checkResources: fails for limits and requests that Kubernetes refuses. Takes the root context.
 */}}
 {{- define "training-job.checkResources" -}}
