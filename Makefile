@@ -54,6 +54,11 @@ e2e: setup tools ## Tests on a live cluster of their own, removed at the end (TR
 	@$(RUN) tests.cluster up --name $(E2E) --renew
 	pytest tests/e2e
 
+.PHONY: long
+long: setup tools ## More draws: 500 sets of values, each rendered and shown to an API server (TRAINYARD_DRAWS=5000: as many)
+	@$(RUN) tests.cluster up --name $(E2E) --renew
+	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_dry_run.py
+
 .PHONY: bench
 bench: setup tools ## Measure the validator beside other linters
 	@$(RUN) compileall -q validator

@@ -13,7 +13,7 @@ from . import cache, progress
 from .cluster import Cluster
 from .engine import Engine
 from .errors import ClusterError
-from .images import frameworks, networks, system, trainer
+from .images import fetcher, frameworks, networks, system, trainer
 from .tools import binary
 
 
@@ -29,6 +29,7 @@ OURS = {
     "trainer": Loadable(trainer.IMAGE.reference, trainer.IMAGE.archive),
     "frameworks": Loadable(frameworks.IMAGE.reference, frameworks.IMAGE.archive),
     "tensorflow": Loadable(frameworks.TENSORFLOW.reference, frameworks.TENSORFLOW.archive),
+    "fetcher": Loadable(fetcher.reference, fetcher.archive),
     "operator": Loadable(lambda: system.reference(system.OPERATOR), lambda: system.archive(system.TOOLS)),
     "kubectl-delivery": Loadable(
         lambda: system.reference(system.KUBECTL_DELIVERY), lambda: system.archive(system.TOOLS)

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,9 @@ class Follower:
                 succeeded, reason = ended
                 break
             time.sleep(POLL_SECONDS)
+        # A pod may have begun and ended since it was looked for.
+        with suppress(*api.NO_ANSWER):
+            self._read_logs(self._pods())
         self._finish_reading()
         return Outcome(succeeded, reason, time.monotonic() - started, self.lines, self.nodes)
 

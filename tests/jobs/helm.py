@@ -53,9 +53,9 @@ class Helm:
             command += ["--set-json", f"{name}={json.dumps(value)}"]
         return self.run(*command, release, str(CHARTS / chart), "--namespace", namespace, *options)
 
-    def uninstall(self, release: str, *, namespace: str) -> None:
-        """Remove a release and wait until what it owned is gone; a release that is not there is fine."""
-        self.run(
+    def uninstall(self, release: str, *, namespace: str) -> str:
+        """Remove a release, wait until what it owned is gone and return what Helm says; none of this name is fine."""
+        return self.run(
             "uninstall", release, "--namespace", namespace, "--ignore-not-found", "--wait", "--cascade", "foreground"
         )
 

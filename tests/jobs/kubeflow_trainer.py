@@ -15,6 +15,8 @@ from tests.cluster.cluster import Cluster
 from tests.cluster.engine import Engine
 
 TOOL = "kubeflow-trainer"
+MODULE = "github.com/kubeflow/trainer/v2"
+JOBSET_MODULE = "sigs.k8s.io/jobset"
 # Namespace and name of each Deployment, and its image, which the program is called like.
 TRAINER = ("kubeflow-system", "kubeflow-trainer-controller-manager", "trainer-controller-manager")
 JOBSET = ("jobset-system", "jobset-controller-manager", "jobset")
@@ -23,6 +25,13 @@ READY_SECONDS = 180
 # Neither image names a user; the published ones do.
 USER = 65532
 KUSTOMIZATION = "kustomization.yaml"
+
+
+def definitions() -> list[Path]:
+    """Files of the definitions of Trainer and of JobSet."""
+    trainer = modules.source(TOOL, MODULE) / "manifests/base/crds"
+    jobset = modules.source(TOOL, JOBSET_MODULE) / "config/components/crd/bases"
+    return sorted([*trainer.glob("trainer.kubeflow.org_*.yaml"), *jobset.glob("jobset.x-k8s.io_*.yaml")])
 
 
 @contextmanager
@@ -50,8 +59,8 @@ def _kustomization(images: dict[str, str]) -> Iterator[Path]:
     """A folder that kubectl reads the manifests from, with our images in place of the published ones."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name).resolve()
-        trainer = modules.source(TOOL, "github.com/kubeflow/trainer/v2") / "manifests/base"
-        jobset = modules.source(TOOL, "sigs.k8s.io/jobset") / "config/default"
+        trainer = modules.source(TOOL, MODULE) / "manifests/base"
+        jobset = modules.source(TOOL, JOBSET_MODULE) / "config/default"
         _write(root / "trainer", [trainer / part for part in ("crds", "manager", "rbac", "webhook")], TRAINER, images)
         _write(root / "jobset", [jobset], JOBSET, images)
         # Trainer's own overlay has these too, but fetches the manifests of JobSet from the web.

@@ -8,6 +8,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from tests.cluster import api, loading, modules
 from tests.cluster.cluster import Cluster
@@ -16,7 +19,9 @@ from tests.cluster.engine import Engine
 from . import operator
 
 NAME = NAMESPACE = "mpi-operator"
+MODULE = "github.com/kubeflow/mpi-operator"
 OVERLAY = "manifests/overlays/standalone"
+DEFINITION = "manifests/base/kubeflow.org_mpijobs.yaml"
 # Both operators call their CustomResourceDefinition so, and each serves a version that the other does not know.
 CRD = "mpijobs.kubeflow.org"
 OTHER_KINDS = ("jaxjob", "paddlejob", "pytorchjob", "tfjob", "xgboostjob")
@@ -50,12 +55,45 @@ def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
 
 
 @contextmanager
+def known(cluster: Cluster) -> Iterator[None]:
+    """Let the API server know the MPI operator's MPIJob beside that of the training operator; nothing runs either."""
+    text = (modules.source("mpi-operator", MODULE) / DEFINITION).read_text()
+    (version,) = yaml.load(text, Loader=yaml.CSafeLoader)["spec"]["versions"]
+    connection = api.connect(cluster.kubeconfig)
+    name = version["name"]
+    # A run that was interrupted may have left it.
+    if name not in _versions(connection):
+        _patch(cluster, {"op": "add", "path": "/spec/versions/-", "value": {**version, "storage": False}})
+
+    def is_served() -> bool:
+        connection.resources.invalidate_cache()
+        return bool(connection.resources.search(api_version=f"kubeflow.org/{name}", kind="MPIJob"))
+
+    try:
+        api.wait_until(is_served, what=f"MPIJob {name} to be served", seconds=READY_SECONDS)
+        yield
+    finally:
+        _patch(cluster, {"op": "remove", "path": f"/spec/versions/{_versions(connection).index(name)}"})
+
+
+def _versions(connection: Any) -> list[str]:
+    definition = api.find(connection, "apiextensions.k8s.io/v1", "CustomResourceDefinition", CRD)
+    return [version.name for version in definition.spec.versions] if definition is not None else []
+
+
+def _patch(cluster: Cluster, operation: dict[str, object]) -> None:
+    # A definition is longer than an argument may be.
+    command = ["patch", "crd", CRD, "--type=json", "--patch-file=/dev/stdin"]
+    api.kubectl(cluster.kubeconfig, *command, stdin=json.dumps([operation]))
+
+
+@contextmanager
 def _kustomization(image: str) -> Iterator[Path]:
     """A folder that kubectl reads the operator's manifests from, with our image in place of the published one."""
     repository, tag = image.rsplit(":", 1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        overlay = modules.source("mpi-operator", "github.com/kubeflow/mpi-operator") / OVERLAY
+        overlay = modules.source("mpi-operator", MODULE) / OVERLAY
         document = {
             # Kustomize takes no absolute path.
             "resources": [os.path.relpath(overlay, folder)],

@@ -17,6 +17,7 @@ UNDER_TRAINJOB = (
     ("jobset.x-k8s.io/v1alpha2", "JobSet"),
     ("batch/v1", "Job"),
 )
+NOTES = {"events", "events.events.k8s.io", "leases.coordination.k8s.io"}
 
 
 def create(kubeconfig: Path, name: str, *, level: str = "restricted") -> None:
@@ -44,3 +45,10 @@ def leftovers(kubeconfig: Path, namespace: str, release: str, kind: Kind = PYTOR
         for item in api.objects(connection, version, kind, namespace=namespace)
     ]
     return [f"{kind}/{metadata.name}" for kind, metadata in found if metadata.name.startswith(release)]
+
+
+def contents(kubeconfig: Path, namespace: str) -> set[str]:
+    """Everything that a namespace holds, of any kind, as `kind/name`; without what the cluster notes by itself."""
+    listed = api.kubectl(kubeconfig, "api-resources", "--namespaced", "--verbs=list", "--output=name")
+    kinds = ",".join(sorted(set(listed.split()) - NOTES))
+    return set(api.kubectl(kubeconfig, "get", kinds, "--namespace", namespace, "--output=name").split())

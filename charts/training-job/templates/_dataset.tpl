@@ -126,9 +126,10 @@ reads is writable here. Takes the root context.
   {{- $limits := $dataset.resources.limits | default dict }}
   resources:
     limits:
-      {{- toYaml $limits | nindent 6 }}
+      {{- include "training-job.quantities" $limits | nindent 6 }}
     requests:
-      {{- merge (deepCopy ($dataset.resources.requests | default dict)) $limits | toYaml | nindent 6 }}
+      {{- $requests := merge (deepCopy ($dataset.resources.requests | default dict)) $limits }}
+      {{- include "training-job.quantities" $requests | nindent 6 }}
   {{- with .Values.securityContext }}
   securityContext:
     {{- toYaml . | nindent 4 }}

@@ -39,6 +39,13 @@ easily left behind when a run is tried on CPU; devices that a claim asks for can
 {{- if and $fabric.networks $fabric.hostNetwork -}}
 {{- fail "fabric.networks: a pod in the host's network attaches no other; remove them, or fabric.hostNetwork" -}}
 {{- end -}}
+{{- $names := list -}}
+{{- range (include "training-job.claims" . | fromYaml).claims -}}
+{{- if has .name $names -}}
+{{- fail (printf "resourceClaims: two claims are called %s; give each a name of its own" .name) -}}
+{{- end -}}
+{{- $names = append $names .name -}}
+{{- end -}}
 {{- end -}}
 
 {{/*

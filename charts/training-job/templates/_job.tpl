@@ -15,8 +15,14 @@ What the objects of all kinds have in common. Every helper takes the root contex
 {{- end }}
 {{- end -}}
 
-{{/* training-job.metadata: the metadata of the run's object. */}}
+{{/*
+training-job.metadata: the metadata of the run's object. What is long to check is checked here, once, and not in every
+template: Helm makes no object at all when it fails.
+*/}}
 {{- define "training-job.metadata" -}}
+{{- include "training-job.checkFormats" . -}}
+{{- include "training-job.checkResources" . -}}
+{{- include "training-job.checkSecurity" . -}}
 name: {{ include "training-job.name" . }}
 namespace: {{ .Release.Namespace }}
 labels:

@@ -184,10 +184,51 @@ A pod that only serves the others is not spread. Takes what `training-job.pod` t
 {{- end -}}
 {{- end -}}
 
+{{/*
+training-job.checkTolerations: fails for tolerations that Kubernetes refuses (v1.34.4,
+pkg/apis/core/validation/validation.go: ValidateTolerations). Takes the root context.
+*/}}
+{{- define "training-job.checkTolerations" -}}
+{{- range $index, $toleration := .Values.placement.tolerations -}}
+{{- $name := printf "placement.tolerations[%d]" $index -}}
+{{- $exists := eq (.operator | default "Equal") "Exists" -}}
+{{- if and (not .key) (not $exists) -}}
+{{- fail (printf "%s has no key, which means every taint: set operator to Exists, or name the taint's key" $name) -}}
+{{- end -}}
+{{- if and .value $exists -}}
+{{- fail (printf "%s.value: with operator Exists any value is tolerated; remove it, or set operator to Equal" $name) -}}
+{{- end -}}
+{{- if and (hasKey . "tolerationSeconds") (ne (.effect | default "") "NoExecute") -}}
+{{- fail (printf "%s.tolerationSeconds is of effect NoExecute alone: set effect to NoExecute, or remove it" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.checkTopologySpread: fails for constraints that Kubernetes refuses (v1.34.4,
+pkg/apis/core/validation/validation.go: validateTopologySpreadConstraints). Takes the root context.
+*/}}
+{{- define "training-job.checkTopologySpread" -}}
+{{- $seen := dict -}}
+{{- range $index, $constraint := .Values.placement.topologySpread -}}
+{{- $name := printf "placement.topologySpread[%d]" $index -}}
+{{- $level := printf "%s by %s" .topologyKey .whenUnsatisfiable -}}
+{{- with get $seen $level -}}
+{{- fail (printf "%s spreads over %s, as %s does: remove one of the two" $name $level .) -}}
+{{- end -}}
+{{- $_ := set $seen $level $name -}}
+{{- if and (hasKey . "minDomains") (ne .whenUnsatisfiable "DoNotSchedule") -}}
+{{- fail (printf "%s.minDomains is of DoNotSchedule alone: set whenUnsatisfiable to it, or remove minDomains" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* training-job.checkPlacement: fails for placements that contradict each other. */}}
 {{- define "training-job.checkPlacement" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "placement.spread" "placement.colocate"
     "placement.colocate.mode" "placement.colocate.weight" "placement.nodes" "placement.healthLabels")) -}}
+{{- include "training-job.checkTolerations" . -}}
+{{- include "training-job.checkTopologySpread" . -}}
 {{- $placement := .Values.placement -}}
 {{- if and (eq $placement.colocate.level "kubernetes.io/hostname") (ne $placement.spread "none") -}}
 {{- $advice := "name a larger level, or set placement.spread to none" -}}

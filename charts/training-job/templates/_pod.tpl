@@ -113,9 +113,9 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
   {{- end }}
   resources:
     limits:
-      {{- toYaml $limits | nindent 6 }}
+      {{- include "training-job.quantities" $limits | nindent 6 }}
     requests:
-      {{- merge (deepCopy $requests) $limits | toYaml | nindent 6 }}
+      {{- merge (deepCopy $requests) $limits | include "training-job.quantities" | nindent 6 }}
     {{- with ternary (include "training-job.claims" . | fromYaml).claims (list) $pod.part.node }}
     claims:
       {{- range . }}

@@ -1,10 +1,11 @@
 {{/* training-job.checkValues: fails for values of which no run can be made. */}}
 {{- define "training-job.checkValues" -}}
-{{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "kind" "image" "nodes" "processesPerNode" "layout"
+{{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "kind" "image" "image.pullPolicy" "nodes" "processesPerNode" "layout"
     "train" "launcher" "torchrun" "torchrun.port" "accelerate" "deepspeed" "deepspeed.microBatchPerGpu"
     "deepspeed.gradientAccumulation" "deepspeed.zeroStage" "deepspeed.offload" "deepspeed.offload.optimizer"
     "deepspeed.offload.params" "deepspeed.scratch" "deepspeed.scratch.mountPath" "elastic" "elastic.enabled"
     "elastic.minNodes" "elastic.maxRestarts" "resources" "env" "envSecrets" "sharedMemory" "temporaryStorage"
+    "temporaryStorage.size"
     "checkpoints" "placement" "restartPolicy" "runPolicy" "podLabels" "preStop" "preStop.seconds" "upgrade"
     "mpi" "mpi.apiVersion" "mpi.implementation" "mpi.command" "mpi.launcher" "mpi.launcher.resources"
     "mpi.launcher.asWorker" "mpi.launcher.creationPolicy" "mpi.ssh" "mpi.ssh.daemon" "mpi.ssh.port" "mpi.ssh.mountPath"

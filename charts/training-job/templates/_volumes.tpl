@@ -35,7 +35,11 @@ training-job.checkVolumes: fails for volumes that Kubernetes would refuse when t
     "paths" $paths) -}}
 {{- end -}}
 {{- range $folders.volumes -}}
-{{- $names = append $names (printf "fabric-%s" .name) -}}
+{{- $volume := printf "fabric-%s" .name -}}
+{{- if has $volume $names -}}
+{{- fail (printf "fabric.mounts: two folders are called %s; give each a name of its own" .name) -}}
+{{- end -}}
+{{- $names = append $names $volume -}}
 {{- end -}}
 {{- with .Values.flightRecorder -}}
 {{- if .enabled -}}
@@ -103,6 +107,9 @@ training-job.checkShared: fails for a claim of the chart that pods on several no
 wait for it forever. Takes (dict "name" <dotted key> "nodes" <number> "accessModes" <list> "readOnly" <bool>).
 */}}
 {{- define "training-job.checkShared" -}}
+{{- if and (has "ReadWriteOncePod" .accessModes) (gt (len .accessModes) 1) -}}
+{{- fail (printf "%s.accessModes: ReadWriteOncePod stands alone; remove it, or the others" .name) -}}
+{{- end -}}
 {{- $readable := and .readOnly (has "ReadOnlyMany" .accessModes) -}}
 {{- if and (gt (int .nodes) 1) (not (has "ReadWriteMany" .accessModes)) (not $readable) -}}
 {{- $modes := ternary "ReadWriteMany or ReadOnlyMany" "ReadWriteMany" (.readOnly | default false) -}}

@@ -1,0 +1,129 @@
+"""What the charts render, the API server takes: every scenario, and values that are drawn (server-side dry run)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.charts import helm
+from tests.charts.drawn import VALUES
+from tests.cluster.cluster import Cluster
+from tests.jobs import definitions, dry_run, kubeflow_trainer, mpi_operator
+from tests.jobs import namespace as namespaces
+from validator.facts.served_apis import SERVED_APIS
+
+APIS = ("--api-versions", ",".join(SERVED_APIS))
+# Nothing on the cluster brings these APIs.
+NOT_SERVED = {
+    ("k8s.cni.cncf.io/v1beta1", "MultiNetworkPolicy"),
+    ("monitoring.coreos.com/v1", "PodMonitor"),
+    ("monitoring.coreos.com/v1", "ServiceMonitor"),
+    ("nv-ipam.nvidia.com/v1alpha1", "CIDRPool"),
+    ("nv-ipam.nvidia.com/v1alpha1", "IPPool"),
+    ("resource.nvidia.com/v1beta1", "ComputeDomain"),
+}
+# Namespaces that scenarios name.
+NAMESPACES = ("networks", "training", "vision")
+# `make long` draws more.
+DRAWS = int(os.environ.get("TRAINYARD_DRAWS", "25"))
+# Helm's words for what the schema refuses, and for what a template refuses by a message of its own.
+OWN_WORDS = ("values don't meet the specifications of the schema", "execution error at (training-job/templates/")
+
+
+@pytest.fixture(scope="module")
+def ready(cluster: Cluster, training_operator: None, connection: Any) -> Iterator[Any]:
+    """The API server with every definition of a job, and the namespaces that scenarios name."""
+    for name in NAMESPACES:
+        namespaces.create(cluster.kubeconfig, name)
+    others = [*kubeflow_trainer.definitions(), *sorted((helm.CHARTS["training-networks"] / "crds").glob("*.yaml"))]
+    with mpi_operator.known(cluster), definitions.served(cluster, others):
+        connection.resources.invalidate_cache()
+        yield connection
+    connection.resources.invalidate_cache()
+    for name in NAMESPACES:
+        namespaces.delete(cluster.kubeconfig, name)
+
+
+def title(found: dict[str, Any]) -> tuple[str, str]:
+    """Version and kind of an object."""
+    return found["apiVersion"], found["kind"]
+
+
+@pytest.mark.parametrize(("chart", "scenario"), helm.SCENARIOS)
+def test_the_api_server_takes_every_object_of_a_scenario(ready: Any, chart: str, scenario: str | None) -> None:
+    rendered = helm.template("helm", helm.CHARTS[chart], *APIS, scenario=scenario)
+    objects = helm.objects(rendered.stdout)
+
+    asked = [found for found in objects if title(found) not in NOT_SERVED]
+
+    assert asked
+    assert dry_run.refusals(ready, asked) == []
+
+
+@pytest.mark.timeout(3600)
+def test_the_api_server_takes_what_is_rendered_from_any_values(ready: Any) -> None:
+    rendered = 0
+
+    @settings(max_examples=DRAWS, phases=(Phase.explicit, Phase.generate), suppress_health_check=[HealthCheck.too_slow])
+    @given(VALUES)
+    def look(drawn: dict[str, Any]) -> None:
+        nonlocal rendered
+        result = helm.template("helm", helm.CHARTS["training-job"], *APIS, values=drawn)
+        if result.returncode:
+            assert any(words in result.stderr for words in OWN_WORDS), result.stderr
+            return
+        rendered += 1
+        asked = [found for found in helm.objects(result.stdout) if title(found) not in NOT_SERVED]
+        assert dry_run.refusals(ready, asked) == []
+
+    look()
+    print(f"rendered: {rendered} of {DRAWS}")
+    assert rendered > DRAWS / 3
+
+
+@pytest.mark.parametrize(("version", "kind"), sorted(NOT_SERVED))
+def test_a_kind_that_is_left_out_is_one_that_the_cluster_does_not_serve(
+    connection: Any, version: str, kind: str
+) -> None:
+    connection.resources.invalidate_cache()
+
+    assert connection.resources.search(api_version=version, kind=kind) == []
+
+
+JOB = """
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: run-42, namespace: default}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      replicas: 1
+      restartPolicy: OnFailure
+      template:
+        metadata: {labels: {team: vision}}
+        spec: {containers: [{name: pytorch, image: trainer, resources: {limits: {cpu: 500m}}}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("replicas: 1", "replica: 1", ".Master.replica: field not declared in schema"),
+        ("replicas: 1", "replicas: one", "expected numeric"),
+        ("team: vision", "team: the vision", "a valid label must be"),
+        ("image: trainer", 'image: " trainer"', "must not have leading or trailing whitespace"),
+        ("500m", "half", "quantities must match"),
+        ("kubeflow.org/v1", "example.org/v1", "example.org/v1 is not served"),
+    ],
+)
+def test_the_api_server_refuses_a_wrong_object(ready: Any, right: str, wrong: str, message: str) -> None:
+    assert right in JOB
+    assert dry_run.refusals(ready, helm.objects(JOB)) == []
+
+    said = dry_run.refusals(ready, helm.objects(JOB.replace(right, wrong)))
+
+    assert any(message in line for line in said), said
