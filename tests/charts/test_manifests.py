@@ -108,7 +108,7 @@ def test_kubeconform_takes_a_right_object(manifest: str) -> None:
         (PYTORCHJOB, "image: trainer", "imgae: trainer", "additional properties 'imgae' not allowed"),
         (PYTORCHJOB, "cpu: 500m", "cpu: 500 millis", "does not match pattern"),
         (PYTORCHJOB, "labels: {team: vision}}\nspec", "lables: {team: vision}}\nspec", "'lables' not allowed"),
-        (PYTORCHJOB, "kubeflow.org/v1", "example.org/v1", "value must be 'kubeflow.org/v1'"),
+        (PYTORCHJOB, "kubeflow.org/v1", "example.org/v1", "could not find schema for PyTorchJob"),
         (PYTORCHJOB, "replicas: 1", "replicas: 1\n      replicas: 2", 'key "replicas" already set'),
     ],
 )
