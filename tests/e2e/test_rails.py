@@ -13,7 +13,7 @@ from tests.cluster import api, loading, rails
 from tests.cluster.cluster import Cluster
 from tests.cluster.engine import Engine
 from tests.cluster.errors import ClusterError
-from tests.jobs import networks
+from tests.jobs import networks, pods
 from tests.jobs.helm import Helm
 from tests.jobs.run import Run
 
@@ -135,22 +135,12 @@ def test_a_pod_that_asks_for_no_rail_has_none_and_says_so(digits: Run, rail: str
 
 def idle_pods(image: str, namespace: str, *, count: int, on_the_rail: bool) -> dict[str, Any]:
     """A Deployment of pods that do nothing."""
-    container = {
-        "name": "idle",
-        "image": image,
-        "command": ["sleep", "infinity"],
-        "resources": {"requests": {"cpu": "1m", "memory": "4Mi"}},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "runAsNonRoot": True,
-            "runAsUser": 1000,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-    }
     labels = {"app": "idle"}
     annotations = {"k8s.v1.cni.cncf.io/networks": f"{networks.NAMESPACE}/rail-0"} if on_the_rail else {}
-    template = {"metadata": {"labels": labels, "annotations": annotations}, "spec": {"containers": [container]}}
+    template = {
+        "metadata": {"labels": labels, "annotations": annotations},
+        "spec": pods.restricted(image, ["sleep", "infinity"]),
+    }
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -173,8 +163,8 @@ def test_a_hundred_pods_at_once_get_addresses_of_their_own_and_give_them_back_wh
     connection: Any,
 ) -> None:
     image = loading.load(cluster, engine, "whereabouts")
-    pods = idle_pods(image, namespace, count=PODS, on_the_rail=True)
-    api.kubectl(cluster.kubeconfig, "apply", "-f", "-", stdin=json.dumps(pods))
+    idle = idle_pods(image, namespace, count=PODS, on_the_rail=True)
+    api.kubectl(cluster.kubeconfig, "apply", "-f", "-", stdin=json.dumps(idle))
     api.wait_until(
         lambda: len(addresses(connection, namespace, "app=idle")) == PODS,
         what=f"{PODS} pods to have their addresses",
