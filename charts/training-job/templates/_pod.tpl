@@ -91,9 +91,15 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
   args:
     {{- include "training-job.args" . | trim | nindent 4 }}
   {{- end }}
-  {{- with printf "%s%s" (include "training-job.env" .) (include "training-job.launcherEnv" $pod) }}
+  {{- $env := include "training-job.env" . }}
+  {{- $launcherEnv := include "training-job.launcherEnv" $pod }}
+  {{- if or $env $launcherEnv }}
   env:
+    {{- range list $env $launcherEnv }}
+    {{- with . }}
     {{- trim . | nindent 4 }}
+    {{- end }}
+    {{- end }}
   {{- end }}
   {{- with include "training-job.envFrom" . | trim }}
   envFrom:

@@ -13,10 +13,11 @@ training-job.quantities: resources as a container has them, as YAML. The definit
 text: a number with a fraction (`cpu: 1.5`), which a Pod would take, is written as text. Takes the mapping.
 */}}
 {{- define "training-job.quantities" -}}
-{{- $written := dict -}}
+{{- $written := deepCopy . -}}
 {{- range $name, $quantity := . -}}
-{{- $isWhole := regexMatch "^[0-9]+$" (toJson $quantity) -}}
-{{- $_ := set $written $name (ternary $quantity (toString (toJson $quantity)) (or $isWhole (kindIs "string" $quantity))) -}}
+{{- if not (or (kindIs "string" $quantity) (regexMatch "^[0-9]+$" (toJson $quantity))) -}}
+{{- $_ := set $written $name (toString (toJson $quantity)) -}}
+{{- end -}}
 {{- end -}}
 {{- toYaml $written -}}
 {{- end -}}
