@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -97,6 +98,12 @@ def deployment_available(connection: Any, namespace: str, name: str) -> bool:
     if found is None or (found.status.observedGeneration or 0) < found.metadata.generation:
         return False
     return bool(found.status.updatedReplicas == found.status.availableReplicas == found.spec.replicas)
+
+
+def apply(kubeconfig: Path, *objects: Mapping[str, object]) -> None:
+    """Create these objects, or change them to what is given; raise `ClusterError` when they are refused."""
+    document = {"apiVersion": "v1", "kind": "List", "items": objects}
+    kubectl(kubeconfig, "apply", "-f", "-", stdin=json.dumps(document))
 
 
 def kubectl(kubeconfig: Path, *arguments: str, stdin: str = "") -> str:

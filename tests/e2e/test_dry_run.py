@@ -39,7 +39,10 @@ def ready(cluster: Cluster, training_operator: None, connection: Any) -> Iterato
     """The API server with every definition of a job, and the namespaces that scenarios name."""
     for name in NAMESPACES:
         namespaces.create(cluster.kubeconfig, name)
-    others = [*kubeflow_trainer.definitions(), *sorted((helm.CHARTS["training-networks"] / "crds").glob("*.yaml"))]
+    others = [
+        *definitions.of(kubeflow_trainer.TOOL),
+        *sorted((helm.CHARTS["training-networks"] / "crds").glob("*.yaml")),
+    ]
     with mpi_operator.known(cluster), definitions.served(cluster, others):
         connection.resources.invalidate_cache()
         yield connection

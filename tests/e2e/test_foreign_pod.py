@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
@@ -54,8 +53,7 @@ def place(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator
     hidden = {"podSelector": {"matchLabels": {"app": "target"}}, "policyTypes": ["Ingress"]}
     metadata = {"name": "target", "namespace": name}
     policy = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": hidden}
-    document = {"apiVersion": "v1", "kind": "List", "items": [*objects, policy]}
-    api.kubectl(cluster.kubeconfig, "apply", "-f", "-", stdin=json.dumps(document))
+    api.apply(cluster.kubeconfig, *objects, policy)
     wait = ("wait", "pod", "--all", "--namespace", name, "--for=condition=Ready", "--timeout=60s")
     api.kubectl(cluster.kubeconfig, *wait)
     yield name

@@ -164,7 +164,7 @@ def test_a_hundred_pods_at_once_get_addresses_of_their_own_and_give_them_back_wh
 ) -> None:
     image = loading.load(cluster, engine, "whereabouts")
     idle = idle_pods(image, namespace, count=PODS, on_the_rail=True)
-    api.kubectl(cluster.kubeconfig, "apply", "-f", "-", stdin=json.dumps(idle))
+    api.apply(cluster.kubeconfig, idle)
     api.wait_until(
         lambda: len(addresses(connection, namespace, "app=idle")) == PODS,
         what=f"{PODS} pods to have their addresses",
@@ -221,7 +221,7 @@ def test_a_run_trains_on_while_the_networks_are_upgraded_rolled_back_and_uninsta
     helm.uninstall(networks.RELEASE, namespace=networks.NAMESPACE)
     require_traffic()
     plain = idle_pods(loading.load(cluster, engine, "whereabouts"), run.namespace, count=2, on_the_rail=False)
-    api.kubectl(cluster.kubeconfig, "apply", "-f", "-", stdin=json.dumps(plain))
+    api.apply(cluster.kubeconfig, plain)
     api.wait_until(
         lambda: api.deployment_available(connection, run.namespace, "idle"), what="pods without a rail", seconds=60
     )

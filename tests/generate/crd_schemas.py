@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from tests.cluster import modules
 from tests.cluster.errors import ClusterError
+from tests.jobs import definitions
 
 from . import crds, kubernetes_schemas
 from .kubernetes_schemas import Schema
@@ -25,14 +25,6 @@ FILES = f"{FOLDER}/*/*.json"
 FILE_TEMPLATE = "{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json"
 DOCUMENTED = "schemas/documented/*.yaml"
 
-# No chart here installs these: tool folder that pins the module, the module, and where its CRDs are. The MPI operator
-# serves another MPIJob, under the name of the training operator's CRD.
-_OTHERS = (
-    ("mpi-operator", "github.com/kubeflow/mpi-operator", "manifests/base/kubeflow.org_mpijobs.yaml"),
-    ("kubeflow-trainer", "github.com/kubeflow/trainer/v2", "manifests/base/crds/trainer.kubeflow.org_*.yaml"),
-    ("kubeflow-trainer", "sigs.k8s.io/jobset", "config/components/crd/bases/jobset.x-k8s.io_*.yaml"),
-)
-
 
 def write(root: Path) -> None:
     """Write one file per group, kind and served version.
@@ -42,9 +34,8 @@ def write(root: Path) -> None:
     sources = {file: str(file.relative_to(root)) for file in crds.files(root)}
     if not sources:
         raise ClusterError("there are no CRDs in charts", hint="python -m tests.generate crds schemas")
-    for tool, module, pattern in _OTHERS:
-        folder = modules.source(tool, module)
-        sources |= {file: f"{module}/{file.relative_to(folder)}" for file in sorted(folder.glob(pattern))}
+    for tool in definitions.OTHERS:
+        sources |= definitions.of(tool)
     object_meta = kubernetes_schemas.definition(kubernetes_schemas.OBJECT_META)
     for file, origin in sources.items():
         _put(root, from_crd(yaml.load(file.read_text(), Loader=yaml.CSafeLoader), object_meta), origin)

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -53,8 +52,7 @@ def write(root: Path) -> None:
         for file in sorted(generated(types).glob("*.yaml")):
             shutil.copyfile(file, target / file.name)
     source = modules.source("multus", _NETWORKS_MODULE) / "artifacts" / "networks-crd.yaml"
-    definition = _without_descriptions(yaml.safe_load(source.read_text()))
-    (root / NETWORKS).write_text(yaml.safe_dump(definition, sort_keys=False))
+    (root / NETWORKS).write_text(yaml.safe_dump(yaml.safe_load(source.read_text()), sort_keys=False))
 
 
 def files(root: Path) -> Iterator[Path]:
@@ -76,9 +74,3 @@ def generated(types: Types) -> Path:
             progress.run(command, log="generate-crds", environment=modules.environment(), cwd=tools.FOLDER / types.tool)
 
     return cache.cached("crds", key, build)
-
-
-def _without_descriptions(tree: Any) -> Any:
-    if isinstance(tree, dict):
-        return {key: _without_descriptions(value) for key, value in tree.items() if key != "description"}
-    return tree

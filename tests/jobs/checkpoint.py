@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from tests.cluster import api
@@ -13,7 +12,7 @@ POD = "checkpoint-reader"
 def read(kubeconfig: Path, namespace: str, claim: str, image: str) -> str:
     """Return the trainer's account of the newest valid checkpoint on `claim`; its accuracy is computed in the pod."""
     connection = api.connect(kubeconfig)
-    api.kubectl(kubeconfig, "apply", "-f", "-", stdin=json.dumps(_pod(namespace, claim, image)))
+    api.apply(kubeconfig, _pod(namespace, claim, image))
 
     def phase() -> str | None:
         pod = api.find(connection, "v1", "Pod", POD, namespace)

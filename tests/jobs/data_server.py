@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,8 +40,7 @@ class DataServer:
 def running(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[DataServer]:
     """Let the server run; its namespace takes it away."""
     image = loading.load(cluster, engine, "fetcher")
-    document = {"apiVersion": "v1", "kind": "List", "items": list(_objects(namespace, image))}
-    api.kubectl(cluster.kubeconfig, "apply", "-f", "-", stdin=json.dumps(document))
+    api.apply(cluster.kubeconfig, *_objects(namespace, image))
     wait = ("wait", f"pod/{NAME}", "--namespace", namespace, "--for=condition=Ready", f"--timeout={READY_SECONDS}s")
     api.kubectl(cluster.kubeconfig, *wait)
     try:

@@ -27,13 +27,6 @@ USER = 65532
 KUSTOMIZATION = "kustomization.yaml"
 
 
-def definitions() -> list[Path]:
-    """Files of the definitions of Trainer and of JobSet."""
-    trainer = modules.source(TOOL, MODULE) / "manifests/base/crds"
-    jobset = modules.source(TOOL, JOBSET_MODULE) / "config/components/crd/bases"
-    return sorted([*trainer.glob("trainer.kubeflow.org_*.yaml"), *jobset.glob("jobset.x-k8s.io_*.yaml")])
-
-
 @contextmanager
 def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
     """Let Trainer serve TrainJobs. Every TrainJob must be gone at the end: a runtime waits for those that use it."""

@@ -16,12 +16,11 @@ from tests.cluster import api, loading, modules
 from tests.cluster.cluster import Cluster
 from tests.cluster.engine import Engine
 
-from . import operator
+from . import definitions, operator
 
 NAME = NAMESPACE = "mpi-operator"
 MODULE = "github.com/kubeflow/mpi-operator"
 OVERLAY = "manifests/overlays/standalone"
-DEFINITION = "manifests/base/kubeflow.org_mpijobs.yaml"
 # Both operators call their CustomResourceDefinition so, and each serves a version that the other does not know.
 CRD = "mpijobs.kubeflow.org"
 OTHER_KINDS = ("jaxjob", "paddlejob", "pytorchjob", "tfjob", "xgboostjob")
@@ -57,8 +56,8 @@ def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
 @contextmanager
 def known(cluster: Cluster) -> Iterator[None]:
     """Let the API server know the MPI operator's MPIJob beside that of the training operator; nothing runs either."""
-    text = (modules.source("mpi-operator", MODULE) / DEFINITION).read_text()
-    (version,) = yaml.load(text, Loader=yaml.CSafeLoader)["spec"]["versions"]
+    (file,) = definitions.of(NAME)
+    (version,) = yaml.load(file.read_text(), Loader=yaml.CSafeLoader)["spec"]["versions"]
     connection = api.connect(cluster.kubeconfig)
     name = version["name"]
     # A run that was interrupted may have left it.

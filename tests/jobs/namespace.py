@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from tests.cluster import api
@@ -27,7 +26,7 @@ def create(kubeconfig: Path, name: str, *, level: str = "restricted") -> None:
         "kind": "Namespace",
         "metadata": {"name": name, "labels": {"pod-security.kubernetes.io/enforce": level}},
     }
-    api.kubectl(kubeconfig, "apply", "-f", "-", stdin=json.dumps(manifest))
+    api.apply(kubeconfig, manifest)
 
 
 def delete(kubeconfig: Path, name: str) -> None:

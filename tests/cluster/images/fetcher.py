@@ -6,10 +6,10 @@ from pathlib import Path
 
 from .. import cache, progress
 from .archive import Image, Layer, write_archive
+from .python import USER
 from .rootfs import Rootfs
 
 DEBIAN = Rootfs("fetcher", "trixie", ("git", "python3"))
-USER = 1000
 
 
 def reference() -> str:
