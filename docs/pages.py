@@ -25,9 +25,11 @@ def rule_page(rule: Rule) -> str:
         f"# {rule.name} ({rule.code})",
         f"**{title}**",
         f"{rule.severity}, confidence {rule.confidence}, {BADGES[rule.persona]}, since {rule.since}"
-        + (f", {rule.fix} fix" if rule.fix else ""),
+        + (f", {rule.fix} fix" if rule.fix else "")
+        + (", needs [`--site`](../validator/site.md)" if rule.of_site else ""),
         body.strip(),
         *_parameters(rule),
+        *_site(rule),
         *_example(rule, "bad", "What it finds"),
         *_example(rule, "good", "What it leaves alone"),
         "## Sources\n\n" + "\n".join(f"- {source}" for source in rule.sources),
@@ -41,6 +43,14 @@ def _parameters(rule: Rule) -> list[str]:
     rows = [f"| `{name}` | `{value}` |" for name, value in rule.parameters._asdict().items()]
     described = (type(rule.parameters).__doc__ or "").strip()
     return ["## Parameters", described, "\n".join(("| name | default |", "| --- | --- |", *rows))]
+
+
+def _site(rule: Rule) -> list[str]:
+    """The site that the examples of a rule are compared with, for those that need one."""
+    if not rule.of_site:
+        return []
+    text = (registry.folder() / "site" / "onprem.site.yaml").read_text(encoding="utf-8")
+    return ["## The site of these examples", f"```yaml\n{text.rstrip()}\n```"]
 
 
 def _example(rule: Rule, part: str, title: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""`make demo`: a cluster, the operator, one training run on two nodes, and the same run resumed."""
+"""`make demo`: a cluster, the platform, one run that trains on two nodes over a second network, and is resumed."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tests.cluster import api, lifecycle, progress, tools
+from tests.cluster import api, lifecycle, progress, rails, tools
 from tests.cluster.cluster import DEFAULT_NAME, Cluster
 from tests.cluster.command import exit_status
-from tests.jobs import checkpoint, namespace, operator
-from tests.jobs.helm import Settings
+from tests.cluster.engine import Engine
+from tests.jobs import checkpoint, namespace, networks, operator, platform
+from tests.jobs.helm import Helm, Settings
 from tests.jobs.run import Run
 
 NAMESPACE = "demo"
 RELEASE = "digits"
 MORE_EPOCHS = 5
 COMMANDS = Path("build/bin").resolve()
+RUN_VALUES = Path("build/site-run.yaml").resolve()
 COLOURS = ("cyan", "magenta", "yellow", "blue")
 
 output = Console(highlight=False, soft_wrap=True)
@@ -36,17 +38,37 @@ def show(command: str) -> None:
     output.print(f"[dim]$ {escape(command)}[/]")
 
 
+def shown(file: Path) -> str:
+    """A file's path as a user here would type it."""
+    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
+
+
 def on_line(pod: str, line: str) -> None:
     """Print a line of a pod's log, each pod in a colour of its own."""
     colour = COLOURS[sum(pod.encode()) % len(COLOURS)]
     output.print(f"[{colour}]{pod}[/] {escape(line)}")
 
 
+def prepare(cluster: Cluster, engine: Engine, rail: str) -> None:
+    """Install the platform, and write down what it says that a run needs."""
+    command = f"helm install {platform.RELEASE} charts/{platform.CHART}"
+    show(f"{command} --namespace {platform.NAMESPACE} --create-namespace --wait -f {shown(platform.SITE)}")
+    settings = {**platform.images(cluster, engine), "networks.networks[0].master": rail}
+    with progress.step("waiting for the operator and, on every node, for Multus"):
+        # On a cluster of an earlier demo the operator is a release of its own.
+        Helm(cluster.kubeconfig).uninstall(operator.RELEASE, namespace=operator.NAMESPACE)
+        platform.install(cluster, settings=settings, options=["--take-ownership"])
+    kept = f"kubectl get configmap {platform.RUN_VALUES} --namespace {platform.NAMESPACE}"
+    show(f"{kept} -o jsonpath='{{.data.run\\.yaml}}' > {shown(RUN_VALUES)}")
+    platform.write_run_values(cluster, RUN_VALUES)
+
+
 def train(run: Run, settings: Settings, values: list[Path]) -> None:
     """Install the release, stream its log until it has succeeded, and leave nothing behind when it does not."""
     kept_claim = _claim_exists(run)
     try:
-        show(f"helm install {run.release} charts/training-job --namespace {run.namespace}")
+        files = "".join(f" -f {shown(file)}" for file in values)
+        show(f"helm install {run.release} charts/training-job --namespace {run.namespace}{files}")
         run.install(settings=settings, values=values)
         outcome = run.follow(on_line=on_line)
         run.require_success(outcome)
@@ -59,21 +81,28 @@ def train(run: Run, settings: Settings, values: list[Path]) -> None:
     output.print(f"[green]succeeded[/] in {outcome.seconds:.0f} s: {placed}")
 
 
+def prove(run: Run, sent: int) -> None:
+    """Say which addresses the pods had on the second network, and how much passed between the nodes on it."""
+    selector = f"training.kubeflow.org/job-name={run.release}"
+    given = networks.addresses(api.connect(run.cluster.kubeconfig), run.namespace, selector)
+    placed = ", ".join(f"{address} of {pod}" for pod, address in sorted(given.items())) or "of no pod"
+    output.print(f"net1 was {placed}; {sent / 2**20:.1f} MiB went over it from node to node")
+
+
 def demo(cluster: Cluster, values: list[Path]) -> None:
     """Run the whole demo."""
-    say("1. A kind cluster: 1 control plane, 2 workers")
+    say("1. A kind cluster: 1 control plane, 2 workers, and a second network between them")
     engine = lifecycle.up(cluster)
-    say("2. The training operator, from charts/training-operator")
-    show(
-        f"helm install {operator.RELEASE} charts/training-operator --namespace {operator.NAMESPACE} --create-namespace"
-    )
-    with progress.step("waiting for the operator to be Available"):
-        operator.install(cluster, engine)
+    rail = rails.add(cluster, engine)
+    say("2. The platform, from charts/training-platform: the training operator, Multus, and a network for pods")
+    prepare(cluster, engine, rail)
     run = Run(cluster, engine, NAMESPACE, RELEASE)
-    say("3. A training run on two nodes, from charts/training-job")
+    say("3. A training run on two nodes, from charts/training-job: it trains over the second network")
     namespace.delete(cluster.kubeconfig, NAMESPACE)
     namespace.create(cluster.kubeconfig, NAMESPACE)
-    train(run, {}, values)
+    before = rails.sent(cluster, engine, rail)
+    train(run, {}, [RUN_VALUES, *values])
+    prove(run, sum(rails.sent(cluster, engine, rail).values()) - sum(before.values()))
     if values:
         _finish(run)
         return
@@ -82,7 +111,7 @@ def demo(cluster: Cluster, values: list[Path]) -> None:
     say(f"5. The same release again, up to epoch {MORE_EPOCHS}: it resumes where the first run ended")
     show(f"helm uninstall {run.release} --namespace {run.namespace}")
     run.uninstall()
-    train(run, {"train.args": ["--epochs", str(MORE_EPOCHS), "--checkpoint-dir", "/checkpoints"]}, [])
+    train(run, {"train.args": ["--epochs", str(MORE_EPOCHS), "--checkpoint-dir", "/checkpoints"]}, [RUN_VALUES])
     _finish(run)
 
 
@@ -111,7 +140,7 @@ def command(
         list[Path] | None, typer.Option(exists=True, dir_okay=False, help="Values file for the run; may be repeated.")
     ] = None,
 ) -> None:
-    """Train on a real cluster: kind, the training operator, one release for one run."""
+    """Train on a real cluster: kind, the platform of a site, one release for one run."""
     demo(Cluster(name), values or [])
 
 

@@ -13,6 +13,7 @@ from trainer.config import TrainerConfig
 from trainer.data.digits import CLASSES, FEATURES, load_digits
 from trainer.data.sampler import GlobalSampler
 from trainer.errors import TrainerError
+from trainer.metrics import exporter
 from trainer.metrics.accuracy import count_correct
 from trainer.metrics.epoch import EpochMetrics
 from trainer.models.mlp import MLP
@@ -29,6 +30,9 @@ def run(config: TrainerConfig, launch: Launch) -> None:
     Raises:
         TrainerError: A flag does not suit this machine, or what `train` raises.
     """
+    if config.metrics_port and launch.local_rank == 0:
+        # Before the ranks meet: a run that never gets so far is one to be seen.
+        exporter.serve(config.metrics_port)
     nccl_log = watch_nccl() if torch.cuda.is_available() else None
     with process_group(launch, config.timeout_seconds) as world:
         log(_environment_line(world, describe_transport(world, nccl_log)))
@@ -50,10 +54,13 @@ def train(config: TrainerConfig, world: World) -> None:
     state = _State(config, world)
     if resumed:
         state.restore(resumed)
+    exporter.started(done, config.epochs)
     for epoch in range(done + 1, config.epochs + 1):
         metrics = state.train_epoch(epoch)
+        exporter.epoch_done(metrics)
         log(metrics.line(config.epochs))
         checkpoints.save(state.checkpoint(metrics))
+        exporter.checkpoint_saved()
     log(f"finished: epochs={config.epochs} loss={metrics.loss:.4f} test_accuracy={metrics.test_accuracy:.4f}")
 
 
@@ -141,6 +148,7 @@ class _State:
             self._optimizer.zero_grad()
             torch.autograd.backward(ddp.mean_over_ranks(sample_losses, step.global_size, self._world))
             self._optimizer.step()
+            exporter.trained(step.global_size)
             loss_sum += sample_losses.detach()
         return self._world.sum([float(loss_sum)])[0] / len(self._training)
 

@@ -31,6 +31,7 @@ class Config(NamedTuple):
     path: str | None = None
     target: Target = Target()
     profile: str | None = None
+    site: str | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     pedantic: bool = False
@@ -147,6 +148,7 @@ class _Reader:
         readers: dict[str, Callable[[str, Any], Any]] = {
             "target": self._target,
             "profile": lambda key, value: profile(self._text(key, value), self._where(key)),
+            "site": self._path,
             "select": self._selectors,
             "ignore": self._selectors,
             "pedantic": self._flag,
@@ -182,6 +184,10 @@ class _Reader:
         if not isinstance(value, str) or not value:
             raise self._wrong(key, f"write a text, not {_shown(value)}")
         return value
+
+    def _path(self, key: str, value: Any) -> str:
+        """A file, whose name counts from the folder of the configuration."""
+        return os.path.join(os.path.dirname(self._name), self._text(key, value))
 
     def _texts(self, key: str, value: Any) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from validator import registry
 from validator.finding import Finding, resolve
 from validator.model import Container, Pod, Project, Run
 from validator.rule import Check, Context, Overflow, Problem, Rule, Target
 from validator.source import Document, EmbeddedDocument
+
+if TYPE_CHECKING:
+    from validator.site import Site
 
 Found = Iterator[tuple[Rule, Problem]]
 # A rule with its check, whether that is called without a context, and its parameters.
@@ -28,23 +31,28 @@ class Engine:
         target: Target | None = None,
         profile: str | None = None,
         parameters: Mapping[str, Any] | None = None,
+        site: Site | None = None,
     ) -> None:
         self.rules = rules
+        self.site = site
         self._target = target or Target()
         self._profile = profile
         self._parameters = parameters or {}
         self._needs = tuple({need for rule in rules if rule.subject != "Setting" for need in rule.needs})
-        self._judges: dict[tuple[str, ...], _Judge] = {}
+        self._judges: dict[tuple[tuple[str, ...], bool], _Judge] = {}
 
     @property
     def fingerprint(self) -> str:
         """What findings depend on beside the files."""
-        return repr((sorted(rule.code for rule in self.rules), self._target, self._profile, self._parameters))
+        site = self.site.document.source.text if self.site is not None else None
+        return repr((sorted(rule.code for rule in self.rules), self._target, self._profile, self._parameters, site))
 
     def judge(self, project: Project) -> list[Finding]:
         """All findings, in the order of the files' text."""
-        judge = self._judge_with(_words(project, self._needs))
-        context = Context(project, self._target, self._profile)
+        context = self._context(project)
+        judge = self._judge_with(
+            _words(project, self._needs), profiled=context.profile is not None or _profiled(project)
+        )
         findings = [resolve(rule, problem) for rule, problem in judge.project(project, context)]
         # Containers that share a ConfigMap or an anchor lead to the same line more than once.
         # Of findings at one place the first counts: it is where an anchor is, and an edit cannot be made at an alias.
@@ -53,19 +61,38 @@ class Engine:
 
     def examine(self, things: Iterable[Any], project: Project) -> list[Finding]:
         """Findings about what is not in the model: how files were read, and what the user allows."""
-        judge = self._judge_with(self._needs)
-        context = Context(project, self._target, self._profile)
+        judge = self._judge_with(self._needs, profiled=False)
+        context = self._context(project)
         return [resolve(*found) for thing in things for found in judge.apply(type(thing).__name__, thing, context)]
 
-    def _judge_with(self, words: tuple[str, ...]) -> _Judge:
-        judge = self._judges.get(words)
+    def _context(self, project: Project) -> Context:
+        profile = self._profile or (self.site.profile if self.site is not None else None)
+        return Context(project, self._target, profile, self.site)
+
+    def _judge_with(self, words: tuple[str, ...], *, profiled: bool) -> _Judge:
+        judge = self._judges.get((words, profiled))
         if judge is None:
             known = frozenset(words)
-            asked = (rule for rule in self.rules if not rule.of_profile or self._profile is not None)
+            asked = (
+                rule for rule in self.rules if (profiled or not rule.of_profile) and (self.site or not rule.of_site)
+            )
             applicable = [rule for rule in asked if _may_speak(rule, known)]
-            judge = self._judges[words] = _Judge(applicable, self._parameters)
+            judge = self._judges[words, profiled] = _Judge(
+                applicable, self._parameters, named=self._profile is not None
+            )
         judge.begin()
         return judge
+
+
+def _profiled(project: Project) -> bool:
+    """Whether values among the documents name a fabric themselves."""
+    return any(_own_profile(run) is not None for run in project.runs)
+
+
+def _own_profile(run: Run) -> str | None:
+    """The fabric that the values of a run name; None for a run that comes of no values."""
+    profile: str | None = getattr(run.at.document, "profile", None)
+    return profile
 
 
 def _may_speak(rule: Rule, words: frozenset[str]) -> bool:
@@ -86,11 +113,12 @@ def _words(project: Project, needs: tuple[str, ...]) -> tuple[str, ...]:
 class _Judge:
     """The rules that can find anything, by what they are called with.
 
-    It counts what each rule finds in each file.
+    It counts what each rule finds in each file. `named` is whether the user has named the fabric of all runs.
     """
 
-    def __init__(self, rules: Iterable[Rule], parameters: Mapping[str, Any]) -> None:
+    def __init__(self, rules: Iterable[Rule], parameters: Mapping[str, Any], *, named: bool) -> None:
         self._parameters = parameters
+        self._named = named
         self._by_subject: dict[str, list[Rule]] = {}
         for rule in rules:
             self._by_subject.setdefault(rule.subject, []).append(rule)
@@ -121,7 +149,8 @@ class _Judge:
         for deepspeed in project.deepspeeds:
             yield from self.apply("DeepSpeed", deepspeed, context._replace(run=deepspeed.run))
         for run in project.runs:
-            yield from self._run(run, context._replace(run=run))
+            profile = context.profile if self._named else _own_profile(run) or context.profile
+            yield from self._run(run, context._replace(run=run, profile=profile))
 
     def _run(self, run: Run, context: Context) -> Found:
         yield from self.apply("Run", run, context)

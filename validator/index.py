@@ -23,6 +23,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "DS002",
@@ -39,6 +40,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "DS003",
@@ -55,6 +57,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "DS004",
@@ -74,6 +77,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "DS005",
@@ -90,6 +94,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "DS006",
@@ -109,6 +114,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "DS007",
@@ -128,6 +134,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "DS008",
@@ -147,6 +154,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "DS009",
@@ -166,6 +174,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "DS010",
@@ -185,6 +194,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "DS011",
@@ -204,6 +214,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "DS012",
@@ -223,6 +234,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "DS013",
@@ -241,6 +253,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "DS014",
@@ -259,6 +272,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "FB001",
@@ -275,6 +289,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": True,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "FB002",
@@ -291,6 +306,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": True,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "FB003",
@@ -307,6 +323,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": True,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "FB004",
@@ -323,6 +340,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": True,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "GO001",
@@ -342,6 +360,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("ClusterPolicy", "NVIDIADriver"),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "GO002",
@@ -361,6 +380,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("ClusterPolicy",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "GO003",
@@ -379,6 +399,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("ClusterPolicy",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "GO004",
@@ -397,6 +418,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("ClusterPolicy", "NVIDIADriver"),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "GO005",
@@ -415,6 +437,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "GO006",
@@ -434,6 +457,125 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("ClusterPolicy",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
+    },
+    {
+        "code": "GO007",
+        "name": "gpuop-field-without-effect",
+        "severity": "warning",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": ("NVIDIA/gpu-operator v26.7.0 api/nvidia/v1/clusterpolicy_types.go: Deprecated",),
+        "fix": "safe",
+        "inferred": False,
+        "parameters": False,
+        "subject": "Resource",
+        "module": "validator.rules.operators.gpuop_field_without_effect",
+        "needs": ("ClusterPolicy",),
+        "of_profile": False,
+        "of_itself": True,
+        "of_site": False,
+    },
+    {
+        "code": "GO008",
+        "name": "operator-policy-ignored",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "Mellanox/network-operator v26.4.1 controllers/nicclusterpolicy_controller.go: handleUnsupportedInstance",
+            "NVIDIA/gpu-operator v26.7.0 controllers/clusterpolicy_controller.go: getSingletonClusterPolicy, gpuv1.Ignored",
+        ),
+        "fix": "safe",
+        "inferred": False,
+        "parameters": False,
+        "subject": "Resource",
+        "module": "validator.rules.operators.operator_policy_ignored",
+        "needs": ("NicClusterPolicy", "ClusterPolicy"),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": False,
+    },
+    {
+        "code": "GO009",
+        "name": "guid-pool-invalid",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "Mellanox/ib-kubernetes pkg/guid/guid_pool.go: NewPool, isValidRange; pkg/guid/guid.go: ParseGUID",
+            "Mellanox/network-operator v26.4.1 api/v1alpha1/validator/nicpolicy_webhook.go: isValidPKeyRange",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Resource",
+        "module": "validator.rules.operators.guid_pool_invalid",
+        "needs": ("pKeyGUIDPoolRangeStart", "pKeyGUIDPoolRangeEnd"),
+        "of_profile": False,
+        "of_itself": True,
+        "of_site": False,
+    },
+    {
+        "code": "GO010",
+        "name": "node-feature-discovery-twice",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "NVIDIA/gpu-operator v26.7.0 deployments/gpu-operator/values.yaml: nfd.enabled, node-feature-discovery",
+            "Mellanox/network-operator v26.4.1 deployment/network-operator/values.yaml: nfd.enabled; issue 957",
+            "docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/getting-started.html: nfd.enabled=false",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Project",
+        "module": "validator.rules.operators.node_feature_discovery_twice",
+        "needs": ("gpu-operator", "network-operator", "node-feature-discovery", "nfd-master"),
+        "of_profile": False,
+        "of_itself": True,
+        "of_site": False,
+    },
+    {
+        "code": "GO011",
+        "name": "multus-installed-twice",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "k8snetworkplumbingwg/multus-cni v4.2.2 pkg/server/config/manager.go: 00-multus.conf; deployments/*.yml",
+            "Mellanox/network-operator v26.4.1 manifests/state-multus-cni: DaemonSet kube-multus-ds",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Project",
+        "module": "validator.rules.operators.multus_installed_twice",
+        "needs": ("multus",),
+        "of_profile": False,
+        "of_itself": True,
+        "of_site": False,
+    },
+    {
+        "code": "GO012",
+        "name": "alert-on-metric-not-exported",
+        "severity": "warning",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "NVIDIA/gpu-operator v26.7.0 assets/state-dcgm-exporter/0800_daemonset.yaml: dcp-metrics-included.csv",
+            "NVIDIA/dcgm-exporter etc/dcp-metrics-included.csv: what is commented out is not served",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Resource",
+        "module": "validator.rules.operators.alert_on_metric_not_exported",
+        "needs": ("PrometheusRule",),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "HV001",
@@ -453,6 +595,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "HV002",
@@ -472,6 +615,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "HV003",
@@ -492,6 +636,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "HV004",
@@ -508,6 +653,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "HV005",
@@ -527,6 +673,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "HV006",
@@ -543,6 +690,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "HV007",
@@ -559,6 +707,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "HV008",
@@ -575,6 +724,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "HV009",
@@ -591,6 +741,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "HV010",
@@ -610,6 +761,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "HV011",
@@ -626,6 +778,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF001",
@@ -647,6 +800,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF002",
@@ -666,6 +820,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF003",
@@ -685,6 +840,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("PyTorchJob",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "KF004",
@@ -701,6 +857,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("elasticPolicy",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF005",
@@ -720,6 +877,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("elasticPolicy",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF006",
@@ -736,6 +894,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("elasticPolicy",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF007",
@@ -755,6 +914,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("elasticPolicy",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF008",
@@ -774,6 +934,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("elasticPolicy",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF009",
@@ -793,6 +954,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("MPIJob",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF010",
@@ -811,6 +973,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("MPIJob",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "KF011",
@@ -831,6 +994,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("MPIJob",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF012",
@@ -847,6 +1011,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("MPIJob",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "KF013",
@@ -865,6 +1030,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("TrainJob", "TrainingRuntime"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "KF014",
@@ -884,6 +1050,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("TrainJob", "TrainingRuntime"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "KF015",
@@ -903,6 +1070,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("TrainJob", "TrainingRuntime"),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF016",
@@ -921,6 +1089,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("TrainingRuntime",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF017",
@@ -937,6 +1106,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("TrainingRuntime",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF018",
@@ -956,6 +1126,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "KF019",
@@ -975,6 +1146,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF020",
@@ -994,6 +1166,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("kubeflow.org",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF021",
@@ -1013,6 +1186,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("elasticPolicy",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "KF022",
@@ -1031,6 +1205,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("rdzv", "RDZV", "master_addr", "master-addr", "MASTER_ADDR"),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF023",
@@ -1050,6 +1225,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("schedulerName",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF024",
@@ -1068,6 +1244,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF025",
@@ -1087,6 +1264,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("elasticPolicy",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "KF026",
@@ -1106,6 +1284,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "KF027",
@@ -1125,6 +1304,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("elasticPolicy",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF028",
@@ -1144,6 +1324,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "KF029",
@@ -1163,6 +1344,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF030",
@@ -1181,6 +1363,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("PyTorchJob",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF031",
@@ -1200,6 +1383,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("MPIJob",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF032",
@@ -1218,6 +1402,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("JobSet",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF033",
@@ -1237,6 +1422,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("TrainJob", "TrainingRuntime"),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF034",
@@ -1253,6 +1439,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("JobSet",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "KF035",
@@ -1269,6 +1456,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("TrainJob", "TrainingRuntime"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "KF036",
@@ -1288,6 +1476,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("TrainingRuntime",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC001",
@@ -1306,6 +1495,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC002",
@@ -1324,6 +1514,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC003",
@@ -1342,6 +1533,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC004",
@@ -1358,6 +1550,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC005",
@@ -1374,6 +1567,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC006",
@@ -1390,6 +1584,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC007",
@@ -1406,6 +1601,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("_LEVEL",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC008",
@@ -1425,6 +1621,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("_LEVEL",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC009",
@@ -1441,6 +1638,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_P2P_DISABLE",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC010",
@@ -1460,6 +1658,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_IB_HCA",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC011",
@@ -1479,6 +1678,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC012",
@@ -1498,6 +1698,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_IB_HCA",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC013",
@@ -1517,6 +1718,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("_IFNAME",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC014",
@@ -1536,6 +1738,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("_IFNAME",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC015",
@@ -1552,6 +1755,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("_IFNAME",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC016",
@@ -1568,6 +1772,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_SOCKET_FAMILY",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC017",
@@ -1584,6 +1789,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_DEBUG",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC018",
@@ -1600,6 +1806,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_DEBUG",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC019",
@@ -1619,6 +1826,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_DEBUG_SUBSYS",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC020",
@@ -1638,6 +1846,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_DEBUG_FILE",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC021",
@@ -1657,6 +1866,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_ALGO", "NCCL_PROTO"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC022",
@@ -1676,6 +1886,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_ALGO",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC023",
@@ -1692,6 +1903,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_ALGO", "NCCL_PROTO"),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC024",
@@ -1711,6 +1923,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_IB_GID_INDEX",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC025",
@@ -1730,6 +1943,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC026",
@@ -1746,6 +1960,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_IB_TIMEOUT",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC027",
@@ -1765,6 +1980,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC028",
@@ -1784,6 +2000,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_NSOCKS_PERTHREAD", "NCCL_SOCKET_NTHREADS"),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC029",
@@ -1803,6 +2020,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_MNNVL_ENABLE",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NC030",
@@ -1822,6 +2040,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_IB_DISABLE", "NCCL_NET"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC031",
@@ -1841,6 +2060,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_SHM_DISABLE",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC032",
@@ -1860,6 +2080,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC033",
@@ -1876,6 +2097,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC034",
@@ -1895,6 +2117,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_CONF_FILE", "NCCL_GRAPH_FILE", "NCCL_TOPO_FILE"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC035",
@@ -1914,6 +2137,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_OOB_NET_IFNAME",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC036",
@@ -1933,6 +2157,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NC037",
@@ -1951,6 +2176,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NT001",
@@ -1971,6 +2197,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NT002",
@@ -1992,6 +2219,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NT003",
@@ -2008,6 +2236,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NT004",
@@ -2027,6 +2256,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NT005",
@@ -2046,6 +2276,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NT006",
@@ -2053,7 +2284,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "severity": "error",
         "confidence": "high",
         "since": "0.1.0",
-        "sources": ("containernetworking/plugins v1.9.1 plugins/main/macvlan/macvlan.go: modeFromString, loadConf",),
+        "sources": ("containernetworking/plugins v1.9.1 plugins/main/macvlan/macvlan.go: modeFromString",),
         "fix": "safe",
         "inferred": False,
         "parameters": False,
@@ -2062,6 +2293,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NT007",
@@ -2078,6 +2310,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NT008",
@@ -2097,6 +2330,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NT009",
@@ -2116,6 +2350,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NT010",
@@ -2135,6 +2370,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NT011",
@@ -2151,6 +2387,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NetworkAttachmentDefinition",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NT012",
@@ -2170,6 +2407,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("k8s.v1.cni.cncf.io",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NT013",
@@ -2189,6 +2427,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("k8s.v1.cni.cncf.io",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NT014",
@@ -2208,6 +2447,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("k8s.v1.cni.cncf.io",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NT015",
@@ -2228,6 +2468,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NetworkAttachmentDefinition",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "NT016",
@@ -2254,6 +2495,7 @@ RULES: tuple[dict[str, Any], ...] = (
         ),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "NT017",
@@ -2273,6 +2515,148 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("macvlan", "MacvlanNetwork"),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
+    },
+    {
+        "code": "NT018",
+        "name": "nad-mtu-invalid",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "containernetworking/plugins v1.9.1 plugins/main/macvlan/macvlan.go: loadConf, MTU; vlan.go, bridge.go, ptp.go",
+            "torvalds/linux include/uapi/linux/if_ether.h: ETH_MIN_MTU, ETH_MAX_MTU",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Network",
+        "module": "validator.rules.network.nad_mtu_invalid",
+        "needs": ("mtu",),
+        "of_profile": False,
+        "of_itself": True,
+        "of_site": False,
+    },
+    {
+        "code": "NT019",
+        "name": "nad-vlan-invalid",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "containernetworking/plugins v1.9.1 plugins/main/bridge/bridge.go: loadNetConf, collectVlanTrunk",
+            "containernetworking/plugins v1.9.1 plugins/main/vlan/vlan.go: loadConf",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Network",
+        "module": "validator.rules.network.nad_vlan_invalid",
+        "needs": ("vlan",),
+        "of_profile": False,
+        "of_itself": True,
+        "of_site": False,
+    },
+    {
+        "code": "NT020",
+        "name": "nad-host-local-range-invalid",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "containernetworking/plugins v1.9.1 plugins/ipam/host-local/backend/allocator/range.go: Canonicalize",
+            "containernetworking/plugins v1.9.1 plugins/ipam/host-local/backend/allocator/config.go: LoadIPAMConfig",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Network",
+        "module": "validator.rules.network.nad_host_local_range_invalid",
+        "needs": ("host-local",),
+        "of_profile": False,
+        "of_itself": True,
+        "of_site": False,
+    },
+    {
+        "code": "NT021",
+        "name": "nv-ipam-pool-invalid",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "Mellanox/nvidia-k8s-ipam api/v1alpha1/ippool_validate.go: IPPool.Validate",
+            "Mellanox/nvidia-k8s-ipam api/v1alpha1/cidrpool_validate.go: CIDRPool.Validate, validateCIDR",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Resource",
+        "module": "validator.rules.network.nv_ipam_pool_invalid",
+        "needs": ("IPPool", "CIDRPool"),
+        "of_profile": False,
+        "of_itself": True,
+        "of_site": False,
+    },
+    {
+        "code": "NT022",
+        "name": "sriov-network-vlan-invalid",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "k8snetworkplumbingwg/sriov-network-operator api/v1/sriovnetwork_types.go: vlan, vlanQoS; bindata cni-config",
+            "k8snetworkplumbingwg/sriov-cni v2.10.0 pkg/config/config.go: LoadConf",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Resource",
+        "module": "validator.rules.network.sriov_network_vlan_invalid",
+        "needs": ("SriovNetwork",),
+        "of_profile": False,
+        "of_itself": True,
+        "of_site": False,
+    },
+    {
+        "code": "NT023",
+        "name": "network-resource-not-offered",
+        "severity": "warning",
+        "confidence": "medium",
+        "since": "0.1.0",
+        "sources": (
+            "k8snetworkplumbingwg/multus-cni v4.3.0 pkg/k8sclient/k8sclient.go: getKubernetesDelegate, resourceName",
+            "k8snetworkplumbingwg/sriov-network-operator api/v1/helper.go: RenderNetAttDef, SriovCniResourceName",
+            "Mellanox/network-operator v26.4.1 pkg/state/state_hostdevice_network.go: resourceNamePrefix",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Resource",
+        "module": "validator.rules.network.network_resource_not_offered",
+        "needs": ("resourceName",),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": False,
+    },
+    {
+        "code": "NT024",
+        "name": "network-resource-not-asked",
+        "severity": "warning",
+        "confidence": "medium",
+        "since": "0.1.0",
+        "sources": (
+            "k8snetworkplumbingwg/multus-cni v4.3.0 pkg/k8sclient/k8sclient.go: getKubernetesDelegate, deviceID",
+            "k8snetworkplumbingwg/sriov-cni v2.10.0 pkg/config/config.go: LoadConf, VF pci addr is required",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Role",
+        "module": "validator.rules.network.network_resource_not_asked",
+        "needs": ("k8s.v1.cni.cncf.io",),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RD001",
@@ -2292,6 +2676,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RD002",
@@ -2312,6 +2697,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("hostNetwork",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RD003",
@@ -2332,6 +2718,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("hostNetwork",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RD004",
@@ -2352,6 +2739,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("privileged",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "RD005",
@@ -2371,6 +2759,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("hostPath",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "RD006",
@@ -2390,6 +2779,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "RD007",
@@ -2409,6 +2799,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RD008",
@@ -2427,6 +2818,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("SriovNetworkNodePolicy",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "RD009",
@@ -2447,6 +2839,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("k8s.v1.cni.cncf.io",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RD010",
@@ -2463,6 +2856,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_NET_GDR_LEVEL",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "RD011",
@@ -2483,6 +2877,67 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("_IFNAME", "NCCL_IB_HCA"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
+    },
+    {
+        "code": "RD012",
+        "name": "sriov-policy-refused",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "k8snetworkplumbingwg/sriov-network-operator pkg/webhook/validate.go: staticValidateSriovNetworkNodePolicy",
+            "k8snetworkplumbingwg/sriov-network-operator pkg/webhook/validate.go: validateResourceName, numVfs",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Resource",
+        "module": "validator.rules.rdma.sriov_policy_refused",
+        "needs": ("SriovNetworkNodePolicy",),
+        "of_profile": False,
+        "of_itself": True,
+        "of_site": False,
+    },
+    {
+        "code": "RD013",
+        "name": "sriov-network-link-mismatch",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "k8snetworkplumbingwg/sriov-network-operator api/v1/helper.go: RenderNetAttDef, CniType sriov and ib-sriov",
+            "k8snetworkplumbingwg/ib-sriov-cni pkg/config/config.go and pkg/sriov: GUID of an InfiniBand function",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Resource",
+        "module": "validator.rules.rdma.sriov_network_link_mismatch",
+        "needs": ("SriovNetworkNodePolicy",),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": False,
+    },
+    {
+        "code": "RD014",
+        "name": "sriov-policy-without-rdma",
+        "severity": "warning",
+        "confidence": "medium",
+        "since": "0.1.0",
+        "sources": (
+            "k8snetworkplumbingwg/sriov-network-device-plugin pkg/netdevice/pciNetDevice.go: NewPciNetDevice, isRdma",
+            "k8snetworkplumbingwg/sriov-network-operator api/v1 SriovNetworkNodePolicySpec.IsRdma; pkg/webhook/mutate.go",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Role",
+        "module": "validator.rules.rdma.sriov_policy_without_rdma",
+        "needs": ("SriovNetworkNodePolicy",),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RS001",
@@ -2499,6 +2954,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RS002",
@@ -2518,6 +2974,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RS003",
@@ -2537,6 +2994,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("hugepages-",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RS004",
@@ -2553,6 +3011,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "RS005",
@@ -2569,6 +3028,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("Launcher",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RS006",
@@ -2588,6 +3048,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RS007",
@@ -2607,6 +3068,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RS008",
@@ -2627,6 +3089,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "RS009",
@@ -2646,6 +3109,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "SC001",
@@ -2665,6 +3129,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "SC002",
@@ -2685,6 +3150,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("$",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "SC003",
@@ -2704,6 +3170,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "SC004",
@@ -2723,6 +3190,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "SC005",
@@ -2743,6 +3211,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "SC006",
@@ -2761,6 +3230,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("seconds", "save-timeout", "save_timeout", "checkpoint-timeout", "checkpoint_timeout", "preStop"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "SC007",
@@ -2779,6 +3249,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("-c",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "SH001",
@@ -2799,6 +3270,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "SH002",
@@ -2818,6 +3290,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("emptyDir",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "SH003",
@@ -2837,6 +3310,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("emptyDir",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "SH004",
@@ -2856,6 +3330,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("emptyDir",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "SH005",
@@ -2875,6 +3350,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("emptyDir",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "SH006",
@@ -2894,6 +3370,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("hostPath",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "SH007",
@@ -2913,6 +3390,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "SH008",
@@ -2929,6 +3407,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("emptyDir",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "SH009",
@@ -2948,6 +3427,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "SH010",
@@ -2967,6 +3447,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("hostIPC",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "SH011",
@@ -2986,6 +3467,182 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
+    },
+    {
+        "code": "SI001",
+        "name": "site-fabric-differs",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "charts/training-platform values.yaml: fabric.profile; charts/training-job values.yaml: fabric.profile",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "ValuesDocument",
+        "module": "validator.rules.site.site_fabric_differs",
+        "needs": (),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": True,
+    },
+    {
+        "code": "SI002",
+        "name": "site-network-unknown",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": ("k8snetworkplumbingwg/multus-cni v4.3.0 pkg/k8sclient/k8sclient.go: getKubernetesDelegate",),
+        "fix": None,
+        "inferred": False,
+        "parameters": True,
+        "subject": "Pod",
+        "module": "validator.rules.site.site_network_unknown",
+        "needs": ("k8s.v1.cni.cncf.io",),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": True,
+    },
+    {
+        "code": "SI003",
+        "name": "site-resource-not-offered",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "Mellanox/k8s-rdma-shared-dev-plugin README.md: resourceName, resourcePrefix",
+            "k8snetworkplumbingwg/sriov-network-device-plugin README.md: resourcePrefix",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Container",
+        "module": "validator.rules.site.site_resource_not_offered",
+        "needs": (),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": True,
+    },
+    {
+        "code": "SI004",
+        "name": "site-queue-unknown",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "kubernetes-sigs/kueue v0.14.0 pkg/controller/core/workload_controller.go: LocalQueue doesn't exist",
+            "charts/training-platform templates/queues/localqueue.yaml: one in each namespace",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Run",
+        "module": "validator.rules.site.site_queue_unknown",
+        "needs": (),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": True,
+    },
+    {
+        "code": "SI005",
+        "name": "site-quota-exceeded",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "kueue.sigs.k8s.io/docs/concepts/cluster_queue: resource groups, nominalQuota, borrowingLimit",
+            "kubernetes-sigs/kueue v0.14.0 pkg/scheduler/flavorassigner/flavorassigner.go: unavailable",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Run",
+        "module": "validator.rules.site.site_quota_exceeded",
+        "needs": (),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": True,
+    },
+    {
+        "code": "SI006",
+        "name": "site-kind-not-served",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "kubeflow/training-operator v1.9.3 cmd/training-operator.v1/main.go: enable-scheme, namespace",
+            "kubeflow/training-operator v1.9.3 manifests/base/crds/kubeflow.org_mpijobs.yaml: v1 alone",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Run",
+        "module": "validator.rules.site.site_kind_not_served",
+        "needs": (),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": True,
+    },
+    {
+        "code": "SI007",
+        "name": "site-gang-scheduler-differs",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "kubeflow/training-operator v1.9.3 cmd/training-operator.v1/main.go: gang-scheduler-name",
+            "kubeflow/training-operator v1.9.3 pkg/controller.v1/common/job.go: EnableGangScheduling, ReconcileJobs",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Run",
+        "module": "validator.rules.site.site_gang_scheduler_differs",
+        "needs": ("schedulerName", "gang"),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": True,
+    },
+    {
+        "code": "SI008",
+        "name": "site-topology-level-unknown",
+        "severity": "error",
+        "confidence": "high",
+        "since": "0.1.0",
+        "sources": (
+            "kubernetes-sigs/kueue v0.14.0 pkg/cache/scheduler/tas_flavor_snapshot.go: no requested topology level",
+            "charts/training-platform templates/queues/topology.yaml: levels",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Pod",
+        "module": "validator.rules.site.site_topology_level_unknown",
+        "needs": ("kueue.x-k8s.io",),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": True,
+    },
+    {
+        "code": "SI009",
+        "name": "site-monitored-twice",
+        "severity": "warning",
+        "confidence": "medium",
+        "since": "0.1.0",
+        "sources": (
+            "charts/training-monitoring values.yaml: monitors.runs; charts/training-job values.yaml: metrics.monitor",
+        ),
+        "fix": None,
+        "inferred": False,
+        "parameters": False,
+        "subject": "Resource",
+        "module": "validator.rules.site.site_monitored_twice",
+        "needs": ("ServiceMonitor", "PodMonitor"),
+        "of_profile": False,
+        "of_itself": False,
+        "of_site": True,
     },
     {
         "code": "TD001",
@@ -3005,6 +3662,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TD002",
@@ -3024,6 +3682,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("TORCH_", "NCCL_"),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "TD003",
@@ -3044,6 +3703,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("TORCH_", "NCCL_"),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "TD004",
@@ -3063,6 +3723,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("TORCH_FR_", "TORCH_NCCL_"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TD005",
@@ -3079,6 +3740,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("BLOCKING_WAIT",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TD006",
@@ -3098,6 +3760,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("PYTORCH_", "TORCH_NCCL_"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TD007",
@@ -3117,6 +3780,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TD008",
@@ -3136,6 +3800,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("nproc", "NPROC", "nProc", "numProc"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TD009",
@@ -3155,6 +3820,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("nnodes", "NNODES"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TD010",
@@ -3174,6 +3840,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TD011",
@@ -3190,6 +3857,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TD012",
@@ -3206,6 +3874,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TP001",
@@ -3225,6 +3894,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "TP002",
@@ -3244,6 +3914,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("minAvailable", "minMember", "PodGroup"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TP003",
@@ -3262,6 +3933,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("kueue.x-k8s.io",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "TP004",
@@ -3280,6 +3952,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("kueue.x-k8s.io",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "TP005",
@@ -3299,6 +3972,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("kueue.x-k8s.io",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "TP006",
@@ -3318,6 +3992,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TP007",
@@ -3339,6 +4014,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("managedBy",),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "TP008",
@@ -3358,6 +4034,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": True,
+        "of_site": False,
     },
     {
         "code": "TP009",
@@ -3377,6 +4054,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("NCCL_MNNVL_ENABLE",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TP010",
@@ -3396,6 +4074,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": (),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TP011",
@@ -3416,6 +4095,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("topologySpreadConstraints", "podAntiAffinity"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TP012",
@@ -3435,6 +4115,7 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("tolerations",),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
     {
         "code": "TP013",
@@ -3453,5 +4134,6 @@ RULES: tuple[dict[str, Any], ...] = (
         "needs": ("topologySpreadConstraints", "podAntiAffinity"),
         "of_profile": False,
         "of_itself": False,
+        "of_site": False,
     },
 )

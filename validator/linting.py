@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from validator.engine import Engine
     from validator.files import File
     from validator.model import Project
+    from validator.site import Site
     from validator.suppression import Allowance
 
 
@@ -57,12 +58,12 @@ def read(file: File) -> Reading:
     return Reading(file.source, tuple(documents), tuple(broken), Text(file.source), file.folder)
 
 
-def released(release: charts.Release, readings: Sequence[Reading]) -> list[Reading]:
+def released(release: charts.Release, readings: Sequence[Reading], site: Site | None = None) -> list[Reading]:
     """The readings of values files, with the objects that a chart makes of them unless one of the files is broken."""
     if any(reading.broken for reading in readings):
         return list(readings)
     files = [reading.documents[0] if reading.documents else Document(reading.source, 0, {}, ()) for reading in readings]
-    made = charts.documents_for_chart(release, files)
+    made = charts.documents_for_chart(release, files, _below(site))
     own = [document for document in made if charts.holds_values(document)]
     others = tuple(document for document in made if document not in own)
     result = [reading._replace(documents=(document,)) for reading, document in zip(readings, own, strict=True)]
@@ -72,16 +73,29 @@ def released(release: charts.Release, readings: Sequence[Reading]) -> list[Readi
 def lint(readings: Iterable[Reading], engine: Engine, allowances: Iterable[Allowance] = ()) -> Report:
     """Judge everything together: a document may explain, or contradict, one of another file."""
     known = tuple(readings)
-    documents = charts.expand(document for reading in known for document in reading.documents)
-    project = manifest.project(documents)
+    named = (document for reading in known for document in reading.documents)
+    project = manifest.project(charts.expand(named, _below(engine.site)))
     known = _marked(known, project)
     findings = [*engine.judge(project), *engine.examine((*known, *_empty_folders(known)), project)]
     entries = suppression.collect(known, project, allowances, engine.rules)
     kept, allowed, entries = suppression.sift(findings, entries)
     if entries:
         kept += engine.examine(entries, project)
+    if engine.site is not None:
+        kept = [_without_edits(finding, engine.site) for finding in kept]
     kept.sort(key=lambda finding: finding.order)
     return Report(tuple(kept), tuple(allowed), tuple(reading.source.name for reading in known), project)
+
+
+def _below(site: Site | None) -> Document | None:
+    """What every release on a site has beside its own values."""
+    return site.run_values if site is not None else None
+
+
+def _without_edits(finding: Finding, site: Site) -> Finding:
+    """The finding without its fix where that would change the site, which is for whoever runs it to decide."""
+    of_site = any(edit.at.document.source is site.document.source for edit in finding.edits)
+    return finding._replace(edits=()) if of_site else finding
 
 
 def _marked(readings: tuple[Reading, ...], project: Project) -> tuple[Reading, ...]:

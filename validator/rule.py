@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from validator.model import Container, Pod, Project, Role, Run
 from validator.source import Place
+
+if TYPE_CHECKING:
+    from validator.site import Site
 
 Severity = Literal["error", "warning", "info"]
 Confidence = Literal["high", "medium", "low"]
@@ -84,12 +87,14 @@ class Target(NamedTuple):
 class Context(NamedTuple):
     """What surrounds the thing that a rule looks at. Fields that do not apply are None.
 
+    `profile` is the fabric that the user names, that of the run's values, or that of the site, in this order.
     `parameters` is the rule's own NamedTuple, with the values from the user's configuration.
     """
 
     project: Project
     target: Target
     profile: str | None
+    site: Site | None = None
     run: Run | None = None
     role: Role | None = None
     pod: Pod | None = None
@@ -111,7 +116,8 @@ SUBJECTS = (
 class Rule(NamedTuple):
     """A rule and what is said of it. `subject` names the type in the model that the check is called with.
 
-    `of_itself` is whether the check takes nothing but the thing that it looks at, and no context.
+    `of_profile` and `of_site` are whether it has no say without a fabric profile, or without a site. `of_itself` is
+    whether the check takes nothing but the thing that it looks at, and no context.
     """
 
     code: str
@@ -129,6 +135,7 @@ class Rule(NamedTuple):
     needs: tuple[str, ...] = ()
     of_profile: bool = False
     of_itself: bool = False
+    of_site: bool = False
 
     @property
     def persona(self) -> Literal["regular", "pedantic", "auditor"]:
@@ -160,6 +167,7 @@ def rule(
     parameters: Any = None,
     needs: Sequence[str] = (),
     of_profile: bool = False,
+    of_site: bool = False,
 ) -> Callable[[Check], Rule]:
     """Make a rule of a check. Its name is the function's; its page the module's docstring.
 
@@ -168,7 +176,7 @@ def rule(
     `inferred` marks a fact that follows from code or documents and was not yet seen on the real component: the rule
     stays in `--pedantic`. `parameters` is an instance of a NamedTuple with the defaults. `needs` are words of which one
     stands in every file with the fault, and for a rule on settings in the variable's name: where none does, the rule is
-    not even imported. `of_profile` says that the rule has no say without a fabric profile.
+    not even imported. `of_profile` says that the rule has no say without a fabric profile, `of_site` without a site.
     """
 
     def decorate(check: Check) -> Rule:
@@ -189,6 +197,7 @@ def rule(
             needs=tuple(needs),
             of_profile=of_profile,
             of_itself=check.__code__.co_argcount == 1,
+            of_site=of_site,
         )
 
     return decorate

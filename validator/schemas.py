@@ -57,6 +57,10 @@ def config() -> dict[str, Any]:
             required=(),
         ),
         "profile": {"enum": list(profiles.names()), "description": "The fabric of the cluster."},
+        "site": {
+            **_TEXT,
+            "description": "Values of charts/training-platform; the name counts from this file's folder.",
+        },
         "select": selectors,
         "ignore": selectors,
         "pedantic": {"type": "boolean", "description": "Also rules that advise, or that are only probably right."},

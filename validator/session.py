@@ -37,7 +37,7 @@ class Session(NamedTuple):
         readings = screening.read(found, self.engine)
         if self.chart is not None:
             version = self.config.target.kubernetes
-            readings += self.chart.read(".".join(map(str, version)) if version else None)
+            readings += self.chart.read(".".join(map(str, version)) if version else None, self.engine.site)
             names = [reading.source.name for reading in readings]
         else:
             names = [one.name for one in found]
@@ -53,6 +53,7 @@ class Options(NamedTuple):
     auditor: bool = False
     target: tuple[str, ...] = ()
     profile: str | None = None
+    site: str | None = None
     config_file: Any = None
 
 
@@ -70,13 +71,24 @@ def start(names: tuple[str, ...], options: Options | None = None, chart: Chart |
     config = config._replace(
         target=wanted,
         profile=configuration.profile(given.profile, "--profile") if given.profile else config.profile,
+        site=given.site or config.site,
         select=_split(given.select) or config.select,
         ignore=(*config.ignore, *_split(given.ignore)),
         pedantic=given.pedantic or config.pedantic,
         auditor=given.auditor or config.auditor,
     )
     rules = selection.select(config.select, config.ignore, config.persona)
-    return Session(config, Engine(rules, config.target, config.profile, config.parameters_of(rules)), names, chart)
+    return Session(config, engine(config, rules), names, chart)
+
+
+def engine(config: Config, rules: tuple[Rule, ...]) -> Engine:
+    """The engine for rules, with all that the user wants. Raises `MistakeError`."""
+    site = None
+    if config.site is not None:
+        from validator.roads.site.loading import load
+
+        site = load(config.site)
+    return Engine(rules, config.target, config.profile, config.parameters_of(rules), site)
 
 
 def _split(texts: tuple[str, ...]) -> tuple[str, ...]:

@@ -72,7 +72,8 @@ def objects(text: str) -> list[dict[str, Any]]:
 
 
 def values_of(chart: Path) -> dict[str, Any]:
-    """The chart's own default values, without those that belong to its subcharts."""
-    subcharts = {entry["name"] for entry in yaml.safe_load((chart / "Chart.yaml").read_text()).get("dependencies", [])}
+    """The chart's own default values, without those that belong to its parts, or to a chart that it is a part of."""
+    parts = yaml.safe_load((chart / "Chart.yaml").read_text()).get("dependencies", [])
+    foreign = {"enabled", *(part.get("alias", part["name"]) for part in parts)}
     values: dict[str, Any] = yaml.safe_load((chart / "values.yaml").read_text())
-    return {key: value for key, value in values.items() if key not in subcharts}
+    return {key: value for key, value in values.items() if key not in foreign}

@@ -33,9 +33,9 @@ def run_of(profile: str) -> dict[str, Any]:
     }
 
 
-def lint(profile: str, text: str, *options: str) -> str:
+def lint(profile: str | None, text: str, *options: str) -> str:
     """What the validator says of values or manifests."""
-    command = [sys.executable, "-m", "validator", "lint", "--profile", profile, *options, "-"]
+    command = [sys.executable, "-m", "validator", "lint", *(("--profile", profile) if profile else ()), *options, "-"]
     return subprocess.run(command, input=text, cwd=ROOT, capture_output=True, text=True, check=False).stdout
 
 
@@ -68,6 +68,14 @@ def test_the_validator_finds_nothing_in_a_run_of_the_profile(profile: str) -> No
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_validator_finds_nothing_in_the_scenario(profile: str) -> None:
     assert lint(profile, (CHART / "ci" / f"fabric-{profile}-values.yaml").read_text()) == "Nothing found in 1 file.\n"
+
+
+def test_values_are_judged_by_the_profile_that_they_name_and_by_another_that_is_asked_for() -> None:
+    run = run_of("gke-gib")
+    values = json.dumps({**run, "nccl": {"NCCL_NET": "Socket"}})
+    assert "FB001 fabric-setting-required" in lint(None, values)
+    assert "FB001" not in lint(None, json.dumps(run))
+    assert "FB004 fabric-resource-missing" in lint("eks-efa", json.dumps(run))
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -119,3 +119,30 @@ def test_kubeconform_refuses_a_wrong_object(manifest: str, right: str, wrong: st
 
     assert result.returncode == 1
     assert message in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("scenario", "right", "wrong", "message"),
+    [
+        ("onprem-ib", "strategy: none", "strategy: some", "value must be one of 'none', 'single', 'mixed'"),
+        ("onprem-ib", "kernelModuleType: open", "useOpenModules: true", "'useOpenModules' not allowed"),
+        ("onprem-ib", "ofedDriver:", "mofedDriver:", "additional properties 'mofedDriver' not allowed"),
+        ("onprem-ib", "safeLoad: true", 'safeLoad: "true"', "got string, want boolean"),
+        ("onprem-ib", "image: doca-driver", "name: doca-driver", "missing property 'image'"),
+        ("pools", "kind: NicNodePolicy\n", "kind: NicPoolPolicy\n", "could not find schema for NicPoolPolicy"),
+        ("pools", "linkType: ib", "linkType: infiniband", "value must be one of 'eth', 'ETH', 'ib', 'IB'"),
+        ("pools", "linkState: enable", "linkState: up", "value must be one of 'auto', 'enable', 'disable'"),
+        ("onprem-roce", 'trust: "on"', "trust: sometimes", "value must be one of 'on', 'off'"),
+        ("onprem-roce", "rdmaMode: exclusive", "rdmaMode: private", "value must be one of 'shared', 'exclusive'"),
+        ("onprem-roce", "numVfs: 8", "numVFs: 8", "missing property 'numVfs'"),
+        ("onprem-roce", "op: InRegexp", "op: Matches", "value must be one of 'In', 'NotIn', 'InRegexp'"),
+    ],
+)
+def test_kubeconform_refuses_a_wrong_policy(scenario: str, right: str, wrong: str, message: str) -> None:
+    manifest = manifests("helm", "gpu-rdma-policy", f"{scenario}-values.yaml")
+    assert right in manifest
+
+    result = kubeconform(manifest.replace(right, wrong))
+
+    assert result.returncode == 1
+    assert message in result.stdout

@@ -1,87 +1,216 @@
-"""The program of `helm test`, with two processes on this machine: what it prints, and when it fails."""
+"""The program that measures the network, with nodes on this machine: what it prints, when it fails, whom it misses."""
 
 from __future__ import annotations
 
+import argparse
 import json
+import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
+import measuring
 import preflight
 import pytest
+import roll_call
+import transports
 
 from tests.trainer.launch import ENVIRONMENT, TIMEOUT_SECONDS
 
 from .helm import CHARTS
 
-PROGRAM = CHARTS["training-job"] / "files" / "preflight.py"
-NODE = "gpu-node-7:4121:4177 [0] NCCL INFO "
+PROGRAM = CHARTS["training-job"] / "files" / "preflight" / "preflight.py"
+LOG_LINE = "gpu-node-7:4121:4177 [0] NCCL INFO "
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The program under torchrun, with two processes on gloo."""
-    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    return subprocess.run(
-        [sys.executable, *torchrun, str(PROGRAM), *arguments],
-        env={**ENVIRONMENT, "CUDA_VISIBLE_DEVICES": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=TIMEOUT_SECONDS,
-    )
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def run(nodes: int, *options: str, processes: int = 1) -> list[subprocess.CompletedProcess[str]]:
+    """The program on each of the nodes, started as in its pod, with gloo."""
+    torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}", str(PROGRAM)]
+    shared = [f"--nodes={nodes}", f"--port={free_port()}", *options]
+
+    def start(index: int) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *torchrun, f"--index={index}", *shared],
+            env={**ENVIRONMENT, "CUDA_VISIBLE_DEVICES": "", "NODE_NAME": f"node-{index}"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=TIMEOUT_SECONDS,
+        )
+
+    with ThreadPoolExecutor(nodes) as pool:
+        return list(pool.map(start, range(nodes)))
 
 
 def report(finished: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    """The one line that the program prints."""
-    (line,) = finished.stdout.splitlines()
-    printed: dict[str, Any] = json.loads(line)
+    """The JSON that the first node prints, the last line of its output."""
+    printed: dict[str, Any] = json.loads(finished.stdout.splitlines()[-1])
     return printed
 
 
-def test_it_reports_both_bandwidths_of_each_size_and_the_transport() -> None:
-    finished = run("--max-mebibytes=3")
+def measured(**found: Any) -> dict[str, Any]:
+    """A report of two nodes in which nothing is wrong but what is given."""
+    row = {"bytes": 8, "busbw": 400.0, "wrong": 0}
+    return {"nodes": ["a", "b"], "rows": [row], "pairs": [], "slow": [], "unknown": []} | found
 
-    assert finished.returncode == 0, finished.stderr
-    printed = report(finished)
-    assert (printed["worldSize"], printed["backend"], printed["transport"]) == (2, "gloo", ["tcp/lo"])
+
+def test_three_nodes_report_each_size_the_transport_and_every_pair() -> None:
+    first, *others = run(3, "--first-size=1048576", "--last-size=3145728", "--slow-ratio=0.01", processes=2)
+
+    assert first.returncode == 0, first.stderr
+    printed = report(first)
+    assert (printed["nodes"], printed["world"]) == (["node-0", "node-1", "node-2"], 6)
+    assert (printed["backend"], printed["transport"]) == ("gloo", ["tcp/lo"])
     assert [row["bytes"] for row in printed["rows"]] == [2**20, 2 * 2**20, 3 * 2**20]
-    assert all(row["correct"] for row in printed["rows"])
-    # Between two processes the bus carries what the algorithm does.
-    assert all(row["busBandwidth"] == row["algorithmBandwidth"] > 0 for row in printed["rows"])
-    assert printed["passed"]
+    for row in printed["rows"]:
+        assert row["wrong"] == 0
+        assert row["algbw"] == pytest.approx(row["bytes"] / row["time_us"] / 1e3, abs=0.002)
+        assert row["busbw"] == pytest.approx(row["algbw"] * 2 * 5 / 6, abs=0.002)
+    assert [pair["nodes"] for pair in printed["pairs"]] == [
+        ["node-0", "node-1"],
+        ["node-0", "node-2"],
+        ["node-1", "node-2"],
+    ]
+    assert all(pair["busbw"] > 0 for pair in printed["pairs"])
+    assert (printed["slowest"], printed["verdict"]) == (None, "passed")
+    # A table for whoever reads the log, with a header and a row for each size.
+    assert [line.split()[0] for line in first.stdout.splitlines()[:-1]] == ["bytes", "1048576", "2097152", "3145728"]
+    assert [(other.returncode, other.stdout) for other in others] == [(0, ""), (0, "")]
 
 
-def test_it_fails_when_the_last_size_is_too_slow_and_prints_what_it_measured() -> None:
-    finished = run("--max-mebibytes=1", "--min-bus-bandwidth=100000")
+def test_two_nodes_that_are_too_slow_fail_and_neither_is_blamed() -> None:
+    first, second = run(2, "--last-size=1048576", "--min-bus-bandwidth=100000")
 
-    assert finished.returncode != 0
-    assert not report(finished)["passed"]
-    assert "preflight: error: " in finished.stderr
-    assert "GB/s of bus bandwidth at 1048576 bytes is below 100000" in finished.stderr
+    assert first.returncode != 0
+    printed = report(first)
+    assert (printed["verdict"], printed["threshold"], printed["slowest"]) == ("failed", 100000, None)
+    assert "GB/s of bus bandwidth at 1048576 bytes is below 100000" in first.stderr
+    assert "either of node-0 and node-1 or the path between them" in first.stderr
+    # Only the pod that says why has failed.
+    assert second.returncode == 0
 
 
 def test_only_the_last_row_is_held_against_the_minimum() -> None:
-    slow: dict[str, Any] = {"bytes": 1, "busBandwidth": 0.5, "correct": True}
-    fast: dict[str, Any] = {"bytes": 2, "busBandwidth": 400.0, "correct": True}
+    slow = {"bytes": 1, "busbw": 0.5, "wrong": 0}
+    fast = {"bytes": 2, "busbw": 400.0, "wrong": 0}
 
-    assert preflight.judge([slow, fast], 300) == []
-    assert preflight.judge([fast, slow], 300) == ["0.500 GB/s of bus bandwidth at 1 bytes is below 300"]
+    assert preflight.judge(measured(rows=[slow, fast]), 300) == []
+    (fault,) = preflight.judge(measured(rows=[fast, slow]), 300)
+    assert fault.startswith("0.500 GB/s of bus bandwidth at 1 bytes is below 300")
 
 
 def test_a_wrong_sum_fails_whatever_the_bandwidth() -> None:
-    wrong: dict[str, Any] = {"bytes": 8, "busBandwidth": 400.0, "correct": False}
+    wrong = {"bytes": 8, "busbw": 400.0, "wrong": 3}
 
-    assert preflight.judge([wrong], 0) == ["an all-reduce of 8 bytes gave a wrong sum"]
+    assert preflight.judge(measured(rows=[wrong]), 0) == ["an all-reduce of 8 bytes gave 3 wrong sums"]
+
+
+def test_a_slow_node_is_named_with_its_evidence_and_fails_the_test_by_itself() -> None:
+    found = preflight.compare({(0, 1): 0.02, (0, 2): 0.03, (1, 2): 0.6}, ["a", "b", "c"], 0.5)
+
+    assert found["slowest"]["node"] == "a"
+    assert [entry["node"] for entry in found["slow"]] == ["a"]
+    assert preflight.judge(measured(**found), 0) == [
+        "a is slow: 0.02 GB/s with b and 0.03 GB/s with c, where the best pair has 0.6 GB/s"
+    ]
+
+
+def test_nodes_that_are_all_slow_are_not_blamed_one_by_one() -> None:
+    found = preflight.compare({(0, 1): 20.0, (0, 2): 21.0, (1, 2): 22.0}, ["a", "b", "c"], 0.8)
+
+    (fault,) = preflight.judge(measured(rows=[{"bytes": 8, "busbw": 19.0, "wrong": 0}], **found), 300)
+
+    assert found["slowest"] is None
+    assert "no node stands out, the pairs have 20 to 22 GB/s: look at what all nodes share" in fault
 
 
 @pytest.mark.parametrize(("processes", "expected"), [(1, 0), (2, 100), (8, 175), (16, 187.5)])
 def test_the_bus_carries_twice_the_data_but_for_a_share(processes: int, expected: float) -> None:
-    assert preflight.bus_bandwidth(100, processes) == expected
+    assert measuring.bus_bandwidth(100, processes) == expected
 
 
-@pytest.mark.parametrize(("largest", "sizes"), [(1, [1]), (2, [1, 2]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])])
-def test_sizes_double_up_to_the_largest(largest: int, sizes: list[int]) -> None:
-    assert preflight.sizes(largest) == sizes
+@pytest.mark.parametrize(
+    ("first", "last", "factor", "sizes"),
+    [(1, 1, 2, [1]), (1, 6, 2, [1, 2, 4, 6]), (1, 8, 2, [1, 2, 4, 8]), (4, 100, 5, [4, 20, 100]), (8, 4, 2, [4])],
+)
+def test_sizes_grow_up_to_the_last(first: int, last: int, factor: int, sizes: list[int]) -> None:
+    assert measuring.sizes(first, last, factor) == sizes
+
+
+def call(port: int, index: int, *, count: int, seconds: float, answered: Barrier | None = None) -> list[str]:
+    """One node's part of the roll call; it ends when all have been `answered`, because the store ends with its host."""
+    store = roll_call.meet("localhost", port, is_host=index == 0, seconds=seconds)
+    try:
+        return roll_call.names(store, index, f"node-{index}", count=count, is_host=index == 0, seconds=seconds)
+    finally:
+        if answered is not None:
+            answered.wait(seconds)
+
+
+def test_nodes_learn_each_others_names() -> None:
+    port, answered = free_port(), Barrier(3)
+
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda index: call(port, index, count=3, seconds=20, answered=answered), range(3)))
+
+    assert found == [["node-0", "node-1", "node-2"]] * 3
+
+
+def test_a_node_that_never_comes_is_missed_by_all_that_have() -> None:
+    port, answered = free_port(), Barrier(2)
+
+    with ThreadPoolExecutor(2) as pool:
+        calls = [pool.submit(call, port, index, count=4, seconds=3, answered=answered) for index in (0, 2)]
+        missed = [call.exception() for call in calls]
+
+    assert [(type(error), error.nodes, error.names) for error in missed if isinstance(error, roll_call.Absent)] == [
+        (roll_call.Absent, [1, 3], {0: "node-0", 2: "node-2"})
+    ] * 2
+
+
+def test_a_node_that_sees_fewer_gpus_is_told_apart() -> None:
+    port, answered = free_port(), Barrier(2)
+    names = ["a", "b"]
+
+    def agree(index: int) -> str:
+        store = roll_call.meet("localhost", port, is_host=index == 0, seconds=20)
+        with pytest.raises(ValueError, match=r"^a has 8 GPUs; b has 0 GPUs$") as said:
+            roll_call.agree(store, index, names, "0 GPUs" if index else "8 GPUs")
+        answered.wait(20)
+        return str(said.value)
+
+    with ThreadPoolExecutor(2) as pool:
+        assert len(list(pool.map(agree, range(2)))) == 2
+
+
+def test_a_first_node_that_never_comes_is_missed_too() -> None:
+    with pytest.raises(roll_call.Absent) as missed:
+        call(free_port(), 1, count=2, seconds=1)
+
+    assert missed.value.nodes == [0]
+
+
+@pytest.mark.parametrize(
+    ("expect", "names"),
+    [
+        ("gpu-1,gpu-2,gpu-3", ["gpu-2"]),
+        # Of more nodes than pods nobody knows which one the missing pod would have got.
+        ("gpu-1,gpu-2,gpu-3,gpu-4", ["pod check-1"]),
+        ("", ["pod check-1"]),
+    ],
+)
+def test_missing_nodes_are_told_by_name_where_the_nodes_are_listed(expect: str, names: list[str]) -> None:
+    absent = roll_call.Absent([1], {0: "gpu-1", 2: "gpu-3"})
+
+    assert preflight.absent_names(absent, argparse.Namespace(expect=expect, address="check-0.check")) == names
 
 
 def test_the_transports_of_nccl_are_those_of_its_channels() -> None:
@@ -93,6 +222,6 @@ def test_the_transports_of_nccl_are_those_of_its_channels() -> None:
         "Channel 01 : 0[0] -> 1[1] via SHM/direct/direct",
     )
 
-    found = preflight.nccl_transports("".join(f"{NODE}{line}\n" for line in lines))
+    found = transports.nccl_transports("".join(f"{LOG_LINE}{line}\n" for line in lines))
 
     assert found == {"net/IB", "net/AWS-Libfabric", "p2p", "shm"}

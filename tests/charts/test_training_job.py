@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from validator.rules.scripts import token_in_plain_env
 
-from .helm import CHARTS, HELMS, objects, template
+from .helm import CHARTS, HELMS, ROOT, objects, template
 
 CHART = CHARTS["training-job"]
 KINDS = ("PyTorchJob", "MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob", "TrainJob")
@@ -129,7 +129,7 @@ def test_a_wrong_value_is_refused_by_name(name: str, values: dict[str, Any], mes
 
 
 def test_the_chart_and_the_validator_call_the_same_names_secrets() -> None:
-    text = (CHART / "templates" / "_secrets.tpl").read_text()
+    text = (ROOT / "charts" / "common" / "templates" / "_env.tpl").read_text()
 
     patterns = re.findall(r':= "(\(\?.+)" -', text)
 

@@ -26,7 +26,7 @@ Keys = tuple[str, ...]
 
 # Values of every shape that a chart asks for; a leaf's own schema says which of them it takes.
 CANDIDATES: list[Any] = [
-    *(True, False, 1, 2, 17),
+    *(True, False, 1, 2, 17, 7_200, 0.7),
     *("other", "/other", "7Gi", "7s", "other.example.org/other:7", f"sha256:{'0' * 64}"),
     *("https://other.example.org/other", "s3://other/other", "gs://other/other", "0" * 64, "scratch"),
     *(["other"], ["https://other.example.org/other"], [{"key": "other"}], [{"type": "Resource"}]),
@@ -46,9 +46,24 @@ CANDIDATES: list[Any] = [
     [{"name": "other", "hostPath": "/other", "mountPath": "/other"}],
     [{"name": "other", "type": "ib-sriov", "resourceName": "other.example.org/other"}],
     "7 7 * * *",
+    # Parts of the GPU and RDMA policies, with names that their scenarios know.
+    [{"field": "DCGM_FI_DEV_OTHER", "type": "gauge", "help": "other"}],
+    *({"psa": {"enabled": True}}, {"nicFeatureDiscovery": {"image": "other"}}),
+    {"other": [{"instances": {"3g.40gb": 2}}]},
+    [{"name": "other", "linkTypes": ["ether"]}],
+    [{"name": "other", "nodeSelector": {"other": "other"}}],
+    [{"name": "other", "resourceName": "roce", "numVfs": 2, "linkType": "eth", "pfNames": ["other"]}],
+    [{"name": "other", "resourceName": "roce", "ipam": {"type": "other"}}],
+    {"leaf": "other.example.org/other"},
+    [{"hosts": "other", "place": {"leaf": "other"}}],
+    [{"name": "h100", "nodeLabels": {"other": "other"}}],
+    [{"name": "other", "namespaces": ["other"], "quotas": [{"flavor": "h100", "resources": {"cpu": 1, "memory": 1}}]}],
 ]
 # Without the CRDs, a megabyte that no other value reaches, the operator's chart renders in a fifth of the time.
-LIGHT: dict[str, dict[str, Any]] = {"training-operator": {"crds": {"enabled": False}}}
+LIGHT: dict[str, dict[str, Any]] = {
+    "training-operator": {"crds": {"enabled": False}},
+    "training-platform": {"operator": {"crds": {"enabled": False}}},
+}
 # Objects that are rendered only where another component's API is there.
 OPTIONAL_APIS = (
     "monitoring.coreos.com/v1",
@@ -113,7 +128,8 @@ def documented(schema: dict[str, Any], path: Keys) -> bool:
     """Whether a key or one that it lies under has a description."""
     for key in path:
         schema = schema.get("properties", {}).get(key, {})
-        if schema.get("description"):
+        # Beside a reference the generator puts it into a part of the schema.
+        if any(part.get("description") for part in (schema, *schema.get("allOf", []))):
             return True
     return False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from . import cache, progress
 from .cluster import Cluster
 from .engine import Engine
 from .errors import ClusterError
-from .images import fetcher, frameworks, networks, system, trainer
+from .images import device_plugin, fetcher, frameworks, networks, system, trainer
 from .tools import binary
 
 
@@ -30,13 +30,15 @@ OURS = {
     "frameworks": Loadable(frameworks.IMAGE.reference, frameworks.IMAGE.archive),
     "tensorflow": Loadable(frameworks.TENSORFLOW.reference, frameworks.TENSORFLOW.archive),
     "fetcher": Loadable(fetcher.reference, fetcher.archive),
+    "device-plugin": Loadable(device_plugin.reference, device_plugin.archive),
     "operator": Loadable(lambda: system.reference(system.OPERATOR), lambda: system.archive(system.TOOLS)),
     "kubectl-delivery": Loadable(
         lambda: system.reference(system.KUBECTL_DELIVERY), lambda: system.archive(system.TOOLS)
     ),
-    "mpi-operator": Loadable(
-        lambda: system.reference(system.MPI_OPERATOR), lambda: system.archive((system.MPI_OPERATOR,))
-    ),
+    **{
+        name: Loadable(functools.partial(system.reference, name), functools.partial(system.archive, (name,)))
+        for name in (system.MPI_OPERATOR, system.PROMETHEUS)
+    },
     **{
         name: Loadable(functools.partial(networks.reference, name), functools.partial(networks.archive, name))
         for name in networks.PROGRAMS
@@ -49,20 +51,25 @@ OURS = {
 }
 
 
-def load(cluster: Cluster, engine: Engine, what: str) -> str:
+def load(cluster: Cluster, engine: Engine, what: str, nodes: Sequence[str] = ()) -> str:
     """Load one of our images by name, an image archive by path or an image of the engine's store by reference.
 
-    Returns the reference that a pod names. Nodes that already have the image are left alone.
+    Returns the reference that a pod names. The nodes are the workers unless others are named; those that already have
+    the image are left alone.
     """
+    nodes = nodes or cluster.workers
     if what in OURS:
         reference = OURS[what].reference()
-        if not _on_all_workers(cluster, engine, reference):
-            _load_archive(cluster, engine, OURS[what].archive(), reference)
+        if _missing(cluster, engine, nodes, reference):
+            # Of several test processes that want the same image one loads it.
+            with cache.lock(f"load-{cluster.name}"):
+                if missing := _missing(cluster, engine, nodes, reference):
+                    _load_archive(cluster, engine, OURS[what].archive(), reference, missing)
         return reference
     path = Path(what)
     if path.is_file():
         reference = _first_reference(path)
-        _load_archive(cluster, engine, path, reference)
+        _load_archive(cluster, engine, path, reference, nodes)
         return reference
     if not engine.has_image(what):
         raise ClusterError(
@@ -73,25 +80,25 @@ def load(cluster: Cluster, engine: Engine, what: str) -> str:
         # A fresh name each time: `podman save` keeps an archive that exists.
         archive = folder / "image.tar"
         engine.run_logged("save", "--output", str(archive), what, log="save-image")
-        _load_archive(cluster, engine, archive, what)
+        _load_archive(cluster, engine, archive, what, nodes)
     return what
 
 
-def _load_archive(cluster: Cluster, engine: Engine, archive: Path, title: str) -> None:
-    with progress.step(f"loading {title} into {len(cluster.workers)} nodes"):
+def _load_archive(cluster: Cluster, engine: Engine, archive: Path, title: str, nodes: Sequence[str]) -> None:
+    with progress.step(f"loading {title} into {len(nodes)} node{'s' if len(nodes) > 1 else ''}"):
         progress.run(
             [
                 *(binary("kind"), "load", "image-archive", archive),
-                *("--name", cluster.name, "--nodes", ",".join(cluster.workers)),
+                *("--name", cluster.name, "--nodes", ",".join(nodes)),
             ],
             log=f"load-{cluster.name}",
             environment=engine.kind_environment,
         )
 
 
-def _on_all_workers(cluster: Cluster, engine: Engine, reference: str) -> bool:
+def _missing(cluster: Cluster, engine: Engine, nodes: Sequence[str], reference: str) -> list[str]:
     listing = ("ctr", "--namespace", "k8s.io", "images", "list", "--quiet", f"name=={reference}")
-    return all(cluster.exec(engine, node, *listing).stdout.strip() == reference for node in cluster.workers)
+    return [node for node in nodes if cluster.exec(engine, node, *listing).stdout.strip() != reference]
 
 
 def _first_reference(archive: Path) -> str:

@@ -28,6 +28,12 @@ def add(cluster: Cluster, engine: Engine, rail: str = "rail0") -> str:
     return interfaces.pop()
 
 
+def sent(cluster: Cluster, engine: Engine, interface: str) -> dict[str, int]:
+    """Bytes that each worker has sent by its interface of a rail, those of its pods included."""
+    file = f"/sys/class/net/{interface}/statistics/tx_bytes"
+    return {node: int(cluster.exec(engine, node, "cat", file).stdout) for node in cluster.workers}
+
+
 def remove(cluster: Cluster, engine: Engine, rail: str = "rail0") -> None:
     """Take the rail off all nodes."""
     network = _network(cluster, rail)

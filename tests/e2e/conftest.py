@@ -1,4 +1,7 @@
-"""One cluster for the whole session, with the operator on it; it is removed at the end unless TRAINYARD_KEEP is set."""
+"""One cluster for the whole session, with the operator on it; it is removed at the end unless TRAINYARD_KEEP is set.
+
+Processes of pytest-xdist share the cluster, and leave it for the tests that need it alone.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +14,49 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from filelock import FileLock
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
-from tests.cluster import api, lifecycle
+from tests.cluster import api, cache, lifecycle
 from tests.cluster.cluster import Cluster
 from tests.cluster.engine import Engine
 from tests.jobs import namespace as namespaces
 from tests.jobs import operator
 from tests.jobs.run import Run
 
+# They change what kinds the API server knows, or ask for all of them.
+DEFINITIONS = {"test_audit.py", "test_dry_run.py", "test_policies.py", "test_trainjob.py", "test_uninstall.py"}
 NAME = os.environ.get("TRAINYARD_E2E", "trainyard-e2e")
+
+
+class ByFile(LoadFileScheduling):  # type: ignore[misc]
+    """The tests of a file run in one process, because they share a namespace, and so do the files of `DEFINITIONS`."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = str(super()._split_scope(nodeid))
+        return "definitions" if Path(file).name in DEFINITIONS else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
+    """How pytest-xdist hands out the tests; of its own ways, `loadgroup` groups nothing with pytest 9.2."""
+    return ByFile(config, log)
+
+
+def turn() -> FileLock:
+    """A turn at what all processes of pytest-xdist set up, each in a session of its own, on the one cluster."""
+    return cache.lock(f"session-{NAME}")
 
 
 @pytest.fixture(scope="session")
 def live() -> Iterator[tuple[Cluster, Engine]]:
     """The session's cluster and the engine that runs it."""
     cluster = Cluster(NAME)
-    engine = lifecycle.up(cluster)
+    with turn():
+        engine = lifecycle.up(cluster)
     yield cluster, engine
-    if not os.environ.get("TRAINYARD_KEEP"):
+    # One of several processes cannot know whether the others are done.
+    if not os.environ.get("TRAINYARD_KEEP") and "PYTEST_XDIST_WORKER" not in os.environ:
         lifecycle.down(cluster)
 
 
@@ -59,7 +87,8 @@ def kube_config(cluster: Cluster) -> str:
 @pytest.fixture(scope="session")
 def training_operator(cluster: Cluster, engine: Engine) -> None:
     """The training operator, installed from our chart and Available."""
-    operator.install(cluster, engine)
+    with turn():
+        operator.install(cluster, engine)
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,9 @@ from tests.cluster.engine import PROBE_REFERENCE, Engine
 COMMAND = [sys.executable, "-m", "tests.cluster"]
 NEIGHBOUR = Cluster("trainyard-neighbour")
 
+# A node is stopped, and what is promised in seconds is promised of an idle machine.
+pytestmark = pytest.mark.alone
+
 
 def test_up_gives_one_control_plane_two_workers_and_cluster_dns(kube_cluster: KubeCluster, cluster: Cluster) -> None:
     client = kube_cluster.kube_client

@@ -16,18 +16,14 @@ from tests.jobs import definitions, dry_run, kubeflow_trainer, mpi_operator
 from tests.jobs import namespace as namespaces
 from validator.facts.served_apis import SERVED_APIS
 
-APIS = ("--api-versions", ",".join(SERVED_APIS))
+MONITORS = ("monitoring.coreos.com/v1/PodMonitor", "monitoring.coreos.com/v1/ServiceMonitor")
+APIS = ("--api-versions", ",".join((*SERVED_APIS, *MONITORS)))
 # Nothing on the cluster brings these APIs.
 NOT_SERVED = {
     ("k8s.cni.cncf.io/v1beta1", "MultiNetworkPolicy"),
-    ("monitoring.coreos.com/v1", "PodMonitor"),
-    ("monitoring.coreos.com/v1", "ServiceMonitor"),
-    ("nv-ipam.nvidia.com/v1alpha1", "CIDRPool"),
-    ("nv-ipam.nvidia.com/v1alpha1", "IPPool"),
-    ("resource.nvidia.com/v1beta1", "ComputeDomain"),
 }
 # Namespaces that scenarios name.
-NAMESPACES = ("networks", "training", "vision")
+NAMESPACES = ("gpu-operator", "networks", "nvidia-network-operator", "training", "vision")
 # `make long` draws more.
 DRAWS = int(os.environ.get("TRAINYARD_DRAWS", "25"))
 # Helm's words for what the schema refuses, and for what a template refuses by a message of its own.
@@ -35,13 +31,18 @@ OWN_WORDS = ("values don't meet the specifications of the schema", "execution er
 
 
 @pytest.fixture(scope="module")
-def ready(cluster: Cluster, training_operator: None, connection: Any) -> Iterator[Any]:
+def ready(
+    cluster: Cluster, training_operator: None, connection: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
     """The API server with every definition of a job, and the namespaces that scenarios name."""
     for name in NAMESPACES:
         namespaces.create(cluster.kubeconfig, name)
     others = [
         *definitions.of(kubeflow_trainer.TOOL),
+        *definitions.of("monitoring"),
+        *definitions.of("kueue"),
         *sorted((helm.CHARTS["training-networks"] / "crds").glob("*.yaml")),
+        *definitions.written(helm.ROOT, tmp_path_factory.mktemp("definitions")),
     ]
     with mpi_operator.known(cluster), definitions.served(cluster, others):
         connection.resources.invalidate_cache()

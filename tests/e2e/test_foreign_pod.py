@@ -1,4 +1,4 @@
-"""A foreign pod is kept out of a run that has a policy, on a cluster whose network enforces policies."""
+"""A foreign pod is kept out of a run that has a policy: by the cluster's network, or by the nodes' packet filter."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from uuid import uuid4
 
 import pytest
 
-from tests.cluster import api, loading
+from tests.cluster import api, loading, policies
 from tests.cluster.cluster import Cluster
 from tests.cluster.engine import Engine
 from tests.cluster.errors import ClusterError
 from tests.jobs import namespace as namespaces
 from tests.jobs import pods
+from tests.jobs.helm import Settings
 from tests.jobs.run import Run
 
 RENDEZVOUS, METRICS = PORTS = (23456, 9400)
-ENFORCED_SECONDS = 20
+ENFORCED_SECONDS = 10
+READY_SECONDS = 180
 SERVE = f"""
 import http.server, threading
 for port in {PORTS}:
@@ -32,32 +34,77 @@ try:
 except OSError as error:
     print("closed", error)
 """
+SERVING: Settings = {
+    "launcher": "command",
+    "train.command": ["python3", "-c", SERVE],
+    "train.args": [],
+    "torchrun.port": RENDEZVOUS,
+    "metrics": {"enabled": True, "port": METRICS},
+    "checkpoints.enabled": False,
+    # Four runs would fill the nodes.
+    "resources.requests": {"cpu": "50m"},
+}
+RUNS: dict[str, Settings] = {
+    "open": {},
+    "alone": {"networkPolicy.enabled": True},
+    "watched": {
+        "networkPolicy.enabled": True,
+        "networkPolicy.allow": [{"podLabels": {"app": "foreign"}, "ports": ["metrics"]}],
+    },
+    "inside": {"networkPolicy.enabled": True, "networkPolicy.egress.enabled": True},
+}
 
 
 @pytest.fixture(scope="module")
 def place(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator[str]:
-    """A namespace with a pod `foreign`, and a pod `target` that serves and that a policy hides from all others."""
+    """A namespace with a pod `foreign`, a pod `hidden` from all others, and four runs, all of them Ready."""
     name = f"run-{uuid4().hex[:6]}"
     namespaces.create(cluster.kubeconfig, name)
-    image = loading.load(cluster, engine, "trainer")
-    commands = {"foreign": ["sleep", "infinity"], "target": ["python3", "-c", SERVE]}
+    api.apply(cluster.kubeconfig, *bystanders(loading.load(cluster, engine, "trainer"), name))
+    for release, settings in RUNS.items():
+        Run(cluster, engine, name, release).install(settings={**SERVING, **settings})
+    connection = api.connect(cluster.kubeconfig)
+    wanted = 2 + 2 * len(RUNS)
+    api.wait_until(
+        lambda: ready(connection, name) == wanted, what=f"{wanted} pods to be Ready in {name}", seconds=READY_SECONDS
+    )
+    by_itself = becomes(cluster, name, "foreign", "hidden", closed=True)
+    if not by_itself:
+        policies.enforce(cluster, engine, name)
+    yield name
+    if not by_itself:
+        policies.lift(cluster, engine)
+    namespaces.delete(cluster.kubeconfig, name)
+
+
+def bystanders(image: str, namespace: str) -> list[dict[str, object]]:
+    """The pods `foreign` and `hidden`, and the policy that hides the latter."""
+    commands = {"foreign": ["sleep", "infinity"], "hidden": ["python3", "-c", SERVE]}
     objects: list[dict[str, object]] = [
         {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {"name": pod, "namespace": name, "labels": {"app": pod}},
+            "metadata": {"name": pod, "namespace": namespace, "labels": {"app": pod}},
             "spec": pods.restricted(image, command),
         }
         for pod, command in commands.items()
     ]
-    hidden = {"podSelector": {"matchLabels": {"app": "target"}}, "policyTypes": ["Ingress"]}
-    metadata = {"name": "target", "namespace": name}
-    policy = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": hidden}
-    api.apply(cluster.kubeconfig, *objects, policy)
-    wait = ("wait", "pod", "--all", "--namespace", name, "--for=condition=Ready", "--timeout=60s")
-    api.kubectl(cluster.kubeconfig, *wait)
-    yield name
-    namespaces.delete(cluster.kubeconfig, name)
+    policy: dict[str, object] = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "hidden", "namespace": namespace},
+        "spec": {"podSelector": {"matchLabels": {"app": "hidden"}}, "policyTypes": ["Ingress"]},
+    }
+    return [*objects, policy]
+
+
+def ready(connection: Any, namespace: str) -> int:
+    """How many pods of the namespace are Ready."""
+    found = api.objects(connection, "v1", "Pod", namespace=namespace)
+    return sum(
+        any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions or [])
+        for pod in found
+    )
 
 
 def is_open(cluster: Cluster, namespace: str, source: str, target: str, port: int) -> bool:
@@ -68,11 +115,13 @@ def is_open(cluster: Cluster, namespace: str, source: str, target: str, port: in
     return api.kubectl(cluster.kubeconfig, *command).startswith("open")
 
 
-def becomes(cluster: Cluster, namespace: str, source: str, target: str, *, closed: bool) -> bool:
-    """Whether both ports are closed, or open, before long."""
+def becomes(
+    cluster: Cluster, namespace: str, source: str, target: str, *, closed: bool, ports: tuple[int, ...] = PORTS
+) -> bool:
+    """Whether all of these ports are closed, or open, before long."""
 
     def are() -> bool:
-        return {is_open(cluster, namespace, source, target, port) for port in PORTS} == {not closed}
+        return {is_open(cluster, namespace, source, target, port) for port in ports} == {not closed}
 
     try:
         return api.wait_until(are, what="the policy", seconds=ENFORCED_SECONDS)
@@ -80,47 +129,21 @@ def becomes(cluster: Cluster, namespace: str, source: str, target: str, *, close
         return False
 
 
-def installed(cluster: Cluster, engine: Engine, namespace: str, release: str, connection: Any, **more: object) -> Run:
-    """A run of two pods that serve on its ports, once both are Ready."""
-    run = Run(cluster, engine, namespace, release)
-    settings = {
-        "launcher": "command",
-        "train.command": ["python3", "-c", SERVE],
-        "train.args": [],
-        "torchrun.port": RENDEZVOUS,
-        "metrics": {"enabled": True, "port": METRICS},
-        "checkpoints.enabled": False,
-    }
-    run.install(settings={**settings, **more})
-    api.wait_until(
-        lambda: all(is_ready(connection, namespace, f"{release}-{role}-0") for role in ("master", "worker")),
-        what=f"the pods of {release} to be Ready",
-        seconds=120,
-    )
-    return run
-
-
-def is_ready(connection: Any, namespace: str, name: str) -> bool:
-    """Whether a pod is there and Ready."""
-    pod = api.find(connection, "v1", "Pod", name, namespace)
-    conditions = (pod.status.conditions or []) if pod is not None else []
-    return any(condition.type == "Ready" and condition.status == "True" for condition in conditions)
-
-
-def test_a_policy_keeps_foreign_pods_out_and_lets_the_runs_own_in(
-    place: str, cluster: Cluster, engine: Engine, connection: Any
-) -> None:
-    if not becomes(cluster, place, "foreign", "target", closed=True):
-        pytest.skip("the network of this cluster enforces no NetworkPolicy")
-    alone = installed(cluster, engine, place, "alone", connection, **{"networkPolicy.enabled": True})
+def test_a_policy_keeps_foreign_pods_out_and_lets_the_runs_own_in(place: str, cluster: Cluster) -> None:
     assert becomes(cluster, place, "foreign", "alone-master-0", closed=True)
     assert becomes(cluster, place, "alone-worker-0", "alone-master-0", closed=False)
-    alone.uninstall()
 
 
-def test_a_run_without_a_policy_is_open_to_foreign_pods(
-    place: str, cluster: Cluster, engine: Engine, connection: Any
-) -> None:
-    run = installed(cluster, engine, place, "open", connection)
+def test_a_policy_lets_in_whom_it_names_and_only_at_their_port(place: str, cluster: Cluster) -> None:
+    assert becomes(cluster, place, "foreign", "watched-master-0", closed=False, ports=(METRICS,))
+    assert becomes(cluster, place, "foreign", "watched-master-0", closed=True, ports=(RENDEZVOUS,))
+
+
+def test_a_policy_of_egress_keeps_a_runs_pods_from_others(place: str, cluster: Cluster) -> None:
+    assert becomes(cluster, place, "inside-worker-0", "inside-master-0", closed=False)
+    assert becomes(cluster, place, "inside-worker-0", "open-master-0", closed=True)
+
+
+def test_a_run_without_a_policy_is_open_to_foreign_pods(place: str, cluster: Cluster) -> None:
+    assert becomes(cluster, place, "foreign", "hidden", closed=True)
     assert becomes(cluster, place, "foreign", "open-master-0", closed=False)
-    run.uninstall()

@@ -125,6 +125,7 @@ def test_an_mpijob_of_the_training_operator_sums_over_kubectl(train: Callable[..
     assert {result["host"] for result in results} == {"mpi-worker-0", "mpi-worker-1"}
 
 
+@pytest.mark.alone  # the training operator is installed anew, without MPIJob
 def test_an_mpijob_of_the_mpi_operator_sums_over_ssh(train: Callable[..., Results], mpi: None) -> None:
     for implementation, library in (("OpenMPI", "Open"), ("MPICH", "MPICH")):
         settings = mpi_of(implementation)

@@ -68,11 +68,12 @@ def test_a_network_that_is_too_slow_fails_the_test_with_what_was_measured(run: R
     with pytest.raises(ClusterError, match="GB/s of bus bandwidth at 8388608 bytes is below") as failure:
         Helm(run.cluster.kubeconfig).run("test", "slow", "--namespace", run.namespace, "--timeout", TEST_SECONDS)
 
-    printed = re.search(r'^\{"worldSize".*\}$', str(failure.value), re.MULTILINE)
+    printed = re.search(r'^\{"nodes".*\}$', str(failure.value), re.MULTILINE)
     assert printed is not None, str(failure.value)
     report = json.loads(printed[0])
-    assert (report["worldSize"], report["backend"], report["transport"]) == (2, "gloo", ["tcp/eth0"])
-    assert report["rows"][-1]["busBandwidth"] > 0
+    assert sorted(report["nodes"]) == sorted(run.cluster.workers)
+    assert (report["world"], report["backend"], report["transport"]) == (2, "gloo", ["tcp/eth0"])
+    assert report["rows"][-1]["busbw"] > 0
     # A failed Job stays for whoever looks into it.
     api.kubectl(run.cluster.kubeconfig, "delete", "job", "slow-preflight", "--namespace", run.namespace, "--wait")
     slow.uninstall()

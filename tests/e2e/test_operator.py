@@ -21,7 +21,8 @@ SECRET = "training-operator-webhook-cert"  # noqa: S105 - a Secret's name
 # Kubernetes takes at most 1 MiB of data in one Secret (core/v1 MaxSecretSize).
 HALF_OF_A_SECRET = 512 * 1024
 
-pytestmark = pytest.mark.usefixtures("training_operator")
+# It is uninstalled in between.
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("training_operator")]
 
 
 def certificate(connection: Any) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,33 +11,18 @@ import pytest
 from tests.cluster import api, loading, rails
 from tests.cluster.cluster import Cluster
 from tests.cluster.engine import Engine
-from tests.cluster.errors import ClusterError
-from tests.jobs import networks, pods
+from tests.jobs import networks, pods, sums
 from tests.jobs.helm import Helm
 from tests.jobs.run import Run
 
+# Multus stands between the container runtime and every new pod.
+pytestmark = pytest.mark.alone
+
 SUBNET = "10.90.0.0/16"
-MEBIBYTES = 64
 PODS = 100
 # Two nodes start them one after another, and Whereabouts hands out addresses under one lock.
 START_SECONDS = 420
 END_SECONDS = 240
-# A rail that is lost between two sums must be noticed within seconds and not within gloo's own half an hour.
-PROGRAM = f"""
-import datetime, json, os, pathlib
-import torch, torch.distributed as dist
-sent = pathlib.Path("/sys/class/net/net1/statistics/tx_bytes")
-rounds = int(os.environ["ROUNDS"])
-dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=20))
-before = int(sent.read_text())
-for number in range(rounds):
-    tensor = torch.ones({MEBIBYTES} << 18)
-    dist.all_reduce(tensor)
-    if number == 0:
-        print("first sum", flush=True)
-said = {{"rank": dist.get_rank(), "sum": tensor[0].item(), "sent": int(sent.read_text()) - before}}
-print("result", json.dumps(said))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -64,27 +48,7 @@ def on_rail(interface: str) -> networks.Network:
 
 def settings(*, rounds: int) -> dict[str, object]:
     """A run whose processes sum over the rail."""
-    return {
-        "launcher": "command",
-        "train.command": ["python3", "-c", PROGRAM],
-        "train.args": [],
-        "env": {"GLOO_SOCKET_IFNAME": "net1", "ROUNDS": str(rounds)},
-        "fabric.networks": [{"name": "rail-0", "namespace": networks.NAMESPACE}],
-        "checkpoints.enabled": False,
-        "runPolicy.restartsPerNode": 0,
-        "restartPolicy": "Never",
-    }
-
-
-def addresses(connection: Any, namespace: str, selector: str) -> dict[str, str]:
-    """Address on the rail of each pod, as Multus reports it."""
-    found = {}
-    for pod in api.objects(connection, "v1", "Pod", namespace=namespace, label_selector=selector):
-        status = (pod.metadata.annotations or {}).get("k8s.v1.cni.cncf.io/network-status")
-        for network in json.loads(status or "[]"):
-            if network.get("interface") == "net1":
-                (found[pod.metadata.name],) = network["ips"]
-    return found
+    return {**sums.settings(rounds=rounds), "fabric.networks": [{"name": "rail-0", "namespace": networks.NAMESPACE}]}
 
 
 def test_the_processes_of_a_run_sum_over_the_rail(digits: Run, rail: str, connection: Any) -> None:
@@ -93,14 +57,13 @@ def test_the_processes_of_a_run_sum_over_the_rail(digits: Run, rail: str, connec
     outcome = run.follow()
     run.require_success(outcome)
 
-    given = addresses(connection, run.namespace, f"training.kubeflow.org/job-name={run.release}")
+    given = networks.addresses(connection, run.namespace, f"training.kubeflow.org/job-name={run.release}")
     assert len(set(given.values())) == 2
     assert all(ipaddress.ip_address(address) in ipaddress.ip_network(SUBNET) for address in given.values())
-    results = [json.loads(line.removeprefix("result ")) for line in outcome.log if line.startswith("result ")]
-    assert results
-    assert {result["sum"] for result in results} == {2.0}
+    assert outcome.results
+    assert {result["sum"] for result in outcome.results} == {2.0}
     # A ring over two sends one half, then the other: every process sends the whole tensor once.
-    assert all(result["sent"] > MEBIBYTES << 20 for result in results)
+    assert all(result["sent"] > sums.MEBIBYTES << 20 for result in outcome.results)
     run.uninstall()
 
 
@@ -166,11 +129,11 @@ def test_a_hundred_pods_at_once_get_addresses_of_their_own_and_give_them_back_wh
     idle = idle_pods(image, namespace, count=PODS, on_the_rail=True)
     api.apply(cluster.kubeconfig, idle)
     api.wait_until(
-        lambda: len(addresses(connection, namespace, "app=idle")) == PODS,
+        lambda: len(networks.addresses(connection, namespace, "app=idle")) == PODS,
         what=f"{PODS} pods to have their addresses",
         seconds=START_SECONDS,
     )
-    assert len(set(addresses(connection, namespace, "app=idle").values())) == PODS
+    assert len(set(networks.addresses(connection, namespace, "app=idle").values())) == PODS
     assert handed_out(connection) == PODS
 
     api.kubectl(cluster.kubeconfig, "-n", namespace, "delete", "deployment", "idle", "--cascade=orphan")
@@ -192,34 +155,23 @@ def test_a_run_trains_on_while_the_networks_are_upgraded_rolled_back_and_uninsta
     run = Run(digits.cluster, digits.engine, digits.namespace, "long")
     run.install(settings=settings(rounds=1_000_000))
 
-    def sent() -> int:
-        pod = ("-n", run.namespace, "exec", f"{run.release}-master-0")
-        try:
-            return int(api.kubectl(cluster.kubeconfig, *pod, "--", "cat", "/sys/class/net/net1/statistics/tx_bytes"))
-        except ClusterError:  # the pod has not started
-            return 0
-
-    def require_traffic() -> None:
-        before = api.wait_until(sent, what="the run to use the rail", seconds=120)
-        api.wait_until(lambda: sent() > before + (MEBIBYTES << 20), what="the run to sum on", seconds=60)
-
     def names() -> set[str]:
         found = api.objects(connection, "k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition")
         return {network.metadata.name for network in found}
 
-    require_traffic()
+    sums.require_traffic(run)
     other: networks.Network = {"name": "other", "type": "bridge", "bridge": "br1", "ipam": {"type": "none"}}
     networks.install(cluster, engine, [on_rail(rail), other], settings={"multus.logLevel": "debug"})
     assert names() == {"rail-0", "other"}
-    require_traffic()
+    sums.require_traffic(run)
 
     helm.run("rollback", networks.RELEASE, "1", "--namespace", networks.NAMESPACE)
     networks.wait_ready(cluster)
     assert names() == {"rail-0"}
-    require_traffic()
+    sums.require_traffic(run)
 
     helm.uninstall(networks.RELEASE, namespace=networks.NAMESPACE)
-    require_traffic()
+    sums.require_traffic(run)
     plain = idle_pods(loading.load(cluster, engine, "whereabouts"), run.namespace, count=2, on_the_rail=False)
     api.apply(cluster.kubeconfig, plain)
     api.wait_until(

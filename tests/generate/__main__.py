@@ -18,7 +18,7 @@ from tests.cluster import progress
 from tests.cluster.command import exit_status
 from tests.cluster.errors import ClusterError
 
-from . import chart_files, crd_schemas, crds, drift, rule_index, validator_schemas
+from . import chart_files, crd_schemas, crds, drift, metric_names, policy_overlays, rule_index, validator_schemas
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("charts", "schemas")
@@ -31,6 +31,8 @@ class Part(StrEnum):
 
     CRDS = "crds"
     SCHEMAS = "schemas"
+    OVERLAYS = "overlays"
+    METRICS = "metrics"
     FINDINGS = "findings"
     RULES = "rules"
     VALUES = "values"
@@ -46,10 +48,12 @@ class Generator:
     write: Callable[[Path], None]
 
 
-# In the order in which they feed each other: schemas are read from CRDs.
+# In the order in which they feed each other: schemas are read from CRDs, and value schemas refer to them.
 GENERATORS = {
     Part.CRDS: Generator("CustomResourceDefinitions", crds.FILES, crds.write),
     Part.SCHEMAS: Generator("JSON Schemas of the CRDs", (crd_schemas.FILES,), crd_schemas.write),
+    Part.OVERLAYS: Generator("JSON Schemas of policies in part", (policy_overlays.FILES,), policy_overlays.write),
+    Part.METRICS: Generator("names of metrics", (metric_names.FILES,), metric_names.write),
     Part.FINDINGS: Generator("JSON Schema of findings", (validator_schemas.FILES,), validator_schemas.write),
     Part.RULES: Generator("index of the rules", (rule_index.FILES,), rule_index.write),
     Part.VALUES: Generator("value schemas", (chart_files.VALUES_SCHEMAS,), chart_files.write_values_schemas),

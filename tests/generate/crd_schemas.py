@@ -23,7 +23,6 @@ FOLDER = Path("schemas/crds")
 FILES = f"{FOLDER}/*/*.json"
 # How kubeconform is told to name the file of a kind: `kubeflow.org/pytorchjob_v1.json`.
 FILE_TEMPLATE = "{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json"
-DOCUMENTED = "schemas/documented/*.yaml"
 
 
 def write(root: Path) -> None:
@@ -39,8 +38,9 @@ def write(root: Path) -> None:
     object_meta = kubernetes_schemas.definition(kubernetes_schemas.OBJECT_META)
     for file, origin in sources.items():
         _put(root, from_crd(yaml.load(file.read_text(), Loader=yaml.CSafeLoader), object_meta), origin)
-    for file in sorted(root.glob(DOCUMENTED)):
-        _put(root, documented(yaml.safe_load(file.read_text()), object_meta), str(file.relative_to(root)))
+    for file in sorted(root.glob(definitions.DOCUMENTED)):
+        for definition in definitions.documented(yaml.safe_load(file.read_text())):
+            _put(root, from_crd(definition, object_meta), str(file.relative_to(root)))
 
 
 def _put(root: Path, schemas: Iterator[tuple[str, Schema]], origin: str) -> None:
@@ -49,14 +49,6 @@ def _put(root: Path, schemas: Iterator[tuple[str, Schema]], origin: str) -> None
         target = root / FOLDER / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(json.dumps(schema, indent=1, sort_keys=True) + "\n")
-
-
-def documented(group: dict[str, Any], object_meta: Schema) -> Iterator[tuple[str, Schema]]:
-    """Yield the file's name and the schema of each kind of which only the fields of `spec` are written down."""
-    for kind, spec in group["kinds"].items():
-        properties = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "spec": spec}
-        whole = {"type": "object", "required": ["spec"], "properties": properties}
-        yield _whole(group["group"], group["version"], kind, whole, object_meta)
 
 
 def from_crd(crd: dict[str, Any], object_meta: Schema) -> Iterator[tuple[str, Schema]]:
@@ -68,15 +60,11 @@ def from_crd(crd: dict[str, Any], object_meta: Schema) -> Iterator[tuple[str, Sc
     for version in crd["spec"]["versions"]:
         if not version["served"]:
             continue
-        yield _whole(group, version["name"], kind, version["schema"]["openAPIV3Schema"], object_meta)
-
-
-def _whole(group: str, version: str, kind: str, loose: Schema, object_meta: Schema) -> tuple[str, Schema]:
-    schema = strict(loose)
-    schema["properties"]["metadata"] = {key: value for key, value in object_meta.items() if key != "definitions"}
-    whole = kubernetes_schemas.of_kind(f"{group}/{version}", kind, schema)
-    whole["definitions"] = object_meta["definitions"]
-    return f"{group}/{kind.lower()}_{version}.json", whole
+        schema = strict(version["schema"]["openAPIV3Schema"])
+        schema["properties"]["metadata"] = {key: value for key, value in object_meta.items() if key != "definitions"}
+        whole = kubernetes_schemas.of_kind(f"{group}/{version['name']}", kind, schema)
+        whole["definitions"] = object_meta["definitions"]
+        yield f"{group}/{kind.lower()}_{version['name']}.json", whole
 
 
 def strict(schema: Schema) -> Schema:

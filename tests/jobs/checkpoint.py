@@ -6,6 +6,8 @@ from pathlib import Path
 
 from tests.cluster import api
 
+from . import pods
+
 POD = "checkpoint-reader"
 
 
@@ -22,31 +24,19 @@ def read(kubeconfig: Path, namespace: str, claim: str, image: str) -> str:
         api.wait_until(phase, what="the checkpoint to be read", seconds=120)
         return api.kubectl(kubeconfig, "logs", POD, "--namespace", namespace).strip()
     finally:
-        api.kubectl(
-            kubeconfig, "delete", "pod", POD, "--namespace", namespace, "--ignore-not-found", "--grace-period=1"
-        )
+        api.kubectl(kubeconfig, "delete", "pod", POD, "--namespace", namespace, "--ignore-not-found")
 
 
 def _pod(namespace: str, claim: str, image: str) -> dict[str, object]:
-    mount = {"name": "checkpoints", "mountPath": "/checkpoints", "readOnly": True}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": POD, "namespace": namespace},
-        "spec": {
-            "restartPolicy": "Never",
-            "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
-            "containers": [
-                {
-                    "name": "reader",
-                    "image": image,
-                    "imagePullPolicy": "Never",
-                    "command": ["python3", "-m", "trainer.evaluate", "/checkpoints"],
-                    "env": [{"name": "OMP_NUM_THREADS", "value": "1"}],
-                    "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
-                    "volumeMounts": [mount],
-                }
-            ],
-            "volumes": [{"name": "checkpoints", "persistentVolumeClaim": {"claimName": claim, "readOnly": True}}],
-        },
+    container = {
+        "env": [{"name": "OMP_NUM_THREADS", "value": "1"}],
+        "volumeMounts": [{"name": "checkpoints", "mountPath": "/checkpoints", "readOnly": True}],
     }
+    spec = pods.restricted(
+        image,
+        ["python3", "-m", "trainer.evaluate", "/checkpoints"],
+        container=container,
+        restartPolicy="Never",
+        volumes=[{"name": "checkpoints", "persistentVolumeClaim": {"claimName": claim, "readOnly": True}}],
+    )
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": POD, "namespace": namespace}, "spec": spec}

@@ -11,6 +11,7 @@ from tests.cluster import api, loading
 from tests.cluster.cluster import Cluster
 from tests.cluster.engine import Engine
 
+from . import pods
 from .programs import serve
 
 NAME = "data-server"
@@ -62,29 +63,9 @@ def _objects(namespace: str, image: str) -> Iterator[dict[str, object]]:
     }
     yield {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"selector": labels, "ports": ports}}
     container = {
-        "name": "server",
-        "image": image,
-        "imagePullPolicy": "Never",
-        "command": ["python3", "/program/serve.py"],
         "readinessProbe": {"tcpSocket": {"port": serve.PORT}, "periodSeconds": 1},
-        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
         "volumeMounts": [{"name": "program", "mountPath": "/program"}, {"name": "git", "mountPath": str(serve.ROOT)}],
     }
-    yield {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": metadata,
-        "spec": {
-            "securityContext": {
-                "runAsNonRoot": True,
-                "runAsUser": 1000,
-                "fsGroup": 1000,
-                "seccompProfile": {"type": "RuntimeDefault"},
-            },
-            "containers": [container],
-            "volumes": [
-                {"name": "program", "configMap": {"name": NAME}},
-                {"name": "git", "emptyDir": {}},
-            ],
-        },
-    }
+    volumes = [{"name": "program", "configMap": {"name": NAME}}, {"name": "git", "emptyDir": {}}]
+    spec = pods.restricted(image, ["python3", "/program/serve.py"], container=container, volumes=volumes)
+    yield {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}

@@ -48,6 +48,17 @@ def leftovers(kubeconfig: Path, namespace: str, release: str, kind: Kind = PYTOR
 
 def contents(kubeconfig: Path, namespace: str) -> set[str]:
     """Everything that a namespace holds, of any kind, as `kind/name`; without what the cluster notes by itself."""
-    listed = api.kubectl(kubeconfig, "api-resources", "--namespaced", "--verbs=list", "--output=name")
-    kinds = ",".join(sorted(set(listed.split()) - NOTES))
+    kinds = _kinds(kubeconfig, "--namespaced")
     return set(api.kubectl(kubeconfig, "get", kinds, "--namespace", namespace, "--output=name").split())
+
+
+def contents_of_all(kubeconfig: Path) -> set[str]:
+    """Everything that the cluster holds, as `kind/namespace/name`, without what it notes by itself."""
+    kinds = _kinds(kubeconfig)
+    place = '{range .items[*]}{.kind}/{.metadata.namespace}/{.metadata.name}{"\\n"}{end}'
+    return set(api.kubectl(kubeconfig, "get", kinds, "--all-namespaces", f"--output=jsonpath={place}").split())
+
+
+def _kinds(kubeconfig: Path, *options: str) -> str:
+    listed = api.kubectl(kubeconfig, "api-resources", *options, "--verbs=list", "--output=name")
+    return ",".join(sorted(set(listed.split()) - NOTES))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,6 +49,17 @@ def install(
     }
     Helm(cluster.kubeconfig, program).install(RELEASE, CHART, namespace=NAMESPACE, settings=given, upgrade=True)
     wait_ready(cluster)
+
+
+def addresses(connection: Any, namespace: str, selector: str) -> dict[str, str]:
+    """Address on the first second network of each pod that has one, as Multus reports it."""
+    found = {}
+    for pod in api.objects(connection, "v1", "Pod", namespace=namespace, label_selector=selector):
+        status = (pod.metadata.annotations or {}).get("k8s.v1.cni.cncf.io/network-status")
+        for network in json.loads(status or "[]"):
+            if network.get("interface") == "net1":
+                (found[pod.metadata.name],) = network["ips"]
+    return found
 
 
 def wait_ready(cluster: Cluster) -> None:

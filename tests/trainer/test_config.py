@@ -37,6 +37,7 @@ def trainer(*flags: str) -> subprocess.CompletedProcess[str]:
         (["--seed=-1"], "--seed must be at least 0"),
         (["--keep-checkpoints=1"], "--keep-checkpoints must be at least 2, not 1"),
         (["--timeout-seconds=0"], "--timeout-seconds must be at least 1"),
+        (["--metrics-port=65536"], "--metrics-port must be at least 0 and at most 65535, not 65536"),
     ],
 )
 def test_a_bad_flag_is_named_with_what_to_write_instead(flags: list[str], message: str) -> None:

@@ -49,9 +49,9 @@ def _originals() -> tuple[tuple[Any, ...], ...]:
 
 
 @st.composite
-def texts(draw: st.DrawFn) -> str:
-    """The text of a damaged file."""
-    trees: list[Any] = copy.deepcopy(list(draw(st.sampled_from(_originals()))))
+def texts(draw: st.DrawFn, original: tuple[Any, ...] | None = None) -> str:
+    """The text of a damaged file: of one with these trees, or of any."""
+    trees: list[Any] = copy.deepcopy(list(original or draw(st.sampled_from(_originals()))))
     for _ in range(draw(st.integers(1, 6))):
         nodes = list(_nodes(trees))
         if nodes:

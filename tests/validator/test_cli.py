@@ -171,6 +171,8 @@ MISTAKES = {
     "no version": (["lint", "--target", "nccl=new", "run.yaml"], "`new` is no version"),
     "no digits": (["lint", "--target", "nccl=²", "run.yaml"], "`²` is no version"),
     "no such profile": (["lint", "--profile", "eks-efs", "run.yaml"], "did you mean `eks-efa`?"),
+    "no such site": (["lint", "--site", "sight.yaml", "run.yaml"], "sight.yaml: no such file or directory; a site is"),
+    "no site": (["lint", "--site", "run.yaml", "run.yaml"], "run.yaml: this is a PyTorchJob; a site is"),
     "no such format": (["lint", "--output-format", "sarrif", "run.yaml"], "did you mean `sarif`?"),
     "two formats to the terminal": (
         ["lint", "--output-format", "json", "--output-format", "text", "run.yaml"], "write FORMAT=FILE"),

@@ -15,6 +15,7 @@ from validator.rule import Target
 FULL = """\
 target: {nccl: "2.21", torch: v2.7.1+cu128, trainer: 2, kubernetes: "1.33"}
 profile: eks-efa
+site: sites/eks.yaml
 select: [NC, DS]
 ignore: nccl-word-boolean
 pedantic: true
@@ -42,6 +43,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert known.target == Target((2, 21), (2, 7, 1), (2,), (1, 33))
     assert (known.profile, known.select, known.ignore) == ("eks-efa", ("NC", "DS"), ("nccl-word-boolean",))
     assert (known.persona, known.known_networks, known.exclude) == ("pedantic", ("rdma-a", "other/rdma-b"), ("vendor",))
+    assert known.site == str(tmp_path / "sites/eks.yaml")
     assert known.allow[0].covers("legacy/run.yaml")
     assert not known.allow[0].covers("run.yaml")
     parameters = known.parameters_of(registry.rules())
@@ -80,6 +82,7 @@ MISTAKES = {
     "target: {nccl: [2]}": "target.nccl: write a version, not `[2]`",
     "target: nccl": "target: write a mapping",
     "profile: eks": "profile: there is no profile `eks`; did you mean `eks-efa`?",
+    "site: [a]": "site: write a text",
     "profile: 1": "profile: write a text, not `1`",
     "pedantic: maybe": 'pedantic: write true or false, not `"maybe"`',
     "ignores: [NC]": "ignores: there is no such key; did you mean `ignore`?",

@@ -12,6 +12,7 @@ from validator import linting, registry
 from validator.engine import Engine
 from validator.facts import profiles
 from validator.files import File
+from validator.roads.site import loading
 from validator.rule import Target
 from validator.source import Source
 
@@ -19,7 +20,12 @@ RULES = registry.rules()
 SECONDS = 2
 OLD = Target(nccl=(2, 18), torch=(2, 0), trainer=(2, 0), kubernetes=(1, 28))
 NEW = Target(nccl=(2, 30, 7), torch=(2, 10), trainer=(2, 3), kubernetes=(1, 35))
-ENGINES = (Engine(RULES), *(Engine(RULES, target, name) for target in (OLD, NEW) for name in profiles.names()))
+SITE = loading.load(str(registry.folder() / "site" / "onprem.site.yaml"))
+ENGINES = (
+    Engine(RULES),
+    Engine(RULES, site=SITE),
+    *(Engine(RULES, target, name) for target in (OLD, NEW) for name in profiles.names()),
+)
 
 
 @settings(max_examples=800, suppress_health_check=list(HealthCheck))

@@ -175,6 +175,7 @@ def test_what_a_template_makes_has_no_fix_in_the_values() -> None:
         ("image: {repository: nginx}\nresources: {}\n", False),
         ("train: {batch_size: 8}\n", False),
         ("nodes: [a, b]\n", False),
+        ("processesPerNode: 8\nthreshold: {hardware: h100}\n", False),
         ("kind: List\nnodes: 4\n", False),
         ("nodes: 4\nmodel: gpt\n", False),
         ("- nodes: 4\n", False),

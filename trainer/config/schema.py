@@ -40,6 +40,9 @@ class TrainerConfig:
         default=600.0,
         metadata={"help": "a collective that takes longer fails the run; must exceed the time of a save"},
     )
+    metrics_port: int = field(
+        default=0, metadata={"help": "port on which one process of each node serves Prometheus metrics; 0 is none"}
+    )
 
     def __post_init__(self) -> None:
         self._require("epochs", self.epochs >= 1, "at least 1")
@@ -51,6 +54,7 @@ class TrainerConfig:
         # With one kept, the only checkpoint could be the one that a later, failing disk has just corrupted.
         self._require("keep_checkpoints", self.keep_checkpoints >= 2, "at least 2")
         self._require("timeout_seconds", 1 <= self.timeout_seconds < 1e6, "at least 1 and below 1000000")
+        self._require("metrics_port", 0 <= self.metrics_port <= 65535, "at least 0 and at most 65535")
 
     def _require(self, name: str, holds: bool, expected: str) -> None:
         if not holds:

@@ -8,6 +8,10 @@ from typing import Any
 from validator.model import Network
 from validator.source import Place
 
+_OF_DEVICES = ("sriov", "ib-sriov", "host-device")
+# With one of these the configuration names the device itself.
+_SELECTORS = ("deviceID", "device", "hwaddr", "kernelpath", "pciBusID")
+
 
 def key(tree: Any, name: str) -> str:
     """The field's name as the file spells it; the name itself where the field is missing."""
@@ -32,3 +36,8 @@ def plugins(network: Network, *types: str) -> Iterator[tuple[dict[str, Any], Pla
     for plugin, at in network.plugins:
         if value(plugin, "type") in types:
             yield plugin, at
+
+
+def takes_device(network: Network) -> bool:
+    """Whether the network's plugin makes the interface of a device that the device plugin gave to the pod."""
+    return any(not any(plugin.get(name) for name in _SELECTORS) for plugin, _ in plugins(network, *_OF_DEVICES))

@@ -90,12 +90,11 @@ def at_version(run: Session, version: str | None) -> Session:
     if version is None or run.config.target.kubernetes is not None:
         return run
     from validator import config
-    from validator.engine import Engine
+    from validator.session import engine
 
     target = config.target("kubernetes", version, "the cluster's version", run.config.target)
-    rules = run.rules
-    engine = Engine(rules, target, run.config.profile, run.config.parameters_of(rules))
-    return run._replace(config=run.config._replace(target=target), engine=engine)
+    wanted = run.config._replace(target=target)
+    return run._replace(config=wanted, engine=engine(wanted, run.rules))
 
 
 def _judged(run: Session, files: list[File]) -> Report:

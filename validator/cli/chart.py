@@ -12,6 +12,7 @@ from validator.cli.errors import NothingLintedError
 
 if TYPE_CHECKING:
     from validator.linting import Reading
+    from validator.site import Site
 
 Function = Callable[..., Any]
 
@@ -46,7 +47,7 @@ class Chart(NamedTuple):
     namespace: str
     helm: str | None
 
-    def read(self, kube_version: str | None) -> list[Reading]:
+    def read(self, kube_version: str | None, site: Site | None = None) -> list[Reading]:
         """The values files and what the chart makes of them."""
         from validator import files, linting
         from validator.roads import charts
@@ -61,7 +62,7 @@ class Chart(NamedTuple):
         readings = [linting.read(file) for file in named]
         about = charts.Release(self.folder, self.release, self.namespace, self.helm, kube_version)
         try:
-            return linting.released(about, readings)
+            return linting.released(about, readings, site)
         except RenderingError as error:
             raise NothingLintedError(f"--chart: {error}") from None
 

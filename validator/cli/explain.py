@@ -27,6 +27,8 @@ def command(rule: str) -> None:
     click.echo(f"{registry.page(found)}\n")
     click.echo(f"severity    {found.severity}, confidence {found.confidence}")
     click.echo(f"on          {when[found.persona]}")
+    if found.of_profile or found.of_site:
+        click.echo(f"needs       {'--profile NAME' if found.of_profile else '--site FILE'}")
     click.echo(f"fix         {fix[found.fix]}")
     click.echo(f"since       {found.since}")
     for name, default in parameters.defaults(found).items():

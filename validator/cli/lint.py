@@ -25,9 +25,14 @@ Everything that is named is judged together: a job is compared with the networks
   trainyard lint k8s/ --ignore NC,shm-too-small
   trainyard lint k8s/ --profile eks-efa --target nccl=2.21 --target torch=2.7
   trainyard lint --chart charts/training-job -f run.yaml
+  trainyard lint --site site.yaml run.yaml
   helm template run another-chart | trainyard lint -
   trainyard lint k8s/ --output-format text --output-format sarif=trainyard.sarif
   trainyard lint k8s/ --baseline trainyard-baseline.json
+
+With --site a run is compared with what the site has: its fabric, networks, devices, queues and operator.
+`site.yaml` is the values of charts/training-platform. Values of a run are judged with those that the site has
+for all its runs, as they are installed; `--chart charts/training-job -f run.yaml -n vision` also says where.
 
 A finding that is right here is allowed with a reason, at its line or the line above:
 

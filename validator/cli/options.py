@@ -54,6 +54,12 @@ _SELECTION = (
     ),
     click.option("--profile", metavar="NAME", shell_complete=_profiles, help="The fabric of the cluster, as eks-efa."),
     click.option(
+        "--site",
+        metavar="FILE",
+        type=click.Path(),
+        help="Values of charts/training-platform: runs are judged as they would be on this site.",
+    ),
+    click.option(
         "--config",
         "config_file",
         metavar="FILE",

@@ -7,6 +7,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(__file__).parents[1] / "profiles"
+# Devices that charts/training-job asks for by each profile, as the provider or NVIDIA's network operator offers them.
+DEVICES = {
+    "onprem-ib": ("rdma/rdma_shared_device_a",),
+    "onprem-roce": ("rdma/rdma_shared_device_a",),
+    "eks-efa": ("vpc.amazonaws.com/efa", "hugepages-2Mi"),
+    "aks-ib": ("rdma/ib",),
+    "oke-roce": ("nvidia.com/rdma-vf",),
+    "coreweave-ib": ("rdma/ib",),
+}
 
 
 class Wanted(NamedTuple):

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def expand(documents: Iterable[Document]) -> Iterator[Document]:
-    """The documents, and behind each values file of a known chart the objects that its release would have."""
+def expand(documents: Iterable[Document], below: Document | None = None) -> Iterator[Document]:
+    """The documents, and behind each values file of a known chart the objects that its release would have.
+
+    `below` are values that every release has from its site.
+    """
     for document in documents:
         if type(document) is not Document or not _may_be_values(document):
             yield document
@@ -21,7 +24,7 @@ def expand(documents: Iterable[Document]) -> Iterator[Document]:
         from validator.roads import values
 
         if values.recognises(document):
-            yield from values.documents([document])
+            yield from values.documents([document], below=below)
         else:
             yield document
 
@@ -50,7 +53,7 @@ class Release(NamedTuple):
     kube_version: str | None = None
 
 
-def documents_for_chart(release: Release, files: Sequence[Document]) -> list[Document]:
+def documents_for_chart(release: Release, files: Sequence[Document], below: Document | None = None) -> list[Document]:
     """The values files of a release of a chart, and the objects that it has with them; the last file wins.
 
     Without files the chart's own defaults are looked at. The chart that this validator knows needs no Helm; another one
@@ -60,7 +63,7 @@ def documents_for_chart(release: Release, files: Sequence[Document]) -> list[Doc
     if _is_known(release.chart):
         from validator.roads import values
 
-        return values.documents(files or [default], release.name, release.namespace)
+        return values.documents(files or [default], release.name, release.namespace, below)
     from validator.roads import rendered
 
     return rendered.documents(release, default, files or [default])

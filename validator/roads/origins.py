@@ -72,9 +72,10 @@ class RenderedDocument(Document):
     """An object that a chart makes. Its places are those of the values; a place without one is in the rendered text.
 
     `template` is the file that makes it; `text` is the object as it was rendered, None where the values road made it.
+    `profile` is the fabric that the values name.
     """
 
-    __slots__ = ("layers", "origins", "rendered", "template")
+    __slots__ = ("layers", "origins", "profile", "rendered", "template")
 
     def __init__(
         self,
@@ -83,6 +84,7 @@ class RenderedDocument(Document):
         origins: Mapping[Path, Origin],
         template: str,
         text: Document | None = None,
+        profile: str | None = None,
     ) -> None:
         last = layers.files[-1]
         shown = text or last
@@ -91,6 +93,7 @@ class RenderedDocument(Document):
         self.layers = layers
         self.origins = origins
         self.template = template
+        self.profile = profile
         self.rendered = text is not None
 
     @property

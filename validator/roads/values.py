@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from validator.fields import mapping
 from validator.roads import schema
 from validator.roads.marking import leaves
 from validator.roads.origins import Layers, Origin, RenderedDocument
@@ -28,6 +29,8 @@ _TELLING = _OWN | {
     "nodes", "layout", "launcher", "train", "sharedMemory", "checkpoints", "placement", "runPolicy", "elastic",
     "deepspeed", "scheduling", "dataset",
 }  # fmt: skip
+# Keys of `charts/training-preflight`, which has some of the above.
+_OTHERS = frozenset(("sizes", "slowRatio", "startTimeoutSeconds", "threshold", "warmUp"))
 # What a run may be made as, which the kind of an object is too.
 _KINDS = ("PyTorchJob", "MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob", "TrainJob")
 _MODELINE = re.compile(r"^#\s*yaml-language-server:\s*\$schema=\S*training-job/values\.schema\.json\s*$", re.MULTILINE)
@@ -62,15 +65,20 @@ class ValuesDocument(Document):
 def recognises(document: Document) -> bool:
     """Whether a document holds values of `charts/training-job`.
 
-    It does when its modeline names the chart's schema, when a key that only this chart has is in it, or when all of its
-    keys are the chart's and one of those that say much has a value that the chart takes. Objects are never values.
+    It does when its modeline names the chart's schema, when a key that only charts of runs have is in it and none of
+    those of a preflight, or when all of its keys are the chart's and one of those that say much has a value that the
+    chart takes. Objects are never values.
     """
     tree = document.tree
     if not isinstance(tree, dict) or "apiVersion" in tree or "metadata" in tree:
         return False
     if "kind" in tree and tree["kind"] not in _KINDS:
         return False
-    if tree.keys() & _OWN or _MODELINE.search(document.source.text[:2000]):
+    if _MODELINE.search(document.source.text[:2000]):
+        return True
+    if tree.keys() & _OTHERS:
+        return False
+    if tree.keys() & _OWN:
         return True
     if not tree.keys() & _TELLING:
         return False
@@ -82,9 +90,12 @@ def recognises(document: Document) -> bool:
     return any(next(schema.faults(known[key], tree[key]), None) is None for key in tree.keys() & _TELLING)
 
 
-def documents(files: Sequence[Document], release: str = RELEASE, namespace: str = NAMESPACE) -> list[Document]:
+def documents(
+    files: Sequence[Document], release: str = RELEASE, namespace: str = NAMESPACE, below: Document | None = None
+) -> list[Document]:
     """The values files and the objects of a release with them; the last file wins, as with several `-f` of Helm.
 
+    `below` are values that the release has from its site, under those of the files: they are none of the user's.
     Values that the chart refuses make no objects. Hooks are left out, as they are of other charts: a test is no run,
     and what is wrong with its pods is wrong with those of the run that they copy.
     """
@@ -97,8 +108,9 @@ def documents(files: Sequence[Document], release: str = RELEASE, namespace: str 
     known, about = chart(), Release(release, namespace)
     layers = [ValuesDocument(document) for document in files]
     last = layers[-1]
-    last.layers = Layers(known.defaults, layers)
-    own = merge(layer.tree for layer in layers)
+    given = layers if below is None else [below, *layers]
+    last.layers = Layers(known.defaults, given)
+    own = merge(layer.tree for layer in given)
     seen = merged(own)
     count = sum(1 for _ in itertools.islice(leaves(seen), MAX_VALUES + 1))
     if count > MAX_VALUES:
@@ -123,10 +135,13 @@ def documents(files: Sequence[Document], release: str = RELEASE, namespace: str 
     def inert() -> tuple[Path, ...]:
         from validator.roads.training_job import effect
 
-        return tuple(effect.inert(own, about))
+        said = {path for layer in layers for path, _ in leaves(layer.tree)}
+        return tuple(path for path in effect.inert(own, about) if below is None or path in said)
 
     last.inert = inert
-    return [*layers, *(_rendered(one, last.layers) for one in made if not one.is_hook)]
+    profile = mapping(seen, "fabric").get("profile")
+    named = None if profile == "none" else profile
+    return [*layers, *(_rendered(one, last.layers, named) for one in made if not one.is_hook)]
 
 
 def _too_much(what: str) -> schema.Fault:
@@ -134,6 +149,6 @@ def _too_much(what: str) -> schema.Fault:
     return schema.Fault((), "wrong value", f"{what}; {advice}")
 
 
-def _rendered(made: Made, layers: Layers) -> RenderedDocument:
+def _rendered(made: Made, layers: Layers, profile: str | None) -> RenderedDocument:
     origins = {(): Origin(()), **made.origins}
-    return RenderedDocument(made.tree, layers, origins, f"charts/training-job/{made.template}")
+    return RenderedDocument(made.tree, layers, origins, f"charts/training-job/{made.template}", profile=profile)

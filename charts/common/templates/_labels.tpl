@@ -10,7 +10,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{/* common.labels: the labels of every object. They change with the chart's version: never select by them. */}}
 {{- define "common.labels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+helm.sh/chart: {{ printf "%s-%s" (include "common.name" .) .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{ include "common.selectorLabels" . }}
 {{- with .Chart.AppVersion }}
 app.kubernetes.io/version: {{ . | quote }}

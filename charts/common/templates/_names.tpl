@@ -2,9 +2,12 @@
 Names of a release's objects and of its image. Every helper takes the root context unless it says otherwise.
 */}}
 
-{{/* common.name: the chart's name, the value of app.kubernetes.io/name. */}}
+{{/*
+common.name: the chart's name, the value of app.kubernetes.io/name. To a part of another chart Helm gives the alias for a
+name; a chart that is one says its own in the annotation `trainyard/name`, so that monitors find its objects.
+*/}}
 {{- define "common.name" -}}
-{{- .Chart.Name | trunc 63 | trimSuffix "-" -}}
+{{- index (.Chart.Annotations | default dict) "trainyard/name" | default .Chart.Name | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
 {{/*

@@ -126,10 +126,10 @@ reads is writable here. Takes the root context.
   {{- $limits := $dataset.resources.limits | default dict }}
   resources:
     limits:
-      {{- include "training-job.quantities" $limits | nindent 6 }}
+      {{- include "common.quantities" $limits | nindent 6 }}
     requests:
       {{- $requests := merge (deepCopy ($dataset.resources.requests | default dict)) $limits }}
-      {{- include "training-job.quantities" $requests | nindent 6 }}
+      {{- include "common.quantities" $requests | nindent 6 }}
   {{- with .Values.securityContext }}
   securityContext:
     {{- toYaml . | nindent 4 }}

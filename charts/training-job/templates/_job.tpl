@@ -20,9 +20,11 @@ training-job.metadata: the metadata of the run's object. What is long to check i
 template: Helm makes no object at all when it fails.
 */}}
 {{- define "training-job.metadata" -}}
-{{- include "training-job.checkFormats" . -}}
-{{- include "training-job.checkResources" . -}}
-{{- include "training-job.checkSecurity" . -}}
+{{- include "common.checkFormats" . -}}
+{{- include "common.checkResources" (dict "root" . "paths" (list "resources" "mpi.launcher.resources"
+    "tensorflow.parameterServers.resources" "paddle.parameterServers.resources" "dataset.resources"
+    "tensorboard.resources")) -}}
+{{- include "common.checkSecurity" . -}}
 name: {{ include "training-job.name" . }}
 namespace: {{ .Release.Namespace }}
 labels:

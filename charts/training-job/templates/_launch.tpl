@@ -115,7 +115,7 @@ last counts, so a value of the user's would be lost without a word.
 {{- with include "training-job.saveEnv" . -}}
 {{- $env = merge (deepCopy $env) (fromYaml .) -}}
 {{- end -}}
-{{- include "common.env" (dict "env" (include "training-job.fabric.variables" . | fromYaml)) }}
+{{- include "common.env" (dict "env" (include "common.fabric.variables" . | fromYaml)) }}
 {{- include "common.env" (dict "env" $env "secrets" .Values.envSecrets) }}
 {{- $asks := and (eq .Values.kind "PyTorchJob") (has .Values.launcher (list "accelerate" "command")) }}
 {{- if or $asks (eq .Values.kind "TrainJob") }}

@@ -22,3 +22,12 @@ spec:
     - {{ .index }}
     {{- end }}
 {{- end -}}
+
+{{/* training-job.monitorEndpoint: what both kinds of monitors scrape. `run` is the run's name in all kinds of jobs. */}}
+{{- define "training-job.monitorEndpoint" -}}
+port: metrics
+interval: {{ .Values.metrics.interval | quote }}
+relabelings:
+  - targetLabel: run
+    replacement: {{ include "training-job.name" . | quote }}
+{{- end -}}

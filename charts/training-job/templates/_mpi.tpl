@@ -16,7 +16,7 @@ named. Takes the root context.
 {{- define "training-job.mpirun" -}}
 {{- $mpi := .Values.mpi -}}
 {{- $processes := int64 .Values.processesPerNode -}}
-{{- $fabric := include "training-job.fabric.variables" . | fromYaml -}}
+{{- $fabric := include "common.fabric.variables" . | fromYaml -}}
 {{- $own := concat (keys .Values.env) (keys .Values.envSecrets) (keys $fabric) -}}
 {{- $names := concat ($mpi.imageVariables | default list) $own | uniq | sortAlpha -}}
 {{- $options := list "-p" ($mpi.ssh.port | int64 | toString) "-i" (printf "%s/id_rsa" $mpi.ssh.mountPath)
@@ -90,7 +90,7 @@ MPI 5 has no such parameter. Takes what `training-job.pod` takes.
 {{- $values := .root.Values -}}
 {{- $defaults := dict "OpenMPI" (dict "OMPI_MCA_btl_vader_single_copy_mechanism" "none")
     "Intel" (ternary (dict) (dict "I_MPI_HYDRA_IFACE" "eth0") $values.fabric.hostNetwork) -}}
-{{- $fabric := include "training-job.fabric.variables" .root | fromYaml -}}
+{{- $fabric := include "common.fabric.variables" .root | fromYaml -}}
 {{- range $name, $value := get $defaults $values.mpi.implementation | default dict }}
 {{- if not (or (hasKey $values.env $name) (hasKey $values.envSecrets $name) (hasKey $fabric $name)) }}
 - name: {{ $name }}

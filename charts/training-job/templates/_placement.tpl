@@ -36,13 +36,7 @@ asked for. Takes what `training-job.pod` takes.
 {{- $isNode := .part.node -}}
 {{- with .root -}}
 {{- $placement := .Values.placement -}}
-{{- $affinity := deepCopy ($placement.affinity | default dict) -}}
-{{- $nodes := include "training-job.nodeTerms" . | fromYaml -}}
-{{- with $nodes.terms -}}
-{{- $rules := deepCopy ($affinity.nodeAffinity | default dict) -}}
-{{- $_ := set $rules "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" .) -}}
-{{- $_ := set $affinity "nodeAffinity" $rules -}}
-{{- end -}}
+{{- $affinity := include "common.nodeAffinity" . | fromYaml -}}
 {{- $many := and $isNode (gt (include "training-job.mostNodes" . | int) 1) -}}
 {{- $spread := and $many (ne $placement.spread "none") -}}
 {{- if and $spread (hasKey $affinity "podAntiAffinity") -}}
@@ -52,13 +46,13 @@ asked for. Takes what `training-job.pod` takes.
 {{- $pods := include "training-job.ownPods" . | fromYaml -}}
 {{- if $spread -}}
 {{- $term := dict "labelSelector" $pods "topologyKey" "kubernetes.io/hostname" -}}
-{{- $rule := include "training-job.podRule" (dict "term" $term "mode" $placement.spread "weight" 100) | fromYaml -}}
+{{- $rule := include "common.podRule" (dict "term" $term "mode" $placement.spread "weight" 100) | fromYaml -}}
 {{- $_ := set $affinity "podAntiAffinity" $rule -}}
 {{- end -}}
 {{- $colocate := $placement.colocate -}}
 {{- if and $many $colocate.level -}}
 {{- $term := dict "labelSelector" $pods "topologyKey" $colocate.level -}}
-{{- $rule := include "training-job.podRule" (dict "term" $term "mode" $colocate.mode "weight" $colocate.weight) -}}
+{{- $rule := include "common.podRule" (dict "term" $term "mode" $colocate.mode "weight" $colocate.weight) -}}
 {{- $rules := deepCopy ($affinity.podAffinity | default dict) -}}
 {{- range $field, $terms := fromYaml $rule -}}
 {{- $_ := set $rules $field (concat (get $rules $field | default list) $terms) -}}
@@ -66,83 +60,6 @@ asked for. Takes what `training-job.pod` takes.
 {{- $_ := set $affinity "podAffinity" $rules -}}
 {{- end -}}
 {{- toYaml $affinity -}}
-{{- end -}}
-{{- end -}}
-
-{{/*
-training-job.podRule: one term as it stands in a podAffinity or podAntiAffinity. A required rule of the run to its own
-pods does not keep the first of them waiting: the scheduler lets a pod pass that matches its own term when no other pod
-does (Kubernetes v1.34.4, pkg/scheduler/framework/plugins/interpodaffinity/filtering.go: satisfyPodAffinity). Takes
-(dict "term" <PodAffinityTerm> "mode" <required or preferred> "weight" <number>).
-*/}}
-{{- define "training-job.podRule" -}}
-{{- if eq .mode "required" -}}
-{{- dict "requiredDuringSchedulingIgnoredDuringExecution" (list .term) | toYaml -}}
-{{- else -}}
-{{- $preference := dict "weight" (int64 .weight) "podAffinityTerm" .term -}}
-{{- dict "preferredDuringSchedulingIgnoredDuringExecution" (list $preference) | toYaml -}}
-{{- end -}}
-{{- end -}}
-
-{{/*
-training-job.nodeTerms: {terms: <nodeSelectorTerms>} of the user's terms and of `nodes` and `healthLabels`, `{}` when
-the latter ask for nothing. A node fits when one term does, and a term when all that it says does: so each of the user's
-terms gets what the chart adds. Nodes are named by the field metadata.name, since the label kubernetes.io/hostname may
-differ from it, and an `ignore` that misses its node is worse than none. Such a requirement takes one value (Kubernetes
-v1.34.4, pkg/apis/core/validation/validation.go: ValidateNodeFieldSelectorRequirement), which makes a term of each
-allowed node.
-*/}}
-{{- define "training-job.nodeTerms" -}}
-{{- $nodes := .Values.placement.nodes -}}
-{{- $health := .Values.placement.healthLabels -}}
-{{- $expressions := list -}}
-{{- range $health.forbidden -}}
-{{- $expressions = append $expressions (dict "key" . "operator" "DoesNotExist") -}}
-{{- end -}}
-{{- range $key, $values := $health.required -}}
-{{- $expressions = append $expressions (dict "key" $key "operator" "In" "values" $values) -}}
-{{- end -}}
-{{- $choices := list -}}
-{{- range $nodes.allow -}}
-{{- if not (has . ($nodes.ignore | default list)) -}}
-{{- $field := dict "key" "metadata.name" "operator" "In" "values" (list .) -}}
-{{- $choices = append $choices (list $field) -}}
-{{- end -}}
-{{- end -}}
-{{- if and $nodes.allow (not $choices) -}}
-{{- fail "placement.nodes.ignore names every node of placement.nodes.allow: no node is left" -}}
-{{- end -}}
-{{- if and $nodes.ignore (not $choices) -}}
-{{- $fields := list -}}
-{{- range $nodes.ignore -}}
-{{- $fields = append $fields (dict "key" "metadata.name" "operator" "NotIn" "values" (list .)) -}}
-{{- end -}}
-{{- $choices = list $fields -}}
-{{- end -}}
-{{- $terms := list -}}
-{{- if or $expressions $choices -}}
-{{- $affinity := .Values.placement.affinity | default dict -}}
-{{- $required := ($affinity.nodeAffinity | default dict).requiredDuringSchedulingIgnoredDuringExecution -}}
-{{- $rules := ($required | default dict).nodeSelectorTerms | default list -}}
-{{- range $rules | default (list (dict)) -}}
-{{- $term := . -}}
-{{- if and $rules (not (or $term.matchExpressions $term.matchFields)) -}}
-{{- fail "placement.affinity.nodeAffinity: an empty term of nodeSelectorTerms fits no node: remove it" -}}
-{{- end -}}
-{{- range $choices | default (list (list)) -}}
-{{- $merged := dict -}}
-{{- with concat ($term.matchExpressions | default list) $expressions -}}
-{{- $_ := set $merged "matchExpressions" . -}}
-{{- end -}}
-{{- with concat ($term.matchFields | default list) . -}}
-{{- $_ := set $merged "matchFields" . -}}
-{{- end -}}
-{{- $terms = append $terms $merged -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-{{- with $terms -}}
-{{- dict "terms" . | toYaml -}}
 {{- end -}}
 {{- end -}}
 
@@ -185,26 +102,6 @@ A pod that only serves the others is not spread. Takes what `training-job.pod` t
 {{- end -}}
 
 {{/*
-training-job.checkTolerations: fails for tolerations that Kubernetes refuses (v1.34.4,
-pkg/apis/core/validation/validation.go: ValidateTolerations). Takes the root context.
-*/}}
-{{- define "training-job.checkTolerations" -}}
-{{- range $index, $toleration := .Values.placement.tolerations -}}
-{{- $name := printf "placement.tolerations[%d]" $index -}}
-{{- $exists := eq (.operator | default "Equal") "Exists" -}}
-{{- if and (not .key) (not $exists) -}}
-{{- fail (printf "%s has no key, which means every taint: set operator to Exists, or name the taint's key" $name) -}}
-{{- end -}}
-{{- if and .value $exists -}}
-{{- fail (printf "%s.value: with operator Exists any value is tolerated; remove it, or set operator to Equal" $name) -}}
-{{- end -}}
-{{- if and (hasKey . "tolerationSeconds") (ne (.effect | default "") "NoExecute") -}}
-{{- fail (printf "%s.tolerationSeconds is of effect NoExecute alone: set effect to NoExecute, or remove it" $name) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
-{{/*
 training-job.checkTopologySpread: fails for constraints that Kubernetes refuses (v1.34.4,
 pkg/apis/core/validation/validation.go: validateTopologySpreadConstraints). Takes the root context.
 */}}
@@ -227,7 +124,7 @@ pkg/apis/core/validation/validation.go: validateTopologySpreadConstraints). Take
 {{- define "training-job.checkPlacement" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "placement.spread" "placement.colocate"
     "placement.colocate.mode" "placement.colocate.weight" "placement.nodes" "placement.healthLabels")) -}}
-{{- include "training-job.checkTolerations" . -}}
+{{- include "common.checkTolerations" . -}}
 {{- include "training-job.checkTopologySpread" . -}}
 {{- $placement := .Values.placement -}}
 {{- if and (eq $placement.colocate.level "kubernetes.io/hostname") (ne $placement.spread "none") -}}

@@ -13,7 +13,7 @@ metadata:
   labels:
     {{- merge (include "common.selectorLabels" . | fromYaml) .Values.podLabels | toYaml | nindent 4 }}
   {{- $topology := ternary (include "training-job.topologyAnnotations" . | fromYaml) (dict) $pod.part.node }}
-  {{- $fabric := ternary (include "training-job.fabric.annotations" . | fromYaml) (dict) $pod.part.node }}
+  {{- $fabric := ternary (include "common.fabric.annotations" . | fromYaml) (dict) $pod.part.node }}
   {{- with merge $topology (.Values.podAnnotations | default dict) $fabric }}
   annotations:
     {{- toYaml . | nindent 4 }}
@@ -41,7 +41,7 @@ spec:
       "tolerations" $placement.tolerations
       "affinity" (include "training-job.affinity" $pod | fromYaml)
       "topologySpreadConstraints" (include "training-job.topologySpread" $pod | fromYaml).constraints) | nindent 2 }}
-  {{- with ternary (include "training-job.fabric.pod" .) "" $pod.part.node }}
+  {{- with ternary (include "common.fabric.pod" .) "" $pod.part.node }}
   {{- trim . | nindent 2 }}
   {{- end }}
   {{- with ternary (include "training-job.initContainers" . | trim) "" $pod.part.node }}
@@ -52,7 +52,7 @@ spec:
     {{- include "training-job.container" $pod | nindent 4 }}
   volumes:
     {{- include "training-job.volumes" $pod | nindent 4 }}
-    {{- with ternary (include "training-job.fabric.volumes" .) "" $pod.part.node }}
+    {{- with ternary (include "common.fabric.volumes" .) "" $pod.part.node }}
     {{- trim . | nindent 4 }}
     {{- end }}
 {{- end -}}
@@ -64,7 +64,7 @@ context.
 */}}
 {{- define "training-job.initContainers" -}}
 {{- include "training-job.datasetContainer" . }}
-{{ include "training-job.fabric.daemon" . | trim }}
+{{ include "common.fabric.daemon" . | trim }}
 {{ include "training-job.tensorboard" . }}
 {{- end -}}
 
@@ -112,28 +112,12 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
   {{- if $isSshd }}
   {{- include "training-job.sshdProbe" . | nindent 2 }}
   {{- end }}
-  {{- $limits := $resources.limits | default dict }}
-  {{- $requests := $resources.requests | default dict }}
-  {{- with ternary (include "training-job.fabric.resources" . | fromYaml) (dict) $pod.part.node }}
-  {{- $limits = merge (deepCopy $limits) . }}
-  {{- end }}
   resources:
-    limits:
-      {{- include "training-job.quantities" $limits | nindent 6 }}
-    requests:
-      {{- merge (deepCopy $requests) $limits | include "training-job.quantities" | nindent 6 }}
-    {{- with ternary (include "training-job.claims" . | fromYaml).claims (list) $pod.part.node }}
-    claims:
-      {{- range . }}
-      - {{ pick . "name" "request" | toRawJson }}
-      {{- end }}
-    {{- end }}
+    {{- include "common.resources" (dict "root" . "resources" $resources "isNode" $pod.part.node) | trim | nindent 4 }}
   {{- $sshd := include "training-job.sshdSecurity" . | fromYaml }}
   {{- $security := ternary $sshd .Values.securityContext $isSshd | default dict }}
   {{- if $pod.part.node }}
-  {{- with include "training-job.fabric.security" (dict "root" . "security" $security) | fromYaml }}
-  {{- $security = merge . (deepCopy $security) }}
-  {{- end }}
+  {{- $security = include "common.fabric.security" (dict "root" . "security" $security) | fromYaml }}
   {{- end }}
   {{- with $security }}
   securityContext:
@@ -159,7 +143,7 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
     {{- with include "training-job.extraMounts" . | trim }}
     {{- . | nindent 4 }}
     {{- end }}
-    {{- with ternary (include "training-job.fabric.volumeMounts" .) "" $pod.part.node }}
+    {{- with ternary (include "common.fabric.volumeMounts" .) "" $pod.part.node }}
     {{- trim . | nindent 4 }}
     {{- end }}
     {{- with include "training-job.flightRecorderMount" . | trim }}
@@ -186,7 +170,7 @@ that the same program runs; it is empty again in every new pod. Takes what `trai
 - name: shared-memory
   emptyDir:
     medium: Memory
-    sizeLimit: {{ include "training-job.sharedMemorySize" . | quote }}
+    sizeLimit: {{ include "common.sharedMemorySize" . | quote }}
 {{- end }}
 - name: tmp
   emptyDir:

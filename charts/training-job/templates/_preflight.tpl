@@ -31,8 +31,7 @@ app.kubernetes.io/component: preflight
 training-job.preflightPod: the run's own pod with another program in it, so that image, devices, networks, variables and
 placement are those of the run. Rules that place the pods with regard to each other select by the run's name: here they
 get the name of the test, or the pods would keep away from the run's in place of each other. For Kueue they are one set
-of pods, and not two in a group as Master and Workers are. Variables of the operator are not there: torchrun gets the
-Job's. Takes the root context.
+of pods, and not two in a group as Master and Workers are. Takes the root context.
 */}}
 {{- define "training-job.preflightPod" -}}
 {{- $name := include "training-job.preflightName" . -}}
@@ -49,6 +48,12 @@ Job's. Takes the root context.
 {{- range $field, $words := include "training-job.preflightCommand" . | fromYaml -}}
 {{- $_ := set $container $field $words -}}
 {{- end -}}
+{{- /* torchrun would wait for the nodes of the run, and finds out by itself who the processes of its own are. */}}
+{{- $peers := list -}}
+{{- range (include "training-job.peers" . | printf "env:\n%s" | fromYaml).env -}}{{- $peers = append $peers .name -}}{{- end -}}
+{{- $env := list -}}
+{{- range $container.env -}}{{- if not (has .name $peers) -}}{{- $env = append $env . -}}{{- end -}}{{- end -}}
+{{- $_ := set $container "env" (append $env (include "common.preflight.nodeName" . | fromYaml)) -}}
 {{- $mount := dict "name" "preflight" "mountPath" "/preflight" "readOnly" true -}}
 {{- $_ := set $container "volumeMounts" (append $container.volumeMounts $mount) -}}
 {{- $volume := dict "name" "preflight" "configMap" (dict "name" $name) -}}
@@ -66,23 +71,14 @@ Job's. Takes the root context.
 {{- end -}}
 
 {{/*
-training-job.preflightCommand: {command, args} of the test. The node's rank is the pod's index in the Job, which
-Kubernetes puts into the environment and expands here. Takes the root context.
+training-job.preflightCommand: {command, args} of the test. The nodes wait for each other half of its time, so that they
+can say who is missing before it is over. Takes the root context.
 */}}
 {{- define "training-job.preflightCommand" -}}
-{{- $name := include "training-job.preflightName" . -}}
-command:
-  {{- range .Values.torchrun.command }}
-  - {{ include "common.literal" . }}
-  {{- end }}
-  - --nnodes={{ int64 .Values.nodes }}
-  - --nproc-per-node={{ .Values.processesPerNode }}
-  - --node-rank=$(JOB_COMPLETION_INDEX)
-  - --master-addr={{ $name }}-0.{{ $name }}
-  - --master-port={{ int64 .Values.torchrun.port }}
-  - --rdzv-conf=timeout={{ int64 .Values.preflight.timeoutSeconds }}
-args:
-  - /preflight/preflight.py
-  - --max-mebibytes={{ int64 .Values.preflight.maxMebibytes }}
-  - --min-bus-bandwidth={{ toJson .Values.preflight.minBusBandwidth }}
+{{- $preflight := .Values.preflight -}}
+{{- include "common.preflight.command" (dict "root" . "name" (include "training-job.preflightName" .)
+    "nodes" .Values.nodes "options" (dict
+      "last-size" (mul $preflight.maxMebibytes 1048576)
+      "min-bus-bandwidth" (toJson $preflight.minBusBandwidth)
+      "start-seconds" (div (add1 $preflight.timeoutSeconds) 2))) -}}
 {{- end -}}

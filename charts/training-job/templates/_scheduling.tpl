@@ -79,7 +79,7 @@ scheduleTimeoutSeconds: {{ $gang.timeoutSeconds | int64 }}
 {{- end }}
 {{- with $gang.minResources }}
 minResources:
-  {{- include "training-job.quantities" . | nindent 2 }}
+  {{- include "common.quantities" . | nindent 2 }}
 {{- end }}
 {{- end -}}
 {{- end -}}

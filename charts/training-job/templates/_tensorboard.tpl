@@ -39,9 +39,9 @@ without a limit. Takes the root context.
   {{- end }}
   resources:
     limits:
-      {{- include "training-job.quantities" ($board.resources.limits | default dict) | nindent 6 }}
+      {{- include "common.quantities" ($board.resources.limits | default dict) | nindent 6 }}
     requests:
-      {{- include "training-job.quantities" ($board.resources.limits | default dict) | nindent 6 }}
+      {{- include "common.quantities" ($board.resources.limits | default dict) | nindent 6 }}
   {{- with .Values.securityContext }}
   securityContext:
     {{- toYaml . | nindent 4 }}

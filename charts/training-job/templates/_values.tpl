@@ -21,7 +21,7 @@
 {{- include "training-job.checkScheduling" . -}}
 {{- include "training-job.checkPlacement" . -}}
 {{- include "training-job.checkLaunch" . -}}
-{{- include "training-job.fabric.check" . -}}
+{{- include "common.fabric.check" (dict "root" . "nodes" (include "training-job.mostNodes" .)) -}}
 {{- include "training-job.checkVolumes" . -}}
 {{- include "training-job.checkDataset" . -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "envFrom" "serviceAccount" "networkPolicy"
@@ -29,7 +29,7 @@
     "metrics.interval" "tensorboard" "tensorboard.command" "tensorboard.port" "tensorboard.resources" "flightRecorder"
     "flightRecorder.mountPath" "flightRecorder.size" "flightRecorder.entries" "preflight" "preflight.minBusBandwidth"
     "preflight.maxMebibytes" "preflight.timeoutSeconds" "preflight.ttlSecondsAfterFinished")) -}}
-{{- include "training-job.refuseSecrets" . -}}
+{{- include "common.refuseSecrets" . -}}
 {{- include "training-job.checkNetwork" . -}}
 {{- include "training-job.checkPorts" . -}}
 {{- include "training-job.checkPreflight" . -}}

@@ -29,7 +29,7 @@ training-job.checkVolumes: fails for volumes that Kubernetes would refuse when t
 {{- if .Values.scratch.enabled -}}
 {{- include "training-job.checkMount" (dict "name" "scratch" "path" .Values.scratch.mountPath "paths" $paths) -}}
 {{- end -}}
-{{- $folders := include "training-job.fabric.mounts" . | fromYaml -}}
+{{- $folders := include "common.fabric.mounts" . | fromYaml -}}
 {{- range $folders.mounts -}}
 {{- include "training-job.checkMount" (dict "name" (printf "fabric.mounts.%s" .name) "path" .mountPath
     "paths" $paths) -}}

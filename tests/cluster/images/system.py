@@ -23,8 +23,9 @@ TOOLS = KUBECTL, LOCAL_PATH, OPERATOR, KUBECTL_DELIVERY = (
     "training-operator",
     "kubectl-delivery",
 )
-# Not on every node: only the tests of their one kind of job need them.
+# Not on every node: only the tests of their one kind of job, or of monitoring, need them.
 MPI_OPERATOR = "mpi-operator"
+PROMETHEUS = "prometheus"
 KUBEFLOW_TRAINER = ("trainer-controller-manager", "jobset")
 CONTROL_PLANE = (
     "kube-apiserver",

@@ -25,7 +25,10 @@ find python3/dist-packages -name '*.cpython-3*.so' ! -name "*.$version-*" -delet
 """
 # forky: trixie's torch is older than 2.10, which loads untrusted checkpoints unsafely (CVE-2026-24747).
 DEBIAN = Rootfs(
-    "trainer", "forky", ("iproute2", "libc-bin", "python3-sklearn", "python3-torch"), hooks=(DROP_UNUSED.strip(),)
+    "trainer",
+    "forky",
+    ("iproute2", "libc-bin", "python3-prometheus-client", "python3-sklearn", "python3-torch"),
+    hooks=(DROP_UNUSED.strip(),),
 )
 PYTHON = "3.14"  # forky's
 PACKAGE = Path(__file__).parents[3] / "trainer"

@@ -31,7 +31,10 @@ DEVELOPER_TOOLS = (
     "controller-gen",
     "helm-docs",
     "helm-values-schema-json",
+    "promtool",
 )
+# Unless it is told not to, Prometheus looks for its targets in two dozen clouds and has the clients of all of them.
+TAGS = {"prometheus": "remove_all_sd,enable_kubernetes_sd"}
 
 
 def binary(name: str) -> Path:
@@ -49,11 +52,12 @@ def build(folder: str) -> Path:
     """Build every binary of one tool folder (static, stripped) and return the folder that holds them."""
     source = FOLDER / folder
     flags = _linker_flags(folder)
-    key = cache.digest(source, flags, go_version(), "CGO_ENABLED=0 -trimpath")
+    tags = [f"-tags={TAGS[folder]}"] if folder in TAGS else []
+    key = cache.digest(source, flags, go_version(), " ".join(["CGO_ENABLED=0 -trimpath", *tags]))
 
     def compile_into(target: Path) -> None:
         title = f"building {folder} {module_version(folder)}".rstrip()
-        command = [go(), "build", "-trimpath", "-ldflags", flags, "-o", f"{target}/", *_packages(source)]
+        command = [go(), "build", "-trimpath", *tags, "-ldflags", flags, "-o", f"{target}/", *_packages(source)]
         with progress.step(title):
             progress.run(command, log=f"build-{folder}", cwd=source, environment=go_environment())
         names = _names(folder)

@@ -15,13 +15,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from validator.aspects import multus
-from validator.fields import text
-from validator.model import Pod, Project
+from validator.aspects.networks import Name, advice, defined, written
+from validator.model import Pod
 from validator.rule import Context, Problem, rule
-from validator.spelling import closest
-
-# Objects of which an operator makes a NetworkAttachmentDefinition of the same name in `spec.networkNamespace`.
-MAKERS = ("SriovNetwork", "SriovIBNetwork", "OVSNetwork", "HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork")
 
 
 class Parameters(NamedTuple):
@@ -44,38 +40,16 @@ class Parameters(NamedTuple):
 )
 def multus_network_not_found(pod: Pod, context: Context) -> Iterator[Problem]:
     """Networks that are defined nowhere."""
-    known = {*_defined(context.project), *(_pair(name) for name in context.parameters.known_networks)}
+    given = written(context.parameters.known_networks)
+    at_site = (Name(one.namespace, one.name) for one in context.site.networks) if context.site is not None else ()
+    known = {*defined(context.project), *given, *at_site}
     own = context.run.namespace if context.run is not None else ""
     for attachment in multus.attachments(pod) if known else ():
         namespace = attachment.namespace or own
-        if attachment.name and not any(_fits(namespace, attachment.name, one) for one in known):
+        if attachment.name and not any(one.fits(namespace, attachment.name) for one in known):
             yield Problem(
                 multus.place(pod),
                 f"no file defines the network `{attachment.name}`"
                 + (f" in namespace {namespace}" if namespace else ""),
-                _help(attachment.name, known),
+                advice(attachment.name, known, "define it, or name it in `known_networks`"),
             )
-
-
-def _defined(project: Project) -> Iterator[tuple[str, str]]:
-    for network in project.networks:
-        yield network.namespace, network.name
-    for resource in project.of_kind(*MAKERS):
-        yield text(resource.tree, "spec", "networkNamespace"), resource.name
-
-
-def _pair(name: str) -> tuple[str, str]:
-    namespace, _, bare = name.rpartition("/")
-    return namespace, bare
-
-
-def _fits(namespace: str, name: str, known: tuple[str, str]) -> bool:
-    return known[1] == name and (not namespace or known[0] in ("", namespace))
-
-
-def _help(name: str, known: set[tuple[str, str]]) -> str:
-    elsewhere = sorted(namespace for namespace, other in known if other == name)
-    if elsewhere:
-        return f"it is defined in namespace {elsewhere[0]}: write `{elsewhere[0]}/{name}`"
-    near = closest(name, sorted({other for _, other in known}), 0.6)
-    return f"did you mean `{near}`?" if near is not None else "define it, or name it in `known_networks`"

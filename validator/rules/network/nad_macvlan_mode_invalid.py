@@ -2,8 +2,7 @@
 
 The macvlan plugin knows the modes `bridge` (its default), `private`, `vepa` and `passthru`, in lower case. Anything
 else ends in `unknown macvlan mode` when the first pod starts; the pod stays in `ContainerCreating`. The spelling
-`passthrough` is that of libvirt and macvtap. A negative `mtu` is refused as well; 0 means that of the master interface,
-and a larger one than the master's, which is not in the files, fails too.
+`passthrough` is that of libvirt and macvtap.
 
 Training pods on different nodes talk through `bridge`; `private` and `vepa` keep pods of one node apart, and `passthru`
 lends the whole interface to one pod.
@@ -26,13 +25,13 @@ MEANT = {**{mode: mode for mode in MODES}, "passthrough": "passthru", "pass-thro
     severity="error",
     confidence="high",
     since="0.1.0",
-    sources=("containernetworking/plugins v1.9.1 plugins/main/macvlan/macvlan.go: modeFromString, loadConf",),
+    sources=("containernetworking/plugins v1.9.1 plugins/main/macvlan/macvlan.go: modeFromString",),
     fix="safe",
 )
 def nad_macvlan_mode_invalid(network: Network) -> Iterator[Problem]:
-    """A mode or MTU that macvlan rejects."""
+    """A mode that macvlan rejects."""
     for plugin, at in cni.plugins(network, "macvlan"):
-        mode, mtu = cni.value(plugin, "mode"), cni.value(plugin, "mtu")
+        mode = cni.value(plugin, "mode")
         if isinstance(mode, str) and mode not in ("", *MODES):
             place = at.child(cni.key(plugin, "mode"))
             meant = MEANT.get(mode.strip().lower())
@@ -42,5 +41,3 @@ def nad_macvlan_mode_invalid(network: Network) -> Iterator[Problem]:
                 f'write "{meant}"' if meant else f"write one of {', '.join(MODES)}",
                 (SetValue(place, meant),) if meant else (),
             )
-        if isinstance(mtu, int) and mtu < 0:
-            yield Problem(at.child(cni.key(plugin, "mtu")), f"macvlan refuses the MTU {mtu}", "write 0 or more")

@@ -15,15 +15,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from validator.aspects import multus
+from validator.aspects import cni, multus
 from validator.aspects.known import pods_are_whole
 from validator.facts.extended_resources import quantity_at
 from validator.facts.quantities import number
-from validator.model import Network, Role
+from validator.model import Role
 from validator.rule import Context, Problem, rule
-
-NEEDING = ("sriov", "ib-sriov", "host-device")
-SELECTORS = ("deviceID", "device", "hwaddr", "kernelpath", "pciBusID")
 
 
 @rule(
@@ -46,7 +43,7 @@ def sriov_count_network_mismatch(role: Role, context: Context) -> Iterator[Probl
     attached: Counter[str] = Counter()
     for attachment in multus.attachments(role.pod):
         network = multus.network(attachment, run.namespace, context.project.networks)
-        if network is not None and network.resource is not None and _needs_device(network):
+        if network is not None and network.resource is not None and cni.takes_device(network):
             attached[network.resource] += 1
     for resource, count in attached.items():
         asking = [container for container in role.pod.containers if number(container.quantity(resource))]
@@ -57,11 +54,3 @@ def sriov_count_network_mismatch(role: Role, context: Context) -> Iterator[Probl
                 f"the pod attaches {count} networks of {resource} and asks for {devices:g}",
                 f"ask for {count}, one for each network",
             )
-
-
-def _needs_device(network: Network) -> bool:
-    """Whether the network's plugin takes its device from the device plugin."""
-    return any(
-        plugin.get("type") in NEEDING and not any(plugin.get(name) for name in SELECTORS)
-        for plugin, _ in network.plugins
-    )

@@ -1,0 +1,71 @@
+"""Who is there: the nodes meet at the first of them and learn each other's names, or which of them never came."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import timedelta
+
+import torch.distributed as dist
+from torch.distributed import TCPStore  # type: ignore[attr-defined]
+from torch.distributed.distributed_c10d import Store
+
+# Between the answer of the first node and the time when the last one has read it.
+ANSWER_SECONDS = 60
+POLL_SECONDS = 0.5
+
+
+class Absent(Exception):  # noqa: N818 (it says that nodes are, and no fault of the program's)
+    """The numbers of the nodes that never came, and the names of those that did."""
+
+    def __init__(self, nodes: list[int], names: dict[int, str]) -> None:
+        super().__init__(f"nodes {nodes} have not come")
+        self.nodes = nodes
+        self.names = names
+
+
+def meet(address: str, port: int, *, is_host: bool, seconds: float) -> Store:
+    """The store that the first process of the first node holds. Raises `Absent` when that node does not answer."""
+    try:
+        return TCPStore(address, port, is_master=is_host, timeout=timedelta(seconds=seconds), wait_for_workers=False)
+    except dist.DistError as error:
+        if is_host:
+            raise
+        raise Absent([0], {}) from error
+
+
+def names(store: Store, node: int, name: str, *, count: int, is_host: bool, seconds: float) -> list[str]:
+    """The name of every node. Raises `Absent` when some have not come within this time."""
+    store.set(_key(node), name)
+    if is_host:
+        store.set("roll", json.dumps(_present(store, count, seconds)))
+    store.wait(["roll"], timedelta(seconds=seconds + ANSWER_SECONDS))
+    present = {int(number): name for number, name in json.loads(store.get("roll")).items()}
+    absent = sorted(set(range(count)) - set(present))
+    if absent:
+        raise Absent(absent, present)
+    return [present[number] for number in range(count)]
+
+
+def agree(store: Store, node: int, names: list[str], what: str) -> None:
+    """Raises `ValueError` that says who has what, when a node has something else than the others."""
+    keys = [f"has/{number}" for number in range(len(names))]
+    store.set(keys[node], what)
+    said = [value.decode() for value in store.multi_get(keys)]
+    if len(set(said)) > 1:
+        raise ValueError("; ".join(f"{name} has {value}" for name, value in zip(names, said)))
+
+
+def _present(store: Store, count: int, seconds: float) -> dict[int, str]:
+    until = time.monotonic() + seconds
+    awaited = set(range(count))
+    while awaited:
+        awaited = {node for node in awaited if not store.check([_key(node)])}
+        if time.monotonic() > until:
+            break
+        time.sleep(POLL_SECONDS)
+    return {node: store.get(_key(node)).decode() for node in range(count) if node not in awaited}
+
+
+def _key(node: int) -> str:
+    return f"node/{node}"

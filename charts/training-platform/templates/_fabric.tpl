@@ -1,0 +1,90 @@
+{{/*
+What a run on this site asks for. The fields and their meaning are those of `fabric` in charts/training-job.
+*/}}
+
+{{/*
+training-platform.profileResources: extended resources that a run of each profile asks for, as JSON. What names them is
+charts/common/templates/fabric; a test holds the two together.
+*/}}
+{{- define "training-platform.profileResources" -}}
+{{- dict
+    "onprem-ib" (dict "rdma/rdma_shared_device_a" 1)
+    "onprem-roce" (dict "rdma/rdma_shared_device_a" 1)
+    "eks-efa" (dict "vpc.amazonaws.com/efa" 32 "hugepages-2Mi" "5120Mi")
+    "aks-ib" (dict "rdma/ib" 8)
+    "oke-roce" (dict "nvidia.com/rdma-vf" 16)
+    "coreweave-ib" (dict "rdma/ib" 1) | toJson -}}
+{{- end -}}
+
+{{/* training-platform.madeNetworks: the networks that this release makes, as JSON. */}}
+{{- define "training-platform.madeNetworks" -}}
+{{- if .Values.networks.enabled -}}
+{{- include "training-networks.networks" .Subcharts.networks -}}
+{{- else -}}
+[]
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-platform.runNetworks: the networks of a run as JSON. On GKE the pod's networks are GKE's own, under another
+annotation, and the profile names them.
+*/}}
+{{- define "training-platform.runNetworks" -}}
+{{- $networks := .Values.fabric.networks -}}
+{{- if and (kindIs "invalid" $networks) (not (hasPrefix "gke-" .Values.fabric.profile)) -}}
+{{- range include "training-platform.madeNetworks" . | fromJsonArray -}}
+{{- $networks = append ($networks | default list) (pick . "name" "namespace") -}}
+{{- end -}}
+{{- end -}}
+{{- $networks | default list | toJson -}}
+{{- end -}}
+
+{{/*
+training-platform.runResources: `fabric.resources` of a run as JSON: a device for each network that takes one, and what
+the values say.
+*/}}
+{{- define "training-platform.runResources" -}}
+{{- $resources := dict -}}
+{{- $made := dict -}}
+{{- range include "training-platform.madeNetworks" . | fromJsonArray -}}
+{{- $_ := set $made (printf "%s/%s" .namespace .name) .resourceName -}}
+{{- end -}}
+{{- range include "training-platform.runNetworks" . | fromJsonArray -}}
+{{- with get $made (printf "%s/%s" (.namespace | default "") .name) -}}
+{{- $_ := set $resources . (add (get $resources . | default 0) ($.Values.fabric.rails | default 1)) -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $count := .Values.fabric.resources -}}
+{{- $_ := set $resources $name $count -}}
+{{- end -}}
+{{- toJson $resources -}}
+{{- end -}}
+
+{{/* training-platform.resources: names of all extended resources that a run asks for, as JSON. */}}
+{{- define "training-platform.resources" -}}
+{{- $resources := get (include "training-platform.profileResources" . | fromJson) .Values.fabric.profile | default dict -}}
+{{- range $name, $count := include "training-platform.runResources" . | fromJson -}}
+{{- $resources = ternary (omit $resources $name) (set $resources $name $count) (kindIs "invalid" $count) -}}
+{{- end -}}
+{{- keys $resources | sortAlpha | toJson -}}
+{{- end -}}
+
+{{/* training-platform.runValues: values of charts/training-job, the same for every run on this site. */}}
+{{- define "training-platform.runValues" -}}
+{{- $fabric := dict "networks" (include "training-platform.runNetworks" . | fromJsonArray) -}}
+{{- $_ := set $fabric "rails" (.Values.fabric.rails | default 0 | int) -}}
+{{- $_ := set $fabric "resources" (include "training-platform.runResources" . | fromJson) -}}
+{{- $_ := set $fabric "env" .Values.fabric.env -}}
+fabric:
+  profile: {{ .Values.fabric.profile }}
+  {{- range $field, $value := $fabric }}
+  {{- with $value }}
+  {{- dict $field . | toYaml | nindent 2 }}
+  {{- end }}
+  {{- end }}
+{{- if .Values.queues.enabled }}
+scheduling:
+  queue:
+    name: {{ .Values.queues.name }}
+{{- end }}
+{{- end -}}

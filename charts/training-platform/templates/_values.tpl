@@ -1,0 +1,164 @@
+{{/*
+What the parts of a site must agree in, where a schema sees one value alone.
+*/}}
+
+{{/* training-platform.checkValues: fails for values with which runs would not get what their author meant. */}}
+{{- define "training-platform.checkValues" -}}
+{{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "fabric" "fabric.profile" "queues" "queues.enabled"
+    "queues.name" "operator" "operator.enabled" "networks" "networks.enabled"
+    "gpu" "gpu.enabled" "monitoring" "monitoring.enabled")) -}}
+{{- include "training-platform.checkNetworks" . -}}
+{{- include "training-platform.checkQueues" . -}}
+{{- include "training-platform.checkNamespaces" . -}}
+{{- include "training-platform.checkDevices" . -}}
+{{- include "training-platform.checkOnce" . -}}
+{{- include "training-platform.checkPolicies" . -}}
+{{- include "training-platform.checkLabels" . -}}
+{{- end -}}
+
+{{/* training-platform.checkNetworks: fails where the fabric's networks and those of the site are not the same. */}}
+{{- define "training-platform.checkNetworks" -}}
+{{- $networks := include "training-platform.runNetworks" . | fromJsonArray -}}
+{{- if and (eq .Values.fabric.profile "onprem-roce") (not $networks) -}}
+{{- $advice := "write networks.networks, or name those that are there in fabric.networks" -}}
+{{- fail (printf "fabric.profile onprem-roce: RoCE needs an interface in the pod; %s" $advice) -}}
+{{- end -}}
+{{- $isOracle := eq .Values.fabric.profile "oke-roce" -}}
+{{- if and .Values.fabric.rails (ne (len $networks) 1) (or $networks (not $isOracle)) -}}
+{{- fail (printf "fabric.rails repeats one network and there are %d; name one in fabric.networks, or remove it" (len $networks)) -}}
+{{- end -}}
+{{- if and $isOracle (eq (len $networks) 1) (not .Values.fabric.rails) -}}
+{{- $advice := "write fabric.rails: 16, or 8 on shapes with one port for each GPU" -}}
+{{- fail (printf "fabric.profile oke-roce: a run would attach %s once; %s" (first $networks).name $advice) -}}
+{{- end -}}
+{{- $made := dict -}}
+{{- range include "training-platform.madeNetworks" . | fromJsonArray -}}
+{{- $_ := set $made (printf "%s/%s" .namespace .name) true -}}
+{{- end -}}
+{{- range $networks -}}
+{{- $place := printf "%s/%s" (.namespace | default "") .name -}}
+{{- if and $made (eq (.namespace | default "") $.Release.Namespace) (not (hasKey $made $place)) -}}
+{{- $known := keys $made | sortAlpha | join ", " -}}
+{{- fail (printf "fabric.networks: %s is none of the networks that are made here (%s); add it to networks.networks" $place $known) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-platform.checkNamespaces: fails where runs in the namespaces of the queues would be refused by another part.
+*/}}
+{{- define "training-platform.checkNamespaces" -}}
+{{- if and .Values.operator.enabled .Values.queues.enabled -}}
+{{- $watched := .Values.operator.watchNamespace -}}
+{{- range $queue := .Values.queues.clusterQueues -}}
+{{- range $queue.namespaces -}}
+{{- if and $watched (ne . $watched) -}}
+{{- $what := printf "the operator serves no job there, but in %s alone" $watched -}}
+{{- fail (printf "queues.clusterQueues: %s: namespace %s: %s; write operator.watchNamespace: \"\"" $queue.name . $what) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if .Values.networks.enabled -}}
+{{- $isolation := .Subcharts.networks.Values.multus.namespaceIsolation -}}
+{{- range include "training-platform.runNetworks" . | fromJsonArray -}}
+{{- if and $isolation.enabled .namespace (not (has .namespace $isolation.globalNamespaces)) -}}
+{{- $advice := printf "add %s to networks.multus.namespaceIsolation.globalNamespaces" .namespace -}}
+{{- fail (printf "fabric.networks: %s/%s: no pod of another namespace may join it; %s" .namespace .name $advice) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-platform.checkDevices: fails where a run would ask for a device that no plugin of the GPU and RDMA policy hands
+out, and wait for ever. Only its own plugins are known: where it makes none, another may be there.
+*/}}
+{{- define "training-platform.checkDevices" -}}
+{{- if .Values.gpu.enabled -}}
+{{- $offered := include "gpu-rdma-policy.advertised" .Subcharts.gpu | fromJsonArray -}}
+{{- range include "training-platform.resources" . | fromJsonArray -}}
+{{- if and $offered (or (hasPrefix "rdma/" .) (hasPrefix "nvidia.com/" .)) (not (has . $offered)) -}}
+{{- $advice := "write it in gpu.rdma or gpu.sriov.policies, or another name in fabric.resources" -}}
+{{- fail (printf "fabric: a run asks for %s, and gpu hands out %s; %s" . (join ", " $offered) $advice) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* training-platform.checkOnce: fails for what two parts would do, where the second breaks or doubles the first. */}}
+{{- define "training-platform.checkOnce" -}}
+{{- $parts := .Subcharts -}}
+{{- if and .Values.gpu.enabled .Values.networks.enabled -}}
+{{- if and $parts.gpu.Values.network.multus $parts.networks.Values.multus.enabled -}}
+{{- fail "gpu.network.multus and networks.multus.enabled: a second Multus on a node breaks both; write one of them false" -}}
+{{- end -}}
+{{- end -}}
+{{- if .Values.monitoring.enabled -}}
+{{- $monitors := $parts.monitoring.Values.monitors -}}
+{{- $twice := dict -}}
+{{- if and .Values.operator.enabled $monitors.operator.enabled -}}
+{{- $_ := set $twice "operator" (ternary "operator.serviceMonitor.enabled" "" $parts.operator.Values.serviceMonitor.enabled) -}}
+{{- end -}}
+{{- if and .Values.networks.enabled $monitors.multus.enabled -}}
+{{- $_ := set $twice "multus" (ternary "networks.podMonitor.enabled" "" $parts.networks.Values.podMonitor.enabled) -}}
+{{- end -}}
+{{- if and .Values.gpu.enabled $monitors.dcgm.enabled -}}
+{{- $_ := set $twice "dcgm" (ternary "gpu.dcgm.serviceMonitor.enabled" "" $parts.gpu.Values.dcgm.serviceMonitor.enabled) -}}
+{{- end -}}
+{{- range $monitor, $other := $twice -}}
+{{- if $other -}}
+{{- $what := "Prometheus would count everything twice; write one of them false" -}}
+{{- fail (printf "monitoring.monitors.%s.enabled and %s: %s" $monitor $other $what) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* training-platform.checkPolicies: fails where the policies are those of another site than the rest of the values. */}}
+{{- define "training-platform.checkPolicies" -}}
+{{- if .Values.gpu.enabled -}}
+{{- $gpu := .Subcharts.gpu.Values -}}
+{{- if not (has $gpu.profile (list "none" .Values.fabric.profile)) -}}
+{{- fail (printf "gpu.profile is %s and fabric.profile %s; write the same in both" $gpu.profile .Values.fabric.profile) -}}
+{{- end -}}
+{{- if .Values.networks.enabled -}}
+{{- $pools := .Subcharts.networks.Values.nvIpam.namespace -}}
+{{- range include "training-platform.madeNetworks" . | fromJsonArray -}}
+{{- if and (eq (dig "ipam" "type" "" .) "nv-ipam") (ne $pools $gpu.network.namespace) -}}
+{{- $advice := printf "nv-ipam looks for its pools in gpu.network.namespace, %s; write the same in both" $gpu.network.namespace -}}
+{{- fail (printf "networks.nvIpam.namespace is %s: %s" $pools $advice) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range without .Values.queues.topologyLevels "kubernetes.io/hostname" -}}
+{{- if and $gpu.topology.nodes (not (has . (values $gpu.topology.keys))) -}}
+{{- $known := values $gpu.topology.keys | sortAlpha | join ", " -}}
+{{- fail (printf "queues.topologyLevels: no node gets the label %s; write one of gpu.topology.keys: %s" . $known) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* training-platform.checkLabels: fails where Prometheus would find the monitors of one part and not of another. */}}
+{{- define "training-platform.checkLabels" -}}
+{{- if .Values.monitoring.enabled -}}
+{{- $labels := .Subcharts.monitoring.Values.monitors.labels -}}
+{{- $others := dict -}}
+{{- if .Values.operator.enabled -}}
+{{- $_ := set $others "operator.serviceMonitor" .Subcharts.operator.Values.serviceMonitor -}}
+{{- end -}}
+{{- if .Values.networks.enabled -}}
+{{- $_ := set $others "networks.podMonitor" .Subcharts.networks.Values.podMonitor -}}
+{{- end -}}
+{{- if .Values.gpu.enabled -}}
+{{- $_ := set $others "gpu.dcgm.serviceMonitor" .Subcharts.gpu.Values.dcgm.serviceMonitor -}}
+{{- end -}}
+{{- range $where, $monitor := $others -}}
+{{- if and $monitor.enabled (ne (toJson $monitor.labels) (toJson $labels)) -}}
+{{- $why := "by which Prometheus finds monitors; write the same in both" -}}
+{{- fail (printf "%s.labels are not those of monitoring.monitors.labels, %s" $where $why) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,105 @@
+"""The chart of a site: its parts are the charts of this repository, and a run with its values is right there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from .helm import CHARTS, HELMS, manifests, objects, template
+from .test_fabric import PROFILES, container, lint, run_of
+
+CHART = CHARTS["training-platform"]
+PARTS = [part for part in yaml.safe_load((CHART / "Chart.yaml").read_text())["dependencies"] if "alias" in part]
+
+
+def run_values(site: str) -> dict[str, Any]:
+    """What a site says that a run needs."""
+    found = objects(manifests("helm", CHART.name, site))
+    (kept,) = (one for one in found if one["metadata"]["name"].endswith("-run-values"))
+    values: dict[str, Any] = yaml.safe_load(kept["data"]["run.yaml"])
+    return values
+
+
+def merged(first: Any, second: Any) -> Any:
+    """Two values files in Helm's order."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first | {key: merged(first.get(key), value) for key, value in second.items()}
+    return second
+
+
+def one_queue(profile: str) -> dict[str, Any]:
+    """A site of the profile with one queue."""
+    quota = {"flavor": "all", "resources": dict.fromkeys(("cpu", "memory", "nvidia.com/gpu"), 1)}
+    queue = {"name": "all", "namespaces": ["vision"], "quotas": [quota]}
+    # RoCE has to have a network, of which it does not matter here which.
+    networks = {"networks": [{"name": "rail"}]} if profile == "onprem-roce" else {}
+    queues = {"enabled": True, "flavors": [{"name": "all"}], "clusterQueues": [queue]}
+    return {"fabric": {"profile": profile, **networks}, "queues": queues}
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: str(part["name"]))
+def test_a_part_has_the_version_of_its_chart(part: dict[str, str]) -> None:
+    """Helm takes a folder of another version for a chart of its own: without the alias, and whatever `enabled` says."""
+    assert part["version"] == yaml.safe_load((CHARTS[part["name"]] / "Chart.yaml").read_text())["version"]
+    assert (CHART / "charts" / part["name"]).resolve() == CHARTS[part["name"]]
+
+
+@pytest.mark.parametrize("name", HELMS)
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: str(part["alias"]))
+def test_a_part_can_be_left_out(name: str, part: dict[str, str]) -> None:
+    sources = []
+    for enabled in (False, True):
+        result = template(name, CHART, values={part["alias"]: {"enabled": enabled}})
+        assert result.returncode == 0, result.stderr
+        sources.append(f"charts/{part['alias']}/templates" in result.stdout)
+
+    assert sources == [False, True]
+
+
+@pytest.mark.parametrize("name", HELMS)
+def test_monitors_find_a_part_by_the_name_of_its_chart(name: str) -> None:
+    result = template(name, CHART, values={part["alias"]: {"enabled": True} for part in PARTS})
+    assert result.returncode == 0, result.stderr
+
+    labels = {one["metadata"]["labels"]["app.kubernetes.io/name"] for one in objects(result.stdout)}
+
+    assert labels == {CHART.name, *(part["name"] for part in PARTS)}
+
+
+@pytest.mark.parametrize("name", HELMS)
+def test_helm_has_no_warning_of_its_values(name: str) -> None:
+    result = template(name, CHART, scenario="kind-values.yaml")
+
+    assert "warning" not in result.stderr
+
+
+def test_there_is_a_site_of_each_profile() -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text())
+
+    assert set(schema["properties"]["fabric"]["properties"]["profile"]["enum"]) == {"none", *PROFILES}
+    assert {f"{profile}-values.yaml" for profile in PROFILES} <= {path.name for path in CHART.glob("ci/*")}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_queue_has_quotas_of_all_that_a_run_of_the_profile_asks_for(profile: str) -> None:
+    run = template("helm", CHARTS["training-job"], values=run_of(profile))
+    site = template("helm", CHART, values=one_queue(profile))
+    assert site.returncode == 0, site.stderr
+
+    (queue,) = (found for found in objects(site.stdout) if found["kind"] == "ClusterQueue")
+
+    (group,) = queue["spec"]["resourceGroups"]
+    assert set(group["coveredResources"]) == set(container(run.stdout)["resources"]["limits"])
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_validator_finds_nothing_in_a_run_with_the_values_of_the_site(profile: str) -> None:
+    values = merged(run_of(profile), run_values(f"{profile}-values.yaml"))
+    rendered = template("helm", CHARTS["training-job"], values=values)
+    assert rendered.returncode == 0, rendered.stderr
+
+    for text in (json.dumps(values), rendered.stdout):
+        assert lint(profile, text) == "Nothing found in 1 file.\n"

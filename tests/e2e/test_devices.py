@@ -1,0 +1,225 @@
+"""Runs that ask for GPUs and RDMA: they go where the devices are, and each process has its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.cluster import api, devices, loading
+from tests.cluster.cluster import Cluster
+from tests.cluster.devices import HEALTHY, UNHEALTHY, Devices
+from tests.cluster.engine import Engine
+from tests.cluster.errors import ClusterError
+from tests.jobs import namespace as namespaces
+from tests.jobs import pods
+from tests.jobs.run import Run
+
+GPU, RDMA = "nvidia.com/gpu", "rdma/rdma_shared_device_a"
+START_SECONDS = 120
+SHOW = ["sh", "-c", "echo $NVIDIA_VISIBLE_DEVICES; sleep infinity"]
+STOP = "/tmp/stop"  # noqa: S108 - the only folder that a read-only container may write
+# It sums until a process finds the path UNTIL; then the first one tells what all have.
+PROGRAM = """
+import json, os, time
+import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+stopped = torch.zeros(1)
+while not stopped:
+    stopped.fill_(os.path.exists(os.environ["UNTIL"]))
+    dist.all_reduce(stopped)
+    print("sum", flush=True)
+    time.sleep(0.1)
+gpus = os.environ["NVIDIA_VISIBLE_DEVICES"].split(",")
+said = {
+    "pod": os.environ["HOSTNAME"],
+    "gpu": gpus[int(os.environ["LOCAL_RANK"])],
+    "adapters": os.environ["PCIDEVICE_RDMA_RDMA_SHARED_DEVICE_A"].split(","),
+}
+results = [None] * dist.get_world_size()
+dist.all_gather_object(results, said)
+if dist.get_rank() == 0:
+    print(*("result " + json.dumps(each) for each in results), sep="\\n", flush=True)
+dist.barrier()
+"""
+
+
+def on(node: str, *, gpus: int, broken: tuple[int, ...] = ()) -> Devices:
+    """Devices of a node: its adapter, which pods share, and GPUs, of which some do not work."""
+    return {
+        GPU: {f"{node}-gpu-{number}": UNHEALTHY if number in broken else HEALTHY for number in range(gpus)},
+        RDMA: {f"{node}-mlx5-{share}": HEALTHY for share in range(10)},
+    }
+
+
+def two_on_each(cluster: Cluster) -> dict[str, Devices]:
+    """Two GPUs on every worker."""
+    return {node: on(node, gpus=2) for node in cluster.workers}
+
+
+@pytest.fixture(scope="module")
+def plugin(cluster: Cluster) -> Iterator[None]:
+    """The device plugin, which the tests install with the devices they want, removed at the end."""
+    yield
+    devices.remove(cluster)
+
+
+@pytest.fixture(scope="module")
+def namespace(cluster: Cluster, training_operator: None) -> Iterator[str]:
+    """A namespace of Pod Security `privileged`: RDMA takes a capability."""
+    name = f"run-{uuid4().hex[:6]}"
+    namespaces.create(cluster.kubeconfig, name, level="privileged")
+    yield name
+    namespaces.delete(cluster.kubeconfig, name)
+
+
+def settings(*, until: str) -> dict[str, object]:
+    """A run of two processes on each of two nodes, each with a GPU, over InfiniBand as far as Kubernetes can tell."""
+    return {
+        "layout": "worker-only",
+        "processesPerNode": 2,
+        "resources.limits": {"cpu": "800m", GPU: 2},
+        "fabric.profile": "onprem-ib",
+        "torchrun.args": ["--no-python"],
+        "train.script": "python3",
+        "train.args": ["-c", PROGRAM],
+        "env.UNTIL": until,
+        "checkpoints.enabled": False,
+    }
+
+
+def unplaced(connection: Any, namespace: str, selector: str) -> dict[str, str]:
+    """Why the scheduler has found no node, by pod."""
+    return {
+        pod.metadata.name: condition.message
+        for pod in api.objects(connection, "v1", "Pod", namespace=namespace, label_selector=selector)
+        for condition in pod.status.conditions or []
+        if condition.type == "PodScheduled" and condition.reason == "Unschedulable"
+    }
+
+
+def test_a_run_waits_for_the_gpus_that_a_node_lacks_and_each_process_gets_its_own(
+    plugin: None, cluster: Cluster, engine: Engine, namespace: str, connection: Any
+) -> None:
+    first, second = cluster.workers
+    devices.advertise(cluster, engine, {first: on(first, gpus=2), second: on(second, gpus=1)})
+    run = Run(cluster, engine, namespace, "asymmetric")
+    run.install(settings=settings(until="."))
+    selector = f"training.kubeflow.org/job-name={run.release}"
+    waiting = api.wait_until(
+        lambda: unplaced(connection, namespace, selector), what="a pod that finds no node", seconds=START_SECONDS
+    )
+    ((pod, reason),) = waiting.items()
+    assert f"Insufficient {GPU}" in reason
+    describe = ("describe", "pod", pod, "--namespace", namespace)
+    api.wait_until(
+        lambda: re.search(f"FailedScheduling .* Insufficient {GPU}", api.kubectl(cluster.kubeconfig, *describe)),
+        what="the event that names the resource",
+        seconds=START_SECONDS,
+    )
+
+    devices.advertise(cluster, engine, two_on_each(cluster))
+
+    outcome = run.follow()
+    run.require_success(outcome)
+    assert outcome.nodes[pod] == second
+    assert set(outcome.nodes.values()) == {first, second}
+    given = sorted((outcome.nodes[result["pod"]], result["gpu"]) for result in outcome.results)
+    assert given == sorted((node, f"{node}-gpu-{number}") for node in cluster.workers for number in (0, 1))
+    for result in outcome.results:
+        (adapter,) = result["adapters"]
+        assert adapter.startswith(f"{outcome.nodes[result['pod']]}-mlx5-")
+    run.uninstall()
+
+
+def log(cluster: Cluster, namespace: str, pod: str) -> str:
+    """What a pod has said, if it has started."""
+    try:
+        return api.kubectl(cluster.kubeconfig, "logs", pod, "--namespace", namespace)
+    except ClusterError:
+        return ""
+
+
+def show(cluster: Cluster, engine: Engine, namespace: str, name: str) -> None:
+    """Create a pod that asks for one GPU and says which it got."""
+    image = loading.load(cluster, engine, "trainer")
+    spec = pods.restricted(image, SHOW, container={"resources": {"limits": {GPU: 1}}})
+    metadata = {"name": name, "namespace": namespace, "labels": {"app": "show"}}
+    api.apply(cluster.kubeconfig, {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+
+
+def shown(cluster: Cluster, namespace: str, name: str) -> str:
+    """The GPU that such a pod got."""
+    said = api.wait_until(
+        lambda: log(cluster, namespace, name), what=f"pod {name} to have a GPU", seconds=START_SECONDS
+    )
+    return said.strip()
+
+
+def test_a_gpu_that_becomes_unhealthy_is_given_to_no_pod_until_it_is_healthy_again(
+    plugin: None, cluster: Cluster, engine: Engine, namespace: str, connection: Any
+) -> None:
+    node = cluster.workers[-1]
+    devices.advertise(cluster, engine, two_on_each(cluster))
+    devices.advertise(cluster, engine, {node: on(node, gpus=2, broken=(0,))})
+    found = api.find(connection, "v1", "Node", node)
+    assert found is not None
+    assert (found.status.capacity[GPU], found.status.allocatable[GPU]) == ("2", "1")
+
+    show(cluster, engine, namespace, "first")
+    assert shown(cluster, namespace, "first") == f"{node}-gpu-1"
+    show(cluster, engine, namespace, "second")
+    waiting = api.wait_until(
+        lambda: unplaced(connection, namespace, "app=show"), what="the pod to wait", seconds=START_SECONDS
+    )
+    assert list(waiting) == ["second"]
+    assert f"2 Insufficient {GPU}" in waiting["second"]
+
+    devices.advertise(cluster, engine, {node: on(node, gpus=2)})
+    assert shown(cluster, namespace, "second") == f"{node}-gpu-0"
+    api.kubectl(cluster.kubeconfig, "delete", "pods", "--namespace", namespace, "-l", "app=show")
+
+
+@pytest.mark.alone  # a kubelet that restarts ends the logs that others follow
+def test_a_run_goes_on_while_the_plugin_and_a_kubelet_restart(
+    plugin: None, cluster: Cluster, engine: Engine, namespace: str, connection: Any
+) -> None:
+    node = cluster.workers[-1]
+    devices.advertise(cluster, engine, two_on_each(cluster))
+    run = Run(cluster, engine, namespace, "steady")
+    run.install(settings=settings(until=STOP))
+
+    def restarts() -> dict[str, int]:
+        selector = f"training.kubeflow.org/job-name={run.release}"
+        found = api.objects(connection, "v1", "Pod", namespace=namespace, label_selector=selector)
+        return {pod.metadata.uid: pod.status.containerStatuses[0].restartCount for pod in found}
+
+    def sums() -> int:
+        return log(cluster, namespace, f"{run.release}-worker-0").count("sum")
+
+    def require_sums() -> None:
+        before = sums()
+        api.wait_until(lambda: sums() > before, what="the run to sum on", seconds=START_SECONDS)
+
+    api.wait_until(sums, what="the run to sum", seconds=START_SECONDS)
+    before = restarts()
+    plugins = ("delete", "pods", "--namespace", devices.NAMESPACE, "--all")
+    api.kubectl(cluster.kubeconfig, *plugins)
+    require_sums()
+    assert cluster.exec(engine, node, "systemctl", "restart", "kubelet").returncode == 0
+    # Only a plugin that has registered anew tells the kubelet of a third GPU, and of the two that are given out.
+    devices.advertise(cluster, engine, {**two_on_each(cluster), node: on(node, gpus=3)})
+    show(cluster, engine, namespace, "third")
+    assert shown(cluster, namespace, "third") == f"{node}-gpu-2"
+    require_sums()
+
+    api.kubectl(cluster.kubeconfig, "exec", f"{run.release}-worker-0", "-n", namespace, "--", "touch", STOP)
+    outcome = run.follow(seconds=60)
+    run.require_success(outcome)
+    assert restarts() == dict.fromkeys(before, 0)
+    given = sorted(result["gpu"] for result in outcome.results)
+    assert given == sorted(f"{worker}-gpu-{number}" for worker in cluster.workers for number in (0, 1))
+    run.uninstall()

@@ -1,0 +1,217 @@
+"""A real Prometheus scrapes a run and its operator by our monitors, tells of what fails, and fills the dashboards."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from tests.cluster import api
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+from tests.cluster.errors import ClusterError
+from tests.jobs import dashboards, definitions, monitors, operator, prometheus, promql
+from tests.jobs.helm import Helm
+from tests.jobs.prometheus import Prometheus
+from tests.jobs.run import Run
+
+# The operator is taken away for a while.
+pytestmark = pytest.mark.alone
+
+CHART = RELEASE = "training-monitoring"
+API = "monitoring.coreos.com/v1"
+OURS = f"app.kubernetes.io/instance={RELEASE}"
+# What is on this cluster. There is no GPU and no InfiniBand, and nothing brings kube-state-metrics.
+EXPORTERS = {"cadvisor", "controller-runtime", "kube-apiserver", "prometheus", "trainer", "training-operator"}
+SETTINGS: dict[str, object] = {
+    "monitors.interval": "2s",
+    "alerts.operatorDown.for": "4s",
+    "alerts.webhookFailing.for": "0s",
+}
+JOB = """
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: refused, namespace: default}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 1
+      template: {spec: {containers: [{name: pytorch, image: none}]}}
+"""
+
+
+@pytest.fixture(scope="module")
+def served(cluster: Cluster, engine: Engine, training_operator: None, connection: Any) -> Iterator[None]:
+    """The Prometheus operator's API, with the ServiceMonitor that the operator's own chart then makes."""
+    with definitions.served(cluster, definitions.of("monitoring")):
+        connection.resources.invalidate_cache()
+        operator.install(cluster, engine)
+        yield
+        # Helm could not change a release any more that holds an object of a kind which is gone.
+        operator.install(cluster, engine, settings={"serviceMonitor.enabled": False})
+    connection.resources.invalidate_cache()
+
+
+@pytest.fixture(scope="module")
+def run(served: None, digits: Run) -> Iterator[Run]:
+    """A run that trains for as long as these tests take, and brings a monitor of its own."""
+    run = Run(digits.cluster, digits.engine, digits.namespace, "observed")
+    port = 8000
+    arguments = ["--epochs", 1_000_000, "--checkpoint-dir", "/checkpoints", "--metrics-port", port]
+    run.install(
+        settings={
+            "train.args": arguments,
+            "metrics.enabled": True,
+            "metrics.port": port,
+            "metrics.monitor": "ServiceMonitor",
+            "metrics.interval": "2s",
+        }
+    )
+    yield run
+    run.uninstall()
+
+
+@pytest.fixture(scope="module")
+def release(served: None, cluster: Cluster, namespace: str) -> Iterator[Helm]:
+    """The chart, installed."""
+    helm = Helm(cluster.kubeconfig)
+    helm.install(RELEASE, CHART, namespace=namespace, settings=SETTINGS)
+    yield helm
+    helm.uninstall(RELEASE, namespace=namespace)
+
+
+@pytest.fixture(scope="module")
+def server(
+    cluster: Cluster, engine: Engine, namespace: str, connection: Any, release: Helm, run: Run
+) -> Iterator[Prometheus]:
+    """Prometheus, told by every monitor and rule that is on the cluster."""
+    found = [one.to_dict() for kind in monitors.ENDPOINTS for one in api.objects(connection, API, kind)]
+    rules = [one.to_dict()["spec"]["groups"] for one in api.objects(connection, API, "PrometheusRule")]
+    with prometheus.running(cluster, engine, namespace, found, itertools.chain(*rules)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def beginning(server: Prometheus) -> float:
+    """When Prometheus began."""
+    return time.time()
+
+
+def pods(server: Prometheus, expression: str) -> set[tuple[str, str]]:
+    """Job and pod of each series of an expression."""
+    return {(series["metric"]["job"], series["metric"]["pod"]) for series in server.query(expression)}
+
+
+def test_each_pod_of_a_run_is_scraped_by_our_monitor_and_by_its_own(
+    server: Prometheus, beginning: float, run: Run, namespace: str
+) -> None:
+    jobs = {f"{namespace}/{RELEASE}-runs", f"{run.release}-metrics"}
+    expected = {(job, f"{run.release}-{role}-0") for job in jobs for role in ("master", "worker")}
+
+    api.wait_until(
+        lambda: pods(server, f'trainer_epoch{{run="{run.release}", namespace="{namespace}"}} > 0') == expected,
+        what=f"{run.release} to be scraped while it trains",
+        seconds=90,
+    )
+
+    by_role = server.query(f'count by (training_kubeflow_org_replica_type) (up{{run="{run.release}"}})')
+    assert {series["metric"]["training_kubeflow_org_replica_type"] for series in by_role} == {"master", "worker"}
+
+
+def test_the_operator_is_scraped_by_its_own_monitor(server: Prometheus) -> None:
+    found = api.wait_until(
+        lambda: server.query('controller_runtime_max_concurrent_reconciles{controller="pytorchjob-controller"}'),
+        what="the operator to be scraped",
+        seconds=30,
+    )
+
+    assert {series["metric"]["job"] for series in found} == {operator.RELEASE}
+
+
+def test_somebody_is_told_that_the_operator_is_gone_and_that_jobs_are_refused(
+    server: Prometheus, cluster: Cluster
+) -> None:
+    def refused() -> bool:
+        try:
+            api.kubectl(cluster.kubeconfig, "apply", "--dry-run=server", "-f", "-", stdin=JOB)
+        except ClusterError as error:
+            return "failed calling webhook" in str(error)
+        return False
+
+    def told() -> bool:
+        refused()
+        return {"TrainingOperatorDown", "TrainingWebhookFailing"} <= server.firing()
+
+    # Until its first scrape Prometheus did not see the operator either.
+    api.wait_until(lambda: not server.firing(), what="no alert to fire", seconds=30)
+    scale = ("-n", operator.NAMESPACE, "scale", "deployment", operator.RELEASE)
+    api.kubectl(cluster.kubeconfig, *scale, "--replicas=0")
+    try:
+        api.wait_until(refused, what="the webhook to be gone", seconds=30)
+        # Prometheus was seen to scrape the pod for a minute after it was told to end.
+        api.wait_until(told, what="alerts of the operator and of its webhook", seconds=150)
+    finally:
+        api.kubectl(cluster.kubeconfig, *scale, "--replicas=1")
+        operator.wait_available(cluster)
+    api.wait_until(
+        lambda: "TrainingOperatorDown" not in server.firing(), what="the operator's alert to end", seconds=60
+    )
+
+
+def test_everything_that_the_dashboards_ask_of_this_cluster_has_an_answer(
+    server: Prometheus, beginning: float, run: Run, connection: Any, namespace: str
+) -> None:
+    found = api.objects(
+        connection, "v1", "ConfigMap", namespace=namespace, label_selector=f"{OURS},grafana_dashboard=1"
+    )
+    queries = [query for one in found for query in dashboards.queries(dashboards.contents(one.to_dict()))]
+    asked = [
+        query for query in queries if all(who & EXPORTERS for who in promql.exporters_of(query.expression).values())
+    ]
+    assert {query.dashboard for query in asked} == {"Training run", "Training fleet"}
+
+    missing = list(asked)
+
+    def answered() -> bool:
+        now = time.time()
+        missing[:] = [
+            query
+            for query in missing
+            if not server.query_range(
+                promql.filled(query.expression, namespace=namespace, run=run.release), start=beginning, end=now, step=2
+            )
+        ]
+        return not missing
+
+    with suppress(ClusterError):
+        # Kubelets look at containers every ten seconds or so, and a rate takes two looks.
+        api.wait_until(answered, what="answers", seconds=60)
+    assert list(map(str, missing)) == []
+
+
+def test_a_release_is_upgraded_rolled_back_and_uninstalled(
+    release: Helm, server: Prometheus, connection: Any, namespace: str
+) -> None:
+    def ours(kind: str, version: str = API) -> list[Any]:
+        return api.objects(connection, version, kind, namespace=namespace, label_selector=OURS)
+
+    def alerts() -> set[str]:
+        (rule,) = ours("PrometheusRule")
+        return {one.alert for one in rule.spec.groups[0].rules}
+
+    before = alerts()
+    settings = {**SETTINGS, "alerts.xid.enabled": False, "monitors.dcgm.enabled": False}
+    release.install(RELEASE, CHART, namespace=namespace, settings=settings, upgrade=True)
+    assert alerts() == before - {"TrainingGpuXid"}
+    assert ours("ServiceMonitor") == []
+
+    release.run("rollback", RELEASE, "1", "--namespace", namespace)
+    assert alerts() == before
+    assert len(ours("ServiceMonitor")) == 1
+
+    release.uninstall(RELEASE, namespace=namespace)
+    assert [*ours("PodMonitor"), *ours("ServiceMonitor"), *ours("PrometheusRule"), *ours("ConfigMap", "v1")] == []

@@ -1,0 +1,133 @@
+"""A preflight over three nodes, on a cluster that needs no operator for it: who is slow and who is missing is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.cluster import api, faults
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+from tests.jobs import namespace as namespaces
+from tests.jobs.helm import Helm
+from tests.jobs.preflight import JOB, Preflight, Result
+
+# The network of a node is made slow, and what is measured is measured on an idle machine.
+pytestmark = pytest.mark.alone
+
+CONTROL_PLANE = {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}
+SETTINGS: dict[str, object] = {
+    "sizes.end": "4Mi",
+    "iterations": 8,
+    # The nodes share this machine: healthy pairs differ by half when it is busy, and the bucket leaves a tenth.
+    "slowRatio": 0.25,
+    # A lower limit would hold processes back for tens of milliseconds, which is what a sum takes.
+    "resources.limits": {"cpu": 2, "memory": "1Gi"},
+    "resources.requests": {"cpu": "100m"},
+    "placement.tolerations": [CONTROL_PLANE],
+}
+
+
+@pytest.fixture(scope="module")
+def own_namespace(cluster: Cluster) -> Iterator[str]:
+    """A namespace with Pod Security `restricted`, which holds nothing at the end but what it did at first."""
+    name = f"preflight-{uuid4().hex[:6]}"
+    namespaces.create(cluster.kubeconfig, name)
+    # The cluster puts its own objects into a new namespace in its own time.
+    own = {"configmap/kube-root-ca.crt", "serviceaccount/default"}
+    yield name
+    # Endpoints follow their Service.
+    api.wait_until(
+        lambda: namespaces.contents(cluster.kubeconfig, name) == own, what="nothing of the releases", seconds=60
+    )
+    namespaces.delete(cluster.kubeconfig, name)
+
+
+@pytest.fixture
+def preflight(cluster: Cluster, engine: Engine, own_namespace: str) -> Iterator[Preflight]:
+    """A preflight over all nodes, the control plane too, which leaves nothing."""
+    preflight = Preflight(cluster, engine, own_namespace, "check", cluster.node_names)
+    yield preflight
+    preflight.uninstall()
+
+
+def condition(connection: Any, preflight: Preflight) -> str:
+    """`Complete` or `Failed`, whichever the Job is when it has ended."""
+
+    def ended() -> str:
+        job = api.find(connection, *JOB, preflight.release, preflight.namespace)
+        assert job is not None
+        types = [found.type for found in job.status.conditions or [] if found.status == "True"]
+        return next((found for found in types if found in ("Complete", "Failed")), "")
+
+    return api.wait_until(ended, what="the Job to end", seconds=60)
+
+
+def require_sweep(result: Result, preflight: Preflight) -> None:
+    """The report has all nodes and sizes, over the pods' network, and all sums are right."""
+    report = result.report
+    assert sorted(report["nodes"]) == sorted(preflight.nodes)
+    assert (report["world"], report["backend"], report["transport"]) == (3, "gloo", ["tcp/eth0"])
+    assert [(row["bytes"], row["wrong"]) for row in report["rows"]] == [(2**20, 0), (2**21, 0), (2**22, 0)]
+    assert len(report["pairs"]) == 3
+
+
+def test_a_node_that_is_made_slow_is_the_one_that_is_named(
+    preflight: Preflight, cluster: Cluster, engine: Engine, connection: Any
+) -> None:
+    slow = cluster.workers[1]
+    with faults.slow(cluster, engine, slow):
+        preflight.install(SETTINGS)
+        result = preflight.result()
+
+    require_sweep(result, preflight)
+    assert result.status == 1, result.log
+    assert result.report["slowest"]["node"] == slow
+    assert [found["node"] for found in result.report["slow"]] == [slow]
+    assert result.message.startswith(f"failed\n{slow} is slow: ")
+    # What a token bucket of 200 Mbit/s lets through, which all three nodes have to wait for.
+    assert result.report["rows"][-1]["busbw"] < 0.05
+    assert condition(connection, preflight) == "Failed"
+
+
+def test_no_node_is_named_when_the_fault_is_gone(preflight: Preflight, connection: Any) -> None:
+    preflight.install(SETTINGS)
+    result = preflight.result()
+
+    require_sweep(result, preflight)
+    assert result.status == 0, result.log
+    assert (result.report["verdict"], result.report["slowest"]) == ("passed", None)
+    assert result.message == "passed"
+    assert condition(connection, preflight) == "Complete"
+
+
+def test_an_upgrade_with_other_values_measures_again_and_so_does_a_rollback(
+    preflight: Preflight, connection: Any
+) -> None:
+    small = {**SETTINGS, "sizes.end": "1Mi", "iterations": 2, "slowRatio": 0.1}
+    preflight.install(small)
+    first = preflight.result()
+    preflight.install({**small, "sizes.end": "2Mi"}, upgrade=True)
+    second = preflight.result(revision=2)
+    assert [row["bytes"] for row in first.report["rows"]] == [2**20]
+    assert [row["bytes"] for row in second.report["rows"]] == [2**20, 2**21]
+    jobs = api.objects(connection, *JOB, namespace=preflight.namespace)
+    assert [job.metadata.name for job in jobs] == [preflight.job(2)]
+
+    Helm(preflight.cluster.kubeconfig).run("rollback", preflight.release, "1", "--namespace", preflight.namespace)
+    third = preflight.result()
+    assert [row["bytes"] for row in third.report["rows"]] == [2**20]
+
+
+def test_a_node_that_takes_no_pod_is_missed_by_its_name(preflight: Preflight, cluster: Cluster) -> None:
+    # The control plane keeps its taint to itself.
+    preflight.install({**SETTINGS, "placement.tolerations": [], "startTimeoutSeconds": 15})
+    result = preflight.result()
+
+    control_plane = cluster.node_names[0]
+    assert result.status == 1, result.log
+    assert result.report["missing"] == [control_plane]
+    assert result.message == f"failed\n{control_plane} did not come within 15 s"

@@ -1,0 +1,148 @@
+"""A real Prometheus on a cluster without its operator: it scrapes what monitors say, and alerts by a release's rules.
+
+Beside that it scrapes what kube-prometheus-stack brings monitors for: the API server, and the containers of every node.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import yaml
+
+from tests.cluster import api, loading
+from tests.cluster.cluster import Cluster
+from tests.cluster.engine import Engine
+
+from . import pods
+from .monitors import scrape_configs
+
+NAME = "prometheus"
+PORT = 9090
+READY_SECONDS = 60
+EVALUATION = "2s"
+# Kubelets keep the figures of containers for some ten seconds anyway.
+KUBELETS = "5s"
+CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+# What it has to read; the names of its targets and, of the API server and the kubelets, their metrics.
+RULES = [
+    {"apiGroups": [""], "resources": ["nodes", "pods", "services"], "verbs": ["get", "list", "watch"]},
+    {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["get", "list", "watch"]},
+    {"apiGroups": [""], "resources": ["nodes/metrics"], "verbs": ["get"]},
+    {"nonResourceURLs": ["/metrics"], "verbs": ["get"]},
+]
+
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Prometheus:
+    """The server in a namespace of a cluster."""
+
+    kubeconfig: Path
+    namespace: str
+
+    def query(self, expression: str) -> list[dict[str, Any]]:
+        """The series that an expression gives now, each with its labels as `metric`."""
+        return self._ask("query", query=expression)
+
+    def query_range(self, expression: str, *, start: float, end: float, step: float) -> list[dict[str, Any]]:
+        """The series that an expression gives at any time between two: what a panel of Grafana shows."""
+        return self._ask("query_range", query=expression, start=start, end=end, step=step)
+
+    def firing(self) -> set[str]:
+        """Names of the alerts that fire."""
+        return {series["metric"]["alertname"] for series in self.query('ALERTS{alertstate="firing"}')}
+
+    def _ask(self, what: str, **parameters: str | float) -> list[dict[str, Any]]:
+        place = f"/api/v1/namespaces/{self.namespace}/pods/{NAME}:{PORT}/proxy/api/v1/{what}"
+        answer = api.kubectl(self.kubeconfig, "get", "--raw", f"{place}?{urlencode(parameters)}")
+        found: list[dict[str, Any]] = json.loads(answer)["data"]["result"]
+        return found
+
+
+@contextmanager
+def running(
+    cluster: Cluster, engine: Engine, namespace: str, monitors: Iterable[Object], groups: Iterable[Object]
+) -> Iterator[Prometheus]:
+    """Let the server run in a namespace, which takes it away."""
+    image = loading.load(cluster, engine, NAME)
+    files = {"prometheus.yaml": configuration(monitors), "rules.yaml": {"groups": list(groups)}}
+    api.apply(cluster.kubeconfig, *_access(namespace), *_server(namespace, image, files))
+    try:
+        wait = ("wait", f"pod/{NAME}", "--namespace", namespace, "--for=condition=Ready", f"--timeout={READY_SECONDS}s")
+        api.kubectl(cluster.kubeconfig, *wait)
+        yield Prometheus(cluster.kubeconfig, namespace)
+    finally:
+        api.kubectl(cluster.kubeconfig, "delete", "clusterrole,clusterrolebinding", _role(namespace))
+
+
+def configuration(monitors: Iterable[Object]) -> dict[str, Any]:
+    """Prometheus' configuration for these monitors."""
+    with_token = {
+        "scheme": "https",
+        "authorization": {"credentials_file": str(CREDENTIALS / "token")},
+        # Kubelets sign their own certificates.
+        "tls_config": {"insecure_skip_verify": True},
+    }
+    api_server = {
+        "job_name": "apiserver",
+        "scrape_interval": EVALUATION,
+        "scrape_timeout": EVALUATION,
+        "kubernetes_sd_configs": [{"role": "endpointslice", "namespaces": {"names": ["default"]}}],
+        "relabel_configs": [
+            {"action": "keep", "source_labels": ["__meta_kubernetes_service_name"], "regex": "kubernetes"}
+        ],
+    }
+    containers = {
+        "job_name": "kubelet",
+        "scrape_interval": KUBELETS,
+        "scrape_timeout": KUBELETS,
+        "metrics_path": "/metrics/cadvisor",
+        "kubernetes_sd_configs": [{"role": "node"}],
+    }
+    return {
+        "global": {"evaluation_interval": EVALUATION},
+        "rule_files": ["rules.yaml"],
+        "scrape_configs": [
+            *(config for monitor in monitors for config in scrape_configs(monitor)),
+            {**api_server, **with_token},
+            {**containers, **with_token},
+        ],
+    }
+
+
+def _role(namespace: str) -> str:
+    return f"{NAME}-{namespace}"
+
+
+def _access(namespace: str) -> Iterator[Object]:
+    yield {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": NAME, "namespace": namespace}}
+    group = "rbac.authorization.k8s.io"
+    about = {"apiVersion": f"{group}/v1", "metadata": {"name": _role(namespace)}}
+    yield {**about, "kind": "ClusterRole", "rules": RULES}
+    yield {
+        **about,
+        "kind": "ClusterRoleBinding",
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": _role(namespace)},
+        "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": namespace}],
+    }
+
+
+def _server(namespace: str, image: str, files: Mapping[str, Object]) -> Iterator[Object]:
+    metadata = {"name": NAME, "namespace": namespace}
+    data = {name: yaml.safe_dump(content) for name, content in files.items()}
+    yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+    container = {
+        "readinessProbe": {"httpGet": {"path": "/-/ready", "port": PORT}, "periodSeconds": 1},
+        "volumeMounts": [{"name": "files", "mountPath": "/etc/prometheus"}, {"name": "data", "mountPath": "/data"}],
+    }
+    volumes = [{"name": "files", "configMap": {"name": NAME}}, {"name": "data", "emptyDir": {}}]
+    command = ["prometheus", "--config.file=/etc/prometheus/prometheus.yaml", "--storage.tsdb.path=/data"]
+    spec = pods.restricted(image, command, container=container, volumes=volumes, serviceAccountName=NAME)
+    yield {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}

@@ -1,0 +1,78 @@
+"""An alert is about a metric of the GPUs that nobody exports, so it never fires.
+
+Without a list of its own dcgm-exporter serves some thirty metrics. Errors of ECC, CRC errors and replays of NVLink,
+reasons for a reduced clock, `DCGM_FI_PROF_SM_ACTIVE` and the count of XIDs are not among them. A PrometheusRule that
+asks for one of these is accepted, evaluates to nothing and is shown as healthy, and the failing link that it was
+written for is found by the people whose job is slow.
+
+Give dcgm-exporter a list with the metric: a ConfigMap with the key `dcgm-metrics.csv`, named by
+`dcgmExporter.config.name` of the ClusterPolicy. The rule looks at rules beside a ClusterPolicy; where the ConfigMap is
+among the files, it is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from validator.facts.dcgm import SERVED
+from validator.fields import items, mapping, text
+from validator.model import Project, Resource
+from validator.rule import Context, Problem, rule
+from validator.source import Place
+
+METRIC = re.compile(r"\bDCGM_(?:FI|EXP)_[A-Z0-9_]+\b")
+
+
+@rule(
+    code="GO012",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "NVIDIA/gpu-operator v26.7.0 assets/state-dcgm-exporter/0800_daemonset.yaml: dcp-metrics-included.csv",
+        "NVIDIA/dcgm-exporter etc/dcp-metrics-included.csv: what is commented out is not served",
+    ),
+    needs=("PrometheusRule",),
+)
+def alert_on_metric_not_exported(resource: Resource, context: Context) -> Iterator[Problem]:
+    """Alerts on metrics that dcgm-exporter does not serve."""
+    served = _served(context.project) if resource.kind == "PrometheusRule" else None
+    if served is None:
+        return
+    for expression, at in _expressions(resource):
+        for metric in dict.fromkeys(METRIC.findall(expression)):
+            if metric not in served:
+                yield Problem(
+                    at,
+                    f"dcgm-exporter does not serve {metric} as the ClusterPolicy runs it: this is never true",
+                    "list it in a ConfigMap that `dcgmExporter.config.name` names",
+                )
+
+
+def _served(project: Project) -> frozenset[str] | None:
+    """The metrics that are served, None where the files do not say."""
+    for policy in project.of_kind("ClusterPolicy"):
+        exporter = mapping(policy.tree, "spec", "dcgmExporter")
+        if exporter.get("enabled") is False:
+            return None
+        name = text(exporter, "config", "name")
+        variables = [text(entry, "name") for entry in items(exporter, "env")]
+        if not name:
+            return None if "DCGM_EXPORTER_COLLECTORS" in variables else SERVED
+        lists = [one for one in project.of_kind("ConfigMap") if one.name == name]
+        return frozenset(METRIC.findall(_uncommented(mapping(lists[0].tree, "data")))) if lists else None
+    return None
+
+
+def _uncommented(data: dict[str, Any]) -> str:
+    lines = "\n".join(str(value) for value in data.values()).split("\n")
+    return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+
+
+def _expressions(resource: Resource) -> Iterator[tuple[str, Place]]:
+    for number, group in enumerate(items(resource.tree, "spec", "groups")):
+        for index, one in enumerate(items(group, "rules")):
+            if text(one, "expr"):
+                yield text(one, "expr"), resource.at.child("spec", "groups", number, "rules", index, "expr")

@@ -1,0 +1,1 @@
+"""SI: a run beside the site that it is to run on, with `--site`."""

@@ -1,0 +1,55 @@
+"""A pod attaches a network that the site does not have, so it cannot be created.
+
+Multus looks for the NetworkAttachmentDefinition in the namespace that the annotation names, or in that of the pod.
+Where it is not there, the pod gets the event `NoNetworkFound` and stays in `ContainerCreating`; the other pods of the
+run hold their GPUs and wait.
+
+The rule speaks where the site makes networks or names them for its runs: `networks.networks`, `gpu.sriov.networks` and
+`fabric.networks`. What is there from elsewhere belongs into the parameter `known_networks`, as `name` or
+`namespace/name`. Networks in the files that are linted count too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from validator.aspects import multus, sites
+from validator.aspects.networks import Name, advice, defined, written
+from validator.model import Pod
+from validator.rule import Context, Problem, rule
+
+
+class Parameters(NamedTuple):
+    """`known_networks`: networks of the cluster that the site does not name, as `name` or `namespace/name`."""
+
+    known_networks: tuple[str, ...] = ()
+
+
+@rule(
+    code="SI002",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=("k8snetworkplumbingwg/multus-cni v4.3.0 pkg/k8sclient/k8sclient.go: getKubernetesDelegate",),
+    parameters=Parameters(),
+    needs=("k8s.v1.cni.cncf.io",),
+    of_site=True,
+)
+def site_network_unknown(pod: Pod, context: Context) -> Iterator[Problem]:
+    """Networks that the site does not have."""
+    if context.site is None or context.run is None or not context.site.networks:
+        return
+    of_site = [Name(network.namespace, network.name) for network in context.site.networks]
+    known = {*of_site, *defined(context.project), *written(context.parameters.known_networks)}
+    own = sites.namespace(context.run)
+    for attachment in multus.attachments(pod):
+        namespace = attachment.namespace or own
+        if attachment.name and not any(one.fits(namespace, attachment.name) for one in known):
+            names = ", ".join(sorted("/".join(part for part in one if part) for one in of_site))
+            yield Problem(
+                sites.attachment_place(context.run, pod, attachment.name),
+                f"the site has no network `{attachment.name}`" + (f" in namespace {namespace}" if namespace else ""),
+                advice(attachment.name, known, f"it has {names}"),
+                related=((context.site.networks[0].at, f"the site's networks: {names}"),),
+            )
