@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from validator import __version__
-from validator.cli.errors import NothingLintedError
+from validator.cli.errors import EndError
 from validator.exit_codes import BUG, CLEAN, INTERRUPTED, USAGE
 from validator.mistake import MistakeError
 
@@ -18,6 +18,7 @@ COMMANDS = {
     "fix": "Correct what can be corrected, and keep everything else as it is.",
     "explain": "Show the page of a rule: the fact behind it, and what to write instead.",
     "rules": "List the rules.",
+    "run": "Run the values of a training job on this machine, without a cluster.",
     "audit": "Say what is wrong with the runs that are live in a cluster.",
     "baseline": "Write down what is found today, so that only new findings count.",
     "schema": "Print the JSON Schema of the configuration or of the JSON output.",
@@ -34,6 +35,7 @@ place, its reason and its fix.
   helm template run . | trainyard lint -       what a chart renders
   trainyard fix --diff run.yaml                what a fix would change
   trainyard explain nccl-word-boolean          why
+  trainyard run -f run.yaml --local            the run itself, on this machine
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage or configuration, 3 nothing was linted.
 """
@@ -91,7 +93,7 @@ def main(arguments: list[str] | None = None) -> int:
         return USAGE
     except click.ClickException as error:
         error.show()
-        return error.exit_code if isinstance(error, NothingLintedError) else USAGE
+        return error.exit_code if isinstance(error, EndError) else USAGE
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:

@@ -1,0 +1,314 @@
+"""`trainyard run --local`: what it refuses, what it says, and runs of a few seconds under the real torchrun."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.validator.processes import left_behind
+from validator import cli
+
+ROOT = Path(__file__).parents[2]
+MARK = "TRAINYARD_TEST_RUN"
+# A run takes seconds; whoever needs this long hangs.
+TIMEOUT_SECONDS = 180
+
+SUM = """
+import json, os, sys
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+total = torch.tensor([dist.get_rank() + 1.0])
+dist.all_reduce(total)
+with open(os.path.join(sys.argv[2], f"rank-{dist.get_rank()}.json"), "w") as file:
+    json.dump({"total": total.item(), "size": dist.get_world_size(), "cache": os.environ["CACHE"]}, file)
+print("total", total.item())
+dist.destroy_process_group()
+"""
+FAIL = """
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+if dist.get_rank() == 1:
+    raise SystemExit("rank 1 gives up")
+dist.all_reduce(torch.zeros(1))
+"""
+WAIT = """
+import time
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+print("ready")
+time.sleep(600)
+"""
+
+Result = tuple[int, str, str]
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def trainyard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    """The command in this process, in an empty folder: for what starts no run."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(values: str, *arguments: str) -> Result:
+        Path("run.yaml").write_text(values)
+        capfd.readouterr()
+        code = cli.main(["run", "-f", "run.yaml", *arguments])
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        return code, out, err
+
+    return call
+
+
+class Runs:
+    """The command in a process of its own, in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._started: list[subprocess.Popen[str]] = []
+
+    def start(self, *arguments: str, **texts: str) -> subprocess.Popen[str]:
+        """Start the command, with these texts as files."""
+        for name, text in texts.items():
+            (self.folder / name.replace("_", ".")).write_text(text)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "validator", "run", "-f", "run.yaml", "--local", *arguments],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT), MARK: str(self.folder)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._started.append(process)
+        return process
+
+    def __call__(self, *arguments: str, **texts: str) -> Result:
+        """Run the command to its end, of which nothing is left."""
+        return self.finish(self.start(*arguments, **texts))
+
+    def finish(self, process: subprocess.Popen[str]) -> Result:
+        """Wait for the end of a command."""
+        out, err = process.communicate(timeout=TIMEOUT_SECONDS)
+        assert left_behind(MARK, str(self.folder)) == []
+        return process.returncode, out, err
+
+    def stop(self) -> None:
+        """End what a test has not waited for."""
+        for process in self._started:
+            if process.poll() is None:
+                process.terminate()
+                process.communicate(timeout=TIMEOUT_SECONDS)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Runs]:
+    """The command in an empty folder."""
+    runs = Runs(tmp_path)
+    yield runs
+    runs.stop()
+
+
+def test_two_nodes_train_together_with_folders_in_the_place_of_volumes(run: Runs) -> None:
+    values = """
+    train: {script: sum.py, args: [--out, /checkpoints]}
+    env: {CACHE: /scratch/cache}
+    scratch: {enabled: true}
+    """
+    code, out, err = run(run_yaml=values, sum_py=SUM)
+    assert code == 0, err
+    assert sorted(out.splitlines()) == ["[node-0] total 3.0", "[node-1] total 3.0"]
+    for rank in range(2):
+        told = json.loads((run.folder / f"runs/run/checkpoints/rank-{rank}.json").read_text())
+        assert told == {"total": 3.0, "size": 2, "cache": str(run.folder / f"runs/run/node-{rank}/scratch/cache")}
+
+
+def test_a_program_that_fails_ends_the_run_with_1_and_the_name_of_its_node(run: Runs) -> None:
+    code, _, err = run(run_yaml="train: {script: fail.py, args: []}", fail_py=FAIL)
+    assert code == 1
+    assert "[node-1] rank 1 gives up\n" in err
+    assert "node-1 ended with status 1" in err.splitlines()[-1]
+
+
+def test_sigterm_ends_all_processes_of_all_nodes(run: Runs) -> None:
+    process = run.start(run_yaml="{processesPerNode: 2, train: {script: wait.py, args: []}}", wait_py=WAIT)
+    assert process.stdout is not None
+    ready = [process.stdout.readline() for _ in range(4)]
+    assert sorted(ready) == ["[node-0] ready\n"] * 2 + ["[node-1] ready\n"] * 2
+    process.send_signal(signal.SIGTERM)
+    code, _, err = run.finish(process)
+    assert code == 128 + signal.SIGTERM
+    assert "SIGTERM to all nodes, SIGKILL in 60 s" in err
+
+
+def test_the_reference_trainer_trains_from_the_charts_defaults(run: Runs) -> None:
+    code, out, err = run("--set", "train.args=[--epochs, 1, --checkpoint-dir, /checkpoints]", run_yaml="{}")
+    assert code == 0, err
+    assert "[node-0] finished: epochs=1" in out
+    assert any((run.folder / "runs/run/checkpoints").iterdir())
+
+
+def test_whoever_stops_reading_ends_the_run(run: Runs) -> None:
+    values = (
+        "{launcher: command, nodes: 1, train: {module: '', command: [python3, -c, 'while True: print(1)'], args: []}}"
+    )
+    process = run.start(run_yaml=values)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "[node-0] 1\n"
+    process.stdout.close()
+    assert process.wait(timeout=TIMEOUT_SECONDS) == 130
+    assert left_behind(MARK, str(run.folder)) == []
+
+
+def test_without_local_it_says_how_a_run_is_installed_in_a_cluster(trainyard: Command) -> None:
+    code, out, err = trainyard("{}")
+    assert (code, out) == (2, "")
+    assert "`helm install NAME charts/training-job -f run.yaml`; add --local" in err
+
+
+def test_a_dry_run_starts_nothing_and_prints_what_a_shell_can_run(trainyard: Command, tmp_path: Path) -> None:
+    fake = tmp_path / "fake python"
+    fake.write_text('#!/bin/sh\necho "$LOG $*" >> "$0.log"\n')
+    fake.chmod(0o755)
+    values = "{env: {LOG: it's $x}, train: {args: [a b], config: {epochs: 2}}}"
+    code, out, err = trainyard(values, "--local", "--dry-run", "--python", str(fake))
+    assert code == 0, err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fake python", "run.yaml"]
+    subprocess.run(["sh", "-eu", "-c", out], check=True, timeout=TIMEOUT_SECONDS)
+    first, second = sorted((tmp_path / "fake python.log").read_text().splitlines())
+    assert first.startswith("it's $x -m torch.distributed.run --nnodes=2 --nproc-per-node=1 ")
+    config = tmp_path / "runs/run/node-0/etc/trainyard/trainer.json"
+    assert first.endswith(f"-m trainer --config {config} a b")
+    assert second == first.replace("node-0", "node-1")
+    assert json.loads(config.read_text()) == {"epochs": 2}
+
+
+def test_values_that_the_chart_refuses_end_with_2_and_their_places(trainyard: Command) -> None:
+    code, out, err = trainyard("nodes: four\nenv:\n  A: 1\n", "--local", "--set", "trian.args=[]")
+    assert (code, out) == (2, "")
+    assert "run.yaml:1:8: error HV010 values-refused: `nodes` takes an integer of at least 1" in err
+    assert "--set trian.args:1:2: warning HV005 values-unknown-key" in err
+    assert err.endswith("Error: Helm would render nothing with these values, so there is nothing to run\n")
+
+
+def test_what_the_templates_refuse_ends_with_2_whatever_is_allowed(trainyard: Command) -> None:
+    code, _, err = trainyard("env:\n  RANK: 1  # trainyard: allow values-refused: it is mine\n", "--local")
+    assert code == 2
+    assert "run.yaml:2:" in err
+    assert "env.RANK: the training operator sets it in every pod" in err
+
+
+def test_text_that_is_no_yaml_ends_with_2(trainyard: Command) -> None:
+    code, _, err = trainyard("nodes: [", "--local")
+    assert code == 2
+    assert "run.yaml:1:" in err
+
+
+def test_what_would_fail_on_a_cluster_is_said_and_keeps_nobody_from_trying(trainyard: Command) -> None:
+    code, out, err = trainyard("nccl:\n  NCCL_SHM_DISABLE: 'true'\n", "--local", "--dry-run")
+    assert code == 0
+    assert "run.yaml:2:21: error NC005 nccl-word-boolean" in err
+    assert "1 error for a cluster, where this would fail; `trainyard lint run.yaml` says more" in err
+    assert "NCCL_SHM_DISABLE=true" in out
+
+
+def test_a_later_file_and_then_a_setting_wins(trainyard: Command) -> None:
+    Path("more.yaml").write_text("{nodes: 3, processesPerNode: 3}")
+    _, out, err = trainyard("nodes: 4", "-f", "more.yaml", "--set", "processesPerNode=2", "--local", "--dry-run")
+    assert "--nnodes=3 --nproc-per-node=2" in out
+    assert "run: 3 x 2 processes, volumes in runs/run" in err
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [("nodes", "write NAME=VALUE"), ("=1", "write NAME=VALUE"), ("train.args=[", "is no YAML")],
+)
+def test_a_setting_that_cannot_be_read_ends_with_2(trainyard: Command, setting: str, reason: str) -> None:
+    code, _, err = trainyard("{}", "--local", "--set", setting)
+    assert code == 2
+    assert reason in err
+
+
+def test_a_dot_in_a_name_of_a_setting_has_a_backslash(trainyard: Command) -> None:
+    setting = r"resources.limits.nvidia\.com/gpu=2"
+    _, _, err = trainyard("{}", "--local", "--dry-run", "--set", setting)
+    assert "values-unknown-key" not in err
+
+
+def test_another_kind_ends_with_2_and_what_is_possible(trainyard: Command) -> None:
+    code, _, err = trainyard("{kind: MPIJob, train: {command: [train]}}", "--local")
+    assert code == 2
+    assert "PyTorchJob or TrainJob" in err
+
+
+def test_a_release_is_named_by_its_file_and_names_its_folder(trainyard: Command) -> None:
+    Path("7 My_Run.yaml").write_text("{}")
+    code = cli.main(["run", "-f", "7 My_Run.yaml", "--local", "--dry-run"])
+    assert code == 0
+    assert "runs/my-run/checkpoints" in trainyard("{}", "--local", "--dry-run", "--release", "my-run")[1]
+    assert "--rdzv-id=run " in trainyard("{}", "--local", "--dry-run")[1]
+
+
+@pytest.fixture(scope="session")
+def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python without any package."""
+    folder = tmp_path_factory.mktemp("bare")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    return folder / "bin" / "python"
+
+
+def test_a_python_without_torch_ends_with_3_and_what_to_install(trainyard: Command, bare_python: Path) -> None:
+    code, _, err = trainyard("train: {script: run.yaml}", "--local", "--python", str(bare_python))
+    assert code == 3
+    assert f"{bare_python} has no torch: `{bare_python} -m pip install torch` installs it" in err
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "arguments", "reason"),
+    [
+        ("{}", ["--python", "/no/python"], "/no/python cannot be started"),
+        ("{}", ["--python", "/bin/false"], "/bin/false is no Python that works"),
+        ("train: {module: no_such_module.train}", [], "finds no module no_such_module from here"),
+        ("train: {script: /app/train.py}", [], "--set train.script=train.py"),
+        ("{launcher: command, train: {command: [/opt/train]}}", [], "/opt/train is in the image"),
+        (
+            "{scratch: {enabled: true}, dataset: {source: s3, volume: scratch, path: a, s3: {url: 's3://b/a'}}}",
+            [],
+            "put s3://b/a into runs/run/scratch/a",
+        ),
+    ],
+    ids=["no Python", "no Python that works", "module", "script", "program", "data"],
+)
+def test_what_is_missing_ends_with_3_and_where_it_belongs(
+    trainyard: Command, values: str, arguments: list[str], reason: str
+) -> None:
+    code, out, err = trainyard(values, "--local", *arguments)
+    assert (code, out) == (3, "")
+    assert reason in err
+
+
+def test_data_that_are_there_are_used(trainyard: Command) -> None:
+    values = "{scratch: {enabled: true}, dataset: {source: s3, volume: scratch, path: a, s3: {url: 's3://b/a'}}}"
+    Path("runs/run/scratch/a").mkdir(parents=True)
+    Path("runs/run/scratch/a/1.tar").touch()
+    code, _, err = trainyard(values, "--local", "--python", "/no/python")
+    assert code == 3
+    assert "dataset" not in err
+
+
+def test_a_folder_that_cannot_be_made_ends_with_2(trainyard: Command) -> None:
+    values = "{launcher: command, train: {module: '', command: [python3, -c, pass], args: []}}"
+    code, _, err = trainyard(values, "--local", "--directory", "run.yaml/x")
+    assert code == 2
+    assert "--directory:" in err

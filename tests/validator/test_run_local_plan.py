@@ -1,0 +1,321 @@
+"""What a local run starts for values: pure, so no process and no folder is needed to look at it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from validator.local import job, notes, plan
+from validator.local.errors import RefusedError
+from validator.local.machine import Machine
+from validator.local.node import Node
+
+CI = Path("charts/training-job/ci")
+HERE = Path("/runs/digits")
+TORCHRUN = ("python", "-m", "torch.distributed.run")
+GPUS = ("0", "1", "2", "3")
+EIGHT = "resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}"
+
+
+def machine(*gpus: str, **environment: str) -> Machine:
+    """A machine with these accelerators and variables."""
+    return Machine("python", 29500, gpus, "lo", environment)
+
+
+def wanted(text: str, **chosen: Any) -> job.Job:
+    """The job of values, with these arguments of the program unless there are others."""
+    own = yaml.safe_load(text)
+    train = {"args": ["--seed", 1, "--out", "/checkpoints"], **own.get("train", {})}
+    return job.read({**own, "train": train}, "digits", **chosen)
+
+
+def planned(text: str, here: Machine | None = None, **chosen: Any) -> plan.Plan:
+    """The plan for values."""
+    return plan.make(wanted(text, **chosen), here or machine(), HERE)
+
+
+def nodes(text: str, here: Machine | None = None, **chosen: Any) -> tuple[Node, ...]:
+    """The nodes of a plan."""
+    return planned(text, here, **chosen).nodes
+
+
+def said(text: str, here: Machine | None = None, **chosen: Any) -> str:
+    """What is said of a run before it starts."""
+    found, here = wanted(text, **chosen), here or machine()
+    return "\n".join(notes.notes(found, here, plan.make(found, here, HERE)))
+
+
+def test_each_node_of_the_values_is_a_torchrun_that_meets_the_others_here() -> None:
+    first, second = nodes("{nodes: 2, processesPerNode: 3}")
+    assert (first.name, second.name) == ("node-0", "node-1")
+    assert first.argv == second.argv
+    assert first.argv == (
+        *(*TORCHRUN, "--nnodes=2", "--nproc-per-node=3", "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:29500"),
+        *("--rdzv-id=digits", "--local-addr=127.0.0.1"),
+        *("-m", "trainer", "--seed", "1", "--out", "/runs/digits/checkpoints"),
+    )
+
+
+def test_a_trainjob_and_a_run_of_workers_alone_start_what_a_pytorchjob_starts() -> None:
+    assert nodes("kind: TrainJob") == nodes("layout: worker-only") == nodes("{}")
+
+
+def test_nodes_and_processes_of_the_command_line_win() -> None:
+    (node,) = nodes("{nodes: 4, processesPerNode: 8}", nodes=1, processes=2)
+    assert {"--nnodes=1", "--nproc-per-node=2"} < set(node.argv)
+
+
+@pytest.mark.parametrize("processes", ["auto", "gpu", "cpu"])
+def test_torchrun_counts_the_devices_where_the_values_say_so(processes: str) -> None:
+    assert f"--nproc-per-node={processes}" in nodes(f"processesPerNode: {processes}", machine(*GPUS))[0].argv
+
+
+def test_an_elastic_run_has_its_fewest_nodes_unless_others_are_named() -> None:
+    text = "{nodes: 4, elastic: {enabled: true, minNodes: 2, maxRestarts: 5}}"
+    assert len(nodes(text)) == 2
+    assert len(nodes(text, nodes=3)) == 3
+    assert {"--nnodes=2", "--max-restarts=5"} < set(nodes(text)[0].argv)
+
+
+def test_options_of_torchrun_stay_but_for_those_that_say_how_nodes_meet() -> None:
+    text = """
+    torchrun:
+      args: [--tee=3, --standalone, --rdzv_endpoint, other:1, --node-rank=0, --log-dir, /checkpoints/logs]
+    """
+    assert nodes(text)[0].argv[3:6] == ("--tee=3", "--log-dir", "/runs/digits/checkpoints/logs")
+    assert "--nnodes=2" in nodes(text)[0].argv[6:]
+
+
+def test_words_arrive_as_they_are_written() -> None:
+    (node, _) = nodes("train: {script: train.py, args: ['costs $(nproc) & 5$', --rate, 0.0003, true]}")
+    assert node.argv[-5:] == ("train.py", "costs $(nproc) & 5$", "--rate", "0.0003", "true")
+
+
+def test_what_pods_share_is_one_folder_and_what_each_has_is_one_for_each_node() -> None:
+    text = """
+    volumes:
+      team: {claim: team-data, mountPath: /data}
+      own: {emptyDir: {}, mountPath: /cache}
+    scratch: {enabled: true, source: ephemeral}
+    """
+    first, second = nodes(text)
+    assert set(first.folders) & set(second.folders) == {HERE / "checkpoints", HERE / "data"}
+    assert set(second.folders) - set(first.folders) == {HERE / "node-1/cache", HERE / "node-1/scratch"}
+
+
+def test_the_machines_own_tmp_and_shared_memory_are_used() -> None:
+    own = {"TORCHINDUCTOR_CACHE_DIR": "/tmp/inductor", "BUFFER": "/dev/shm/x"}  # noqa: S108
+    (node, _) = nodes(yaml.safe_dump({"env": own}))
+    assert own.items() <= node.environment.items()
+    assert node.folders == (HERE / "checkpoints",)
+
+
+def test_variables_keep_their_values_and_have_folders_of_this_machine() -> None:
+    text = """
+    env: {LOG: debug, CACHE: /checkpoints/cache, PYTHONPATH: "/checkpoints/a:/opt/b", PRICE: "$5 $(X)"}
+    """
+    assert nodes(text)[0].environment == {
+        "LOG": "debug",
+        "CACHE": "/runs/digits/checkpoints/cache",
+        "PYTHONPATH": "/runs/digits/checkpoints/a:/opt/b",
+        "PRICE": "$5 $(X)",
+        "OMP_NUM_THREADS": "1",
+        "GLOO_SOCKET_IFNAME": "lo",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def test_a_user_has_a_home_here_unless_the_values_name_another() -> None:
+    assert "HOME" not in nodes("{}")[0].environment
+    assert nodes("env: {HOME: /checkpoints/home}")[0].environment["HOME"] == "/runs/digits/checkpoints/home"
+
+
+def test_threads_are_those_of_the_values_or_one() -> None:
+    assert nodes("env: {OMP_NUM_THREADS: 4}")[0].environment["OMP_NUM_THREADS"] == "4"
+    assert nodes("env: {OMP_NUM_THREADS: null}")[0].environment["OMP_NUM_THREADS"] == "1"
+
+
+def test_an_interface_that_whoever_starts_it_has_chosen_stays() -> None:
+    assert "GLOO_SOCKET_IFNAME" not in nodes("{}", machine(GLOO_SOCKET_IFNAME="eth1"))[0].environment
+
+
+def test_the_network_of_the_cluster_is_left_out_and_said_once() -> None:
+    text = """
+    nccl: {NCCL_DEBUG: WARN, NCCL_IB_HCA: mlx5, NCCL_SOCKET_IFNAME: eth0}
+    env: {GLOO_SOCKET_IFNAME: eth0, LOG: x}
+    """
+    assert nodes(text)[0].environment.keys() >= {"NCCL_DEBUG", "LOG"}
+    assert nodes(text)[0].environment["GLOO_SOCKET_IFNAME"] == "lo"
+    expected = "left out, as only the cluster has that network: GLOO_SOCKET_IFNAME, NCCL_IB_HCA, NCCL_SOCKET_IFNAME"
+    assert said(text) == expected
+
+
+@pytest.mark.parametrize("profile", ["eks-efa", "gke-tcpxo", "onprem-roce"])
+def test_nothing_of_a_fabric_is_left(profile: str) -> None:
+    text = (CI / f"fabric-{profile}-values.yaml").read_text()
+    without = yaml.safe_dump({key: value for key, value in yaml.safe_load(text).items() if key != "fabric"})
+    assert nodes(text) == nodes(without)
+
+
+def test_variables_of_secrets_are_asked_for_by_name_unless_they_are_exported() -> None:
+    text = """
+    envSecrets: {HUB_LOGIN: {secret: hugging-face, key: token}}
+    envFrom: {secrets: [keys], configMaps: [defaults]}
+    """
+    advice = "HUB_LOGIN is key token of Secret hugging-face on the cluster: export HUB_LOGIN for the program to have it"
+    assert advice in said(text)
+    assert "Secret keys gives variables" in said(text)
+    assert "ConfigMap defaults gives variables" in said(text)
+    assert advice not in said(text, machine(HUB_LOGIN="x"))
+
+
+def test_files_of_the_release_name_the_folders_of_their_node() -> None:
+    text = """
+    launcher: deepspeed
+    deepspeed: {zeroStage: 3, offload: {params: nvme}, config: {tensorboard: {output_path: /checkpoints/tb}}}
+    """
+    for node in nodes(text):
+        path = HERE / node.name / "etc/trainyard/deepspeed.json"
+        assert node.argv[-2:] == ("--deepspeed_config", str(path))
+        config = json.loads(node.files[path])
+        assert config["zero_optimization"]["offload_param"]["nvme_path"] == f"/runs/digits/{node.name}/scratch"
+        assert config["tensorboard"]["output_path"] == "/runs/digits/checkpoints/tb"
+        assert path.parent in node.folders
+
+
+def test_the_batch_of_deepspeed_is_that_of_the_nodes_that_run() -> None:
+    text = "{launcher: deepspeed, processesPerNode: 4, deepspeed: {microBatchPerGpu: 3}}"
+    (node,) = nodes(text, nodes=1, processes=2)
+    (config,) = map(json.loads, node.files.values())
+    assert config["train_batch_size"] == 6
+
+
+def test_fields_of_the_reference_trainer_have_folders_of_this_machine() -> None:
+    (node, _) = nodes("train: {config: {checkpoint_dir: /checkpoints/a}}")
+    path = HERE / "node-0/etc/trainyard/trainer.json"
+    assert node.argv[-6:-4] == ("--config", str(path))
+    assert json.loads(node.files[path]) == {"checkpoint_dir": "/runs/digits/checkpoints/a"}
+
+
+def test_accelerate_is_told_where_its_nodes_meet_and_which_one_it_is() -> None:
+    text = "{launcher: accelerate, processesPerNode: 2, accelerate: {args: [--tee=3]}, train: {script: train.py}}"
+    second = nodes(text)[1]
+    assert second.argv[:8] == (
+        *("python", "-m", "accelerate.commands.launch"),
+        "--config_file=/runs/digits/node-1/etc/trainyard/accelerate.json",
+        *("--main_process_ip=127.0.0.1", "--main_process_port=29500", "--machine_rank=1", "--tee=3"),
+    )
+    assert json.loads(next(iter(second.files.values())))["num_processes"] == 4
+    assert second.environment["ACCELERATE_USE_CPU"] == "true"
+    assert not {"MASTER_ADDR", "RANK", "WORLD_SIZE"} & second.environment.keys()
+
+
+def test_a_command_has_the_variables_of_the_operator() -> None:
+    text = "{launcher: command, nodes: 3, train: {command: [python3, -u], module: '', script: train.py}}"
+    last = nodes(text)[2]
+    assert last.argv == ("python", "-u", "train.py", "--seed", "1", "--out", "/runs/digits/checkpoints")
+    launch = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500", "RANK": "2", "WORLD_SIZE": "3"}
+    assert launch.items() <= last.environment.items()
+
+
+def test_what_must_be_here_is_named() -> None:
+    assert planned("{}").modules == ("torch", "trainer")
+    assert planned("{launcher: deepspeed, train: {module: a.b}}").modules == ("torch", "deepspeed", "a")
+    script = planned("{launcher: accelerate, train: {script: /checkpoints/train.py}}")
+    assert (script.modules, script.script) == (("torch", "accelerate"), "/runs/digits/checkpoints/train.py")
+    program = planned("{launcher: command, train: {command: [/opt/train]}}")
+    assert (program.modules, program.script, program.program) == ((), None, "/opt/train")
+
+
+def test_a_data_set_is_in_the_folder_of_its_volume_which_all_nodes_share() -> None:
+    text = """
+    scratch: {enabled: true}
+    dataset: {source: http, volume: scratch, path: a/b, http: {urls: [https://x.org/1, https://x.org/2]}}
+    """
+    found = planned(text)
+    assert found.data == plan.Contents(HERE / "scratch/a/b", "/scratch/a/b", "https://x.org/1 and 1 more")
+    assert found.nodes[0].folders == found.nodes[1].folders
+
+
+def test_volumes_that_are_full_on_the_cluster_are_named() -> None:
+    text = """
+    checkpoints: {existingClaim: old}
+    volumes:
+      data: {nfs: {server: files, path: /exports}, mountPath: /data, readOnly: true}
+      new: {create: {size: 1Gi}, mountPath: /new}
+    """
+    found = [(one.path, one.what) for one in planned(text).contents]
+    assert found == [("/checkpoints", "claim old"), ("/data", "files:/exports")]
+    assert "/data is files:/exports on the cluster: put what the program needs of it into /runs/digits/data" in said(
+        text
+    )
+
+
+def test_each_node_has_gpus_of_its_own() -> None:
+    found = nodes(f"{EIGHT}\nprocessesPerNode: 2", machine(*GPUS))
+    assert [node.environment["CUDA_VISIBLE_DEVICES"] for node in found] == ["0,1", "2,3"]
+
+
+def test_gpus_that_are_already_chosen_are_shared_out() -> None:
+    found = nodes(f"{EIGHT}\nprocessesPerNode: gpu", machine("GPU-a", "GPU-c"))
+    assert [node.environment["CUDA_VISIBLE_DEVICES"] for node in found] == ["GPU-a", "GPU-c"]
+
+
+def test_a_run_without_gpus_sees_none_as_on_the_cluster() -> None:
+    assert nodes("{}", machine(*GPUS))[0].environment["CUDA_VISIBLE_DEVICES"] == ""
+    assert "CUDA_VISIBLE_DEVICES" not in nodes("{}")[0].environment
+
+
+def test_a_run_for_gpus_is_on_cpu_where_there_is_none_and_says_so() -> None:
+    text = f"{EIGHT}\nprocessesPerNode: 8"
+    assert "--nproc-per-node=8" in nodes(text)[0].argv
+    assert "this machine has no GPU: 2 x 8 processes run on CPU, by gloo" in said(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "here", "reason"),
+    [
+        (f"{EIGHT}\nprocessesPerNode: 8", machine(*GPUS), "add --nodes 1 --processes-per-node 4"),
+        (f"{EIGHT}\nprocessesPerNode: gpu", machine(), "add --processes-per-node 1"),
+        ("{kind: MPIJob, train: {command: [train]}}", machine(), "PyTorchJob or TrainJob"),
+        ("{env: {RANK: 1}}", machine(), "the training operator sets it"),
+    ],
+    ids=["too few GPUs", "no GPU to count", "another kind", "refused by the chart"],
+)
+def test_what_cannot_run_here_is_refused_with_what_to_write(text: str, here: Machine, reason: str) -> None:
+    with pytest.raises(RefusedError, match=reason):
+        nodes(text, here)
+
+
+def test_every_node_serves_its_metrics_on_a_port_of_its_own() -> None:
+    text = """
+    metrics: {enabled: true, port: 9000}
+    train: {args: [--serve-port, 9000, --port=9000, --seed, 9000], config: {metrics_port: 9000, steps: 9000}}
+    """
+    first, second = nodes(text)
+    assert first.argv[-5:] == ("--serve-port", "9000", "--port=9000", "--seed", "9000")
+    assert second.argv[-5:] == ("--serve-port", "9001", "--port=9001", "--seed", "9000")
+    assert json.loads(next(iter(second.files.values()))) == {"metrics_port": 9001, "steps": 9000}
+    assert "their metrics are on 9000 to 9001" in said(text)
+
+
+@pytest.mark.parametrize("path", sorted(CI.glob("*.yaml")), ids=lambda path: path.stem)
+def test_all_values_of_torch_that_the_chart_takes_have_a_plan(path: Path) -> None:
+    text = path.read_text()
+    if yaml.safe_load(text).get("kind", "PyTorchJob") in job.KINDS:
+        found = planned(text)
+        assert found.nodes
+        assert str(HERE / "checkpoints") not in {node.name for node in found.nodes}
+        for node in found.nodes:
+            for words in (node.argv, node.environment.values()):
+                assert not [word for word in words if word.startswith(("/etc/trainyard", "$("))]
+
+
+def test_the_grace_period_is_that_of_the_pods() -> None:
+    assert planned("{}").grace_seconds == 60
+    assert planned("{terminationGracePeriodSeconds: null, saveSeconds: 100}").grace_seconds == 130
+    assert planned("terminationGracePeriodSeconds: null").grace_seconds == 30

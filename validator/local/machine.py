@@ -1,0 +1,60 @@
+"""What this machine has: accelerators, a free port, an interface to itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Machine(NamedTuple):
+    """What a plan has to know of this machine.
+
+    `gpus` are the accelerators, by the names that CUDA_VISIBLE_DEVICES gives them; `port` is a free one.
+    """
+
+    python: str
+    port: int
+    gpus: tuple[str, ...]
+    loopback: str | None
+    environment: Mapping[str, str]
+
+
+def here(python: str) -> Machine:
+    """This machine. Nothing is started to find out."""
+    return Machine(python, _free_port(), _gpus(), _loopback(), os.environ)
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+    return port
+
+
+def _gpus() -> tuple[str, ...]:
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return tuple(name.strip() for name in visible.split(",") if name.strip() not in ("", "-1"))
+    # In a container these are the devices that it was given, and not all that the driver knows.
+    nvidia = [path for path in Path("/dev").glob("nvidia*") if re.fullmatch(r"nvidia\d+", path.name)]
+    return tuple(map(str, range(len(nvidia) or _amd_gpus())))
+
+
+def _amd_gpus() -> int:
+    """The driver has a node for each processor, and only accelerators have an identifier other than 0."""
+    count = 0
+    for path in Path("/sys/class/kfd/kfd/topology/nodes").glob("*/gpu_id"):
+        with contextlib.suppress(OSError):
+            count += path.read_text().strip() != "0"
+    return count
+
+
+def _loopback() -> str | None:
+    """The name of the interface to this machine itself: `lo` on Linux, `lo0` on macOS."""
+    names = [name for _, name in socket.if_nameindex()]
+    return next((name for name in ("lo", "lo0") if name in names), None)

@@ -1,0 +1,128 @@
+"""One pod of a run as a process of this machine: its command, its variables and its files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from validator.local import environment, ports
+from validator.local.job import Job
+from validator.local.machine import Machine
+from validator.local.paths import Folders
+
+HOST = "127.0.0.1"
+# How the nodes meet is said here, whatever the values say of it.
+_MEETING = re.compile(
+    r"--(nnodes|nproc-per-node|node-rank|rdzv-(backend|endpoint|id)|master-(addr|port)|local-addr|standalone)"
+)
+_PYTHON = re.compile(r"python(3(\.\d+)?)?")
+
+
+class Node(NamedTuple):
+    """What stands for a pod: a command, and the variables that it has beside those of whoever starts it.
+
+    `folders` must be there when it starts, and `files` with their texts.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    environment: dict[str, str]
+    folders: tuple[Path, ...]
+    files: dict[Path, str]
+
+
+class Builder:
+    """Makes the node with this number of a job. `mounts` are its folders by their paths in the pod."""
+
+    def __init__(self, job: Job, machine: Machine, index: int, mounts: dict[str, Path]) -> None:
+        self._job, self._machine, self._index = job, machine, index
+        self._mounts, self._folders = mounts, Folders(mounts)
+
+    def node(self, visible: tuple[str, ...]) -> Node:
+        """The node, which has these accelerators."""
+        launchers = {"command": self._command, "accelerate": self._accelerate}
+        launcher = launchers.get(self._job.launcher, self._torchrun)()
+        return Node(
+            name=f"node-{self._index}",
+            argv=(*launcher, *self._words(self._job.program)),
+            environment=self._environment(visible),
+            folders=tuple(self._mounts.values()),
+            files=dict(self._files()),
+        )
+
+    def _torchrun(self) -> tuple[str, ...]:
+        job = self._job
+        restarts = (f"--max-restarts={job.restarts}",) if job.restarts else ()
+        return (
+            *(self._machine.python, "-m", "torch.distributed.run"),
+            *self._words(tuple(_without_meeting(job.options))),
+            *(f"--nnodes={job.nodes}", f"--nproc-per-node={job.processes}"),
+            *("--rdzv-backend=c10d", f"--rdzv-endpoint={HOST}:{self._machine.port}", f"--rdzv-id={job.release}"),
+            *(f"--local-addr={HOST}", *restarts),
+        )
+
+    def _accelerate(self) -> tuple[str, ...]:
+        return (
+            *(self._machine.python, "-m", "accelerate.commands.launch"),
+            self._folders.word("--config_file=/etc/trainyard/accelerate.json"),
+            *(f"--main_process_ip={HOST}", f"--main_process_port={self._machine.port}"),
+            *(f"--machine_rank={self._index}", *self._words(self._job.options)),
+        )
+
+    def _command(self) -> tuple[str, ...]:
+        first, *others = self._job.command
+        return (interpreter(first, self._machine), *self._words(tuple(others)))
+
+    def _words(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        port = self._job.metrics_port
+        moved = words if port is None else ports.in_words(words, port, port + self._index)
+        return tuple(map(self._folders.word, moved))
+
+    def _environment(self, visible: tuple[str, ...]) -> dict[str, str]:
+        own = {name: self._folders.path(value) for name, value in environment.variables(self._job).items()}
+        variables = {**environment.defaults(self._machine), **own, **self._rank()}
+        if self._machine.gpus:
+            variables["CUDA_VISIBLE_DEVICES"] = ",".join(visible)
+        if self._job.launcher == "accelerate" and not visible:
+            variables["ACCELERATE_USE_CPU"] = "true"
+        return variables
+
+    def _rank(self) -> dict[str, str]:
+        """What the operator says to a program that no launcher starts: one process in each pod."""
+        if self._job.launcher != "command":
+            return {}
+        processes = self._job.processes if isinstance(self._job.processes, int) else 1
+        return {
+            "MASTER_ADDR": HOST,
+            "MASTER_PORT": str(self._machine.port),
+            "WORLD_SIZE": str(self._job.nodes * processes),
+            "RANK": str(self._index),
+        }
+
+    def _files(self) -> Iterator[tuple[Path, str]]:
+        """The configurations that the release brings, with the folders of this node in them."""
+        port = self._job.metrics_port
+        for volume in self._job.volumes:
+            for name, text in volume.files.items():
+                fields = self._folders.tree(json.loads(text))
+                moved = fields if port is None else ports.in_fields(fields, port, port + self._index)
+                yield self._mounts[volume.path] / name, json.dumps(moved, indent=2) + "\n"
+
+
+def interpreter(program: str, machine: Machine) -> str:
+    """The program that starts for a name: for that of a Python it is the machine's."""
+    return machine.python if _PYTHON.fullmatch(program) else program
+
+
+def _without_meeting(options: tuple[str, ...]) -> Iterator[str]:
+    """Torchrun's options without those that say how the nodes meet, and without the values of these."""
+    words = iter(options)
+    for word in words:
+        name, equals, _ = word.replace("_", "-").partition("=")
+        if not _MEETING.fullmatch(name):
+            yield word
+        elif not equals and name != "--standalone":
+            next(words, None)

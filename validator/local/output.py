@@ -1,0 +1,74 @@
+"""What the nodes print, line by line, each with the name of its node before it."""
+
+from __future__ import annotations
+
+import re
+import selectors
+from typing import IO, TextIO
+
+from validator.reporters import wants_color
+
+# A progress bar ends its lines with a carriage return alone. One at the end may still be the first half of `\r\n`.
+_LINE = re.compile(rb"([^\r\n]*)(\r\n|\n|\r(?!\Z))")
+_COLORS = (36, 33, 35, 32, 34, 31)
+_CHUNK = 65536
+
+
+class Output:
+    """Passes on what comes from pipes. `is_gone` is whether nobody reads it any more, as with `head`."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self.is_gone = False
+
+    def add(self, index: int, name: str, pipe: IO[bytes], stream: TextIO) -> None:
+        """Pass on to a stream what comes from a pipe."""
+        self._selector.register(pipe, selectors.EVENT_READ, _Lines(_prefix(index, name, stream), stream))
+
+    def pump(self, seconds: float) -> bool:
+        """Pass on what is there, or comes within these seconds; False when all pipes have ended."""
+        for key, _ in self._selector.select(seconds):
+            data = key.fileobj.read1(_CHUNK)  # type: ignore[union-attr]
+            if not data:
+                self._selector.unregister(key.fileobj)
+            self._write(key.data, data)
+        return bool(self._selector.get_map())
+
+    def _write(self, lines: _Lines, data: bytes) -> None:
+        if self.is_gone:
+            return
+        try:
+            lines.write(data)
+        except BrokenPipeError:
+            self.is_gone = True
+
+    def close(self) -> None:
+        """Leave the pipes."""
+        self._selector.close()
+
+
+class _Lines:
+    def __init__(self, prefix: bytes, stream: TextIO) -> None:
+        self._prefix, self._stream, self._rest = prefix, stream, b""
+
+    def write(self, data: bytes) -> None:
+        """Write the lines that are complete; without data, what is left."""
+        self._rest += data
+        text, end = b"", 0
+        for match in _LINE.finditer(self._rest):
+            end = match.end()
+            if match[1] or match[2] != b"\r":
+                text += self._prefix + match[1] + b"\n"
+        self._rest = self._rest[end:]
+        if self._rest and (not data or len(self._rest) > _CHUNK):
+            text, self._rest = text + self._prefix + self._rest + b"\n", b""
+        if text:
+            self._stream.flush()
+            self._stream.buffer.write(text)
+            self._stream.buffer.flush()
+
+
+def _prefix(index: int, name: str, stream: TextIO) -> bytes:
+    if not wants_color("auto", on_terminal=stream.isatty()):
+        return f"[{name}] ".encode()
+    return f"\033[{_COLORS[index % len(_COLORS)]}m[{name}]\033[0m ".encode()
