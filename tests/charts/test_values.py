@@ -41,7 +41,7 @@ CANDIDATES: list[Any] = [
         {"other": "0" * 64},
         {"other": {"claim": "other", "mountPath": "/elsewhere"}},
     ),
-    *({"cpu": "100m"}, {"example.com/other": 1}),
+    *({"cpu": "100m"}, {"example.com/other": 1}, {"batch_size": 64}),
     *({"NCCL_DEBUG": "other"}, [{"name": "other"}], [{"name": "other", "resourceClaimName": "other"}]),
     [{"name": "other", "hostPath": "/other", "mountPath": "/other"}],
     [{"name": "other", "type": "ib-sriov", "resourceName": "other.example.org/other"}],

@@ -18,10 +18,11 @@ from validator.model import Project
 from validator.reading import read
 from validator.roads import compare, schema, values
 from validator.roads.manifest import project
+from validator.roads.training_job.chart import chart
 from validator.source import Source
 
 CHART = helm.CHARTS["training-job"]
-SCHEMA = json.loads((CHART / "values.schema.json").read_text())
+SCHEMA = chart().schema
 RELEASE = helm.RELEASE
 # A test is no run, and a cluster for training serves more than Kubernetes does.
 AS_THE_ROAD = ("--no-hooks", "--api-versions", ",".join(SERVED_APIS))

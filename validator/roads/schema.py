@@ -16,12 +16,16 @@ from validator.source import Path
 KEYWORDS = frozenset(
     (
         "type", "enum", "anyOf", "allOf", "pattern", "minLength", "maxLength", "minItems", "uniqueItems", "items",
-        "minimum", "maximum", "additionalProperties",
+        "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "additionalProperties",
     )
 )  # fmt: skip
 _ARTICLES = {
     "object": "a mapping", "array": "a list", "string": "a string", "integer": "an integer", "number": "a number",
     "boolean": "true or false", "null": "null",
+}  # fmt: skip
+
+_BOUNDS = {
+    "minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most", "exclusiveMaximum": "less than",
 }  # fmt: skip
 
 
@@ -89,7 +93,9 @@ def _fits(schema: dict[str, Any], value: Any) -> bool:
         repeats = schema.get("uniqueItems") and any(_same(one, other) for one, other in combinations(value, 2))
         return bool(len(value) >= schema.get("minItems", 0)) and not repeats
     if _is("number", value):
-        return bool(schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf))
+        within = schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf)
+        inside = schema.get("exclusiveMinimum", -math.inf) < value < schema.get("exclusiveMaximum", math.inf)
+        return bool(within and inside)
     return True
 
 
@@ -125,9 +131,7 @@ def describe(schema: dict[str, Any]) -> str:
             return link.join(describe(part) for part in schema[key])
     types = schema.get("type", "a value")
     words = " or ".join(_ARTICLES.get(kind, kind) for kind in ([types] if isinstance(types, str) else types))
-    if "minimum" in schema or "maximum" in schema:
-        bounds = [f"at least {schema['minimum']}"] if "minimum" in schema else []
-        bounds += [f"at most {schema['maximum']}"] if "maximum" in schema else []
+    if bounds := [f"{said} {schema[key]}" for key, said in _BOUNDS.items() if key in schema]:
         return f"{words} of {' and '.join(bounds)}"
     if "pattern" in schema:
         longest = f" and has at most {schema['maxLength']} characters" if "maxLength" in schema else ""

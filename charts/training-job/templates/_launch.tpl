@@ -81,6 +81,10 @@ torchrun asks again until the timeout.
 - -m
 - {{ include "common.literal" .Values.train.module }}
 {{- end }}
+{{- if .Values.train.config }}
+- --config
+- /etc/trainyard/trainer.json
+{{- end }}
 {{- range .Values.train.args }}
 - {{ include "common.literal" . }}
 {{- end }}
@@ -167,6 +171,9 @@ to text. They are JSON too, because the numbers of values are floats, which YAML
 */}}
 {{- define "training-job.launchFiles" -}}
 {{- $files := dict -}}
+{{- with .Values.train.config -}}
+{{- $_ := set $files "trainer.json" (toJson .) -}}
+{{- end -}}
 {{- if eq .Values.launcher "accelerate" -}}
 {{- $_ := set $files "accelerate.json" (include "training-job.accelerateConfig" .) -}}
 {{- end -}}
@@ -204,12 +211,29 @@ to text. They are JSON too, because the numbers of values are floats, which YAML
 {{- end }}
 {{- end -}}
 
+{{/* training-job.checkTrainer: fails for fields of the trainer that nobody reads, or that a flag would silently replace. */}}
+{{- define "training-job.checkTrainer" -}}
+{{- $train := .Values.train -}}
+{{- if and $train.config (or $train.script (ne $train.module "trainer")) -}}
+{{- fail "train.config: only the reference trainer reads it; remove it, or set train.module to trainer" -}}
+{{- end -}}
+{{- range $field, $value := $train.config -}}
+{{- $flag := printf "--%s" (replace "_" "-" $field) -}}
+{{- range $train.args -}}
+{{- if eq $flag (splitList "=" (toString .) | first) -}}
+{{- fail (printf "train.config.%s: train.args has %s, which would win; keep one of them" $field $flag) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* training-job.checkLaunch: fails for values that the launcher would pass over without a word, or cannot do. */}}
 {{- define "training-job.checkLaunch" -}}
 {{- $values := .Values -}}
 {{- if and (not $values.train.module) (not $values.train.script) (ne $values.launcher "command") -}}
 {{- fail (printf "train.module is empty: launcher %s runs a module or train.script, so name one" $values.launcher) -}}
 {{- end -}}
+{{- include "training-job.checkTrainer" . -}}
 {{- if and $values.accelerate.config (ne $values.launcher "accelerate") -}}
 {{- fail (printf "accelerate.config: launcher %s does not read it; set launcher to accelerate" $values.launcher) -}}
 {{- end -}}

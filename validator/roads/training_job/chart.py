@@ -31,7 +31,8 @@ def chart() -> Chart:
     """The chart, read once."""
     about = _document("Chart.yaml").tree
     schema = json.loads((FOLDER / "values.schema.json").read_text(encoding="utf-8"))
-    return Chart(about["name"], about["version"], about["appVersion"], _document("values.yaml"), schema)
+    whole = _without_references(schema, schema.pop("$defs", {}))
+    return Chart(about["name"], about["version"], about["appVersion"], _document("values.yaml"), whole)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -39,6 +40,17 @@ def files(folder: Path) -> dict[str, bytes]:
     paths = [folder / name for name in ("Chart.yaml", "values.yaml", "values.schema.json")]
     paths = [path for path in paths if path.is_file()] + rendering.templates(folder) + rendering.files(folder)
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def _without_references(part: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(part, list):
+        return [_without_references(item, definitions) for item in part]
+    if not isinstance(part, dict):
+        return part
+    own = {key: _without_references(item, definitions) for key, item in part.items() if key != "$ref"}
+    if "$ref" not in part:
+        return own
+    return _without_references(definitions[part["$ref"].removeprefix("#/$defs/")], definitions) | own
 
 
 def _document(name: str) -> Document:
