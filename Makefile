@@ -62,10 +62,22 @@ long: setup tools ## More draws: 500 sets of values, each rendered and shown to 
 	@$(RUN) tests.cluster up --name $(E2E) --renew
 	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_dry_run.py
 
+.PHONY: soak
+soak: setup ## Kill a save at 2,500 places instead of 300 (TRAINYARD_DRAWS=1000: as many)
+	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-2500} pytest tests/trainer/test_checkpoint_crash.py tests/trainer/test_checkpoint_faults.py
+
 .PHONY: bench
 bench: setup tools ## Measure the validator beside other linters
 	@$(RUN) compileall -q validator
 	@$(RUN) tests.validator.bench
+
+.PHONY: faults
+faults: setup tools ## Measure what faults cost a run beside a stock PyTorchJob, on a cluster of their own (FAULTS=name: only that one)
+	@$(RUN) tests.faults $(foreach name,$(FAULTS),--only $(name))
+
+.PHONY: bench-trainer
+bench-trainer: setup ## Measure the trainer beside what it could be at best
+	@$(RUN) tests.trainer.bench
 
 ##@ Change it
 

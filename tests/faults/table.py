@@ -1,0 +1,121 @@
+"""The table of faults, for a terminal and for the documentation."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.table import Table
+
+from .faults import Fault
+from .measure import Result
+
+RECORD = Path("build/faults.jsonl")
+PAGE = Path("docs/trainer/faults.md")
+BEGIN, END = "<!-- table -->", "<!-- end of table -->"
+COLUMNS = (
+    *("fault", "s to the next step", "stock", "ours to stock", "steps lost", "stock"),
+    *("starts anew", "stock", "job afterwards", "stock"),
+)
+
+Row = Sequence[str]
+# By the names of the fault and of the runner.
+Results = dict[tuple[str, str], Result]
+
+
+def keep(result: Result) -> None:
+    """Keep a result, so that a later call that measures others still has it; a newer one of its kind goes before it."""
+    RECORD.parent.mkdir(exist_ok=True)
+    with RECORD.open("a") as file:
+        file.write(json.dumps(asdict(result)) + "\n")
+
+
+def kept() -> Results:
+    """The newest result of each fault and runner."""
+    if not RECORD.exists():
+        return {}
+    results = (Result(**json.loads(line)) for line in RECORD.read_text().splitlines())
+    return {(result.fault, result.runner): result for result in results}
+
+
+def rows(faults: Sequence[Fault], results: Results) -> list[Row]:
+    """A row for each fault that was measured."""
+    return [
+        _row(fault.what, results[fault.name, "ours"], results.get((fault.name, "stock")))
+        for fault in faults
+        if (fault.name, "ours") in results
+    ]
+
+
+def _row(what: str, ours: Result, stock: Result | None) -> Row:
+    pairs = [cell(result) for cell in (_lost, _starts, _end) for result in (ours, stock)]
+    return (what, _seconds(ours), _seconds(stock), _ratio(ours, stock), *pairs)
+
+
+def reasons(faults: Sequence[Fault], results: Results) -> list[str]:
+    """Why a run did not go on."""
+    whats = {fault.name: fault.what for fault in faults}
+    return [
+        f"{whats[name]}, {runner}: {result.reason}"
+        for (name, runner), result in sorted(results.items())
+        if result.reason and name in whats
+    ]
+
+
+def _seconds(result: Result | None) -> str:
+    if result is None:
+        return "not measured"
+    if result.seconds is None:
+        return "no"
+    return f"{result.seconds:.1f}" if result.noticed else "goes on"
+
+
+def _ratio(mine: Result | None, stock: Result | None) -> str:
+    if mine is None or stock is None or not (mine.seconds and stock.seconds and mine.noticed and stock.noticed):
+        return ""
+    return f"{mine.seconds / stock.seconds:.2f}"
+
+
+def _lost(result: Result | None) -> str:
+    return "" if result is None else "" if result.seconds is None else str(result.steps_lost)
+
+
+def _starts(result: Result | None) -> str:
+    return "" if result is None else str(result.restarts)
+
+
+def _end(result: Result | None) -> str:
+    return "" if result is None else result.end
+
+
+def on_terminal(found: Sequence[Row]) -> Table:
+    """The table for rich."""
+    table = Table(*COLUMNS)
+    for row in found:
+        table.add_row(*row)
+    return table
+
+
+def write_page(found: Sequence[Row], notes: Sequence[str], where: str) -> None:
+    """Replace what the page has between its marks: where it was measured, the table, and notes on it."""
+    lines = [where, "", _line(COLUMNS), _line(["---"] * len(COLUMNS)), *map(_line, found)]
+    if notes:
+        lines += ["", *(f"- {note}" for note in notes)]
+    text = PAGE.read_text()
+    before, rest = text.split(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}" + rest.split(END)[1])
+
+
+def machine() -> str:
+    """The machine that was measured on."""
+    described = Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.split(":")[1].strip() for line in described if line.startswith("model name")]
+    return f"{len(os.sched_getaffinity(0))} processors ({names[0] if names else platform.machine()})"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,54 @@
+"""What a fault has cost, read from the lines of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.faults import timeline
+from tests.faults.timeline import Cost, Event
+
+
+def steps(first: int, last: int, begin: float) -> list[Event]:
+    """Steps a quarter of a second apart, the first at `begin`."""
+    return [Event("step", begin + 0.25 * place, number) for place, number in enumerate(range(first, last + 1))]
+
+
+def test_a_run_that_starts_anew_has_lost_the_steps_since_its_checkpoint() -> None:
+    events = [*steps(1, 17, 100), Event("started", 110, 10), *steps(11, 20, 111)]
+    assert timeline.cost(events, struck=104, until=114) == Cost(seconds=7, steps=7, restarts=1, noticed=True)
+
+
+def test_steps_that_are_lost_twice_count_twice_and_the_first_step_ends_the_wait() -> None:
+    events = [*steps(1, 17, 100), Event("started", 110, 10), *steps(11, 13, 111), Event("started", 130, 10)]
+    assert timeline.cost([*events, *steps(11, 20, 131)], struck=104, until=134) == Cost(7, 7 + 3, 2, noticed=True)
+
+
+def test_a_start_from_which_no_step_came_loses_nothing_more() -> None:
+    events = [*steps(1, 17, 100), Event("started", 110, 10), Event("started", 120, 10), *steps(11, 20, 121)]
+    assert timeline.cost(events, struck=104, until=124) == Cost(17, 7, 2, noticed=True)
+
+
+def test_a_run_that_was_held_up_has_lost_time_but_no_step() -> None:
+    events = [*steps(1, 17, 100), *steps(18, 30, 115)]
+    assert timeline.cost(events, struck=104, until=119) == Cost(11, 0, 0, noticed=True)
+
+
+def test_a_run_that_goes_on_has_noticed_nothing() -> None:
+    assert timeline.cost(steps(1, 30, 100), struck=104, until=108) == Cost(0.25, 0, 0, noticed=False)
+
+
+def test_a_run_that_makes_no_step_any_more_has_no_time() -> None:
+    assert timeline.cost(steps(1, 17, 100), struck=105, until=200) == Cost(None, 0, 0, noticed=True)
+    started = [*steps(1, 17, 100), Event("started", 110, 10)]
+    assert timeline.cost(started, struck=105, until=200) == Cost(None, 7, 1, noticed=True)
+
+
+def test_a_run_that_ends_soon_after_the_fault_has_not_gone_on() -> None:
+    assert timeline.cost(steps(1, 17, 100), struck=103, until=200) == Cost(None, 0, 0, noticed=True)
+
+
+def test_a_line_that_is_half_written_is_left_for_the_next_look(tmp_path: Path) -> None:
+    file = tmp_path / "steps.jsonl"
+    assert timeline.read(file) == []
+    file.write_text('{"time": 1.5, "event": "step", "step": 1, "loss": 2.0}\n{"time": 1.7, "ev')
+    assert timeline.read(file) == [Event("step", 1.5, 1)]
