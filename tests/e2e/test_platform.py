@@ -14,9 +14,10 @@ import pytest
 from tests.cluster import api, rails
 from tests.cluster.cluster import Cluster
 from tests.cluster.engine import Engine
+from tests.jobs import definitions as known
 from tests.jobs import namespace as namespaces
 from tests.jobs import networks, operator, platform, sums
-from tests.jobs.helm import Helm, Settings
+from tests.jobs.helm import CHARTS, Helm, Settings
 from tests.jobs.run import Run
 
 # All that other tests stand on goes and comes.
@@ -26,6 +27,14 @@ NAMESPACE = "platform-runs"
 GROUPS = ("kubeflow.org", "k8s.cni.cncf.io", "whereabouts.cni.cncf.io")
 OPERATOR = f"{platform.RELEASE}-training-operator"
 OTHER: networks.Network = {"name": "other", "type": "bridge", "bridge": "br1", "ipam": {"type": "none"}}
+# The parts for operators that are none of ours, with the least that makes policies of them.
+OTHERS: Settings = {
+    "monitoring.enabled": True,
+    "gpu.enabled": True,
+    "gpu.gpu.enabled": True,
+    "gpu.images.registry": "registry.example.com",
+}
+OPERATORS = ("gpu-operator", "nvidia-network-operator")
 # What stays: the definitions, each with what Kubernetes makes of it, and Whereabouts' record of the addresses in use.
 KEPT = {"CustomResourceDefinition", "APIService", "IPPool", "OverlappingRangeIPReservation"}
 
@@ -95,6 +104,30 @@ def run(
     Helm(bare.kubeconfig, program).uninstall(platform.RELEASE, namespace=platform.NAMESPACE)
 
 
+@pytest.fixture
+def others(bare: Cluster, connection: Any, tmp_path: Path) -> Iterator[None]:
+    """The kinds and namespaces of the operators that the other parts are for, as if those were installed."""
+    for name in OPERATORS:
+        namespaces.create(bare.kubeconfig, name)
+    files = [*known.written(CHARTS.parent, tmp_path), *known.of("monitoring")]
+    with known.served(bare, files):
+        yield
+    connection.resources.invalidate_cache()
+    for name in OPERATORS:
+        namespaces.delete(bare.kubeconfig, name)
+
+
+def monitored(connection: Any) -> set[str]:
+    """Kinds of the Prometheus operator of which the monitoring part has an object; other parts have monitors, too."""
+    kinds = ("PodMonitor", "PrometheusRule", "ServiceMonitor")
+    return {
+        found.kind
+        for kind in kinds
+        for found in api.objects(connection, "monitoring.coreos.com/v1", kind, namespace=platform.NAMESPACE)
+        if found.metadata.name.startswith(f"{platform.RELEASE}-training-monitoring-")
+    }
+
+
 def certificate(connection: Any) -> dict[str, str]:
     """The webhook's certificate, of which the operator has the only copy."""
     secret = api.find(connection, "v1", "Secret", f"{OPERATOR}-webhook-cert", platform.NAMESPACE)
@@ -143,6 +176,25 @@ def test_an_upgrade_and_a_rollback_keep_the_certificate_the_networks_and_the_run
     assert threads(connection).endswith("=10")
     assert made_networks(connection) == rail
     assert certificate(connection) == kept
+    sums.require_traffic(run)
+    assert namespaces.contents(run.cluster.kubeconfig, run.namespace) == pods
+
+
+def test_policies_and_monitors_are_switched_on_and_off_while_the_run_goes_on(
+    run: Run, settings: Settings, connection: Any, others: None
+) -> None:
+    pods = namespaces.contents(run.cluster.kubeconfig, run.namespace)
+    platform.install(run.cluster, program=run.program, settings={**settings, **OTHERS})
+    connection.resources.invalidate_cache()
+    policy = api.find(connection, "nvidia.com/v1", "ClusterPolicy", "cluster-policy")
+    assert policy is not None
+    assert policy.spec.dcgmExporter.enabled
+    assert monitored(connection) == {"PodMonitor", "PrometheusRule", "ServiceMonitor"}
+    sums.require_traffic(run)
+
+    platform.install(run.cluster, program=run.program, settings=settings)
+    assert api.find(connection, "nvidia.com/v1", "ClusterPolicy", "cluster-policy") is None
+    assert monitored(connection) == set()
     sums.require_traffic(run)
     assert namespaces.contents(run.cluster.kubeconfig, run.namespace) == pods
 
