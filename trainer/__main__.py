@@ -8,12 +8,12 @@ from trainer.config import parse_flags
 from trainer.errors import TrainerError
 from trainer.runtime.launch import Launch
 from trainer.runtime.log import report
-from trainer.runtime.signals import exit_on_sigterm
+from trainer.runtime.signals import Termination
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Returns the exit status: 0 trained, 1 the run failed, 2 a flag or launch variable is wrong."""
-    exit_on_sigterm()
+    """Returns the exit status: 0 trained, 1 the run failed, 2 a field or launch variable is wrong, 143 told to stop."""
+    termination = Termination()
     try:
         config = parse_flags(arguments)
         launch = Launch.from_environment(os.environ)
@@ -21,11 +21,10 @@ def main(arguments: Sequence[str]) -> int:
         # Imported late: torch takes seconds, in which a wrong flag would go unanswered and SIGTERM unheard.
         from trainer.loop import run
 
-        run(config, launch)
+        return run(config, launch, termination)
     except TrainerError as error:
         report(error)
         return error.exit_code
-    return 0
 
 
 if __name__ == "__main__":

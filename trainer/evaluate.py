@@ -1,6 +1,7 @@
 """`python -m trainer.evaluate DIR`: verifies the newest checkpoint in DIR and evaluates its weights afresh.
 
-Needs no process group and writes nothing, so any pod that mounts the volume, even read-only, can run it.
+Needs no process group and writes nothing, so any pod that mounts the volume, even read-only, can run it, whatever ranks
+and strategy the checkpoint was saved with.
 """
 
 import argparse
@@ -9,12 +10,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from trainer.checkpoint.catalogue import newest_valid
+import numpy as np
+import torch
+
+from trainer.checkpoint.catalogue import newest_in
+from trainer.checkpoint.tensors import read_model
 from trainer.config import TrainerConfig
-from trainer.data.digits import load_digits
+from trainer.data import load_data
+from trainer.data.batch import Samples
 from trainer.errors import CheckpointError, TrainerError
-from trainer.loop import build_model
 from trainer.metrics.accuracy import count_correct
+from trainer.models import Model, build_model
 from trainer.runtime.log import log, report
 
 
@@ -35,19 +41,33 @@ def evaluate(directory: Path) -> str:
     """The line that describes the newest valid checkpoint in `directory`: its accuracy is computed, not read.
 
     Raises:
-        CheckpointError: No checkpoint in `directory` is valid.
+        CheckpointError: No checkpoint in `directory` is valid, or its data are not there.
     """
-    found = newest_valid(directory)
-    if found is None:
-        raise CheckpointError(f"no valid checkpoint in {directory}: write the --checkpoint-dir of a run")
-    path, checkpoint = found
-    config = TrainerConfig.from_json(checkpoint.config)
-    model = build_model(config)
-    model.load_state_dict(checkpoint.model)
-    _, test = load_digits(config.seed)
-    accuracy = count_correct(model, test.inputs, test.labels) / len(test)
+    path, state = newest_in(directory)
+    config = TrainerConfig.from_json(state.config)
+    data = load_data(config)
+    if data.fingerprint != state.fingerprint:
+        raise CheckpointError(
+            f"checkpoint {path} was trained on other data ({state.fingerprint}) than are in {config.data_dir} now "
+            f"({data.fingerprint}): mount those that it was trained on there"
+        )
+    model = build_model(config, shape=data.shape, classes=data.classes)
+    model.load_state_dict(read_model(path))
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    return f"checkpoint: epoch={checkpoint.epoch} test_accuracy={accuracy:.4f} parameters={parameters} path={path}"
+    return (
+        f"checkpoint: epoch={state.progress.epoch} step={state.progress.step} "
+        f"test_accuracy={_accuracy(model, data.test, config.batch_size):.4f} parameters={parameters} path={path}"
+    )
+
+
+@torch.inference_mode()
+def _accuracy(model: Model, samples: Samples, batch_size: int) -> float:
+    model.eval()
+    correct = 0.0
+    for start in range(0, len(samples), batch_size):
+        batch = samples.take(np.arange(start, min(start + batch_size, len(samples))))
+        correct += count_correct(model(batch.inputs), batch.targets)
+    return correct / len(samples)
 
 
 if __name__ == "__main__":

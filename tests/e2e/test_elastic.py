@@ -58,8 +58,8 @@ def test_a_run_of_one_to_three_pods_loses_one_and_grows(digits: Run, connection:
     for before, after in ((first, second), (second, third)):
         resumed = RESUMED.findall(after[len(before) :])
         assert resumed
-        # An epoch is told before its checkpoint is written.
-        assert int(resumed[0]) >= int(EPOCH.findall(before)[-1]) - 1
+        # An epoch is told before its checkpoint is begun, and the one before it may still be under way.
+        assert int(resumed[0]) >= int(EPOCH.findall(before)[-1]) - 2
     job = api.find(connection, "kubeflow.org/v1", "PyTorchJob", run.release, run.namespace)
     assert job is not None
     assert job.status.replicaStatuses.Worker.active == 3

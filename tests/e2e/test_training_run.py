@@ -69,14 +69,14 @@ def test_uninstall_leaves_only_the_checkpoints_and_the_next_run_resumes_from_the
     digits.install(settings=until_epoch(5))
     second = digits.follow()
     digits.require_success(second)
-    assert any(re.match(r"resumed: epoch=3 path=/checkpoints/", line) for line in second.log)
+    assert any(re.match(r"resumed: epoch=3 step=\d+ path=/checkpoints/", line) for line in second.log)
     assert [number for number, _, _ in epochs(second)] == [4, 5]
     digits.uninstall()
 
 
 def test_two_processes_on_each_of_two_nodes_make_a_world_of_four(digits: Run) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "four")
-    run.install(settings={"processesPerNode": 2, "checkpoints.enabled": False, **until_epoch(2)})
+    run.install(settings={"processesPerNode": 2, "checkpoints.keep": False, **until_epoch(2)})
     outcome = run.follow()
     run.require_success(outcome)
     assert any("backend=gloo world_size=4 transport=tcp/eth0" in line for line in outcome.log)

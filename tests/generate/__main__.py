@@ -18,10 +18,21 @@ from tests.cluster import progress
 from tests.cluster.command import exit_status
 from tests.cluster.errors import ClusterError
 
-from . import chart_files, crd_schemas, crds, drift, metric_names, policy_overlays, rule_index, validator_schemas
+from . import (
+    chart_files,
+    crd_schemas,
+    crds,
+    drift,
+    metric_names,
+    policy_overlays,
+    rule_index,
+    trainer_readme,
+    trainer_schema,
+    validator_schemas,
+)
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("charts", "schemas")
+SOURCES = ("charts", "schemas", "trainer")
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
@@ -35,6 +46,8 @@ class Part(StrEnum):
     METRICS = "metrics"
     FINDINGS = "findings"
     RULES = "rules"
+    TRAINER = "trainer"
+    FIELDS = "fields"
     VALUES = "values"
     README = "readme"
 
@@ -56,7 +69,9 @@ GENERATORS = {
     Part.METRICS: Generator("names of metrics", (metric_names.FILES,), metric_names.write),
     Part.FINDINGS: Generator("JSON Schema of findings", (validator_schemas.FILES,), validator_schemas.write),
     Part.RULES: Generator("index of the rules", (rule_index.FILES,), rule_index.write),
+    Part.TRAINER: Generator("JSON Schema of the trainer's fields", (trainer_schema.FILES,), trainer_schema.write),
     Part.VALUES: Generator("value schemas", (chart_files.VALUES_SCHEMAS,), chart_files.write_values_schemas),
+    Part.FIELDS: Generator("table of the trainer's fields", (trainer_readme.FILES,), trainer_readme.write),
     Part.README: Generator("chart README files", (chart_files.READMES,), chart_files.write_readmes),
 }
 

@@ -17,18 +17,16 @@ from trainer.runtime.launch import Launch
 from .launch import Finished, Started, start
 
 WORLD_SIZES = (1, 2, 4)
-KILLED = "killed"
 
 
 @pytest.fixture(scope="session")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int | str, Started]]:
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Started]]:
     """Runs that need nothing from each other, side by side: most of their time is the import of torch."""
     folder = tmp_path_factory.mktemp("runs")
-    runs: dict[int | str, Started] = {}
+    runs: dict[int, Started] = {}
     try:
         for size in WORLD_SIZES:
             runs[size] = start(folder / str(size), processes=size)
-        runs[KILLED] = start(folder / KILLED, processes=2, fault="killed-in-second-save")
         yield runs
     finally:
         for run in runs.values():
@@ -36,7 +34,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int | str
 
 
 @pytest.fixture(scope="session")
-def runs(started: dict[int | str, Started]) -> dict[int, Finished]:
+def runs(started: dict[int, Started]) -> dict[int, Finished]:
     """A run with default flags per world size."""
     return {size: started[size].finish() for size in WORLD_SIZES}
 

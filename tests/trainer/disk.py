@@ -1,10 +1,22 @@
-"""A disk that is full."""
+"""Disks that are full, broken or read-only."""
 
 from __future__ import annotations
 
+import os
 import resource
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import FileIO
+from typing import Any
+
+import pytest
+
+from trainer.checkpoint import files
+
+# Whatever asks the file system for something in a save: pathlib, shutil and PyTorch come here, too.
+OPERATIONS = ("mkdir", "open", "stat", "fsync", "rename", "unlink", "rmdir", "scandir", "listdir")
+SAVING = "checkpoint"
 
 
 @contextmanager
@@ -19,3 +31,55 @@ def limited(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+class Disk:
+    """Counts what the thread that saves asks of the file system, and refuses if told to.
+
+    Only what it is: `fsync` is counted but not done, since no test pulls the plug.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        self.before: Callable[[str], object] = str
+        self.repair()
+        for name in OPERATIONS:
+            monkeypatch.setattr(os, name, self._watched(name, getattr(os, name)))
+        monkeypatch.setattr(files, "FileIO", self._file_type())
+
+    def fail(self, number: int, error: int, *, lasting: bool) -> None:
+        """From now on, the `number`th operation fails with the errno `error`, and if `lasting` all that follow."""
+        self.count, self._from, self._error, self._lasting = 0, number, error, lasting
+
+    def repair(self) -> None:
+        """From now on, none fails."""
+        self.fail(0, 0, lasting=False)
+
+    def _ask(self, operation: str) -> None:
+        if threading.current_thread().name != SAVING:
+            return
+        self.before(operation)
+        self.count += 1
+        if self._from and (self.count == self._from or (self._lasting and self.count > self._from)):
+            raise OSError(self._error, os.strerror(self._error))
+
+    def _watched(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def ask_and_do(*arguments: Any, **named: Any) -> Any:
+            self._ask(name)
+            return None if name == "fsync" else real(*arguments, **named)
+
+        return ask_and_do
+
+    def _file_type(self) -> type[FileIO]:
+        ask = self._ask
+
+        class Watched(FileIO):
+            def __init__(self, *arguments: Any) -> None:
+                ask("create")
+                super().__init__(*arguments)
+
+            def write(self, data: Any, /) -> int:
+                ask("write")
+                return super().write(data)
+
+        return Watched

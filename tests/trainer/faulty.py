@@ -1,8 +1,9 @@
-"""The trainer with a fault in rank 0: `FAULT=… python -m tests.trainer.faulty [flags of the trainer]`."""
+"""The trainer with a fault: `FAULT=… python -m tests.trainer.faulty [flags of the trainer]`."""
 
 from __future__ import annotations
 
 import os
+import random
 import re
 import resource
 import runpy
@@ -11,17 +12,28 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from trainer.data.batch import Batch, Indices
+from trainer.data.digits import Digits
+from trainer.step import Stepper
+
 # Larger than a line of log, smaller than the weights.
 ALMOST_FULL_BYTES = 1000
+STOPPED_AT_STEP = 25
+TRAINING_SAMPLES = 1438
+RANK = os.environ.get("RANK", "0")
 
 
-def when_synced(pattern: str, strike: Callable[[], None]) -> None:
-    """Strikes when a file whose path matches is about to be flushed to disk: written, but not there yet."""
+def when_synced(pattern: str, strike: Callable[[], None], number: int = 1) -> None:
+    """Strikes when the `number`th file that matches is about to be flushed to disk: written, but not there yet."""
     fsync = os.fsync
+    left = number
 
     def strike_and_fsync(descriptor: int) -> None:
+        nonlocal left
         if re.search(pattern, str(Path(f"/proc/self/fd/{descriptor}").readlink())):
-            strike()
+            left -= 1
+            if left == 0:
+                strike()
         fsync(descriptor)
 
     os.fsync = strike_and_fsync  # type: ignore[assignment]
@@ -37,13 +49,45 @@ def fill_disk() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (ALMOST_FULL_BYTES, resource.RLIM_INFINITY))
 
 
-FAULTS: dict[str, Callable[[], None]] = {
-    "killed-in-second-save": lambda: when_synced(r"epoch-0002.*/optimizer\.pt$", kill),
-    "disk-full-from-fourth-save": lambda: when_synced(r"epoch-0003.*/manifest\.json$", fill_disk),
-    "late": lambda: time.sleep(2.0),
+def terminate_in_a_step() -> None:
+    """SIGTERM arrives in the middle of a step."""
+    take = Stepper.take
+
+    def take_and_terminate(self: Stepper, number: int, *others: object) -> tuple[float, float]:
+        if number == STOPPED_AT_STEP:
+            os.kill(os.getpid(), signal.SIGTERM)
+            # The signal is noted in a thread of its own.
+            time.sleep(0.2)
+        return take(self, number, *others)  # type: ignore[arg-type]
+
+    Stepper.take = take_and_terminate  # type: ignore[method-assign, assignment]
+
+
+def record_samples() -> None:
+    """Writes down which samples this rank is trained on, one line for each step."""
+    take = Digits.take
+    record = Path(os.environ["RECORD"]) / f"{os.getpid()}"
+
+    def take_and_record(self: Digits, indices: Indices) -> Batch:
+        if len(self) == TRAINING_SAMPLES:
+            with record.open("a") as stream:
+                stream.write(" ".join(map(str, indices)) + "\n")
+        return take(self, indices)
+
+    Digits.take = take_and_record  # type: ignore[method-assign]
+
+
+# What happens, and to which rank; to all of them without a number.
+FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
+    "killed-in-second-save": ("0", lambda: when_synced(r"step-00000040.*/", kill, random.SystemRandom().randint(1, 5))),
+    "disk-full-from-second-save": ("", lambda: when_synced(r"step-00000020.*/manifest\.json$", fill_disk)),
+    "terminated": ("1", terminate_in_a_step),
+    "recorded": ("", record_samples),
+    "late": ("0", lambda: time.sleep(2.0)),
 }
 
 if __name__ == "__main__":
-    if os.environ.get("RANK", "0") == "0":
-        FAULTS[os.environ["FAULT"]]()
+    rank, fault = FAULTS[os.environ["FAULT"]]
+    if rank in ("", RANK):
+        fault()
     runpy.run_module("trainer", run_name="__main__")

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trainer.config import TrainerConfig, parse_flags
-from trainer.config.schema import flag
+from trainer.config.json_schema import json_schema
+from trainer.config.option import flag
 from trainer.errors import ConfigError
 
 from .launch import start
@@ -27,16 +31,28 @@ def trainer(*flags: str) -> subprocess.CompletedProcess[str]:
     [
         (["--epochs=0"], "--epochs must be at least 1, not 0: for example --epochs 3"),
         (["--epochs=three"], "argument --epochs: invalid int value: 'three'"),
+        (["--set=epochs=three"], "--epochs must be a whole number, not 'three': for example --epochs 3"),
+        (["--set=compile=1"], "--compile must be true or false, not 1: for example --compile false"),
+        (["--set=epoch=3"], "there is no field epoch: did you mean epochs?"),
+        (["--set=epochs"], "--set epochs: write --set key=value, for example --set epochs=3"),
+        (["--config=nowhere.yaml"], "cannot read nowhere.yaml: No such file or directory"),
         (["--epoch=3"], "unrecognized arguments: --epoch=3: `python -m trainer --help` lists every flag"),
         (["--batch-size=-32"], "--batch-size must be at least 1, not -32"),
-        (["--learning-rate=0"], "--learning-rate must be a finite number above 0, not 0.0"),
-        (["--learning-rate=nan"], "--learning-rate must be a finite number above 0, not nan"),
-        (["--learning-rate=inf"], "--learning-rate must be a finite number above 0, not inf"),
+        (["--learning-rate=0"], "--learning-rate must be above 0, not 0.0"),
+        (["--learning-rate=nan"], "--learning-rate must be above 0, not nan"),
+        (["--learning-rate=inf"], "--learning-rate must be above 0, not inf"),
         (["--hidden-size=0"], "--hidden-size must be at least 1"),
         (["--dropout=1"], "--dropout must be at least 0 and below 1"),
         (["--seed=-1"], "--seed must be at least 0"),
         (["--keep-checkpoints=1"], "--keep-checkpoints must be at least 2, not 1"),
         (["--timeout-seconds=0"], "--timeout-seconds must be at least 1"),
+        (["--model=resnet"], "--model must be one of mlp, cnn, gpt, not resnet: for example --model mlp"),
+        (["--model=gpt"], "--data digits has images, and model gpt reads tokens: for example --data text"),
+        (["--data=text"], "--model mlp classifies images, and data text has tokens: for example --model gpt"),
+        (
+            ["--model=gpt", "--data=text", "--num-heads=3"],
+            "--num-heads must divide hidden_size, which is 128, and 3 does not: for example --num-heads 2",
+        ),
         (["--metrics-port=65536"], "--metrics-port must be at least 0 and at most 65535, not 65536"),
     ],
 )
@@ -61,12 +77,6 @@ def test_help_explains_every_flag_and_gives_examples() -> None:
     assert "torchrun --nproc-per-node 2 -m trainer" in finished.stdout
 
 
-def test_the_readme_lists_every_flag_with_its_default() -> None:
-    readme = (Path(__file__).parents[2] / "trainer" / "README.md").read_text()
-    listed = re.findall(r"^\| `(--[a-z-]+)` \| `(\S+)` \|", readme, re.MULTILINE)
-    assert listed == [(flag(config_field), str(config_field.default)) for config_field in fields(TrainerConfig)]
-
-
 def test_flags_fill_the_fields_of_their_name() -> None:
     config = parse_flags(["--epochs", "5", "--learning-rate", "0.1", "--checkpoint-dir", "/checkpoints"])
     assert config == TrainerConfig(epochs=5, learning_rate=0.1, checkpoint_dir=Path("/checkpoints"))
@@ -78,20 +88,68 @@ def test_a_configuration_survives_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("batch_size", "world_size", "choices"), [(32, 3, "30 or 33"), (2, 4, "4"), (100, 64, "64 or 128")]
+    ("text", "message"),
+    [
+        ("epochs: 0", "{path}: epochs must be at least 1, not 0: for example `epochs: 3`"),
+        ("epochs: many", "{path}: epochs must be a whole number, not 'many': for example `epochs: 3`"),
+        ("lerning_rate: 1", "{path}: there is no field lerning_rate: did you mean learning_rate?"),
+        ("- epochs", "{path} holds no mapping: write one line `field: value` for each field"),
+        ("epochs: [", "{path} is not YAML: while parsing a flow node"),
+        ("data: digits\nmodel: gpt", "{path}: data digits has images, and model gpt reads tokens: for example `data:"),
+    ],
 )
-def test_a_batch_size_that_the_ranks_cannot_share_is_answered_with_ones_that_they_can(
-    batch_size: int, world_size: int, choices: str
+def test_a_mistake_in_the_file_is_answered_in_the_words_of_the_file(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as failure:
+        parse_flags([f"--config={path}"])
+    assert message.format(path=path) in str(failure.value)
+
+
+def test_flags_win_over_the_file_and_set_over_flags(tmp_path: Path) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text("epochs: 7\nbatch_size: 64\nlearning_rate: 1e-3\nseed: 5\n")
+    config = parse_flags([f"--config={path}", "--batch-size=16", "--seed=1", "--set=seed=2"])
+    assert (config.epochs, config.batch_size, config.learning_rate, config.seed) == (7, 16, 0.001, 2)
+
+
+@given(st.builds(TrainerConfig, epochs=st.integers(1), learning_rate=st.floats(1e-9, 1), compile=st.booleans()))
+def test_the_schema_takes_what_the_trainer_takes(config: TrainerConfig) -> None:
+    jsonschema.validate(config.as_json(), json_schema())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"epochs": 0}, {"dropout": 1}, {"model": "resnet"}, {"epoch": 3}, {"compile": "yes"}]
+)
+def test_the_schema_refuses_what_the_trainer_refuses(wrong: dict[str, object]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(wrong, json_schema())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "world_size", "message"),
+    [
+        ({"batch_size": 3}, 4, "--batch-size is 3 over all ranks, and there are 4: some would have nothing to do"),
+        ({"strategy": "fsdp2", "shard_size": 3}, 4, "--shard-size must divide the 4 ranks, and 3 does not"),
+        (
+            {"strategy": "tensor"},
+            3,
+            "--tensor-size must divide the 3 ranks, and 2 does not: for example --tensor-size 1",
+        ),
+    ],
+)
+def test_what_the_ranks_cannot_share_is_answered_with_what_they_can(
+    wrong: dict[str, Any], world_size: int, message: str
 ) -> None:
-    with pytest.raises(ConfigError, match=f"write --batch-size {choices} \\(any multiple of {world_size} works\\)"):
-        TrainerConfig(batch_size=batch_size).check_world_size(world_size)
+    with pytest.raises(ConfigError, match=message):
+        TrainerConfig(**wrong).check_world_size(world_size)
 
 
 def test_torchrun_shows_rank_0_s_message_even_when_the_other_rank_fails_first(tmp_path: Path) -> None:
-    finished = start(tmp_path / "checkpoints", "--batch-size=31", processes=2, fault="late").finish()
+    finished = start(tmp_path / "checkpoints", "--batch-size=1", processes=2, fault="late").finish()
     assert finished.returncode != 0
     (error,) = finished.errors
-    assert "--batch-size 31 is global and does not divide among 2 ranks: write --batch-size 30 or 32" in error
+    assert "--batch-size is 1 over all ranks, and there are 2: some would have nothing to do" in error
     assert "exitcode  : 2" in finished.stderr
     assert finished.lines == []
     assert not finished.directory.exists()

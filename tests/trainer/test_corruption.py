@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from trainer.checkpoint.catalogue import newest_valid, published
-from trainer.checkpoint.publish import InvalidCheckpointError
-from trainer.checkpoint.state import read
-from trainer.config import TrainerConfig
-from trainer.loop import train
-from trainer.runtime.distributed import World
+from trainer.checkpoint.peers import Peers
 
+from .toy import Toy, manager_of, progress_at, run
+
+pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
+FILES = (".metadata", "__0_0.distcp", "rng-00000.pt", "state.json", "manifest.json")
 CHANGED = "{} does not have the sha256 digest that manifest.json states"
+SPOTS = 40
 
 
-def flip_byte(path: Path) -> None:
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a run that has saved three steps."""
+    directory = tmp_path_factory.mktemp("saved")
+    run(directory, 1, 2, 3)
+    return directory
+
+
+@pytest.fixture
+def directory(saved: Path, tmp_path: Path) -> Path:
+    """The test's own copy of `saved`."""
+    return shutil.copytree(saved, tmp_path / "checkpoints")
+
+
+def flip_bit(path: Path, number: int = 3) -> None:
     content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
+    content[number // 8] ^= 1 << number % 8
     path.write_bytes(content)
 
 
@@ -34,65 +50,104 @@ def rewrite(old: str, new: str) -> Callable[[Path], None]:
     return damage
 
 
+def used(directory: Path) -> int | None:
+    """The step of the checkpoint that a reader takes."""
+    found = newest_valid(directory, Peers())
+    return found[1].progress.step if found else None
+
+
 @pytest.mark.parametrize(
     ("name", "damage", "reason"),
     [
-        *((name, flip_byte, CHANGED.format(name)) for name in ("model.pt", "optimizer.pt", "rng.pt", "state.json")),
-        ("model.pt", cut_off, r"model.pt has \d+ bytes instead of \d+"),
-        ("model.pt", Path.unlink, "cannot read model.pt: No such file or directory"),
+        *((name, flip_bit, CHANGED.format(name)) for name in FILES[:-1]),
+        ("__0_0.distcp", cut_off, "__0_0.distcp has {less} bytes instead of {size}"),
+        ("__0_0.distcp", Path.unlink, "cannot read __0_0.distcp: No such file or directory"),
         ("manifest.json", cut_off, "manifest.json is not JSON"),
         ("manifest.json", Path.unlink, "cannot read manifest.json: No such file or directory"),
-        ("manifest.json", rewrite("rng.pt", "rng"), "manifest.json does not list rng.pt"),
-        ("manifest.json", rewrite('"format": 1', '"format": 2'), "format 2, while this trainer reads format 1"),
+        ("manifest.json", rewrite("rng-00000.pt", "rng-00001.pt"), "cannot read rng-00001.pt"),
+        ("manifest.json", rewrite('"format": 2', '"format": 3'), "format 3, while this trainer reads format 2"),
         ("manifest.json", rewrite('"files"', '"other"'), "manifest.json lists no files"),
+        ("manifest.json", rewrite('"sha256"', '"sha1"'), "manifest.json does not say the size and digest of .metadata"),
+        (
+            "manifest.json",
+            rewrite("state.json", "../state.json"),
+            "manifest.json names ../state.json, which is no file",
+        ),
     ],
 )
-def test_damage_is_found_and_named(trained: Path, name: str, damage: Callable[[Path], None], reason: str) -> None:
-    damage(trained / "epoch-0003" / name)
-    with pytest.raises(InvalidCheckpointError, match=reason):
-        read(trained / "epoch-0003", epoch=3)
+def test_damage_is_named_and_the_checkpoint_before_it_is_used(
+    directory: Path, capsys: pytest.CaptureFixture[str], name: str, damage: Callable[[Path], None], reason: str
+) -> None:
+    path = directory / "step-00000003" / name
+    size = path.stat().st_size
+    damage(path)
+    assert used(directory) == 2
+    expected = f"skipped invalid checkpoint {path.parent}: {reason.format(size=size, less=size - 1)}"
+    assert capsys.readouterr().out.startswith(expected)
 
 
-def test_a_checkpoint_under_the_name_of_another_epoch_is_not_used(trained: Path) -> None:
-    (trained / "epoch-0003").rename(trained / "epoch-0007")
-    with pytest.raises(InvalidCheckpointError, match="holds epoch 3"):
-        read(trained / "epoch-0007", epoch=7)
+@pytest.mark.parametrize("name", FILES)
+def test_a_flipped_bit_is_found_wherever_it_is(directory: Path, name: str) -> None:
+    path = directory / "step-00000003" / name
+    whole = path.read_bytes()
+    for part in range(SPOTS):
+        flip_bit(path, 8 * (part * len(whole) // SPOTS) + part % 8)
+        assert used(directory) == 2
+        path.write_bytes(whole)
+    assert used(directory) == 3
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_cut_off_file_is_found_wherever_it_was_cut(directory: Path, name: str) -> None:
+    path = directory / "step-00000003" / name
+    whole = path.read_bytes()
+    for part in range(SPOTS):
+        path.write_bytes(whole[: part * len(whole) // SPOTS])
+        assert used(directory) == 2
+
+
+def test_a_checkpoint_under_the_name_of_another_step_is_not_used(
+    directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (directory / "step-00000003").rename(directory / "step-00000007")
+    assert used(directory) == 2
+    assert capsys.readouterr().out.endswith("step-00000007: holds step 3\n")
 
 
 def test_resumes_from_the_newest_checkpoint_that_is_whole_and_says_why(
-    trained: Path, alone: World, capsys: pytest.CaptureFixture[str]
+    directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    flip_byte(trained / "epoch-0003" / "model.pt")
-    cut_off(trained / "epoch-0002" / "optimizer.pt")
-    size = (trained / "epoch-0002" / "optimizer.pt").stat().st_size
-    train(TrainerConfig(checkpoint_dir=trained), alone)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[:3] == [
-        f"skipped invalid checkpoint {trained}/epoch-0003: {CHANGED.format('model.pt')}",
-        f"skipped invalid checkpoint {trained}/epoch-0002: optimizer.pt has {size} bytes instead of {size + 1}",
-        f"resumed: epoch=1 path={trained}/epoch-0001",
+    flip_bit(directory / "step-00000003" / "__0_0.distcp")
+    cut_off(directory / "step-00000002" / "rng-00000.pt")
+    size = (directory / "step-00000002" / "rng-00000.pt").stat().st_size
+    toy = Toy()
+    manager = manager_of(directory, toy)
+    assert manager.resume() == progress_at(1)
+    assert toy.is_at(1)
+    manager.close()
+    assert capsys.readouterr().out.splitlines() == [
+        f"skipped invalid checkpoint {directory}/step-00000003: {CHANGED.format('__0_0.distcp')}",
+        f"skipped invalid checkpoint {directory}/step-00000002: rng-00000.pt has {size} bytes instead of {size + 1}",
+        f"resumed: epoch=0 step=1 path={directory}/step-00000001",
     ]
-    assert lines[-1].startswith("finished: epochs=3 ")
 
 
-def test_invalid_checkpoints_make_room_for_new_ones_and_are_kept_aside(trained: Path, alone: World) -> None:
-    flip_byte(trained / "epoch-0003" / "model.pt")
-    damaged = (trained / "epoch-0003" / "model.pt").read_bytes()
-    (trained / ".invalid-epoch-0003").mkdir()
-    train(TrainerConfig(checkpoint_dir=trained), alone)
-    assert (trained / ".invalid-epoch-0003-2" / "model.pt").read_bytes() == damaged
-    found = newest_valid(trained)
-    assert found is not None
-    assert found[0] == trained / "epoch-0003"
+def test_invalid_checkpoints_make_room_for_new_ones_and_are_kept_aside(directory: Path) -> None:
+    flip_bit(directory / "step-00000003" / "__0_0.distcp")
+    damaged = (directory / "step-00000003" / "__0_0.distcp").read_bytes()
+    (directory / ".invalid-step-00000003").mkdir()
+    run(directory, 3)
+    assert (directory / ".invalid-step-00000003-2" / "__0_0.distcp").read_bytes() == damaged
+    assert used(directory) == 3
 
 
-def test_starts_fresh_when_no_checkpoint_is_whole(
-    trained: Path, alone: World, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for _, path in published(trained):
+def test_starts_fresh_when_no_checkpoint_is_whole(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _, path in published(directory):
         (path / "manifest.json").unlink()
-    train(TrainerConfig(checkpoint_dir=trained, epochs=1), alone)
+    run(directory, 1)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["skipped"] * 3
-    assert lines[3] == f"starting fresh: no checkpoint in {trained}"
-    assert lines[-1].startswith("finished: epochs=1 ")
+    assert lines[3:] == [
+        f"starting fresh: no checkpoint in {directory}",
+        f"checkpoint saved: epoch=0 step=1 path={directory}/step-00000001",
+    ]

@@ -11,15 +11,13 @@ from pathlib import Path
 import pytest
 
 from trainer.checkpoint.catalogue import published
-from trainer.checkpoint.lock import lock
-from trainer.checkpoint.publish import publish
-from trainer.config import TrainerConfig
+from trainer.checkpoint.lock import Lock
 from trainer.errors import CheckpointError
-from trainer.loop import train
-from trainer.runtime.distributed import World
 
 from .disk import limited
+from .toy import Toy, manager_of, run
 
+pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 NOBODY = 65534
 
 
@@ -37,48 +35,77 @@ def read_only() -> Iterator[Path]:
     shutil.rmtree(directory)
 
 
-def test_the_newest_checkpoints_are_kept(tmp_path: Path, alone: World) -> None:
-    train(TrainerConfig(checkpoint_dir=tmp_path, epochs=5, keep_checkpoints=2), alone)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "epoch-0004", "epoch-0005"]
+@pytest.mark.parametrize(
+    ("every", "kept"),
+    [(0, ["step-00000007", "step-00000008"]), (3, [f"step-0000000{step}" for step in (3, 6, 7, 8)])],
+)
+def test_the_newest_checkpoints_are_kept_and_every_so_many_steps_one(
+    tmp_path: Path, every: int, kept: list[str]
+) -> None:
+    run(tmp_path, *range(1, 9), keep_checkpoints=2, keep_every=every)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", *kept]
 
 
-def test_an_old_checkpoint_is_removed_only_when_a_newer_one_is_published(trained: Path, alone: World) -> None:
-    with pytest.raises(CheckpointError, match="epoch-0004: File too large"), limited(1000):
-        train(TrainerConfig(checkpoint_dir=trained, epochs=4, keep_checkpoints=2), alone)
-    assert [epoch for epoch, _ in published(trained)] == [3, 2, 1]
+def test_an_old_checkpoint_is_removed_only_when_a_newer_one_is_there(tmp_path: Path) -> None:
+    run(tmp_path, 1, 2, 3)
+    toy = Toy()
+    manager = manager_of(tmp_path, toy, keep_checkpoints=2)
+    manager.resume()
+    with limited(1000):
+        manager.save(toy.train_to(4))
+        manager.wait()
+    assert [step for step, _ in published(tmp_path)] == [3, 2, 1]
+    manager.save(toy.train_to(5))
+    manager.close()
+    assert [step for step, _ in published(tmp_path)] == [5, 3]
 
 
-def test_a_dead_writer_s_leftovers_are_removed_on_the_next_start(trained: Path, alone: World) -> None:
-    leftover = trained / ".tmp-epoch-0004-0123"
+def test_a_checkpoint_that_cannot_be_removed_is_named_and_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(tmp_path, 1, 2)
+    rename = os.rename
+
+    def refuse_old(source: Path, target: Path) -> None:
+        if source.name == "step-00000001":
+            raise OSError(5, os.strerror(5))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", refuse_old)
+    run(tmp_path, 3, keep_checkpoints=2)
+    assert f"cannot remove {tmp_path}/step-00000001: Input/output error\n" in capsys.readouterr().out
+    assert [step for step, _ in published(tmp_path)] == [3, 2, 1]
+
+
+def test_a_dead_writer_s_leftovers_are_removed_on_the_next_start(tmp_path: Path) -> None:
+    leftover = tmp_path / ".tmp-step-00000004-0123"
     leftover.mkdir()
-    (leftover / "model.pt").write_text("half")
-    train(TrainerConfig(checkpoint_dir=trained), alone)
+    (leftover / "__0_0.distcp").write_text("half")
+    run(tmp_path)
     assert not leftover.exists()
 
 
 def test_a_second_run_on_the_same_directory_is_refused(tmp_path: Path) -> None:
-    assert lock(tmp_path)
+    lock = Lock()
+    assert lock.take(tmp_path)
     with pytest.raises(CheckpointError, match=f"another run is writing to {tmp_path}: .* another --checkpoint-dir"):
-        lock(tmp_path)
+        manager_of(tmp_path, Toy()).resume()
+    lock.release()
+    run(tmp_path)
 
 
 def test_a_directory_that_cannot_be_written_is_an_error_before_training(
-    read_only: Path, alone: World, capsys: pytest.CaptureFixture[str]
+    read_only: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(
         CheckpointError,
         match=f"cannot write to checkpoint directory {read_only}: Permission denied: give user \\d+ write access",
     ):
-        train(TrainerConfig(checkpoint_dir=read_only), alone)
+        manager_of(read_only, Toy()).resume()
     assert capsys.readouterr().out == ""
 
 
-def test_a_directory_that_cannot_be_created_is_an_error_before_training(tmp_path: Path, alone: World) -> None:
+def test_a_directory_that_cannot_be_created_is_an_error_before_training(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CheckpointError, match=r"file/checkpoints: Not a directory: .* write another --checkpoint-dir"):
-        train(TrainerConfig(checkpoint_dir=tmp_path / "file" / "checkpoints"), alone)
-
-
-def test_a_directory_that_becomes_read_only_is_an_error_that_names_the_checkpoint(read_only: Path) -> None:
-    with pytest.raises(CheckpointError, match=f"cannot write checkpoint {read_only}/epoch-0004: Permission denied"):
-        publish(read_only / "epoch-0004", {})
+        manager_of(tmp_path / "file" / "checkpoints", Toy()).resume()

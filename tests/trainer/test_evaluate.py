@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from trainer import evaluate
+from trainer.data import load_data
 
 from .launch import Finished
 
@@ -19,18 +21,18 @@ def test_accuracy_computed_afresh_equals_the_run_s(
         assert evaluate.main([str(run.directory)]) == 0
         line = capsys.readouterr().out
         accuracy = run.epochs[-1][2]
-        path = run.directory / "epoch-0003"
-        assert line == f"checkpoint: epoch=3 test_accuracy={accuracy:.4f} parameters=9610 path={path}\n"
+        path = run.directory / "step-00000135"
+        assert line == f"checkpoint: epoch=3 step=135 test_accuracy={accuracy:.4f} parameters=9610 path={path}\n"
 
 
 def test_an_invalid_checkpoint_is_named_and_the_older_one_shown(
     trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (trained / "epoch-0003" / "manifest.json").unlink()
+    (trained / "step-00000135" / "manifest.json").unlink()
     assert evaluate.main([str(trained)]) == 0
     skipped, shown = capsys.readouterr().out.splitlines()
-    assert skipped.startswith(f"skipped invalid checkpoint {trained}/epoch-0003: ")
-    assert re.match(r"checkpoint: epoch=2 ", shown)
+    assert skipped.startswith(f"skipped invalid checkpoint {trained}/step-00000135: ")
+    assert re.match(r"checkpoint: epoch=2 step=90 ", shown)
 
 
 def test_is_heard_in_the_pod_of_any_rank(
@@ -39,6 +41,23 @@ def test_is_heard_in_the_pod_of_any_rank(
     monkeypatch.setenv("RANK", "1")
     assert evaluate.main([str(trained)]) == 0
     assert capsys.readouterr().out.startswith("checkpoint: epoch=3 ")
+
+
+@pytest.mark.filterwarnings("error")
+def test_says_one_line_and_writes_nothing(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path: path.stat().st_mtime_ns for path in trained.rglob("*")}
+    assert evaluate.main([str(trained)]) == 0
+    said = capsys.readouterr()
+    assert (len(said.out.splitlines()), said.err) == (1, "")
+    assert {path: path.stat().st_mtime_ns for path in trained.rglob("*")} == before
+
+
+def test_other_data_than_it_was_trained_on_are_refused(
+    trained: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluate, "load_data", lambda config: replace(load_data(config), fingerprint="other-4567"))
+    assert evaluate.main([str(trained)]) == 1
+    assert re.search(r"was trained on other data \(digits-\w+\) than are in data now", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("name", ["empty", "missing"])

@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
+import pytest
+from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.jobs import promql
+from trainer.checkpoint.figures import Figures as Saves
+from trainer.metrics.exporter import Exporter
+from trainer.metrics.straggler import Stragglers
+from trainer.runtime.boundary import Report
 
 from .launch import TIMEOUT_SECONDS, Started, start
+from .ports import free_port
+from .steps import SAMPLES, figures, pace
+from .steps import start as beginning
 
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+# Of models that read tokens.
+OF_TOKENS = {"trainer_tokens_total", "trainer_tokens_per_second"}
+PARTS = {"data", "forward", "backward", "communication", "update", "checkpoint"}
 
 
 def scrape(port: int) -> dict[str, float]:
-    """The trainer's own metrics; none while nothing answers."""
+    """The trainer's own series, by name and the values of its labels; none while nothing answers."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
             text = answer.read().decode()
     except (urllib.error.URLError, OSError):
         return {}
     samples = (sample for family in text_string_to_metric_families(text) for sample in family.samples)
-    return {sample.name: sample.value for sample in samples if sample.name.startswith("trainer_")}
+    return {
+        " ".join([sample.name, *sample.labels.values()]): sample.value
+        for sample in samples
+        if sample.name.startswith("trainer_")
+    }
 
 
 def scrape_after_epoch(run: Started, port: int, epoch: int) -> dict[str, float]:
@@ -41,23 +54,40 @@ def scrape_after_epoch(run: Started, port: int, epoch: int) -> dict[str, float]:
     return found
 
 
+def metrics(series: dict[str, float]) -> set[str]:
+    """Names as they stand in the list of metrics: a histogram is one."""
+    return {re.sub(r"_(bucket|count|sum)$", "", name.split()[0]) for name in series}
+
+
 def test_one_process_of_a_node_serves_the_figures_of_the_whole_run(tmp_path: Path) -> None:
     port = free_port()
     before = time.time()
-    run = start(tmp_path, "--epochs=1000", f"--metrics-port={port}", processes=2)
+    run = start(tmp_path, "--epochs=1000", f"--metrics-port={port}", "--peak-tflops=0.001", processes=2)
     try:
         early = scrape_after_epoch(run, port, 1)
         late = scrape_after_epoch(run, port, int(early["trainer_epoch"]) + 3)
     finally:
         run.stop()
 
-    assert set(late) == promql.exporters()["trainer"]
+    assert metrics(late) == promql.exporters()["trainer"] - OF_TOKENS
     assert late["trainer_epochs"] == 1000
+    assert late["trainer_steps"] == 45_000
+    assert 0 <= late["trainer_step"] - 45 * late["trainer_epoch"] <= 45
+    assert late["trainer_step_seconds_count"] == late["trainer_step"]
     assert late["trainer_loss"] < early["trainer_loss"]
     assert 0.5 < late["trainer_test_accuracy"] <= 1
     # An epoch is 1437 samples, over both ranks.
     assert late["trainer_samples_total"] >= 1437 * late["trainer_epoch"]
     assert before < early["trainer_checkpoint_timestamp_seconds"] < late["trainer_checkpoint_timestamp_seconds"]
+    assert late["trainer_saves_total saved"] >= 1
+    assert late["trainer_saves_total failed"] == 0
+    assert late["trainer_save_seconds_total"] > 0
+    assert max(late["trainer_straggler_score 0"], late["trainer_straggler_score 1"]) == 1
+    assert late["trainer_peak_flops"] == 2e9
+    assert late["trainer_mfu"] > 0
+    spent = {name.split()[1]: value for name, value in late.items() if name.startswith("trainer_part_seconds_total")}
+    assert set(spent) == PARTS
+    assert 0 < sum(spent.values()) < late["trainer_step_seconds_sum"]
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
@@ -69,3 +99,57 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     assert finished.errors == [
         f"trainer: error: --metrics-port {port} cannot be served (Address already in use): write another port"
     ]
+
+
+def value(name: str, **labels: str) -> float | None:
+    """What this process would serve."""
+    found: float | None = REGISTRY.get_sample_value(name, labels)
+    return found
+
+
+def test_a_model_of_tokens_has_tokens_and_without_a_peak_no_mfu() -> None:
+    tokens = pace(tokens_per_sample=64)
+    exporter = Exporter(0, tokens, Stragglers(), Saves())
+    for sink in (tokens, exporter):
+        sink.started(beginning())
+        sink.stepped(figures(1, seconds=0.25))
+
+    assert value("trainer_tokens_total") == 64 * SAMPLES
+    assert value("trainer_tokens_per_second") == pytest.approx(64 * SAMPLES / 0.25)
+    assert value("trainer_mfu") is None
+    assert value("trainer_peak_flops") is None
+
+
+def test_scores_and_parts_are_those_of_the_ranks() -> None:
+    quick, slow = Report(data_seconds=1.0, forward_seconds=1.0), Report(data_seconds=7.0, forward_seconds=1.0)
+    stragglers = Stragglers()
+    before = value("trainer_part_seconds_total", part="data") or 0.0
+    exporter = Exporter(1, pace(), stragglers, Saves())
+    for sink in (stragglers, exporter):
+        sink.stepped(figures(1, reports=[quick, slow]))
+
+    assert value("trainer_straggler_score", rank="0") == 1
+    assert value("trainer_straggler_score", rank="1") == 0.25
+    assert value("trainer_part_seconds_total", part="data") == pytest.approx(before + 7.0)
+
+
+def test_each_save_is_counted_once_even_one_that_ends_after_the_last_step() -> None:
+    saves = Saves()
+    exporter = Exporter(0, pace(), Stragglers(), saves)
+    before = {result: value("trainer_saves_total", result=result) or 0.0 for result in ("saved", "failed")}
+    saves.saved, saves.newest_time = 1, 1000.0
+    exporter.stepped(figures(1))
+    exporter.stepped(figures(2))
+    saves.saved, saves.failed, saves.newest_time = 2, 1, 2000.0
+    exporter.close()
+
+    assert value("trainer_saves_total", result="saved") == before["saved"] + 2
+    assert value("trainer_saves_total", result="failed") == before["failed"] + 1
+    assert value("trainer_checkpoint_timestamp_seconds") == 2000.0
+
+
+def test_saves_before_a_stop_are_told_by_the_process_that_resumes_from_them() -> None:
+    Exporter(0, pace(), Stragglers(), Saves()).started(beginning(step=7, emergency_saves=3))
+
+    assert value("trainer_emergency_saves") == 3
+    assert value("trainer_step") == 7

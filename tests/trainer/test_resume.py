@@ -1,90 +1,144 @@
-"""A run that is killed goes on as if nothing had happened."""
+"""A run that is interrupted, in whatever way, goes on as if nothing had happened."""
 
 from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 
-from trainer.checkpoint.catalogue import newest_valid, published
-from trainer.checkpoint.state import Checkpoint
+from trainer.checkpoint.catalogue import published
 from trainer.config import TrainerConfig
 from trainer.errors import CheckpointError
 from trainer.loop import train
 from trainer.runtime.distributed import World
+from trainer.runtime.signals import STATUS
 
-from .conftest import KILLED
+from .faulty import STOPPED_AT_STEP, TRAINING_SAMPLES
 from .launch import Finished, Started, start
 
+# Two epochs of 45 steps, and saves between their ends.
+FLAGS = ("--epochs=2", "--checkpoint-steps=20")
+INTERRUPTIONS = ("saved", "terminated", "killed")
+
+
+def begin(folder: Path, *flags: str, processes: int = 2, fault: str | None = None) -> Started:
+    """A run that writes down the loss of each step."""
+    (folder / "samples").mkdir(parents=True, exist_ok=True)
+    return start(
+        folder / "checkpoints",
+        *FLAGS,
+        f"--events-file={folder}/events.jsonl",
+        *flags,
+        processes=processes,
+        fault=fault,
+        environment={"RECORD": f"{folder}/samples"},
+    )
+
 
 @pytest.fixture(scope="module")
-def killed(started: dict[int | str, Started]) -> Finished:
-    """Two ranks; the first was killed in the middle of its second save."""
-    return started[KILLED].finish()
+def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Finished]]:
+    """One run without interruption, and others that end early, side by side."""
+    folder = tmp_path_factory.mktemp("interrupted")
+    runs = {
+        "whole": begin(folder / "whole"),
+        "saved": begin(folder / "saved", "--steps=30"),
+        "terminated": begin(folder / "terminated", fault="terminated"),
+        "killed": begin(folder / "killed", fault="killed-in-second-save"),
+    }
+    try:
+        yield {name: run.finish() for name, run in runs.items()}
+    finally:
+        for run in runs.values():
+            run.stop()
 
 
 @pytest.fixture(scope="module")
-def left_by_the_killed(killed: Finished) -> list[str]:
+def left_by_the_killed(first: dict[str, Finished]) -> list[str]:
     """What the killed run left, looked at before anyone resumes it."""
-    return sorted(path.name for path in killed.directory.iterdir())
+    return sorted(path.name for path in first["killed"].directory.iterdir())
 
 
 @pytest.fixture(scope="module")
-def resumed(killed: Finished, left_by_the_killed: list[str]) -> Finished:
-    """The same run, started again; the disk is full when it has three epochs and saves a fourth."""
-    return start(killed.directory, "--epochs=4", processes=2, fault="disk-full-from-fourth-save").finish()
+def resumed(first: dict[str, Finished], left_by_the_killed: list[str]) -> Iterator[dict[str, Finished]]:
+    """The same runs, started again."""
+    runs = {name: begin(first[name].directory.parent) for name in INTERRUPTIONS}
+    try:
+        yield {name: run.finish() for name, run in runs.items()}
+    finally:
+        for run in runs.values():
+            run.stop()
 
 
-def checkpoint_in(directory: Path) -> Checkpoint:
-    found = newest_valid(directory)
-    assert found is not None
-    return found[1]
+def losses(run: Finished) -> dict[int, set[float]]:
+    """The losses of each step, to the last bit, of the run and those before it in its folder."""
+    found = defaultdict(set)
+    for line in (run.directory.parent / "events.jsonl").read_text().splitlines():
+        event = json.loads(line)
+        if event["event"] == "step":
+            found[event["step"]].add(event["loss"])
+    return found
 
 
-def losses(directory: Path) -> list[float]:
-    """The losses of all epochs, newest first, to the last bit: the log rounds them."""
-    return [json.loads((path / "state.json").read_text())["loss"] for _, path in published(directory)]
-
-
-def test_sigkill_in_a_save_leaves_the_older_checkpoint_and_a_temporary_directory(
-    killed: Finished, left_by_the_killed: list[str]
+@pytest.mark.parametrize("interruption", INTERRUPTIONS)
+def test_each_loss_equals_that_of_a_run_without_interruption_to_the_last_bit(
+    first: dict[str, Finished], resumed: dict[str, Finished], interruption: str
 ) -> None:
-    assert killed.returncode != 0
-    assert [number for number, _, _ in killed.epochs] == [1, 2]
+    whole, run = first["whole"], resumed[interruption]
+    assert whole.returncode == run.returncode == 0, run.stderr
+    assert sorted(losses(whole)) == list(range(1, 91))
+    assert all(len(values) == 1 for values in losses(whole).values())
+    # Steps that were done again after a kill are among them.
+    assert losses(run) == losses(whole)
+    assert run.lines[-1] == whole.lines[-1]
+
+
+@pytest.mark.parametrize(("interruption", "step"), [("saved", 30), ("terminated", STOPPED_AT_STEP), ("killed", 20)])
+def test_it_resumes_from_the_newest_checkpoint(resumed: dict[str, Finished], interruption: str, step: int) -> None:
+    run = resumed[interruption]
+    assert run.lines[1] == f"resumed: epoch=0 step={step} path={run.directory}/step-{step:08d}"
+
+
+def test_sigterm_on_one_rank_saves_the_step_of_all_and_ends_with_a_status_for_another_try(
+    first: dict[str, Finished],
+) -> None:
+    run = first["terminated"]
+    assert run.lines[-1] == f"stopped by SIGTERM: step={STOPPED_AT_STEP} is saved"
+    assert f"exitcode  : {STATUS}" in run.stderr
+
+
+def test_sigkill_in_a_save_leaves_the_older_checkpoint_and_a_temporary_folder(
+    first: dict[str, Finished], left_by_the_killed: list[str], resumed: dict[str, Finished]
+) -> None:
     lock, temporary, older = left_by_the_killed
-    assert (lock, older) == (".lock", "epoch-0001")
-    assert temporary.startswith(".tmp-epoch-0002-")
+    assert first["killed"].returncode != 0
+    assert (lock, older) == (".lock", "step-00000020")
+    assert temporary.startswith(".tmp-step-00000040-")
+    assert not list(resumed["killed"].directory.glob(".tmp-*"))
 
 
-def test_the_next_start_resumes_from_it_and_cleans_up(resumed: Finished) -> None:
-    assert resumed.lines[1] == f"resumed: epoch=1 path={resumed.directory}/epoch-0001"
-    assert [number for number, _, _ in resumed.epochs] == [2, 3, 4]
-    assert sorted(path.name for path in resumed.directory.iterdir()) == [
-        ".lock",
-        "epoch-0001",
-        "epoch-0002",
-        "epoch-0003",
-    ]
+def test_neither_repeats_nor_skips_a_sample_when_the_world_shrinks_and_grows(tmp_path: Path) -> None:
+    for processes, steps in ((4, 15), (2, 30), (4, 45)):
+        run = begin(tmp_path, f"--steps={steps}", processes=processes, fault="recorded").finish()
+        assert run.returncode == 0, run.stderr
+    taken = [line.split() for file in (tmp_path / "samples").iterdir() for line in file.read_text().splitlines()]
+    assert Counter(int(index) for line in taken for index in line) == Counter(range(TRAINING_SAMPLES))
 
 
-def test_losses_and_weights_equal_those_of_a_run_without_interruption(
-    resumed: Finished, runs: dict[int, Finished]
-) -> None:
-    assert len(losses(resumed.directory)) == 3
-    assert losses(resumed.directory) == losses(runs[2].directory)
-    weights, expected = (checkpoint_in(run.directory).model for run in (resumed, runs[2]))
-    assert weights.keys() == expected.keys()
-    assert all(torch.equal(weights[name], expected[name]) for name in weights)
-
-
-def test_a_disk_that_fills_up_ends_every_rank_with_one_message_and_spares_older_checkpoints(resumed: Finished) -> None:
-    assert resumed.returncode != 0
-    assert resumed.errors == [f"trainer: error: cannot write checkpoint {resumed.directory}/epoch-0004: File too large"]
-    assert "trainer/loop.py" not in resumed.stderr
-    assert checkpoint_in(resumed.directory).epoch == 3
+def test_a_disk_that_is_full_costs_checkpoints_but_not_the_run_until_its_end(tmp_path: Path) -> None:
+    run = begin(tmp_path, fault="disk-full-from-second-save").finish()
+    assert run.returncode != 0
+    (error,) = run.errors
+    assert "step-00000090: rank " in error
+    assert "File too large" in error
+    missed = [line for line in run.lines if line.startswith("checkpoint not saved: ")]
+    assert [line.split()[3] for line in missed] == [f"step={step}" for step in (40, 45, 60, 80, 90)]
+    assert [step for step, _ in published(run.directory)] == [20]
+    assert [number for number, _, _ in run.epochs] == [1, 2]
+    assert "trainer/training.py" not in run.stderr
 
 
 def test_a_run_that_is_done_has_nothing_to_train(
@@ -92,24 +146,17 @@ def test_a_run_that_is_done_has_nothing_to_train(
 ) -> None:
     train(TrainerConfig(checkpoint_dir=trained), alone)
     assert capsys.readouterr().out.splitlines() == [
-        f"resumed: epoch=3 path={trained}/epoch-0003",
+        f"resumed: epoch=3 step=135 path={trained}/step-00000135",
         "nothing to train: checkpoint is at epoch 3 of 3",
     ]
 
 
-def test_resumes_on_another_number_of_ranks(
+def test_random_state_is_drawn_anew_on_another_number_of_ranks(
     runs: dict[int, Finished], tmp_path: Path, alone: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copytree(runs[2].directory / "epoch-0003", tmp_path / "epoch-0003")
+    shutil.copytree(runs[2].directory / "step-00000135", tmp_path / "step-00000135")
     train(TrainerConfig(checkpoint_dir=tmp_path, epochs=4), alone)
     assert "random state drawn anew: checkpoint has 2 ranks, this run 1" in capsys.readouterr().out
-    later, earlier = losses(tmp_path)
-    assert later < earlier
-
-
-def test_the_learning_rate_of_the_flag_holds_after_a_resume(trained: Path, alone: World) -> None:
-    train(TrainerConfig(checkpoint_dir=trained, epochs=4, learning_rate=0.5), alone)
-    assert [group["lr"] for group in checkpoint_in(trained).optimizer["param_groups"]] == [0.5]
 
 
 @pytest.mark.parametrize(("field", "value", "saved"), [("seed", 1, 0), ("hidden_size", 64, 128)])
@@ -120,4 +167,4 @@ def test_a_run_that_cannot_be_continued_is_refused_and_left_alone(
     option = "--" + field.replace("_", "-")
     with pytest.raises(CheckpointError, match=f"write {option} {saved} to continue it"):
         train(TrainerConfig.from_json(config), alone)
-    assert [epoch for epoch, _ in published(trained)] == [3, 2, 1]
+    assert [step for step, _ in published(trained)] == [135, 90, 45]

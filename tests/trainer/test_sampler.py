@@ -1,6 +1,8 @@
-"""The sampler deals out every sample exactly once, to any number of ranks."""
+"""The sampler deals out every sample exactly once, to any number of ranks, whatever happens to that number."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
@@ -10,59 +12,83 @@ from trainer.data.digits import load_digits
 from trainer.data.sampler import GlobalSampler, Step
 
 WORLDS = st.integers(1, 9)
-# Samples per rank and step, so that the global batch is a multiple of the world size.
-SHARES = st.integers(1, 8)
-NUM_SAMPLES = st.integers(0, 300)
+BATCHES = st.integers(1, 64)
+NUM_SAMPLES = st.integers(1, 300)
 SEEDS = st.integers(0, 2**63 - 1)
-EPOCHS = st.integers(1, 10_000)
+EPOCHS = st.integers(0, 10_000)
 
 
-def deal(num_samples: int, share: int, world_size: int, seed: int, epoch: int) -> list[list[Step]]:
-    """The steps of each rank."""
+def deal(num_samples: int, batch_size: int, world_size: int, seed: int, position: int) -> list[list[Step]]:
+    """The steps of each rank from `position` to the end of the epoch."""
     return [
         list(
             GlobalSampler(
-                num_samples=num_samples, batch_size=share * world_size, seed=seed, rank=rank, world_size=world_size
-            ).epoch(epoch)
+                num_samples=num_samples, batch_size=batch_size, seed=seed, rank=rank, world_size=world_size
+            ).rest_of_epoch(position)
         )
         for rank in range(world_size)
     ]
 
 
-@given(NUM_SAMPLES, SHARES, WORLDS, SEEDS, EPOCHS)
+def samples(ranks: list[list[Step]]) -> list[int]:
+    """All samples of these steps, in order."""
+    return sorted(int(index) for steps in ranks for step in steps for index in step.indices)
+
+
+@given(NUM_SAMPLES, BATCHES, WORLDS, SEEDS, EPOCHS)
 def test_every_sample_is_dealt_once_per_epoch(
-    num_samples: int, share: int, world_size: int, seed: int, epoch: int
+    num_samples: int, batch_size: int, world_size: int, seed: int, epoch: int
 ) -> None:
-    ranks = deal(num_samples, share, world_size, seed, epoch)
-    assert sorted(int(index) for steps in ranks for step in steps for index in step.indices) == list(range(num_samples))
+    ranks = deal(num_samples, batch_size, world_size, seed, epoch * num_samples)
+    assert samples(ranks) == list(range(num_samples))
+    assert {steps[-1].position for steps in ranks} == {(epoch + 1) * num_samples}
 
 
-@given(NUM_SAMPLES, SHARES, WORLDS, SEEDS, EPOCHS)
+@given(NUM_SAMPLES, BATCHES, WORLDS, SEEDS, EPOCHS)
 def test_ranks_take_the_same_steps_and_equal_parts_of_each(
-    num_samples: int, share: int, world_size: int, seed: int, epoch: int
+    num_samples: int, batch_size: int, world_size: int, seed: int, epoch: int
 ) -> None:
-    ranks = deal(num_samples, share, world_size, seed, epoch)
+    ranks = deal(num_samples, batch_size, world_size, seed, epoch * num_samples)
     for steps in zip(*ranks, strict=True):
         sizes = [len(step.indices) for step in steps]
         assert max(sizes) - min(sizes) <= 1
-        assert {step.global_size for step in steps} == {sum(sizes)}
-    assert all(len(step.indices) == share for steps in ranks for step in steps[:-1])
+        assert {(step.global_size, step.largest) for step in steps} == {(sum(sizes), max(sizes))}
+    for before, after in pairwise(ranks[0]):
+        assert after.position == before.position + after.global_size
 
 
-@given(NUM_SAMPLES, st.sampled_from([(1, 2), (2, 4), (4, 1)]), SEEDS, EPOCHS)
+@given(NUM_SAMPLES, BATCHES, st.lists(WORLDS, min_size=2, max_size=3), SEEDS, EPOCHS)
 def test_each_step_is_of_the_same_samples_on_any_number_of_ranks(
-    num_samples: int, worlds: tuple[int, int], seed: int, epoch: int
+    num_samples: int, batch_size: int, worlds: list[int], seed: int, epoch: int
 ) -> None:
     def steps(world_size: int) -> list[list[int]]:
-        ranks = deal(num_samples, 8 // world_size, world_size, seed, epoch)
+        ranks = deal(num_samples, batch_size, world_size, seed, epoch * num_samples)
         return [sorted(int(i) for step in steps for i in step.indices) for steps in zip(*ranks, strict=True)]
 
-    assert steps(worlds[0]) == steps(worlds[1])
+    assert all(steps(world_size) == steps(worlds[0]) for world_size in worlds)
+
+
+@given(
+    NUM_SAMPLES, SEEDS, EPOCHS, st.lists(st.tuples(WORLDS, BATCHES, st.integers(0, 5)), min_size=1, max_size=5), WORLDS
+)
+def test_neither_repeats_nor_skips_a_sample_when_the_world_and_the_batch_change_under_way(
+    num_samples: int, seed: int, epoch: int, stints: list[tuple[int, int, int]], last_world: int
+) -> None:
+    end = (epoch + 1) * num_samples
+    position, seen = epoch * num_samples, list[int]()
+    for world_size, batch_size, steps in stints:
+        if position < end:
+            taken = [rank[:steps] for rank in deal(num_samples, batch_size, world_size, seed, position)]
+            seen += samples(taken)
+            position = taken[0][-1].position if taken[0] else position
+    if position < end:
+        seen += samples(deal(num_samples, 8, last_world, seed, position))
+    assert sorted(seen) == list(range(num_samples))
 
 
 def test_the_order_is_another_in_each_epoch_and_with_each_seed_and_else_the_same() -> None:
     def order(seed: int, epoch: int) -> list[int]:
-        (steps,) = deal(100, 100, 1, seed, epoch)
+        (steps,) = deal(100, 100, 1, seed, epoch * 100)
         return [int(index) for index in steps[0].indices]
 
     assert order(0, 1) == order(0, 1)
@@ -71,8 +97,11 @@ def test_the_order_is_another_in_each_epoch_and_with_each_seed_and_else_the_same
 
 
 def test_training_and_test_samples_are_disjoint_and_all_of_the_digits() -> None:
-    training, test = load_digits(seed=0)
-    assert (len(training), len(test)) == (1438, 359)
-    rows = np.concatenate([training.inputs.numpy(), test.inputs.numpy()])
-    whole = np.concatenate([part.inputs.numpy() for part in load_digits(seed=1)])
-    assert sorted(map(bytes, rows)) == sorted(map(bytes, whole))
+    def images(seed: int) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float32]], tuple[int, int]]:
+        data = load_digits(seed)
+        parts = [part.take(np.arange(len(part))).inputs.numpy() for part in (data.training, data.test)]
+        return np.concatenate(parts), (len(data.training), len(data.test))
+
+    (rows, sizes), (others, _) = images(0), images(1)
+    assert sizes == (1438, 359)
+    assert sorted(map(bytes, rows)) == sorted(map(bytes, others))

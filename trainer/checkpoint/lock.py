@@ -12,32 +12,44 @@ _NAME = ".lock"
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
-def lock(directory: Path) -> bool:
-    """Creates `directory` and takes its lock, which the kernel gives back when this process ends, however it ends.
+class Lock:
+    """The lock of a directory, which the kernel gives back when this process ends, however it ends."""
 
-    Returns false, and says so in the log, where the file system has no locks: then nothing tells a dead writer's
-    leftovers from a living one's.
+    def __init__(self) -> None:
+        self._descriptor: int | None = None
 
-    Raises:
-        CheckpointError: Another run holds the lock, or the directory cannot be written.
-    """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(directory / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    except OSError as error:
-        raise CheckpointError(
-            f"cannot write to checkpoint directory {directory}: {error.strerror}: give user {os.geteuid()} write "
-            "access (on Kubernetes: securityContext.fsGroup) or write another --checkpoint-dir"
-        ) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise CheckpointError(
-            f"another run is writing to {directory}: wait until it has ended or write another --checkpoint-dir"
-        ) from error
-    except OSError as error:
-        if error.errno not in _UNSUPPORTED:
-            raise CheckpointError(f"cannot lock checkpoint directory {directory}: {error.strerror}") from error
-        log(f"checkpoint directory {directory} has no locks: leftovers of dead writers are not removed")
-        return False
-    return True
+    def take(self, directory: Path) -> bool:
+        """Creates `directory` and takes its lock.
+
+        Returns false, and says so in the log, where the file system has no locks: then nothing tells a dead writer's
+        leftovers from a living one's.
+
+        Raises:
+            CheckpointError: Another run holds the lock, or the directory cannot be written.
+        """
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(directory / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise CheckpointError(
+                f"cannot write to checkpoint directory {directory}: {error.strerror}: give user {os.geteuid()} write "
+                "access (on Kubernetes: securityContext.fsGroup) or write another --checkpoint-dir"
+            ) from error
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CheckpointError(
+                f"another run is writing to {directory}: wait until it has ended or write another --checkpoint-dir"
+            ) from error
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise CheckpointError(f"cannot lock checkpoint directory {directory}: {error.strerror}") from error
+            log(f"checkpoint directory {directory} has no locks: leftovers of dead writers are not removed")
+            return False
+        return True
+
+    def release(self) -> None:
+        """Gives it back, if it was taken."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None

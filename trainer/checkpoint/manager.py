@@ -1,111 +1,194 @@
-"""The checkpoints of one run: resume, save, keep the newest."""
+"""The checkpoints of one run: resume, save while training goes on, keep the newest."""
 
-import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from trainer.checkpoint.catalogue import newest_valid, path_of, published
-from trainer.checkpoint.lock import lock
-from trainer.checkpoint.publish import TEMPORARY_PREFIX, publish
-from trainer.checkpoint.state import Checkpoint, writers
+import torch
+from torch import Tensor
+
+from trainer.checkpoint import catalogue, directory, rng, tensors
+from trainer.checkpoint.background import BackgroundSave
+from trainer.checkpoint.contents import Contents
+from trainer.checkpoint.figures import Figures
+from trainer.checkpoint.lock import Lock
+from trainer.checkpoint.peers import Peers
+from trainer.checkpoint.publish import publish
+from trainer.checkpoint.retention import move_aside_newer_than, prune
+from trainer.checkpoint.same_run import check_same_run
+from trainer.checkpoint.staging import Stager
+from trainer.checkpoint.state import State
 from trainer.config import TrainerConfig
 from trainer.errors import CheckpointError
+from trainer.progress import Progress
 from trainer.runtime.distributed import World
 from trainer.runtime.log import log
 
-# Fields that a resumed run must share with the run that it continues: the test samples of another seed were trained on,
-# and weights of another size do not fit. The others may change on resume.
-_FIXED_FIELDS = ("seed", "hidden_size")
-_ASIDE_PREFIX = ".invalid-"
+if TYPE_CHECKING:
+    from trainer.parallel import Strategy
 
 
 class CheckpointManager:
-    """Rank 0 alone touches the directory; the other ranks get what it found. Both methods are collectives.
+    """All ranks call the same methods in the same order. `figures` has what there is to know of this rank's saves.
 
-    So only rank 0 needs the volume, and no two ranks can disagree on which checkpoint is the newest.
+    Saves and loads talk through a group of their own, so that they never mix with what carries gradients.
     """
 
-    def __init__(self, config: TrainerConfig, world: World) -> None:
+    def __init__(self, config: TrainerConfig, world: World, strategy: "Strategy", fingerprint: str) -> None:
+        self.figures = Figures()
         self._config = config
         self._world = world
+        self._strategy = strategy
+        self._fingerprint = fingerprint
+        self._peers = Peers(world.cpu_group())
+        self._lock = Lock()
+        self._stager = Stager(world.device)
+        self._under_way: BackgroundSave | None = None
+        self._failure: CheckpointError | None = None
 
-    def resume(self) -> Checkpoint | None:
-        """Takes the directory for this run and returns its newest valid checkpoint, on every rank.
+    def resume(self) -> Progress | None:
+        """Takes the directory for this run and goes back to where its newest valid checkpoint was saved.
+
+        Weights, optimizer and random state are that checkpoint's, or without one a new run's.
 
         Raises:
-            CheckpointError: The directory is not writable, is another run's, or the checkpoint is of a run that this
-                configuration cannot continue.
+            CheckpointError: The directory is not writable, is another run's, is not the same on all ranks, or the
+                checkpoint is of a run that this configuration cannot continue.
         """
-        return self._world.from_rank_zero(self._resume)
-
-    def save(self, checkpoint: Checkpoint) -> None:
-        """Publishes `checkpoint`, then removes all but the newest `keep_checkpoints`.
-
-        Raises:
-            CheckpointError: It could not be written; those published before are untouched.
-        """
-        self._world.from_rank_zero(lambda: self._save(checkpoint))
-
-    def _resume(self) -> Checkpoint | None:
-        directory = self._config.checkpoint_dir
-        if lock(directory):
-            _remove_leftovers(directory)
-        found = newest_valid(directory)
-        if found is not None:
-            self._check_fixed_fields(*found)
-        _move_aside_all_newer_than(directory, found[1].epoch if found else 0)
+        folder = self._config.checkpoint_dir
+        directory.take(folder, self._lock, self._peers)
+        found = catalogue.newest_valid(folder, self._peers)
+        if found:
+            check_same_run(*found, self._config, self._fingerprint)
+        newest = found[1].progress.step if found else -1
+        self._peers.first(lambda: move_aside_newer_than(folder, newest))
         if found is None:
-            log(f"starting fresh: no checkpoint in {directory}")
+            self._seed(step=0)
+            log(f"starting fresh: no checkpoint in {folder}")
             return None
-        path, checkpoint = found
-        log(f"resumed: epoch={checkpoint.epoch} path={path}")
-        return checkpoint
+        path, state = found
+        log(f"resumed: epoch={state.progress.epoch} step={state.progress.step} path={path}")
+        self._restore(path, state)
+        self.figures.newest_step, self.figures.newest_time = state.progress.step, time.time()
+        return state.progress
 
-    def _save(self, checkpoint: Checkpoint) -> None:
-        path = path_of(self._config.checkpoint_dir, checkpoint.epoch)
-        publish(path, writers(checkpoint))
-        log(f"checkpoint saved: epoch={checkpoint.epoch} path={path}")
-        for _, old in published(self._config.checkpoint_dir)[self._config.keep_checkpoints :]:
-            _remove(old)
+    def save(self, progress: Progress) -> None:
+        """Saves what is trained until now, in the background if `async_checkpoints`; `progress` says how far that is.
 
-    def _check_fixed_fields(self, path: Path, checkpoint: Checkpoint) -> None:
-        wanted = self._config.as_json()
-        for name in _FIXED_FIELDS:
-            if (had := checkpoint.config.get(name)) != wanted[name]:
-                option = "--" + name.replace("_", "-")
-                raise CheckpointError(
-                    f"checkpoint {path} was trained with {option} {had} and this run has {option} {wanted[name]}: "
-                    f"write {option} {had} to continue it, or another --checkpoint-dir to start afresh"
-                )
+        Waits for the save before this one. A save that fails is named in the log and counted, and does not end the run:
+        the next one tries again. A step that is already saved is not saved again.
+        """
+        with self._stall():
+            self._settle()
+            if progress.step == self.figures.newest_step:
+                return
+            self._begin(progress)
+            if not self._config.async_checkpoints:
+                self._settle()
 
+    def before_update(self) -> None:
+        """To be called before the weights change: waits until a save under way has copied them."""
+        if self._under_way is not None:
+            with self._stall():
+                self._stager.wait()
+                self._under_way.check()
 
-def _remove_leftovers(directory: Path) -> None:
-    # The lock is held, so every temporary directory is of a writer that has died.
-    for path in directory.glob(f"{TEMPORARY_PREFIX}*"):
-        _remove(path)
+    def wait(self, *, required: bool = False) -> None:
+        """Waits for the save under way, until it is durable or has failed.
 
+        Raises:
+            CheckpointError: With `required`, the last save failed.
+        """
+        with self._stall():
+            self._settle()
+        if required and self._failure is not None:
+            raise self._failure
 
-def _move_aside_all_newer_than(directory: Path, epoch: int) -> None:
-    # They are invalid, and the run is about to publish under their names. Kept for whoever looks for the cause.
-    for newer, path in published(directory):
-        if newer <= epoch:
-            return
+    def close(self) -> None:
+        """Gives the directory back, for a process that goes on without this run."""
+        self._settle()
+        self._lock.release()
+
+    def _begin(self, progress: Progress) -> None:
+        state = self._state_to_save()
+        contents = Contents(
+            state=State(
+                progress=progress,
+                config=self._config.as_json(),
+                fingerprint=self._fingerprint,
+                world_size=self._world.size,
+                parts=self._strategy.share.size,
+                extras=self._strategy.extras(),
+                torch=torch.__version__,
+            ),
+            random=rng.capture(self._world.device),
+            tensors=state,
+        )
+        self._failure = None
+        self._stager.begin()
+        self._under_way = BackgroundSave(lambda: self._save(contents))
+
+    def _state_to_save(self) -> dict[str, Tensor]:
+        state = self._strategy.state()
+        # The next forward changes these, such as the averages of a normalisation, and nothing waits for it.
+        volatile = {tensors.MODEL + name for name, _ in self._strategy.model.named_buffers()}
+        return {name: tensor.clone() if name in volatile else tensor for name, tensor in state.items()}
+
+    def _settle(self) -> None:
+        save, self._under_way = self._under_way, None
+        if save is not None:
+            save.wait()
+
+    def _save(self, contents: Contents) -> None:
+        began = time.monotonic()
+        progress = contents.state.progress
+        path = catalogue.path_of(self._config.checkpoint_dir, progress.step)
         try:
-            path.rename(_unused(path.with_name(_ASIDE_PREFIX + path.name)))
-        except OSError as error:
-            raise CheckpointError(f"cannot move invalid checkpoint {path} aside: {error.strerror}") from error
+            self._peers.each(lambda: self._stager.copy(contents.tensors))
+            publish(path, lambda folder: contents.write(folder, self._stager.copies, self._peers), self._peers)
+        except CheckpointError as reason:
+            self._failure = CheckpointError(f"cannot write checkpoint {path}: {reason}")
+            self.figures.failed += 1
+            log(f"checkpoint not saved: step={progress.step} {reason}")
+        else:
+            self.figures.newest_step, self.figures.newest_time = progress.step, time.time()
+            self.figures.saved += 1
+            log(f"checkpoint saved: epoch={progress.epoch} step={progress.step} path={path}")
+            if self._peers.rank == 0:
+                prune(path.parent, newest=self._config.keep_checkpoints, every=self._config.keep_every)
+        finally:
+            self.figures.save_seconds += time.monotonic() - began
 
+    def _restore(self, path: Path, state: State) -> None:
+        current = self._strategy.state()
+        tensors.read(path, current, self._peers)
+        self._strategy.load(current)
+        self._strategy.load_extras(state.extras)
+        # Also before it is restored: a checkpoint of a CPU has no state for a GPU.
+        self._seed(step=state.progress.step)
+        parts = self._strategy.share.size
+        if state.world_size != self._world.size:
+            log(f"random state drawn anew: checkpoint has {state.world_size} ranks, this run {self._world.size}")
+        elif state.parts != parts:
+            log(f"random state drawn anew: checkpoint has batches in {state.parts} parts, this run in {parts}")
+        else:
+            self._restore_random(path)
 
-def _unused(path: Path) -> Path:
-    candidate, number = path, 1
-    while candidate.exists():
-        number += 1
-        candidate = path.with_name(f"{path.name}-{number}")
-    return candidate
+    def _restore_random(self, path: Path) -> None:
+        try:
+            self._peers.each(lambda: rng.restore(path / rng.file_name(self._peers.rank), self._world.device))
+        except CheckpointError as reason:
+            raise CheckpointError(f"cannot read checkpoint {path}: {reason}") from reason
 
+    def _seed(self, *, step: int) -> None:
+        rng.seed_rank(self._config.seed, step, self._strategy.share.rank)
 
-def _remove(path: Path) -> None:
-    # A leftover that cannot be removed costs space; ending the run for it would cost the run.
-    try:
-        shutil.rmtree(path)
-    except OSError as error:
-        log(f"cannot remove {path}: {error.strerror}")
+    @contextmanager
+    def _stall(self) -> Iterator[None]:
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.figures.stall_seconds += time.monotonic() - began

@@ -1,5 +1,7 @@
 """Random state of one rank. Only torch's generators are drawn from in training; the data order has its own seed."""
 
+from pathlib import Path
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -7,9 +9,17 @@ from torch import Tensor
 RngState = dict[str, Tensor]
 
 
-def seed_rank(seed: int, epoch: int, rank: int) -> None:
-    """Gives each rank a stream of its own, so that dropout masks differ between ranks."""
-    torch.manual_seed(int(np.random.SeedSequence((seed, epoch, rank)).generate_state(1, np.uint64)[0]))
+def file_name(rank: int) -> str:
+    """The file of `rank` in a checkpoint."""
+    return f"rng-{rank:05d}.pt"
+
+
+def seed_rank(seed: int, step: int, part: int) -> None:
+    """Gives each part of the batches a stream of its own, so that dropout masks differ between samples.
+
+    Ranks that compute one sample together have the same part, and draw the same.
+    """
+    torch.manual_seed(int(np.random.SeedSequence((seed, step, part)).generate_state(1, np.uint64)[0]))
 
 
 def capture(device: torch.device) -> RngState:
@@ -20,8 +30,10 @@ def capture(device: torch.device) -> RngState:
     return state
 
 
-def restore(state: RngState, device: torch.device) -> None:
-    """Puts the generators back into `state`, which was captured on a device of the same type."""
+def restore(path: Path, device: torch.device) -> None:
+    """Puts the generators back into the state in `path`. One that it does not have, such as a GPU's, stays as it is."""
+    # weights_only: a checkpoint is data, and unpickling anything else could run code of whoever wrote it.
+    state: RngState = torch.load(path, map_location="cpu", weights_only=True)
     torch.set_rng_state(state["cpu"])
     if device.type == "cuda" and "cuda" in state:
         torch.cuda.set_rng_state(state["cuda"], device)

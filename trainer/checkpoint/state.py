@@ -1,82 +1,49 @@
-"""What a checkpoint holds, and its files.
-
-- model.pt: state_dict of the model
-- optimizer.pt: state_dict of the optimizer
-- rng.pt: list of random states, one per rank
-- state.json: epoch, its loss and test accuracy, world size, configuration
-- manifest.json: sha256 and size of each of the above
-"""
+"""What a checkpoint knows beside tensors: state.json."""
 
 import json
-import pickle
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-import torch
-from torch import Tensor
+from trainer.checkpoint.manifest import InvalidCheckpointError
+from trainer.progress import Progress
 
-from trainer.checkpoint.publish import InvalidCheckpointError, Write, verify
-
-_STATE = "state.json"
-_TENSORS = ("model", "optimizer", "rng")
-FILES = frozenset({_STATE, *(f"{name}.pt" for name in _TENSORS)})
+NAME = "state.json"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Checkpoint:
-    """Everything that makes the epochs after `epoch` the same as if the run had never stopped.
+class State:
+    """How far the run was, and what it was.
 
-    Tensors are on the CPU when read. `config` maps names of configuration fields to JSON values.
+    `config` maps names of configuration fields to JSON values. `parts` is into how many parts each batch was divided:
+    the number of ranks, or of groups of ranks that computed one sample together. `extras` are the strategy's.
     """
 
-    epoch: int
-    loss: float
-    test_accuracy: float
-    world_size: int
+    progress: Progress
     config: Mapping[str, Any]
-    model: Mapping[str, Tensor]
-    optimizer: Mapping[str, Any]
-    rng: list[dict[str, Tensor]]
+    fingerprint: str
+    world_size: int
+    parts: int
+    extras: Mapping[str, Any]
+    torch: str
+
+    def as_json(self) -> bytes:
+        """The contents of state.json."""
+        return json.dumps(asdict(self), indent=2).encode()
 
 
-def writers(checkpoint: Checkpoint) -> dict[str, Write]:
-    """A function per file that writes its part of `checkpoint`."""
-    state = {
-        "epoch": checkpoint.epoch,
-        "loss": checkpoint.loss,
-        "test_accuracy": checkpoint.test_accuracy,
-        "world_size": checkpoint.world_size,
-        "config": dict(checkpoint.config),
-    }
-    files: dict[str, Write] = {f"{name}.pt": _saver(getattr(checkpoint, name)) for name in _TENSORS}
-    files[_STATE] = lambda stream: _write_json(stream, state)
-    return files
-
-
-def read(path: Path, epoch: int) -> Checkpoint:
-    """The verified checkpoint of `epoch` in published directory `path`.
+def read(folder: Path, step: int) -> State:
+    """The state that the checkpoint of `step` in `folder` has.
 
     Raises:
-        InvalidCheckpointError: It is not whole, or its contents are not a checkpoint's.
+        InvalidCheckpointError: It is not that of a checkpoint of this trainer, or of another step.
     """
-    verify(path, FILES)
     try:
-        state = json.loads((path / _STATE).read_bytes())
-        # weights_only: a checkpoint is data, and unpickling anything else could run code of whoever wrote it.
-        tensors = {name: torch.load(path / f"{name}.pt", map_location="cpu", weights_only=True) for name in _TENSORS}
-        checkpoint = Checkpoint(**state, **tensors)
-    except (OSError, ValueError, TypeError, RuntimeError, pickle.UnpicklingError) as error:
-        raise InvalidCheckpointError(f"not a checkpoint of this trainer: {error}") from error
-    if checkpoint.epoch != epoch:
-        raise InvalidCheckpointError(f"holds epoch {checkpoint.epoch}")
-    return checkpoint
-
-
-def _saver(value: object) -> Callable[[BinaryIO], None]:
-    return lambda stream: torch.save(value, stream)
-
-
-def _write_json(stream: BinaryIO, value: object) -> None:
-    stream.write(json.dumps(value, indent=2).encode())
+        fields = json.loads((folder / NAME).read_bytes())
+        state = State(**{**fields, "progress": Progress(**fields["progress"])})
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise InvalidCheckpointError(f"{NAME} is not that of a checkpoint of this trainer: {error}") from error
+    if state.progress.step != step:
+        raise InvalidCheckpointError(f"holds step {state.progress.step}")
+    return state

@@ -1,6 +1,17 @@
-"""What a run is asked to do: a frozen dataclass and the flags that fill it."""
+"""What a run is asked to do: frozen dataclasses, and the flags and the file that fill them."""
 
+from trainer.config.checkpoints import CheckpointConfig
 from trainer.config.flags import parse_flags
+from trainer.config.model import ModelConfig
+from trainer.config.optimization import OptimizationConfig
+from trainer.config.parallel import ParallelConfig
 from trainer.config.schema import TrainerConfig
 
-__all__ = ["TrainerConfig", "parse_flags"]
+__all__ = [
+    "CheckpointConfig",
+    "ModelConfig",
+    "OptimizationConfig",
+    "ParallelConfig",
+    "TrainerConfig",
+    "parse_flags",
+]

@@ -1,16 +1,20 @@
-"""Flags to configuration."""
+"""Command line to configuration."""
 
 import argparse
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
-from trainer.config.schema import TrainerConfig, flag
+from trainer.config import file
+from trainer.config.option import flag
+from trainer.config.schema import FieldError, TrainerConfig
 from trainer.errors import ConfigError
 
 DESCRIPTION = """\
-Train a classifier of handwritten digits with DistributedDataParallel and checkpoint after every epoch.
-Started again on the same --checkpoint-dir, it resumes from the newest valid checkpoint."""
+Train a model on all ranks of this launch, and checkpoint. Started again on the same --checkpoint-dir, it resumes from
+the newest valid checkpoint. Each field is a flag, a key of the file that --config names, and a key of --set; flags win
+over the file, and --set over flags."""
 
 EXAMPLES = """\
 examples:
@@ -18,6 +22,8 @@ examples:
   torchrun --nproc-per-node 2 -m trainer --epochs 5            two processes on this node
   torchrun --nnodes 2 --nproc-per-node 1 --rdzv-backend c10d \\
     --rdzv-endpoint HOST:29500 -m trainer                      one process on each of two nodes
+  python -m trainer --config run.yaml --set batch_size=64      fields from a file, one of them replaced
+  python -m trainer --model gpt --data text                    a small GPT on the text of Python's help
   python -m trainer.evaluate checkpoints                       verify and evaluate the newest checkpoint"""
 
 
@@ -28,11 +34,24 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse_flags(arguments: Sequence[str]) -> TrainerConfig:
-    """The configuration that `arguments` ask for.
+    """The configuration that `arguments`, and the file that they name, ask for.
 
     Raises:
-        ConfigError: A flag is unknown, its value does not parse or is out of range.
+        ConfigError: A flag or key is unknown, its value does not parse or is out of range, or the file cannot be read.
     """
+    given = vars(_parser().parse_args(arguments))
+    path: Path | None = given.pop("config")
+    assigned = dict(map(file.assignment, given.pop("set")))
+    from_file = file.read(path) if path else {}
+    try:
+        return TrainerConfig(**{**from_file, **given, **assigned})
+    except FieldError as error:
+        if path and error.name in from_file and error.name not in {**given, **assigned}:
+            raise ConfigError(f"{path}: {error.in_file}") from error
+        raise
+
+
+def _parser() -> _Parser:
     parser = _Parser(
         prog="python -m trainer",
         description=DESCRIPTION,
@@ -41,12 +60,22 @@ def parse_flags(arguments: Sequence[str]) -> TrainerConfig:
         # An abbreviation that works today would break when a longer flag is added.
         allow_abbrev=False,
     )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="YAML file of fields, as `batch_size: 32`")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="one field, as --set batch_size=32; repeatable"
+    )
     for config_field in fields(TrainerConfig):
+        default, bounds = config_field.default, config_field.metadata["bounds"]
+        kind: dict[str, Any] = {"type": type(default), "metavar": type(default).__name__.removeprefix("Posix").upper()}
+        if isinstance(default, bool):
+            kind = {"action": argparse.BooleanOptionalAction}
+        elif bounds.choices:
+            kind["metavar"] = "|".join(bounds.choices)
+        # A flag that is not given says nothing, so that the file is heard.
         parser.add_argument(
             flag(config_field),
-            type=type(config_field.default),
-            default=config_field.default,
-            metavar=type(config_field.default).__name__.removeprefix("Posix").upper(),
-            help=f"{config_field.metadata['help']} (default: %(default)s)",
+            default=argparse.SUPPRESS,
+            help=f"{config_field.metadata['help']} (default: {file.spelled(default)})",
+            **kind,
         )
-    return TrainerConfig(**vars(parser.parse_args(arguments)))
+    return parser

@@ -34,6 +34,12 @@ class World:
         """How many processes train together."""
         return self.launch.size
 
+    def cpu_group(self) -> dist.ProcessGroup:
+        """A gloo group of all ranks, beside the one that carries gradients: for CPU tensors, or for another thread."""
+        group = dist.new_group(backend="gloo")
+        assert isinstance(group, dist.ProcessGroup)  # noqa: S101 - anything else is for ranks outside of it
+        return group
+
     def sum(self, values: Sequence[float]) -> list[float]:
         """Element-wise sums over ranks, in float64."""
         total = torch.tensor(values, dtype=torch.float64, device=self.device)

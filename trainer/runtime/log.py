@@ -32,3 +32,8 @@ def report(error: TrainerError) -> None:
     if not _is_rank_zero():
         time.sleep(_HEAD_START_SECONDS)
     print(f"trainer: error: {error}", file=sys.stderr, flush=True)
+
+
+def note(line: str) -> None:
+    """Prints `line` on stderr, for what only this rank knows."""
+    print(f"trainer: rank {os.environ.get('RANK', '0')}: {line}", file=sys.stderr, flush=True)

@@ -1,0 +1,1 @@
+"""The trainer measured beside what it could be at best."""

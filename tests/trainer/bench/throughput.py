@@ -1,0 +1,96 @@
+"""What saves cost a run: steps of two ranks with a save every ten seconds, beside the same without."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import replace
+from itertools import chain, count
+from pathlib import Path
+
+import torch
+
+from tests.trainer.bench.synchronisation import CONFIG
+from trainer.checkpoint.manager import CheckpointManager
+from trainer.data import load_data
+from trainer.data.loader import load
+from trainer.data.sampler import GlobalSampler
+from trainer.models import build_model
+from trainer.parallel import spread
+from trainer.progress import Progress
+from trainer.runtime.boundary import Boundary, Report
+from trainer.runtime.distributed import World, process_group
+from trainer.runtime.launch import Launch
+from trainer.runtime.stopwatch import Stopwatch
+from trainer.step import Stepper
+
+ROUNDS = 3
+SECONDS = 30.0
+SAVE_SECONDS = 10.0
+
+
+def measure(world: World, directory: Path) -> dict[str, list[float]]:
+    """Steps per second in each round, with saves and without."""
+    config = replace(CONFIG, checkpoint_dir=directory)
+    data = load_data(config)
+    torch.manual_seed(0)
+    strategy = spread(build_model(config, shape=data.shape, classes=data.classes), config, world)
+    sampler = GlobalSampler(
+        num_samples=len(data.training),
+        batch_size=config.batch_size,
+        seed=0,
+        rank=world.rank,
+        world_size=world.size,
+    )
+    boundary = Boundary(world)
+    checkpoints = CheckpointManager(config, world, strategy, data.fingerprint)
+    checkpoints.resume()
+    stepper = Stepper(
+        config=config,
+        strategy=strategy,
+        device=world.device,
+        stopwatch=Stopwatch(world.device),
+        before_update=checkpoints.before_update,
+        steps=10_000,
+    )
+    size = len(data.training)
+    epochs = (load(data.training, sampler.rest_of_epoch(epoch * size), workers=0) for epoch in count())
+    steps = chain.from_iterable(epochs)
+    number = 0
+
+    def train(seconds: float, every: float | None) -> float:
+        nonlocal number
+        begun, first = time.monotonic(), number
+        saved = begun
+        while True:
+            step, batch = next(steps)
+            number += 1
+            loss_sum, _ = stepper.take(number, step, batch)
+            now = time.monotonic()
+            ended, due = now - begun >= seconds, every is not None and now - saved >= every
+            reports = boundary.exchange(Report(loss_sum=loss_sum, stop=ended, save=due))
+            if any(report.save for report in reports):
+                checkpoints.save(Progress(step=number, position=step.position))
+                saved = now
+            if any(report.stop for report in reports):
+                checkpoints.wait(required=True)
+                return (number - first) / (time.monotonic() - begun)
+
+    train(5.0, None)
+    found: dict[str, list[float]] = {"with saves": [], "without": []}
+    for _ in range(ROUNDS):
+        found["with saves"].append(train(SECONDS, SAVE_SECONDS))
+        found["without"].append(train(SECONDS, None))
+    return found
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    launch = Launch.from_environment(os.environ)
+    with process_group(launch, timeout_seconds=120) as joined:
+        rates = measure(joined, Path(sys.argv[1]))
+    if launch.rank == 0:
+        print(json.dumps(rates))
+    os._exit(0)

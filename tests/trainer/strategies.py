@@ -1,0 +1,257 @@
+"""Short trainings under each strategy: `torchrun … -m tests.trainer.strategies FOLDER`.
+
+What came of them is in FOLDER/SIZE.pt, SIZE being the number of ranks, and checkpoints are in FOLDER/NAME.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.distributed.checkpoint.state_dict_loader import load
+from torch.distributed.checkpoint.state_dict_saver import save
+from torch.distributed.tensor import DTensor
+from torch.profiler import ProfilerActivity, profile
+
+from trainer.config import TrainerConfig
+from trainer.data import load_data
+from trainer.data.sampler import GlobalSampler, Step
+from trainer.metrics.accuracy import sample_losses
+from trainer.models import build_model
+from trainer.parallel import spread
+from trainer.runtime.distributed import World, process_group
+from trainer.runtime.launch import Launch
+
+STEPS, SAVED_AT = 20, 10
+# Every tenth batch is short: of four ranks one has no sample, and of its accumulated parts many have none.
+SAMPLES, BATCH, PART = 84, 9, 2
+LEARNING_RATE = 0.01
+COMMON = {"dropout": 0.0, "batch_size": BATCH, "hidden_size": 32, "clip_norm": 0.5, "learning_rate": LEARNING_RATE}
+MODELS: dict[str, dict[str, Any]] = {
+    "mlp": COMMON,
+    "odd": COMMON | {"hidden_size": 31},  # halves of its parameters are not equal
+    "gpt": COMMON | {"model": "gpt", "data": "text", "num_layers": 1, "context_length": 16},
+}
+ZERO: dict[str, Any] = {"strategy": "deepspeed"}
+# c10d's operators by which ranks exchange gradients; the others move parameters and activations.
+REDUCTIONS = {"c10d::allreduce_", "c10d::reduce_", "c10d::_reduce_scatter_base_", "c10d::reduce_scatter_"}
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """Loss and norm of the gradients of each step from `begin`, and the state at the end, whole."""
+
+    begin: int = 0
+    losses: list[float] = field(default_factory=list)
+    norms: list[float] = field(default_factory=list)
+    state: dict[str, Tensor] = field(default_factory=dict)
+
+
+class Trial:
+    """One model under one strategy. All methods are collectives."""
+
+    def __init__(self, world: World, model: str, **fields: Any) -> None:
+        self.world = world
+        self.config = TrainerConfig(**{**MODELS[model], "micro_batch_size": PART if world.size > 1 else 0, **fields})
+        self.data = load_data(self.config)
+        torch.manual_seed(self.config.seed)
+        built = build_model(self.config, shape=self.data.shape, classes=self.data.classes)
+        self.strategy = spread(built, self.config, world)
+        self.outcome = Outcome()
+
+    def train(self, begin: int, end: int) -> Outcome:
+        """Takes the steps from `begin` to before `end`."""
+        self.outcome.begin = begin
+        for step in self._steps(begin, end):
+            loss_sum = self.accumulate(step)
+            self.outcome.norms.append(self.strategy.update(LEARNING_RATE))
+            self.outcome.losses.append(self.world.sum([loss_sum])[0] / step.global_size)
+        self.outcome.state = self.whole()
+        return self.outcome
+
+    def accumulate(self, step: Step) -> float:
+        """The gradients of one step. Returns the sum of the losses that are this rank's to count."""
+        batch = self.data.training.take(step.indices)
+        size = self.config.micro_batch_size or step.largest
+        loss_sum = 0.0
+        for start in range(0, step.largest, size):
+            part = batch[start : start + size]
+            loss = sample_losses(self.strategy.forward(part.inputs), part.targets).sum()
+            self.strategy.backward(loss, step.global_size, last=start + size >= step.largest)
+            loss_sum += float(loss.detach())
+        return loss_sum if self.strategy.share.leads else 0.0
+
+    def save(self, path: Path) -> None:
+        """Writes the state as a checkpoint."""
+        save(self.strategy.state(), checkpoint_id=path)
+
+    def load(self, path: Path) -> None:
+        """Takes over the state of a checkpoint, whoever wrote it."""
+        state = self.strategy.state()
+        load(state, checkpoint_id=path)
+        self.strategy.load(state)
+
+    def whole(self) -> dict[str, Tensor]:
+        """The state, with nothing shared out."""
+        return {
+            name: (tensor.full_tensor() if isinstance(tensor, DTensor) else tensor).detach().clone()
+            for name, tensor in self.strategy.state().items()
+        }
+
+    def first_step(self) -> Step:
+        """A whole batch."""
+        return next(self._steps(0, 1))
+
+    def _steps(self, begin: int, end: int) -> Iterator[Step]:
+        share = self.strategy.share
+        sampler = GlobalSampler(num_samples=SAMPLES, batch_size=BATCH, seed=0, rank=share.rank, world_size=share.size)
+        position = 0
+        for number in range(end):
+            step = next(sampler.rest_of_epoch(position))
+            position = step.position
+            if number >= begin:
+                yield step
+
+
+def from_scratch(world: World, model: str, save: Path | None = None, **fields: Any) -> Outcome:
+    """All steps; a checkpoint is saved at `save` on the way."""
+    trial = Trial(world, model, **fields)
+    if save is None:
+        return trial.train(0, STEPS)
+    trial.train(0, SAVED_AT)
+    trial.save(save)
+    trial.train(SAVED_AT, STEPS)
+    trial.outcome.begin = 0
+    return trial.outcome
+
+
+def from_checkpoint(world: World, model: str, path: Path, **fields: Any) -> tuple[dict[str, Tensor], Outcome]:
+    """What was loaded, and the steps after those that the checkpoint has seen."""
+    trial = Trial(world, model, **fields)
+    trial.load(path)
+    return trial.whole(), trial.train(SAVED_AT, STEPS)
+
+
+def exchanges(world: World, **fields: Any) -> list[int]:
+    """How often ranks reduce something in a step whose batch is one part, and in one of several parts."""
+    counts = []
+    for part in (0, 1):
+        trial = Trial(world, "mlp", micro_batch_size=part, **fields)
+        trial.train(0, 1)  # buckets are laid out, and groups connect
+        with profile(activities=[ProfilerActivity.CPU]) as profiler:
+            trial.accumulate(trial.first_step())
+        counts.append(sum(event.count for event in profiler.key_averages() if event.key in REDUCTIONS))
+    return counts
+
+
+def overflow(world: World, **fields: Any) -> dict[str, Any]:
+    """What a step does in fp16 when the gradients of the last rank alone are infinite."""
+    trial = Trial(world, "mlp", precision="fp16", **fields)
+    trial.train(0, 2)
+    before, scale = trial.outcome.state, trial.strategy.scale.value
+    step = trial.first_step()
+    last = world.rank == world.size - 1
+    inputs = trial.data.training.take(step.indices).inputs
+    trial.strategy.backward(trial.strategy.forward(inputs).sum() * (1e38 if last else 1.0), BATCH, last=True)
+    norm = trial.strategy.update(LEARNING_RATE)
+    after = trial.whole()
+    return {
+        "norm": norm,
+        "changed": [name for name, tensor in after.items() if not torch.equal(tensor, before[name])],
+        "scales": world.gather((scale, trial.strategy.scale.value)),
+    }
+
+
+def copies_differ(world: World, **fields: Any) -> list[str]:
+    """Parameters, not sharded over all ranks, of which two ranks have copies that are not the same to the last bit."""
+    trial = Trial(world, "gpt", **fields)
+    trial.train(0, 5)
+    parts = {
+        name: (tensor.placements[-1].is_replicate() or tensor.device_mesh.ndim == 1, tensor.to_local().clone())
+        for name, tensor in trial.strategy.state().items()
+        if isinstance(tensor, DTensor)
+    }
+    columns = trial.config.tensor_size
+    everybody = world.gather(parts)
+    return [
+        name
+        for rank, parts in enumerate(everybody)
+        for name, (is_copy, part) in parts.items()
+        if is_copy and not torch.equal(part, everybody[rank // columns * columns][name][1])
+    ]
+
+
+def on_four_ranks(world: World, folder: Path) -> dict[str, Any]:
+    """A checkpoint of one process is read by HSDP; those of FSDP2 and of tensor parallelism are for others to read."""
+    loaded, hsdp = from_checkpoint(world, "gpt", folder / "alone", strategy="fsdp2", shard_size=2)
+    outcomes = {
+        "gpt hsdp": hsdp,
+        "gpt fsdp2": from_scratch(world, "gpt", folder / "fsdp2-on-4", strategy="fsdp2"),
+        "gpt tensor": from_scratch(world, "gpt", folder / "tensor-on-4", strategy="tensor"),
+    }
+    mlp: dict[str, dict[str, Any]] = {
+        "ddp": {},
+        "hsdp": {"strategy": "fsdp2", "shard_size": 2},
+        "tensor": {"strategy": "tensor"},
+    }
+    outcomes |= {f"mlp {name}": from_scratch(world, "mlp", **fields) for name, fields in mlp.items()}
+    return {
+        "outcomes": {name: asdict(outcome) for name, outcome in outcomes.items()},
+        "different": copies_differ(world, strategy="tensor"),
+        "overflown": {name: overflow(world, **mlp[name]) for name in ("hsdp", "tensor")},
+        "loaded": loaded,
+    }
+
+
+def on_two_ranks(world: World, folder: Path) -> dict[str, Any]:
+    """ZeRO 3 comes last: it replaces torch.nn.functional.linear for the rest of the process."""
+    gpt: dict[str, dict[str, Any]] = {
+        "ddp": {"compile": True, "activation_checkpointing": True},
+        "fsdp2": {"strategy": "fsdp2", "compile": True, "activation_checkpointing": True},
+        "tensor": {"strategy": "tensor"},
+        "zero-1": ZERO | {"zero_stage": 1},
+        "zero-2-offload": ZERO | {"zero_stage": 2, "offload": "cpu"},
+    }
+    mlp: dict[str, dict[str, Any]] = {
+        "ddp": {},
+        "fsdp2": {"strategy": "fsdp2"},
+        "zero-1": ZERO | {"zero_stage": 1},
+        "zero-2": ZERO | {"zero_stage": 2},
+    }
+    outcomes = {f"gpt {name}": from_scratch(world, "gpt", **fields) for name, fields in gpt.items()}
+    outcomes |= {f"mlp {name}": from_scratch(world, "mlp", **fields) for name, fields in mlp.items()}
+    found = {
+        "halves": {
+            name: asdict(from_scratch(world, "mlp", precision="bf16", **fields)) for name, fields in mlp.items()
+        },
+        "exchanges": {name: exchanges(world, **fields) for name, fields in mlp.items()},
+        "overflown": {name: overflow(world, **fields) for name, fields in mlp.items()},
+    }
+    loaded, zero_3 = from_checkpoint(world, "gpt", folder / "fsdp2-on-4", **ZERO, zero_stage=3)
+    outcomes |= {
+        "gpt zero-3": zero_3,
+        "odd zero-3-offload": from_scratch(world, "odd", folder / "zero-3-on-2", **ZERO, zero_stage=3, offload="cpu"),
+    }
+    return found | {"outcomes": {name: asdict(outcome) for name, outcome in outcomes.items()}, "loaded": loaded}
+
+
+def main(folder: Path) -> None:
+    """One rank's part."""
+    torch.set_num_threads(1)
+    # Machine code would be no other, and take a minute to make.
+    torch.compile = functools.partial(torch.compile, backend="aot_eager")
+    with process_group(Launch.from_environment(os.environ), timeout_seconds=120) as world:
+        found = {2: on_two_ranks, 4: on_four_ranks}[world.size](world, folder)
+        if world.rank == 0:
+            torch.save(found, folder / f"{world.size}.pt")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

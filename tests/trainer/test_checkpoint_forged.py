@@ -1,0 +1,156 @@
+"""A checkpoint that somebody made up is refused, whatever its manifest says: reading it runs no code of theirs."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import shutil
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.distributed.checkpoint.filesystem import _StorageInfo
+from torch.distributed.checkpoint.metadata import BytesStorageMetadata, Metadata, MetadataIndex
+
+from trainer.checkpoint.catalogue import newest_valid
+from trainer.checkpoint.peers import Peers
+from trainer.errors import CheckpointError
+
+from .toy import Toy, manager_of, run
+
+pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
+
+
+class Bomb:
+    """Runs code when it is unpickled."""
+
+    def __init__(self, crater: Path) -> None:
+        self._crater = crater
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self._crater,)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a run that has saved two steps."""
+    directory = tmp_path_factory.mktemp("saved")
+    run(directory, 1, 2)
+    return directory
+
+
+@pytest.fixture
+def directory(saved: Path, tmp_path: Path) -> Path:
+    """The test's own copy of `saved`."""
+    return shutil.copytree(saved, tmp_path / "checkpoints")
+
+
+@pytest.fixture
+def crater(tmp_path: Path) -> Path:
+    """A file that is there when a bomb has gone off."""
+    return tmp_path / "crater"
+
+
+def forge(path: Path, name: str, content: bytes) -> None:
+    """Puts `content` into file `name` of checkpoint `path`, and into its manifest."""
+    (path / name).write_bytes(content)
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["files"][name] = {"bytes": len(content), "sha256": sha256(content).hexdigest()}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def metadata_of(path: Path) -> Metadata:
+    found: Metadata = pickle.loads((path / ".metadata").read_bytes())  # noqa: S301  # our own
+    return found
+
+
+def add_bomb(metadata: Metadata, crater: Path) -> object:
+    metadata.planner_data = Bomb(crater)
+    return metadata
+
+
+def add_pickle(metadata: Metadata, _: Path) -> object:
+    metadata.state_dict_metadata["model.0"] = BytesStorageMetadata()
+    return metadata
+
+
+def point_outside(metadata: Metadata, _: Path) -> object:
+    (index, place), *_rest = metadata.storage_data.items()
+    metadata.storage_data[index] = _StorageInfo("../step-00000001/__0_0.distcp", place.offset, place.length)
+    return metadata
+
+
+def ask_for_extension(metadata: Metadata, _: Path) -> object:
+    (index, place), *_rest = metadata.storage_data.items()
+    metadata.storage_data[index] = _StorageInfo(place.relative_path, place.offset, place.length, ["stream.zstd"])
+    return metadata
+
+
+def say_nothing(_: Metadata, __: Path) -> object:
+    return {"model.0": MetadataIndex("model.0")}
+
+
+SOMETHING_ELSE = ".metadata describes something else than tensors in the files of the checkpoint"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (add_bomb, ".metadata asks for pathlib.Path.touch, which is no part of a checkpoint"),
+        (add_pickle, ".metadata asks for torch.distributed.checkpoint.metadata.BytesStorageMetadata"),
+        (point_outside, SOMETHING_ELSE),
+        (ask_for_extension, SOMETHING_ELSE),
+        (say_nothing, SOMETHING_ELSE),
+    ],
+)
+def test_forged_metadata_are_refused_without_running_what_they_ask_for(
+    directory: Path,
+    crater: Path,
+    capsys: pytest.CaptureFixture[str],
+    change: Callable[[Metadata, Path], object],
+    reason: str,
+) -> None:
+    path = directory / "step-00000002"
+    forge(path, ".metadata", pickle.dumps(change(metadata_of(path), crater)))
+    found = newest_valid(directory, Peers())
+    assert found is not None
+    assert found[1].progress.step == 1
+    assert capsys.readouterr().out.startswith(f"skipped invalid checkpoint {path}: {reason}")
+    assert not crater.exists()
+
+
+@pytest.mark.parametrize("name", ["rng-00000.pt", "__0_0.distcp"])
+def test_forged_tensors_are_refused_without_running_what_they_ask_for(directory: Path, crater: Path, name: str) -> None:
+    path = directory / "step-00000002"
+    stream = io.BytesIO()
+    torch.save(Bomb(crater), stream)
+    forged = stream.getvalue()
+    if name.endswith(".distcp"):
+        metadata = metadata_of(path)
+        metadata.storage_data = {index: _StorageInfo(name, 0, len(forged)) for index in metadata.storage_data}
+        forge(path, ".metadata", pickle.dumps(metadata))
+    forge(path, name, forged)
+    manager = manager_of(directory, Toy())
+    with pytest.raises(CheckpointError, match=f"cannot read checkpoint {path}: "):
+        manager.resume()
+    assert not crater.exists()
+    manager.close()
+
+
+def test_metadata_that_are_no_pickle_are_refused(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = directory / "step-00000002"
+    forge(path, ".metadata", b"")
+    newest_valid(directory, Peers())
+    assert capsys.readouterr().out == f"skipped invalid checkpoint {path}: cannot read .metadata: Ran out of input\n"
+
+
+def test_a_state_of_another_trainer_is_refused(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = directory / "step-00000002"
+    forge(path, "state.json", json.dumps({"progress": {"step": 2, "wheels": 4}}).encode())
+    newest_valid(directory, Peers())
+    expected = f"skipped invalid checkpoint {path}: state.json is not that of a checkpoint of this trainer: "
+    assert capsys.readouterr().out.startswith(expected)

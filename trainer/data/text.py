@@ -1,0 +1,45 @@
+"""The text of Python's own help, which comes with every Python: some 700,000 bytes, each of them a token."""
+
+import hashlib
+import pydoc_data.topics
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from trainer.data.batch import Batch, Data, Indices
+
+VOCABULARY = 256
+_TEST_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Windows of `length` tokens of a text, next to each other; each has the token after it as its last target."""
+
+    tokens: Tensor
+    length: int
+
+    def __len__(self) -> int:
+        return (len(self.tokens) - 1) // self.length
+
+    def take(self, indices: Indices) -> Batch:
+        """The windows at `indices`, in that order."""
+        starts = torch.from_numpy(indices)[:, None] * self.length
+        places = starts + torch.arange(self.length)
+        return Batch(self.tokens[places].long(), self.tokens[places + 1].long())
+
+
+def load_text(context_length: int) -> Data:
+    """The first nine tenths of the text to train on, and the rest to test with."""
+    text = "\n".join(words for _, words in sorted(pydoc_data.topics.topics.items())).encode()
+    tokens = torch.from_numpy(np.frombuffer(text, dtype=np.uint8).copy())
+    end = int(len(tokens) * (1 - _TEST_SHARE))
+    return Data(
+        training=Windows(tokens[:end], context_length),
+        test=Windows(tokens[end:], context_length),
+        shape=(context_length,),
+        classes=VOCABULARY,
+        fingerprint=f"text-{context_length}-{hashlib.sha256(text).hexdigest()[:16]}",
+    )
