@@ -5,7 +5,6 @@ and strategy the checkpoint was saved with.
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,23 +17,18 @@ from trainer.checkpoint.tensors import read_model
 from trainer.config import TrainerConfig
 from trainer.data import load_data
 from trainer.data.batch import Samples
-from trainer.errors import CheckpointError, TrainerError
+from trainer.errors import CheckpointError
 from trainer.metrics.accuracy import count_correct
 from trainer.models import Model, build_model
-from trainer.runtime.log import log, report
+from trainer.standalone import answer
 
 
 def main(arguments: Sequence[str]) -> int:
     """Returns the exit status: 0 with one line about the checkpoint, 1 when there is none that is valid."""
     parser = argparse.ArgumentParser(prog="python -m trainer.evaluate", description=__doc__)
     parser.add_argument("directory", metavar="DIR", type=Path, help="the run's --checkpoint-dir")
-    os.environ.pop("RANK", None)  # in a pod of a run it is set, and only rank 0 would be heard
-    try:
-        log(evaluate(parser.parse_args(arguments).directory))
-    except TrainerError as error:
-        report(error)
-        return error.exit_code
-    return 0
+    given = parser.parse_args(arguments)
+    return answer(lambda: evaluate(given.directory))
 
 
 def evaluate(directory: Path) -> str:

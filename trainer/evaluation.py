@@ -1,5 +1,7 @@
 """The model on samples that it was not trained on."""
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 
@@ -7,16 +9,15 @@ from trainer.data.batch import Samples
 from trainer.metrics.accuracy import count_correct
 from trainer.parallel import Strategy
 from trainer.runtime.boundary import Boundary, Report
-from trainer.runtime.signals import Termination
 
 
 @torch.no_grad()
 def accuracy(
-    strategy: Strategy, samples: Samples, batch_size: int, boundary: Boundary, termination: Termination | None
+    strategy: Strategy, samples: Samples, batch_size: int, boundary: Boundary, is_told_to_stop: Callable[[], bool]
 ) -> float | None:
     """The share of `samples` that are answered right, over all ranks; None when a rank was told to stop.
 
-    `batch_size` is of all ranks together. Collective.
+    `batch_size` is of all ranks together; `is_told_to_stop` is asked on each of them. Collective.
     """
     share, device = strategy.share, next(strategy.model.parameters()).device
     mine = np.arange(len(samples))[share.rank :: share.size]
@@ -28,8 +29,7 @@ def accuracy(
         batch = samples.take(mine[start : start + size]).to(device)
         logits = strategy.forward(batch.inputs)
         own = count_correct(logits, batch.targets) if share.leads else 0.0
-        stop = termination is not None and termination.requested
-        reports = boundary.exchange(Report(correct=own, stop=stop))
+        reports = boundary.exchange(Report(correct=own, stop=is_told_to_stop()))
         if any(report.stop for report in reports):
             strategy.model.train()
             return None

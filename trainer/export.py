@@ -16,8 +16,8 @@ from trainer.checkpoint.catalogue import newest_in
 from trainer.checkpoint.files import sync_directory
 from trainer.checkpoint.publish import temporary_for
 from trainer.checkpoint.tensors import read_model
-from trainer.errors import CheckpointError, TrainerError
-from trainer.runtime.log import log, report
+from trainer.errors import CheckpointError
+from trainer.standalone import answer
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -25,14 +25,8 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m trainer.export", description=__doc__)
     parser.add_argument("directory", metavar="DIR", type=Path, help="the run's --checkpoint-dir")
     parser.add_argument("file", metavar="FILE", type=Path, help="where the weights go, as FILE.safetensors")
-    os.environ.pop("RANK", None)  # in a pod of a run it is set, and only rank 0 would be heard
     given = parser.parse_args(arguments)
-    try:
-        log(export(given.directory, given.file))
-    except TrainerError as error:
-        report(error)
-        return error.exit_code
-    return 0
+    return answer(lambda: export(given.directory, given.file))
 
 
 def export(directory: Path, file: Path) -> str:

@@ -28,6 +28,10 @@ class Stepper:
     before_update: Callable[[], None]
     steps: int
 
+    def rate(self, number: int) -> float:
+        """The learning rate of step `number`."""
+        return learning_rate(self.config, number, self.steps)
+
     def take(self, number: int, step: Step, batch: Batch) -> tuple[float, float]:
         """Step `number` with this rank's part of its batch. Collective.
 
@@ -46,5 +50,5 @@ class Stepper:
         with self.stopwatch.timing("checkpoint"):
             self.before_update()
         with self.stopwatch.timing("update", computing=True):
-            norm = self.strategy.update(learning_rate(self.config, number, self.steps))
+            norm = self.strategy.update(self.rate(number))
         return float(loss_sum), norm

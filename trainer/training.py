@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import torch
 
-from trainer.checkpoint import rng
 from trainer.checkpoint.manager import CheckpointManager
 from trainer.config import TrainerConfig
 from trainer.data import load_data
@@ -28,7 +27,6 @@ from trainer.runtime.signals import Termination
 from trainer.runtime.stopwatch import Stopwatch
 from trainer.runtime.timeouts import shorten
 from trainer.runtime.watchdog import Watchdog
-from trainer.schedule import learning_rate
 from trainer.step import Stepper
 
 
@@ -47,7 +45,6 @@ class Training:
         # Groups that libraries make have limits of their own.
         shorten(config.timeout_seconds, self._strategy.groups)
         share = self._strategy.share
-        rng.seed_rank(config.seed, 0, share.rank)
         self._sampler = GlobalSampler(
             num_samples=len(self._data.training),
             batch_size=config.batch_size,
@@ -121,7 +118,6 @@ class Training:
             progress=self._progress,
             epochs=self._config.epochs,
             steps=self._stepper.steps,
-            samples_per_epoch=len(self._data.training),
         )
 
     def _train_epoch(self) -> bool:
@@ -135,7 +131,7 @@ class Training:
         seconds = time.perf_counter() - begun
         with self._watchdog.patience():
             measured = accuracy(
-                self._strategy, self._data.test, self._config.batch_size, self._boundary, self._termination
+                self._strategy, self._data.test, self._config.batch_size, self._boundary, self._is_told_to_stop
             )
         if measured is None:
             return False
@@ -163,7 +159,7 @@ class Training:
         seconds = self._stopwatch.take()
         mine = Report(
             loss_sum=loss_sum if self._strategy.share.leads else 0.0,
-            stop=self._termination is not None and self._termination.requested,
+            stop=self._is_told_to_stop(),
             save=self._leads and self._is_save_due(number),
             data_seconds=seconds["data"],
             forward_seconds=seconds["forward"],
@@ -184,7 +180,7 @@ class Training:
                 progress=self._progress,
                 samples=step.global_size,
                 loss=total / step.global_size,
-                learning_rate=learning_rate(self._config, number, self._stepper.steps),
+                learning_rate=self._stepper.rate(number),
                 gradient_norm=norm,
                 seconds=now - self._stepped_at,
                 update_seconds=seconds["update"],
@@ -203,6 +199,9 @@ class Training:
         if any(report.save for report in reports) and step.position < self._end_of_epoch():
             self._save()
         return True
+
+    def _is_told_to_stop(self) -> bool:
+        return self._termination is not None and self._termination.requested
 
     def _end_of_epoch(self) -> int:
         return (self._progress.epoch + 1) * len(self._data.training)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from validator.config import Config
     from validator.linting import Report
     from validator.rule import Rule
+    from validator.site import Site
 
 
 class Session(NamedTuple):
@@ -78,17 +79,20 @@ def start(names: tuple[str, ...], options: Options | None = None, chart: Chart |
         auditor=given.auditor or config.auditor,
     )
     rules = selection.select(config.select, config.ignore, config.persona)
-    return Session(config, engine(config, rules), names, chart)
+    return Session(config, engine(config, rules, _site(config)), names, chart)
 
 
-def engine(config: Config, rules: tuple[Rule, ...]) -> Engine:
-    """The engine for rules, with all that the user wants. Raises `MistakeError`."""
-    site = None
-    if config.site is not None:
-        from validator.roads.site.loading import load
-
-        site = load(config.site)
+def engine(config: Config, rules: tuple[Rule, ...], site: Site | None) -> Engine:
+    """The engine for rules, with all that the user wants, on a site that is already read. Raises `MistakeError`."""
     return Engine(rules, config.target, config.profile, config.parameters_of(rules), site)
+
+
+def _site(config: Config) -> Site | None:
+    if config.site is None:
+        return None
+    from validator.roads.site.loading import load
+
+    return load(config.site)
 
 
 def _split(texts: tuple[str, ...]) -> tuple[str, ...]:

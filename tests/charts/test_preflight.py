@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -18,17 +17,12 @@ import roll_call
 import transports
 
 from tests.trainer.launch import ENVIRONMENT, TIMEOUT_SECONDS
+from tests.trainer.ports import free_port
 
 from .helm import CHARTS
 
 PROGRAM = CHARTS["training-job"] / "files" / "preflight" / "preflight.py"
 LOG_LINE = "gpu-node-7:4121:4177 [0] NCCL INFO "
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 def run(nodes: int, *options: str, processes: int = 1) -> list[subprocess.CompletedProcess[str]]:

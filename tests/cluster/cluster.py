@@ -199,6 +199,13 @@ class Cluster:
         """Run a command in a node's container and return it finished, whatever its exit status."""
         return engine.run("exec", node, *command)
 
+    def check(self, engine: Engine, node: str, *command: str) -> str:
+        """Run a command in a node's container and return its output; raise `ClusterError` when it fails."""
+        finished = self.exec(engine, node, *command)
+        if finished.returncode != 0:
+            raise ClusterError(f"`{' '.join(command)}` failed on {node}: {finished.stderr.strip()}")
+        return finished.stdout.strip()
+
     def _kind_environment(self, engine: Engine) -> dict[str, str]:
         name = f"KIND_EXPERIMENTAL_{engine.command.upper()}_NETWORK"
         return engine.kind_environment | {name: self.network}

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 from .cluster import Cluster
 from .engine import Engine
-from .errors import ClusterError
 
 # The interface by which a node, and every pod on it, reaches the other nodes.
 INTERFACE = "eth0"
@@ -28,6 +27,4 @@ def slow(
 
 
 def _tc(cluster: Cluster, engine: Engine, node: str, *arguments: str) -> None:
-    finished = cluster.exec(engine, node, "tc", "qdisc", *arguments)
-    if finished.returncode != 0:
-        raise ClusterError(f"`tc qdisc {' '.join(arguments)}` failed on {node}: {finished.stderr.strip()}")
+    cluster.check(engine, node, "tc", "qdisc", *arguments)

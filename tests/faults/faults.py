@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tests.cluster import api, lifecycle
+from tests.cluster import api
 from tests.cluster.errors import ClusterError
 from tests.jobs import operator
 
@@ -168,11 +168,6 @@ def fill_volume(seconds: float) -> Strike:
             return struck
 
     return strike
-
-
-def revive_nodes(place: Site) -> None:
-    """Bring back what a fault that was cut short has left stopped."""
-    lifecycle.up(place.cluster)
 
 
 def all_faults(*, quick: bool = False) -> list[Fault]:

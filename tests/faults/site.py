@@ -11,7 +11,6 @@ from uuid import uuid4
 from tests.cluster import api
 from tests.cluster.cluster import Cluster
 from tests.cluster.engine import Engine
-from tests.cluster.errors import ClusterError
 from tests.jobs import namespace as namespaces
 
 CHECKPOINTS, EVENTS = "checkpoints", "events"
@@ -52,10 +51,7 @@ class Site:
 
     def on_node(self, node: str, *command: str) -> str:
         """Run a command in a node's container and return its output; raise `ClusterError` when it fails."""
-        finished = self.cluster.exec(self.engine, node, *command)
-        if finished.returncode != 0:
-            raise ClusterError(f"`{' '.join(command)}` failed on {node}: {finished.stderr.strip()}")
-        return finished.stdout.strip()
+        return self.cluster.check(self.engine, node, *command)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ def field_table() -> Iterator[str]:
     yield "| --- | --- | --- |"
     for field in fields(TrainerConfig):
         default = spelled(field.default) or '""'
-        yield f"| `{flag(field)}` | `{default}` | {field.metadata['help']} |"
+        yield f"| `{flag(field.name)}` | `{default}` | {field.metadata['help']} |"
 
 
 def file_table() -> Iterator[str]:

@@ -15,9 +15,7 @@ SAMPLES = 32
 
 def start(step: int = 0, **progress: int) -> Start:
     """A run of two epochs and `STEPS` steps, at `step`."""
-    return Start(
-        progress=Progress(step=step, **progress), epochs=2, steps=STEPS, samples_per_epoch=SAMPLES * STEPS // 2
-    )
+    return Start(progress=Progress(step=step, **progress), epochs=2, steps=STEPS)
 
 
 def figures(step: int, *, loss: float = 0.5, seconds: float = 0.25, reports: Sequence[Report] = ()) -> StepFigures:

@@ -54,12 +54,31 @@ def waiting(call: Callable[[], None], until: threading.Event) -> Iterator[None]:
     assert not thread.is_alive()
 
 
-def test_weights_that_change_while_the_disk_is_slow_are_not_in_the_checkpoint(
-    manager: CheckpointManager, toy: Toy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def copied_late(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """From now on tensors are copied when the event is set."""
+    ready = threading.Event()
+    copied = Stager._copied
+
+    def copy_late(stager: Stager, name: str, tensor: Tensor) -> Tensor:
+        ready.wait(HANGS_AFTER_SECONDS)
+        return copied(stager, name, tensor)
+
+    monkeypatch.setattr(Stager, "_copied", copy_late)
+    return ready
+
+
+def disk_waits(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """From now on nothing is written before the event is set."""
     ready = threading.Event()
     disk = Disk(monkeypatch)
     disk.before = lambda _: ready.wait(HANGS_AFTER_SECONDS)
+    return ready
+
+
+def test_weights_that_change_while_the_disk_is_slow_are_not_in_the_checkpoint(
+    manager: CheckpointManager, toy: Toy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ready = disk_waits(monkeypatch)
     manager.save(toy.train_to(1))
     manager.before_update()
     toy.train_to(2)
@@ -76,9 +95,7 @@ def test_weights_that_change_while_the_disk_is_slow_are_not_in_the_checkpoint(
 def test_a_second_save_waits_for_the_first(
     manager: CheckpointManager, toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ready = threading.Event()
-    disk = Disk(monkeypatch)
-    disk.before = lambda _: ready.wait(HANGS_AFTER_SECONDS)
+    ready = disk_waits(monkeypatch)
     manager.save(toy.train_to(1))
     manager.before_update()
     with waiting(lambda: manager.save(toy.train_to(2)), until=ready):
@@ -90,14 +107,7 @@ def test_a_second_save_waits_for_the_first(
 def test_an_update_waits_until_the_tensors_are_copied(
     manager: CheckpointManager, toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ready = threading.Event()
-    copied = Stager._copied
-
-    def copy_late(stager: Stager, name: str, tensor: Tensor) -> Tensor:
-        ready.wait(HANGS_AFTER_SECONDS)
-        return copied(stager, name, tensor)
-
-    monkeypatch.setattr(Stager, "_copied", copy_late)
+    ready = copied_late(monkeypatch)
     manager.save(toy.train_to(1))
     with waiting(manager.before_update, until=ready):
         pass
@@ -120,14 +130,7 @@ def test_the_memory_of_copies_is_used_again() -> None:
 def test_averages_that_a_forward_changes_are_copied_at_once(
     manager: CheckpointManager, toy: Toy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    ready = threading.Event()
-    copied = Stager._copied
-
-    def copy_late(stager: Stager, name: str, tensor: Tensor) -> Tensor:
-        ready.wait(HANGS_AFTER_SECONDS)
-        return copied(stager, name, tensor)
-
-    monkeypatch.setattr(Stager, "_copied", copy_late)
+    ready = copied_late(monkeypatch)
     average: Any = toy.tensors["model.0"]
     toy.model.register_buffer("0", average.detach())
     manager.save(toy.train_to(1))

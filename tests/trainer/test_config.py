@@ -73,7 +73,7 @@ def test_help_explains_every_flag_and_gives_examples() -> None:
     finished = trainer("--help")
     assert finished.returncode == 0
     for config_field in fields(TrainerConfig):
-        assert f"{flag(config_field)} " in finished.stdout
+        assert f"{flag(config_field.name)} " in finished.stdout
     assert "torchrun --nproc-per-node 2 -m trainer" in finished.stdout
 
 

@@ -8,13 +8,7 @@ import time
 from pathlib import Path
 
 from .launch import TIMEOUT_SECONDS, start
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+from .ports import free_port
 
 
 def is_listening(port: int) -> bool:

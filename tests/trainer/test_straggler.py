@@ -7,7 +7,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainer.metrics.straggler import WINDOW_STEPS, Stragglers, scores
+from trainer.metrics.figures import WINDOW_STEPS
+from trainer.metrics.straggler import Stragglers, scores
 from trainer.runtime.boundary import Report
 
 from .steps import figures

@@ -110,6 +110,28 @@ def test_a_save_may_take_longer_than_a_step(alone: World, monkeypatch: pytest.Mo
     assert ended == []
 
 
+def test_a_rank_whose_peers_have_ended_still_says_why_the_run_hangs(
+    alone: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    is_reporting, peers_end = threading.Event(), threading.Event()
+    ended: list[int] = []
+
+    def answer(*_: object) -> dict[int, str]:
+        is_reporting.set()
+        peers_end.wait(TIMEOUT_SECONDS)
+        return {0: "here"}
+
+    monkeypatch.setattr("trainer.runtime.watchdog.os._exit", ended.append)
+    monkeypatch.setattr(RollCall, "answer", answer)
+    with Watchdog(TrainerConfig(hang_seconds=0.1), alone) as watchdog:
+        watchdog.alive(1)
+        is_reporting.wait(TIMEOUT_SECONDS)
+        threading.Timer(0.2, peers_end.set).start()
+
+    assert ended == [STATUS]
+    assert "the run hangs: rank 0 at here" in capsys.readouterr().err
+
+
 class Deaf:
     """A store whose process is stopped."""
 

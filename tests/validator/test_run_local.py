@@ -47,7 +47,8 @@ import time
 import torch.distributed as dist
 
 dist.init_process_group("gloo")
-print("ready")
+# In one write: the processes of a node share a pipe, and nothing is buffered.
+print("ready\\n", end="")
 time.sleep(600)
 """
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from trainer.checkpoint.state import State
 from trainer.config import TrainerConfig
+from trainer.config.option import flag
 from trainer.errors import CheckpointError
 
 # Weights of another size do not fit, and the test samples of another seed were trained on. All else may change: how
@@ -20,10 +21,9 @@ def check_same_run(path: Path, state: State, config: TrainerConfig, fingerprint:
     wanted = config.as_json()
     for name in _FIXED:
         if (had := state.config.get(name)) != wanted[name]:
-            option = "--" + name.replace("_", "-")
             raise CheckpointError(
-                f"checkpoint {path} was trained with {option} {had} and this run has {option} {wanted[name]}: "
-                f"write {option} {had} to continue it, or another --checkpoint-dir to start afresh"
+                f"checkpoint {path} was trained with {flag(name)} {had} and this run has {flag(name)} {wanted[name]}: "
+                f"write {flag(name)} {had} to continue it, or another --checkpoint-dir to start afresh"
             )
     if state.fingerprint != fingerprint:
         raise CheckpointError(

@@ -73,7 +73,7 @@ def _parser() -> _Parser:
             kind["metavar"] = "|".join(bounds.choices)
         # A flag that is not given says nothing, so that the file is heard.
         parser.add_argument(
-            flag(config_field),
+            flag(config_field.name),
             default=argparse.SUPPRESS,
             help=f"{config_field.metadata['help']} (default: {file.spelled(default)})",
             **kind,

@@ -1,7 +1,7 @@
 """One field of the configuration: its default, what it may be, and its documentation."""
 
 import math
-from dataclasses import Field, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -61,6 +61,6 @@ def option(default: Any, explanation: str, **bounds: Any) -> Any:
     return field(default=default, metadata={"help": explanation, "bounds": Bounds(**bounds)})
 
 
-def flag(config_field: "Field[Any]") -> str:
-    """The command-line spelling of a field: `batch_size` is `--batch-size`."""
-    return "--" + config_field.name.replace("_", "-")
+def flag(name: str) -> str:
+    """The command-line spelling of the field `name`: `batch_size` is `--batch-size`."""
+    return "--" + name.replace("_", "-")

@@ -1,6 +1,6 @@
 """The configuration of a run."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,7 @@ class FieldError(ConfigError):
     """The value of one field is wrong. The message spells the field as a flag; `in_file` as it is in a file."""
 
     def __init__(self, name: str, problem: str, example: object) -> None:
-        option = "--" + name.replace("_", "-")
-        super().__init__(f"{option} {problem}: for example {option} {example}")
+        super().__init__(f"{flag(name)} {problem}: for example {flag(name)} {example}")
         self.in_file = f"{name} {problem}: for example `{name}: {example}`"
         self.name = name
 
@@ -80,8 +79,4 @@ class TrainerConfig(RuntimeConfig, CheckpointConfig, ParallelConfig, DataConfig,
 
 
 def _divisor(number: int, near: int) -> int:
-    divisors: Iterable[int] = (size for size in range(min(near, number), 0, -1) if number % size == 0)
-    return next(iter(divisors), 1)
-
-
-__all__ = ["FieldError", "TrainerConfig", "flag"]
+    return max(size for size in range(1, min(near, number) + 1) if number % size == 0)

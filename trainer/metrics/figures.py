@@ -7,6 +7,9 @@ from typing import Protocol
 from trainer.progress import Progress
 from trainer.runtime.boundary import Report
 
+# Over which figures are taken that are of the last steps.
+WINDOW_STEPS = 50
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Start:
@@ -15,7 +18,6 @@ class Start:
     progress: Progress
     epochs: int
     steps: int
-    samples_per_epoch: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

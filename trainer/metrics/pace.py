@@ -2,9 +2,7 @@
 
 from collections import deque
 
-from trainer.metrics.figures import Sink, Start, StepFigures
-
-WINDOW_STEPS = 50
+from trainer.metrics.figures import WINDOW_STEPS, Sink, Start, StepFigures
 
 
 class Pace(Sink):

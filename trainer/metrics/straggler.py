@@ -3,10 +3,8 @@
 from collections import deque
 from collections.abc import Sequence
 
-from trainer.metrics.figures import Sink, StepFigures
+from trainer.metrics.figures import WINDOW_STEPS, Sink, StepFigures
 from trainer.runtime.boundary import Report
-
-WINDOW_STEPS = 50
 
 
 def own_seconds(report: Report) -> float:

@@ -48,19 +48,22 @@ class Watchdog:
         self._alive_at = time.monotonic()
         self._stopped = threading.Event()
         self._watched = threading.get_ident()
+        self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
 
     def __enter__(self) -> Self:
         if self._seconds:
             self._roll_call = RollCall(self._world)
             self._alive_at = time.monotonic()
-            threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
+            self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._stopped.set()
-        faulthandler.cancel_dump_traceback_later()
+        if self._seconds:
+            # A rank that ends of a hang makes the collectives of the others fail: they report and end as it does.
+            self._thread.join()
 
     def alive(self, step: int) -> None:
         """This rank has met the others after `step`. Costs next to nothing."""

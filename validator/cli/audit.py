@@ -94,7 +94,7 @@ def at_version(run: Session, version: str | None) -> Session:
 
     target = config.target("kubernetes", version, "the cluster's version", run.config.target)
     wanted = run.config._replace(target=target)
-    return run._replace(config=wanted, engine=engine(wanted, run.rules))
+    return run._replace(config=wanted, engine=engine(wanted, run.rules, run.engine.site))
 
 
 def _judged(run: Session, files: list[File]) -> Report:

@@ -37,7 +37,7 @@ def read(names: Sequence[str], settings: Iterable[str], release: str) -> Values:
     given = [files.File(Source(f"--set {text.partition('=')[0]}", _document(text))) for text in settings]
     readings = [linting.read(file) for file in (*files.load(names), *given)]
     known = session.start((), session.Options())
-    engine = session.engine(known.config, _with_refusals(known.rules))
+    engine = session.engine(known.config, _with_refusals(known.rules), known.engine.site)
     released = linting.released(Release(FOLDER, release), readings)
     report = linting.lint(released, engine, known.config.allow)
     allowed = [finding for finding, _ in report.allowed if finding.rule.name in _REFUSALS]
