@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import socket
 import time
+from collections.abc import Callable
 from pathlib import Path
+
+from tests.processes import left_behind
+from trainer.checkpoint.catalogue import published
 
 from .launch import TIMEOUT_SECONDS, start
 from .ports import free_port
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def is_listening(port: int) -> bool:
@@ -30,3 +43,23 @@ def test_sigterm_ends_a_rank_at_once_even_while_it_waits_for_its_peers(tmp_path:
     finished = waiting.finish()
     assert finished.returncode == 128 + signal.SIGTERM
     assert finished.stderr == ""
+
+
+def test_processes_that_read_ahead_outlive_the_signal_until_the_rank_has_saved(tmp_path: Path) -> None:
+    events, mark = tmp_path / "events.jsonl", ("TRAINER_OF_TEST", str(tmp_path))
+    # The readers are new in each epoch: this one lasts for seconds.
+    flags = ("--epochs=100", "--batch-size=1", "--loader-workers=2", f"--events-file={events}")
+    run = start(tmp_path / "checkpoints", *flags, environment=dict([mark]))
+    wait_for(lambda: events.exists() and '"event": "step"' in events.read_text())
+    # The rank, the server that others are forked from, the readers: torchrun's signal reaches all of them.
+    processes = left_behind(*mark)
+    for process in processes:
+        os.kill(process, signal.SIGTERM)
+    finished = run.finish()
+
+    assert len(processes) >= 4
+    assert finished.returncode == 128 + signal.SIGTERM
+    assert finished.errors == []
+    steps = [event["step"] for event in map(json.loads, events.read_text().splitlines()) if event["event"] == "step"]
+    assert [step for step, _ in published(run.directory)] == [steps[-1]]
+    wait_for(lambda: not left_behind(*mark))

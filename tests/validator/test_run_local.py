@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.validator.processes import left_behind
+from tests.processes import left_behind
 from validator import cli
 
 ROOT = Path(__file__).parents[2]

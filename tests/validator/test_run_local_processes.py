@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.validator.processes import left_behind
+from tests.processes import left_behind
 from validator.local import processes
 from validator.local.errors import MissingError
 from validator.local.node import Node

@@ -1,5 +1,6 @@
 """Batches of a rank, read ahead by processes of its own if wanted."""
 
+import multiprocessing
 import signal
 from collections.abc import Iterable, Iterator
 
@@ -28,18 +29,19 @@ def load(samples: Samples, steps: Iterable[Step], workers: int) -> Iterator[tupl
             yield step, samples.take(step.indices)
         return
     listed = list(steps)
+    # A fork of a process that has gloo's threads may hang in a lock that one of them held.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["trainer.data.readers"])
     loader = DataLoader(
         _Taken(samples, listed),
         batch_size=None,
         num_workers=workers,
         worker_init_fn=_outlive_sigterm,
-        # A fork of a process that has gloo's threads may hang in a lock that one of them held.
-        multiprocessing_context="forkserver",
+        multiprocessing_context=context,
     )
     yield from zip(listed, loader, strict=True)
 
 
 def _outlive_sigterm(_: int) -> None:
-    # Kubernetes' signal reaches every process of a container. A worker that ended by it would take the rank down before
-    # the rank has saved; it ends with the rank, whose end closes the pipe between them.
+    # What `trainer.data.readers` says, once more: torch gives its workers a handler that ends them.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Which processes a run has left behind."""
+"""The processes of a run, wherever they have gone."""
 
 from __future__ import annotations
 
