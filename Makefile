@@ -76,8 +76,8 @@ faults: setup tools ## Measure what faults cost a run beside a stock PyTorchJob,
 	@$(RUN) tests.faults $(foreach name,$(FAULTS),--only $(name))
 
 .PHONY: bench-trainer
-bench-trainer: setup ## Measure the trainer beside what it could be at best
-	@$(RUN) tests.trainer.bench
+bench-trainer: setup tools ## Measure the trainer beside its peers, also between two pods of a cluster of its own (BENCH=name: only that one)
+	@$(RUN) tests.trainer.bench $(BENCH)
 
 ##@ Change it
 

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from tests import measured
 from tests.cluster import api, lifecycle, progress
 from tests.cluster.cluster import Cluster
 from tests.cluster.command import exit_status
@@ -38,13 +39,13 @@ def command(
     engine = lifecycle.up(cluster)
     operator.install(cluster, engine)
     for fault in [known[name] for name in only or known]:
-        for measured in [RUNNERS[name] for name in runner or ("ours", "stock")]:
-            with progress.step(f"{fault.what}: {measured.name}"):
+        for compared in [RUNNERS[name] for name in runner or ("ours", "stock")]:
+            with progress.step(f"{fault.what}: {compared.name}"):
                 lifecycle.up(cluster)
                 # It may have been on a node that was stopped.
                 operator.wait_available(cluster)
                 try:
-                    result = measure(cluster, engine, fault, measured)
+                    result = measure(cluster, engine, fault, compared)
                 except ClusterError as error:
                     # The others are worth having all the same.
                     progress.report(error)
@@ -60,7 +61,7 @@ def _show(known: list[faults.Fault], cluster: Cluster) -> None:
     Console().print(table.on_terminal(found))
     server = json.loads(api.kubectl(cluster.kubeconfig, "version", "--output=json"))["serverVersion"]["gitVersion"]
     today = datetime.now(UTC).date().isoformat()
-    where = f"{today}, {table.machine()}, kind's Kubernetes {server}, Linux {platform.release()}, `make faults`:"
+    where = f"{today}, {measured.machine()}, kind's Kubernetes {server}, Linux {platform.release()}, `make faults`:"
     table.write_page(found, table.reasons(known, results), where)
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from rich.table import Table
 
+from tests import measured
+
 from .faults import Fault
 from .measure import Result
 
 RECORD = Path("build/faults.jsonl")
 PAGE = Path("docs/trainer/faults.md")
-BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 COLUMNS = (
     *("fault", "s to the next step", "stock", "ours to stock", "steps lost", "stock"),
     *("starts anew", "stock", "job afterwards", "stock"),
@@ -101,21 +100,8 @@ def on_terminal(found: Sequence[Row]) -> Table:
 
 
 def write_page(found: Sequence[Row], notes: Sequence[str], where: str) -> None:
-    """Replace what the page has between its marks: where it was measured, the table, and notes on it."""
-    lines = [where, "", _line(COLUMNS), _line(["---"] * len(COLUMNS)), *map(_line, found)]
+    """Write onto the page where it was measured, the table, and notes on it."""
+    lines = [where, "", *measured.table(COLUMNS, found)]
     if notes:
         lines += ["", *(f"- {note}" for note in notes)]
-    text = PAGE.read_text()
-    before, rest = text.split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}" + rest.split(END)[1])
-
-
-def machine() -> str:
-    """The machine that was measured on."""
-    described = Path("/proc/cpuinfo").read_text().splitlines()
-    names = [line.split(":")[1].strip() for line in described if line.startswith("model name")]
-    return f"{len(os.sched_getaffinity(0))} processors ({names[0] if names else platform.machine()})"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    measured.write(PAGE, lines)

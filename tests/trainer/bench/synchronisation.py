@@ -1,13 +1,15 @@
 """What keeping ranks in step costs: the trainer's steps beside those of ranks that know nothing of each other.
 
-Each rank runs `measure`; rank 0 prints the seconds of each round as JSON.
+`… synchronisation SAMPLES`, samples of a rank in a step; rank 0 prints the steps per second of each round as JSON.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 import time
+from dataclasses import replace
 
 import torch
 import torch.distributed as dist
@@ -28,21 +30,26 @@ CONFIG = TrainerConfig(
     model="gpt", data="text", hidden_size=256, num_layers=4, num_heads=4, context_length=128, batch_size=16, dropout=0
 )
 ROUNDS = 5
-STEPS = 8
+SAMPLES_OF_A_ROUND = 64
 
 
-def measure(world: World) -> dict[str, list[float]]:
-    """Seconds of each round of `STEPS` steps, in step with the other ranks and alone."""
-    data = load_data(CONFIG)
+def measure(world: World, samples: int) -> dict[str, list[float]]:
+    """Steps per second of each round, in step with the other ranks and alone."""
+    config = replace(CONFIG, batch_size=samples * world.size)
+    data = load_data(config)
     torch.manual_seed(0)
-    strategy = spread(build_model(CONFIG, shape=data.shape, classes=data.classes), CONFIG, world)
+    strategy = spread(build_model(config, shape=data.shape, classes=data.classes), config, world)
     sampler = GlobalSampler(
-        num_samples=len(data.training), batch_size=16, seed=0, rank=world.rank, world_size=world.size
+        num_samples=len(data.training),
+        batch_size=config.batch_size,
+        seed=0,
+        rank=world.rank,
+        world_size=world.size,
     )
     batches = load(data.training, sampler.rest_of_epoch(0), workers=0)
     boundary = Boundary(world)
     stepper = Stepper(
-        config=CONFIG,
+        config=config,
         strategy=strategy,
         device=world.device,
         stopwatch=Stopwatch(world.device),
@@ -60,25 +67,26 @@ def measure(world: World) -> dict[str, list[float]]:
         logits = strategy.forward(batch.inputs)
         loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), batch.targets.flatten(), reduction="sum")
         strategy.backward(loss, step.global_size, last=False)
-        strategy.update(CONFIG.learning_rate)
+        strategy.update(config.learning_rate)
 
-    seconds: dict[str, list[float]] = {"together": [], "alone": []}
+    steps = SAMPLES_OF_A_ROUND // samples
+    rates: dict[str, list[float]] = {"together": [], "alone": []}
     for number in range(ROUNDS + 1):
         for name, take in (("together", together), ("alone", alone)):
             dist.barrier()
             begun = time.perf_counter()
-            for _ in range(STEPS):
+            for _ in range(steps):
                 take()
             if number:  # the first is for warming up
-                seconds[name].append(time.perf_counter() - begun)
-    return seconds
+                rates[name].append(steps / (time.perf_counter() - begun))
+    return rates
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
     launch = Launch.from_environment(os.environ)
     with process_group(launch, timeout_seconds=120) as joined:
-        found = measure(joined)
+        found = measure(joined, int(sys.argv[1]))
     if launch.rank == 0:
         print(json.dumps(found))
     os._exit(0)

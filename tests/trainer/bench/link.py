@@ -1,0 +1,93 @@
+"""What two pods get through the network between them, by an all-reduce and by plain TCP; runs in both, alone.
+
+Rank 0 prints `result` and, as JSON, the seconds of each round of each way to move the same number of bytes.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+import torch
+import torch.distributed as dist
+
+SIZE = 64 << 20
+ROUNDS = 15
+WARM_UP_ROUNDS = 3
+
+
+class Link:
+    """One TCP connection between the two, with the sizes of buffers that the kernel chooses."""
+
+    def __init__(self, rank: int) -> None:
+        """A collective."""
+        self._rank = rank
+        with socket.create_server(("", 0)) as server:
+            here = (socket.gethostbyname(socket.gethostname()), server.getsockname()[1])
+            addresses = [here, here]
+            dist.all_gather_object(addresses, here)
+            self._socket = server.accept()[0] if rank == 0 else socket.create_connection(addresses[0])
+        self._sent = bytes(SIZE)
+        self._received = memoryview(bytearray(SIZE))
+
+    def both_ways(self) -> None:
+        """Each sends all to the other at the same time."""
+        sender = threading.Thread(target=self._socket.sendall, args=(self._sent,))
+        sender.start()
+        self._receive(SIZE)
+        sender.join()
+
+    def one_way(self) -> None:
+        """Rank 0 sends all, and waits for a byte that says that it is there."""
+        if self._rank == 0:
+            self._socket.sendall(self._sent)
+            self._receive(1)
+        else:
+            self._receive(SIZE)
+            self._socket.sendall(b".")
+
+    def _receive(self, size: int) -> None:
+        there = 0
+        while there < size:
+            there += self._socket.recv_into(self._received[there:size])
+
+
+def seconds(act: Callable[[], object]) -> float:
+    """A collective: how long the slower of the two takes."""
+    dist.barrier()
+    begun = time.perf_counter()
+    act()
+    took = torch.tensor([time.perf_counter() - begun])
+    dist.all_reduce(took, op=dist.ReduceOp.MAX)
+    return float(took)
+
+
+def main() -> None:
+    """Measure the ways in turn, so that all of them have the same minutes."""
+    dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=120))
+    link = Link(dist.get_rank())
+    tensor = torch.ones(SIZE // 4)
+    ways: dict[str, Callable[[], object]] = {
+        "all_reduce": lambda: dist.all_reduce(tensor),
+        "both_ways": link.both_ways,
+        "one_way": link.one_way,
+    }
+    found: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(WARM_UP_ROUNDS + ROUNDS):
+        for name, act in ways.items():
+            took = seconds(act)
+            if number >= WARM_UP_ROUNDS:
+                found[name].append(took)
+        tensor.fill_(1.0)
+    if dist.get_rank() == 0:
+        print("result", json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)
