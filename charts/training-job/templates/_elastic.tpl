@@ -24,6 +24,10 @@ rdzvConf:
     value: {{ $timeout | quote }}
   - key: join_timeout
     value: {{ $timeout | quote }}
+  - key: last_call_timeout
+    value: {{ $elastic.lastCallSeconds | int | quote }}
+  - key: keep_alive_interval
+    value: {{ $elastic.keepAliveSeconds | int | quote }}
 {{- with $elastic.metrics }}
 metrics:
   {{- toYaml . | nindent 2 }}
@@ -65,6 +69,10 @@ pkg/controller/jobframework/reconciler.go: ensureOneWorkload).
 {{- if has .Values.restartPolicy (list "Never" "ExitCode") -}}
 {{- $reason := "torchrun ends with code 1 when it loses its peers, which would fail the run" -}}
 {{- fail (printf "restartPolicy is %s: %s; set it to OnFailure" .Values.restartPolicy $reason) -}}
+{{- end -}}
+{{- if ge (int $elastic.lastCallSeconds) (int .Values.torchrun.timeoutSeconds) -}}
+{{- $reason := printf "torchrun gives up meeting after torchrun.timeoutSeconds, %d" (int .Values.torchrun.timeoutSeconds) -}}
+{{- fail (printf "elastic.lastCallSeconds is %d: %s; write fewer" (int $elastic.lastCallSeconds) $reason) -}}
 {{- end -}}
 {{- range $argument := .Values.torchrun.args -}}
 {{- if regexMatch "^--(nnodes|standalone|rdzv[-_].*)(=|$)" (toString $argument) -}}
