@@ -37,7 +37,7 @@ OURS = {
     ),
     **{
         name: Loadable(functools.partial(system.reference, name), functools.partial(system.archive, (name,)))
-        for name in (system.MPI_OPERATOR, system.PROMETHEUS)
+        for name in (system.KUEUE, system.MPI_OPERATOR, system.PROMETHEUS)
     },
     **{
         name: Loadable(functools.partial(networks.reference, name), functools.partial(networks.archive, name))

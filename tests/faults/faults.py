@@ -170,14 +170,18 @@ def fill_volume(seconds: float) -> Strike:
     return strike
 
 
+RANK_KILLED = Fault("rank-killed", "SIGKILL of a rank", kill_rank)
+OPERATOR_KILLED = Fault("operator-killed", "operator killed", kill_operator)
+
+
 def all_faults(*, quick: bool = False) -> list[Fault]:
     """The faults of the table, in its order."""
     gone = 30 if quick else 120
     return [
-        Fault("rank-killed", "SIGKILL of a rank", kill_rank),
+        RANK_KILLED,
         Fault("pod-deleted", "worker pod deleted", lambda place, runner: delete_pod(place, runner.other)),
         Fault("store-lost", "pod with the store deleted", lambda place, runner: delete_pod(place, runner.meeting)),
-        Fault("operator-killed", "operator killed", kill_operator),
+        OPERATOR_KILLED,
         Fault("volume-full", "volume full for 30 s", fill_volume(30), small=True),
         Fault("partition-short", "partition between the pods, 8 s", partition(8)),
         Fault("partition-long", "partition between the pods, 60 s", partition(60)),

@@ -58,15 +58,23 @@ def measure(cluster: Cluster, engine: Engine, fault: Fault, runner: Runner, *, l
     """
     with site(cluster, engine, small=fault.small) as place:
         runner.install(place)
-        _wait(lambda: _in_phase(place), "a run that trains", START_SECONDS, place)
-        struck = fault.strike(place, runner)
-        lifted = time.time()
-        reason = ""
-        try:
-            _wait(lambda: _has_settled(place, struck, lifted), "steps", max(limit - (lifted - struck), 1), place)
-        except ClusterError as error:
-            reason = error.message
-        return _result(place, fault, runner, struck, lifted, reason)
+        return strike(place, fault, runner, limit=limit)
+
+
+def strike(place: Site, fault: Fault, runner: Runner, *, limit: float = LIMIT_SECONDS) -> Result:
+    """Measure one fault on a run that is installed; it may have had others before.
+
+    Raises `ClusterError` when the run does not train, or the fault cannot be made.
+    """
+    _wait(lambda: _in_phase(place), "a run that trains", START_SECONDS, place)
+    struck = fault.strike(place, runner)
+    lifted = time.time()
+    reason = ""
+    try:
+        _wait(lambda: _has_settled(place, struck, lifted), "steps", max(limit - (lifted - struck), 1), place)
+    except ClusterError as error:
+        reason = error.message
+    return _result(place, fault, runner, struck, lifted, reason)
 
 
 def _in_phase(place: Site) -> bool:

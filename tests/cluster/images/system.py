@@ -27,6 +27,9 @@ TOOLS = KUBECTL, LOCAL_PATH, OPERATOR, KUBECTL_DELIVERY = (
 MPI_OPERATOR = "mpi-operator"
 PROMETHEUS = "prometheus"
 KUBEFLOW_TRAINER = ("trainer-controller-manager", "jobset")
+KUEUE = "kueue"
+# Its own chart starts it by this path, and takes no other.
+PATHS = {KUEUE: "manager"}
 CONTROL_PLANE = (
     "kube-apiserver",
     "kube-controller-manager",
@@ -54,7 +57,7 @@ def control_plane_references() -> dict[str, str]:
 def archive(names: tuple[str, ...]) -> Path:
     """Return an image archive that holds the images of these names."""
     references = {name: control_plane_references().get(name) or reference(name) for name in names}
-    binaries = {f"usr/local/bin/{program.name}": program for program in map(_program, names)}
+    binaries = {_path(name): _program(name) for name in names}
 
     def build(folder: Path) -> None:
         base = BASE.tar()
@@ -68,10 +71,14 @@ def archive(names: tuple[str, ...]) -> Path:
     return cache.cached("images", f"system-{names[0]}-{key}", build, keep_others=False) / "images.tar"
 
 
+def _path(image: str) -> str:
+    return PATHS.get(image, f"usr/local/bin/{_program(image).name}")
+
+
 def _program(image: str) -> Path:
     return binary(KUBECTL if image == KUBECTL_DELIVERY else image)
 
 
 def _entrypoint(image: str) -> tuple[str, ...]:
-    program = f"/usr/local/bin/{_program(image).name}"
+    program = f"/{_path(image)}"
     return ("cp", program, "/opt/kube/kubectl") if image == KUBECTL_DELIVERY else (program,)
