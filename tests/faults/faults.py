@@ -36,12 +36,16 @@ while (time < $end) { defined(syswrite(F, $zeros)) or select(undef, undef, undef
 
 @dataclass(frozen=True)
 class Fault:
-    """`what` is said in the table. With `small` the checkpoints are on a volume that can be filled."""
+    """`what` is said in the table. With `small` the checkpoints are on a volume that can be filled.
+
+    The last of so many `times` is the one that counts.
+    """
 
     name: str
     what: str
     strike: Strike
     small: bool = False
+    times: int = 1
 
 
 def kill_rank(place: Site, runner: Runner) -> float:
@@ -179,6 +183,8 @@ def all_faults(*, quick: bool = False) -> list[Fault]:
     gone = 30 if quick else 120
     return [
         RANK_KILLED,
+        # Kubelet starts a container at once for the first time, and then waits: 10 s, 20 s, up to 5 min.
+        Fault("rank-killed-again", "SIGKILL of a rank once more", kill_rank, times=2),
         Fault("pod-deleted", "worker pod deleted", lambda place, runner: delete_pod(place, runner.other)),
         Fault("store-lost", "pod with the store deleted", lambda place, runner: delete_pod(place, runner.meeting)),
         OPERATOR_KILLED,

@@ -58,6 +58,8 @@ def measure(cluster: Cluster, engine: Engine, fault: Fault, runner: Runner, *, l
     """
     with site(cluster, engine, small=fault.small) as place:
         runner.install(place)
+        for _ in range(fault.times - 1):
+            strike(place, fault, runner, limit=limit)
         return strike(place, fault, runner, limit=limit)
 
 
