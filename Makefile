@@ -53,14 +53,14 @@ unit: setup tools ## Tests of the harness, the charts, the validator and the tra
 e2e: setup tools ## Tests on a live cluster of their own, removed at the end (TRAINYARD_KEEP=1 keeps it)
 	@$(RUN) tests.cluster up --name $(E2E) --renew
 	status=0; \
-	pytest --numprocesses=2 -m "not alone" tests/e2e || status=$$?; \
+	pytest --numprocesses=2 -m "not alone and not long" tests/e2e || status=$$?; \
 	[ $$status = 2 ] || pytest -m alone tests/e2e || status=$$?; \
 	exit $$status
 
 .PHONY: long
-long: setup tools ## More draws: 500 sets of values, each rendered and shown to an API server (TRAINYARD_DRAWS=5000: as many)
+long: setup tools ## Runs in Kueue's queues, and 500 sets of values shown to an API server (TRAINYARD_DRAWS=5000: as many)
 	@$(RUN) tests.cluster up --name $(E2E) --renew
-	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_dry_run.py
+	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_queues.py tests/e2e/test_dry_run.py
 
 .PHONY: soak
 soak: setup ## Kill a save at 2,500 places instead of 300 (TRAINYARD_DRAWS=1000: as many)

@@ -27,8 +27,8 @@ class Cost:
     """What a fault has cost.
 
     `seconds` is the time from the fault to the next step after the run was held up; for a run that was not held up, its
-    longest pause between two steps. None when no step came. `steps` are those that were done and had to be done again,
-    over all `restarts` that followed.
+    longest pause between two steps. None when no step has come. `steps` are those that were done and had to be done
+    again, over all `restarts` that followed.
     """
 
     seconds: float | None
@@ -64,6 +64,8 @@ def cost(events: Sequence[Event], struck: float, until: float) -> Cost:
         resumed = next((time for time in times if time > starts[0].time), None)
         return Cost(resumed and resumed - struck, lost, len(starts), noticed=True)
     before = [time for time in times if time <= struck]
+    if len(before) == len(times):
+        return Cost(None, 0, 0, noticed=False)
     longest, end = max((late - early, late) for early, late in pairwise(times[len(before) - 1 :]))
     noticed = longest > PAUSE_SECONDS
     return Cost(end - struck if noticed else longest, 0, 0, noticed=noticed)

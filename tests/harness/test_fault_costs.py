@@ -43,6 +43,10 @@ def test_a_run_that_makes_no_step_any_more_has_no_time() -> None:
     assert timeline.cost(started, struck=105, until=200) == Cost(None, 7, 1, noticed=True)
 
 
+def test_nothing_is_known_before_the_first_step_after_the_fault() -> None:
+    assert timeline.cost(steps(1, 17, 100), struck=104, until=104.1) == Cost(None, 0, 0, noticed=False)
+
+
 def test_a_run_that_ends_soon_after_the_fault_has_not_gone_on() -> None:
     assert timeline.cost(steps(1, 17, 100), struck=103, until=200) == Cost(None, 0, 0, noticed=True)
 

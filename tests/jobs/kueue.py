@@ -9,9 +9,10 @@ from pathlib import Path
 
 import yaml
 
-from tests.cluster import loading, modules
+from tests.cluster import api, loading, modules
 from tests.cluster.cluster import Cluster
 from tests.cluster.engine import Engine
+from tests.cluster.errors import ClusterError
 
 from .helm import Helm, Settings
 
@@ -21,6 +22,7 @@ NAMESPACE = "kueue-system"
 # What its chart leaves out: the training operator's jobs. The other frameworks would want webhooks of their own.
 FRAMEWORKS = ["kubeflow.org/pytorchjob"]
 USER = 65532
+WEBHOOK_SECONDS = 120
 
 
 @contextmanager
@@ -38,9 +40,21 @@ def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
             options=["--create-namespace", "--wait"],
             upgrade=True,
         )
+        # Ready is the controller, and its webhook a little later.
+        api.wait_until(lambda: _answers(cluster), what="Kueue's webhook to answer", seconds=WEBHOOK_SECONDS)
         yield
     finally:
         helm.uninstall(RELEASE, namespace=NAMESPACE)
+
+
+def _answers(cluster: Cluster) -> bool:
+    flavor = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "asked"}}
+    command = ["create", "--dry-run=server", "--filename=-"]
+    try:
+        api.kubectl(cluster.kubeconfig, *command, stdin=json.dumps(flavor))
+    except ClusterError:
+        return False
+    return True
 
 
 def _settings(chart: Path, repository: str, tag: str) -> Settings:

@@ -33,6 +33,9 @@ DEVELOPER_TOOLS = (
     "helm-values-schema-json",
     "promtool",
 )
+# The linker drops what debuggers want anyway; without it the compiler takes an eighth less. No part of a binary's key,
+# because nothing of it is in the binary.
+BUILD = ("build", "-trimpath", "-gcflags=all=-dwarf=false")
 # Unless it is told not to, Prometheus looks for its targets in two dozen clouds and has the clients of all of them.
 TAGS = {"prometheus": "remove_all_sd,enable_kubernetes_sd"}
 
@@ -57,7 +60,7 @@ def build(folder: str) -> Path:
 
     def compile_into(target: Path) -> None:
         title = f"building {folder} {module_version(folder)}".rstrip()
-        command = [go(), "build", "-trimpath", *tags, "-ldflags", flags, "-o", f"{target}/", *_packages(source)]
+        command = [go(), *BUILD, *tags, "-ldflags", flags, "-o", f"{target}/", *_packages(source)]
         with progress.step(title):
             progress.run(command, log=f"build-{folder}", cwd=source, environment=go_environment())
         names = _names(folder)
@@ -107,6 +110,8 @@ def go_environment() -> dict[str, str]:
         "GOTOOLCHAIN": "local",
         "GOWORK": "off",
         "CGO_ENABLED": "0",
+        # The compiler collects garbage less often, in memory that is there.
+        "GOGC": "400",
     }
 
 
