@@ -19,6 +19,8 @@ REQUESTS = {"cpu": "100m", "memory": "512Mi"}
 # What the README of the trainer recommends, in the measure of steps this short.
 STEP_TIMEOUT_SECONDS, HANG_SECONDS = 20, 15
 SAVE_STEPS = 10
+# A few pods can tell each other every second that they live.
+MEETING = {"keepAliveSeconds": 1, "lastCallSeconds": 10}
 
 
 class Runner(ABC):
@@ -58,7 +60,7 @@ class Ours(Runner):
         }
         return {
             "nodes": 2,
-            "elastic": {"enabled": True, "minNodes": 1, "maxNodes": 2},
+            "elastic": {"enabled": True, "minNodes": 1, "maxNodes": 2, **MEETING},
             "train.args": ["--checkpoint-dir", f"/{CHECKPOINTS}"],
             "train.config": config,
             "resources": {"limits": LIMITS, "requests": REQUESTS},

@@ -19,6 +19,8 @@ import torch.distributed as dist
 SIZE = 64 << 20
 ROUNDS = 15
 WARM_UP_ROUNDS = 3
+# DistributedDataParallel's own default, in bytes.
+BUCKET = 25 << 20
 
 
 class Link:
@@ -57,6 +59,14 @@ class Link:
             there += self._socket.recv_into(self._received[there:size])
 
 
+def all_reduce_buckets(tensor: torch.Tensor) -> None:
+    """The parts of a tensor at the same time, as DistributedDataParallel does it with gradients."""
+    length = BUCKET // tensor.element_size()
+    parts = [tensor[first : first + length] for first in range(0, len(tensor), length)]
+    for work in [dist.all_reduce(part, async_op=True) for part in parts]:
+        work.wait()
+
+
 def seconds(act: Callable[[], object]) -> float:
     """A collective: how long the slower of the two takes."""
     dist.barrier()
@@ -74,6 +84,7 @@ def main() -> None:
     tensor = torch.ones(SIZE // 4)
     ways: dict[str, Callable[[], object]] = {
         "all_reduce": lambda: dist.all_reduce(tensor),
+        "buckets": lambda: all_reduce_buckets(tensor),
         "both_ways": link.both_ways,
         "one_way": link.one_way,
     }

@@ -3,10 +3,11 @@
 Where the levels of the site's topology go down to `kubernetes.io/hostname`, Kueue says for each pod to which node it
 goes, also in a run that asks for no topology: it writes the node's name into the pod's selector. It packs pods by the
 room that nodes have left and knows nothing of affinity, so pods that do not fill a node are sent to one together. A
-required anti-affinity (`placement.spread: required`, the chart's default) then keeps all but the first off it, while the
-run holds its quota and its pods wait in the rendezvous.
+required anti-affinity (`placement.spread: required`, the chart's default) then keeps all but the first off it, while
+the run holds its quota and its pods wait in the rendezvous.
 
-Write `placement.spread: preferred`, or ask for all GPUs of a node. Pods with four GPUs or more are taken to fill theirs.
+Write `placement.spread: preferred`, or ask for all GPUs of a node. Pods with four GPUs or more are taken to fill
+theirs.
 """
 
 from __future__ import annotations
