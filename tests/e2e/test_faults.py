@@ -13,6 +13,7 @@ from tests.faults.faults import Fault
 from tests.faults.measure import strike
 from tests.faults.runners import RUNNERS, SAVE_STEPS
 from tests.faults.site import Site, site
+from tests.jobs import operator
 
 # The operator and the API server go away, which other tests need.
 pytestmark = pytest.mark.alone
@@ -26,6 +27,8 @@ def place(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator
     with site(cluster, engine, small=True) as place:
         OURS.install(place)
         yield place
+    # It starts anew when it has lost the API server for long.
+    operator.wait_available(cluster)
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,12 @@ def cost(events: Sequence[Event], struck: float, until: float) -> Cost:
     if starts:
         resumed = next((time for time in times if time > starts[0].time), None)
         return Cost(resumed and resumed - struck, lost, len(starts), noticed=True)
-    before = [time for time in times if time <= struck]
-    if len(before) == len(times):
+    if times[-1] <= struck:
         return Cost(None, 0, 0, noticed=False)
-    longest, end = max((late - early, late) for early, late in pairwise(times[len(before) - 1 :]))
+    # What ends in an epoch is its evaluation, and no pause.
+    done = [event for event in events if event.name in ("step", "epoch")]
+    pairs = [(early, late) for early, late in pairwise(done) if late.time > struck and late.name == "step"]
+    longest, end = max((late.time - early.time, late.time) for early, late in pairs)
     noticed = longest > PAUSE_SECONDS
     return Cost(end - struck if noticed else longest, 0, 0, noticed=noticed)
 

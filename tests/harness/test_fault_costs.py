@@ -37,6 +37,11 @@ def test_a_run_that_goes_on_has_noticed_nothing() -> None:
     assert timeline.cost(steps(1, 30, 100), struck=104, until=108) == Cost(0.25, 0, 0, noticed=False)
 
 
+def test_an_evaluation_at_the_end_of_an_epoch_is_no_pause() -> None:
+    events = [*steps(1, 17, 100), Event("epoch", 112, 17), *steps(18, 30, 112.25)]
+    assert timeline.cost(events, struck=103, until=116) == Cost(0.25, 0, 0, noticed=False)
+
+
 def test_a_run_that_makes_no_step_any_more_has_no_time() -> None:
     assert timeline.cost(steps(1, 17, 100), struck=105, until=200) == Cost(None, 0, 0, noticed=True)
     started = [*steps(1, 17, 100), Event("started", 110, 10)]
