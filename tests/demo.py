@@ -83,8 +83,7 @@ def train(run: Run, settings: Settings, values: list[Path]) -> None:
 
 def prove(run: Run, sent: int) -> None:
     """Say which addresses the pods had on the second network, and how much passed between the nodes on it."""
-    selector = f"training.kubeflow.org/job-name={run.release}"
-    given = networks.addresses(api.connect(run.cluster.kubeconfig), run.namespace, selector)
+    given = networks.addresses(api.connect(run.cluster.kubeconfig), run.namespace, run.selector)
     placed = ", ".join(f"{address} of {pod}" for pod, address in sorted(given.items())) or "of no pod"
     output.print(f"net1 was {placed}; {sent / 2**20:.1f} MiB went over it from node to node")
 

@@ -1,28 +1,25 @@
-"""Tables of measurements on pages of the documentation, between two marks."""
+"""What was measured, onto a page of the documentation, with where it was measured."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
-BEGIN, END = "<!-- table -->", "<!-- end of table -->"
+from tests import markdown
 
 
-def machine() -> str:
-    """The machine that was measured on."""
+def where(*versions: str, command: str) -> str:
+    """The day, the machine, the versions of what was measured, and the command that did it."""
     described = Path("/proc/cpuinfo").read_text().splitlines()
     names = [line.split(":")[1].strip() for line in described if line.startswith("model name")]
-    return f"{len(os.sched_getaffinity(0))} processors ({names[0] if names else platform.machine()})"
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table in Markdown."""
-    return [f"| {' | '.join(cells)} |" for cells in (columns, ["---"] * len(columns), *rows)]
+    machine = f"{len(os.sched_getaffinity(0))} processors ({names[0] if names else platform.machine()})"
+    today = datetime.now(UTC).date().isoformat()
+    return f"{', '.join([today, machine, *versions])}, Linux {platform.release()}, `{command}`:"
 
 
 def write(page: Path, lines: Iterable[str]) -> None:
-    """Replace what the page has between its marks."""
-    before, rest = page.read_text().split(BEGIN)
-    page.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}" + rest.split(END)[1])
+    """Replace the table of a page."""
+    page.write_text(markdown.filled(page.read_text(), "table", lines))

@@ -56,7 +56,7 @@ def said(run: Run, pod: str) -> str:
 
 def said_by_any(run: Run) -> str:
     """What the init containers of all pods have said, where they have begun."""
-    pods = ["--selector", f"training.kubeflow.org/job-name={run.release}", "--namespace", run.namespace]
+    pods = ["--selector", run.selector, "--namespace", run.namespace]
     words = ["--container", "dataset", "--tail=-1", "--ignore-errors"]
     return api.kubectl(run.cluster.kubeconfig, "logs", *pods, *words)
 

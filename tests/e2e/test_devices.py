@@ -108,9 +108,8 @@ def test_a_run_waits_for_the_gpus_that_a_node_lacks_and_each_process_gets_its_ow
     devices.advertise(cluster, engine, {first: on(first, gpus=2), second: on(second, gpus=1)})
     run = Run(cluster, engine, namespace, "asymmetric")
     run.install(settings=settings(until="."))
-    selector = f"training.kubeflow.org/job-name={run.release}"
     waiting = api.wait_until(
-        lambda: unplaced(connection, namespace, selector), what="a pod that finds no node", seconds=START_SECONDS
+        lambda: unplaced(connection, namespace, run.selector), what="a pod that finds no node", seconds=START_SECONDS
     )
     ((pod, reason),) = waiting.items()
     assert f"Insufficient {GPU}" in reason
@@ -193,8 +192,7 @@ def test_a_run_goes_on_while_the_plugin_and_a_kubelet_restart(
     run.install(settings=settings(until=STOP))
 
     def restarts() -> dict[str, int]:
-        selector = f"training.kubeflow.org/job-name={run.release}"
-        found = api.objects(connection, "v1", "Pod", namespace=namespace, label_selector=selector)
+        found = api.objects(connection, "v1", "Pod", namespace=namespace, label_selector=run.selector)
         return {pod.metadata.uid: pod.status.containerStatuses[0].restartCount for pod in found}
 
     def sums() -> int:

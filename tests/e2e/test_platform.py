@@ -151,7 +151,7 @@ def threads(connection: Any) -> str:
 def test_a_run_trains_over_the_network_right_after_the_first_installation(run: Run, connection: Any) -> None:
     sums.require_traffic(run)
 
-    given = networks.addresses(connection, run.namespace, f"training.kubeflow.org/job-name={run.release}")
+    given = networks.addresses(connection, run.namespace, run.selector)
     assert len(set(given.values())) == 2
     assert all(address.startswith("10.90.") for address in given.values())
 

@@ -77,8 +77,7 @@ def queued(run: Run, *, epochs: int, **topology: str) -> None:
 
 def pods(connection: Any, run: Run) -> list[Any]:
     """The run's pods."""
-    selector = f"training.kubeflow.org/job-name={run.release}"
-    return list(api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=selector))
+    return list(api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=run.selector))
 
 
 def waits_for(connection: Any, run: Run) -> str | None:

@@ -57,7 +57,7 @@ def test_the_processes_of_a_run_sum_over_the_rail(digits: Run, rail: str, connec
     outcome = run.follow()
     run.require_success(outcome)
 
-    given = networks.addresses(connection, run.namespace, f"training.kubeflow.org/job-name={run.release}")
+    given = networks.addresses(connection, run.namespace, run.selector)
     assert len(set(given.values())) == 2
     assert all(ipaddress.ip_address(address) in ipaddress.ip_network(SUBNET) for address in given.values())
     assert outcome.results

@@ -26,8 +26,7 @@ def pods(connection: Any) -> Pods:
     """The phases of a run's pods by their identity."""
 
     def found(run: Run) -> dict[str, str]:
-        selector = f"training.kubeflow.org/job-name={run.release}"
-        items = api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=selector)
+        items = api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=run.selector)
         return {pod.metadata.uid: pod.status.phase for pod in items}
 
     return found

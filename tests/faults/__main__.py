@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import platform
 import sys
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -60,8 +58,7 @@ def _show(known: list[faults.Fault], cluster: Cluster) -> None:
     found = table.rows(known, results)
     Console().print(table.on_terminal(found))
     server = json.loads(api.kubectl(cluster.kubeconfig, "version", "--output=json"))["serverVersion"]["gitVersion"]
-    today = datetime.now(UTC).date().isoformat()
-    where = f"{today}, {measured.machine()}, kind's Kubernetes {server}, Linux {platform.release()}, `make faults`:"
+    where = measured.where(f"kind's Kubernetes {server}", command="make faults")
     table.write_page(found, table.reasons(known, results), where)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from tests import measured
+from tests import markdown, measured
 
 from .faults import Fault
 from .measure import Result
@@ -101,7 +101,7 @@ def on_terminal(found: Sequence[Row]) -> Table:
 
 def write_page(found: Sequence[Row], notes: Sequence[str], where: str) -> None:
     """Write onto the page where it was measured, the table, and notes on it."""
-    lines = [where, "", *measured.table(COLUMNS, found)]
+    lines = [where, "", *markdown.table(COLUMNS, found)]
     if notes:
         lines += ["", *(f"- {note}" for note in notes)]
     measured.write(PAGE, lines)

@@ -42,6 +42,11 @@ class Run:
         """Name of the claim that the chart creates for checkpoints."""
         return f"{self.release}-checkpoints"
 
+    @property
+    def selector(self) -> str:
+        """Label selector of the run's pods, of any kind that the training operator starts."""
+        return f"training.kubeflow.org/job-name={self.release}"
+
     def image(self) -> str:
         """Reference of the run's image, loaded into the nodes when it is not there."""
         usual = "trainer" if self.kind in (PYTORCHJOB, TRAINJOB) else "frameworks"

@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 EPOCH = re.compile(r"epoch=(\d+)/\d+ loss=([\d.]+) test_accuracy=([\d.]+) seconds=[\d.]+ samples_per_second=\d+")
 # Else every process compiles anew the thousands of modules that torch imports, where none may keep what it compiled.
@@ -19,6 +21,18 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 }
 # A run takes seconds; whoever needs this long hangs.
 TIMEOUT_SECONDS = 180
+
+
+Found = TypeVar("Found")
+
+
+def wait_until(condition: Callable[[], Found]) -> Found:
+    """Waits until `condition` returns something true, and returns it."""
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    while not (found := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return found
 
 
 @dataclass(frozen=True)
@@ -48,6 +62,16 @@ class Started:
 
     process: subprocess.Popen[str]
     directory: Path
+
+    def wait_for(self, condition: Callable[[], Found]) -> Found:
+        """Waits until `condition` returns something true, which comes while the run is under way, and returns it."""
+
+        def reached() -> Found:
+            found = condition()
+            assert found or self.process.poll() is None
+            return found
+
+        return wait_until(reached)
 
     def finish(self) -> Finished:
         """Waits for its end."""

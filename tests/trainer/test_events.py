@@ -9,8 +9,6 @@ import math
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +26,7 @@ from trainer.metrics.profiler import Profiler
 from trainer.metrics.sinks import Sinks
 from trainer.metrics.tensorboard import TensorBoard
 
-from .launch import TIMEOUT_SECONDS, Finished, Started
+from .launch import Finished
 from .launch import start as launch
 from .steps import STEPS, figures, pace, start
 
@@ -37,14 +35,6 @@ Event = dict[str, Any]
 
 def read(path: Path) -> list[Event]:
     return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def wait_for(run: Started, found: Callable[[], object]) -> None:
-    deadline = time.monotonic() + TIMEOUT_SECONDS
-    while not found():
-        assert run.process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @dataclass(frozen=True)
@@ -63,12 +53,12 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
     flags = (f"--events-file={events}", f"--profile-dir={traces}", "--profile-steps=2", "--log-steps=1")
     run = launch(folder / "checkpoints", "--epochs=10000", *flags)
     try:
-        wait_for(run, lambda: events.exists() and b'"event": "epoch"' in events.read_bytes())
+        run.wait_for(lambda: events.exists() and b'"event": "epoch"' in events.read_bytes())
         run.process.send_signal(signal.SIGUSR1)
-        wait_for(run, lambda: traces.exists() and list(traces.iterdir()))
+        run.wait_for(lambda: traces.exists() and list(traces.iterdir()))
         # What is asked for twice is done twice.
         run.process.send_signal(signal.SIGUSR1)
-        wait_for(run, lambda: len(list(traces.iterdir())) == 2)
+        run.wait_for(lambda: len(list(traces.iterdir())) == 2)
     except BaseException:
         run.stop()
         raise

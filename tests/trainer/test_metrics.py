@@ -19,7 +19,7 @@ from trainer.metrics.exporter import Exporter
 from trainer.metrics.straggler import Stragglers
 from trainer.runtime.boundary import Report
 
-from .launch import TIMEOUT_SECONDS, Started, start
+from .launch import Started, start
 from .ports import free_port
 from .steps import SAMPLES, figures, pace
 from .steps import start as beginning
@@ -46,12 +46,12 @@ def scrape(port: int) -> dict[str, float]:
 
 def scrape_after_epoch(run: Started, port: int, epoch: int) -> dict[str, float]:
     """The metrics once this epoch is done."""
-    deadline = time.monotonic() + TIMEOUT_SECONDS
-    while (found := scrape(port)).get("trainer_epoch", 0) < epoch:
-        assert run.process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
+
+    def scraped() -> dict[str, float]:
+        found = scrape(port)
+        return found if found.get("trainer_epoch", 0) >= epoch else {}
+
+    return run.wait_for(scraped)
 
 
 def metrics(series: dict[str, float]) -> set[str]:

@@ -9,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -19,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tests import measured
+from tests import markdown, measured
 from tests.cluster import progress
 from tests.cluster.command import exit_status
 from tests.cluster.errors import ClusterError
@@ -114,11 +113,9 @@ def command(
         table.add_row(*row)
     Console().print(table)
     if not names:
-        today, python = datetime.now(UTC).date().isoformat(), platform.python_version()
-        where = (
-            f"{today}, {measured.machine()}, Python {python}, torch {torch.__version__}, Linux {platform.release()}:"
-        )
-        measured.write(PAGE, [where, "", *measured.table(COLUMNS, rows)])
+        versions = (f"Python {platform.python_version()}", f"torch {torch.__version__}")
+        where = measured.where(*versions, command="make bench-trainer")
+        measured.write(PAGE, [where, "", *markdown.table(COLUMNS, rows)])
 
 
 if __name__ == "__main__":

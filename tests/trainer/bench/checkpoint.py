@@ -5,7 +5,6 @@ A world of one trains a model whose parameters and optimizer take about 500 MB. 
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -15,16 +14,14 @@ from statistics import median
 
 import torch
 
+from tests.trainer.bench.rank import Training, run
 from trainer.checkpoint.manager import CheckpointManager
 from trainer.config import TrainerConfig
-from trainer.data import load_data
 from trainer.data.batch import Batch
 from trainer.metrics.accuracy import sample_losses
-from trainer.models import build_model
-from trainer.parallel import Strategy, spread
+from trainer.parallel import Strategy
 from trainer.progress import Progress
-from trainer.runtime.distributed import World, process_group
-from trainer.runtime.launch import Launch
+from trainer.runtime.distributed import World
 
 CONFIG = TrainerConfig(
     model="gpt", data="text", hidden_size=576, num_layers=10, num_heads=8, context_length=128, batch_size=4, dropout=0
@@ -39,9 +36,8 @@ def measure(directory: Path, world: World) -> dict[str, float]:
     a save keeps the training thread from training, `save` how long it takes until it is durable. `step` is a step while
     nothing is saved, `step_beside_save` the first of a save, stall included. The first save is left out: it allocates.
     """
-    data = load_data(CONFIG)
-    torch.manual_seed(0)
-    strategy = spread(build_model(CONFIG, shape=data.shape, classes=data.classes), CONFIG, world)
+    training = Training.of(CONFIG, world)
+    data, strategy = training.data, training.strategy
     batch = data.training.take(torch.arange(CONFIG.batch_size).numpy())
     manager = CheckpointManager(replace(CONFIG, checkpoint_dir=directory / "checkpoints"), world, strategy, "")
     manager.resume()
@@ -91,13 +87,6 @@ def torch_save(strategy: Strategy, path: Path) -> tuple[float, float]:
     return written, time.perf_counter() - began
 
 
-def main(directory: Path) -> None:
-    """Measures with as many threads as torch takes by itself."""
-    with process_group(Launch(), timeout_seconds=600) as world:
-        print(json.dumps(measure(directory, world)))
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
-    sys.stdout.flush()
-    os._exit(0)
+    # With as many threads as torch takes by itself.
+    run(lambda world: measure(Path(sys.argv[1]), world))

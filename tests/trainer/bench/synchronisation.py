@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import time
 from dataclasses import replace
@@ -14,48 +12,21 @@ from dataclasses import replace
 import torch
 import torch.distributed as dist
 
-from trainer.config import TrainerConfig
-from trainer.data import load_data
+from tests.trainer.bench.rank import SMALL_GPT, Training, run
 from trainer.data.loader import load
-from trainer.data.sampler import GlobalSampler
-from trainer.models import build_model
-from trainer.parallel import spread
 from trainer.runtime.boundary import Boundary, Report
-from trainer.runtime.distributed import World, process_group
-from trainer.runtime.launch import Launch
-from trainer.runtime.stopwatch import Stopwatch
-from trainer.step import Stepper
+from trainer.runtime.distributed import World
 
-CONFIG = TrainerConfig(
-    model="gpt", data="text", hidden_size=256, num_layers=4, num_heads=4, context_length=128, batch_size=16, dropout=0
-)
 ROUNDS = 5
 SAMPLES_OF_A_ROUND = 64
 
 
 def measure(world: World, samples: int) -> dict[str, list[float]]:
     """Steps per second of each round, in step with the other ranks and alone."""
-    config = replace(CONFIG, batch_size=samples * world.size)
-    data = load_data(config)
-    torch.manual_seed(0)
-    strategy = spread(build_model(config, shape=data.shape, classes=data.classes), config, world)
-    sampler = GlobalSampler(
-        num_samples=len(data.training),
-        batch_size=config.batch_size,
-        seed=0,
-        rank=world.rank,
-        world_size=world.size,
-    )
-    batches = load(data.training, sampler.rest_of_epoch(0), workers=0)
-    boundary = Boundary(world)
-    stepper = Stepper(
-        config=config,
-        strategy=strategy,
-        device=world.device,
-        stopwatch=Stopwatch(world.device),
-        before_update=lambda: None,
-        steps=1000,
-    )
+    config = replace(SMALL_GPT, batch_size=samples * world.size)
+    training = Training.of(config, world)
+    strategy, stepper, boundary = training.strategy, training.stepper(), Boundary(world)
+    batches = load(training.data.training, training.sampler().rest_of_epoch(0), workers=0)
 
     def together() -> None:
         step, batch = next(batches)
@@ -84,9 +55,4 @@ def measure(world: World, samples: int) -> dict[str, list[float]]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    launch = Launch.from_environment(os.environ)
-    with process_group(launch, timeout_seconds=120) as joined:
-        found = measure(joined, int(sys.argv[1]))
-    if launch.rank == 0:
-        print(json.dumps(found))
-    os._exit(0)
+    run(lambda world: measure(world, samples=int(sys.argv[1])))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import time
 from dataclasses import replace
@@ -12,19 +10,12 @@ from pathlib import Path
 
 import torch
 
-from tests.trainer.bench.synchronisation import CONFIG
+from tests.trainer.bench.rank import SMALL_GPT, Training, run
 from trainer.checkpoint.manager import CheckpointManager
-from trainer.data import load_data
 from trainer.data.loader import load
-from trainer.data.sampler import GlobalSampler
-from trainer.models import build_model
-from trainer.parallel import spread
 from trainer.progress import Progress
 from trainer.runtime.boundary import Boundary, Report
-from trainer.runtime.distributed import World, process_group
-from trainer.runtime.launch import Launch
-from trainer.runtime.stopwatch import Stopwatch
-from trainer.step import Stepper
+from trainer.runtime.distributed import World
 
 ROUNDS = 3
 SECONDS = 30.0
@@ -33,28 +24,12 @@ SAVE_SECONDS = 10.0
 
 def measure(world: World, directory: Path) -> dict[str, list[float]]:
     """Steps per second in each round, with saves and without."""
-    config = replace(CONFIG, checkpoint_dir=directory)
-    data = load_data(config)
-    torch.manual_seed(0)
-    strategy = spread(build_model(config, shape=data.shape, classes=data.classes), config, world)
-    sampler = GlobalSampler(
-        num_samples=len(data.training),
-        batch_size=config.batch_size,
-        seed=0,
-        rank=world.rank,
-        world_size=world.size,
-    )
-    boundary = Boundary(world)
-    checkpoints = CheckpointManager(config, world, strategy, data.fingerprint)
+    config = replace(SMALL_GPT, checkpoint_dir=directory)
+    training = Training.of(config, world)
+    data, sampler, boundary = training.data, training.sampler(), Boundary(world)
+    checkpoints = CheckpointManager(config, world, training.strategy, data.fingerprint)
     checkpoints.resume()
-    stepper = Stepper(
-        config=config,
-        strategy=strategy,
-        device=world.device,
-        stopwatch=Stopwatch(world.device),
-        before_update=checkpoints.before_update,
-        steps=10_000,
-    )
+    stepper = training.stepper(checkpoints.before_update)
     size = len(data.training)
     epochs = (load(data.training, sampler.rest_of_epoch(epoch * size), workers=0) for epoch in count())
     steps = chain.from_iterable(epochs)
@@ -88,9 +63,4 @@ def measure(world: World, directory: Path) -> dict[str, list[float]]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    launch = Launch.from_environment(os.environ)
-    with process_group(launch, timeout_seconds=120) as joined:
-        rates = measure(joined, Path(sys.argv[1]))
-    if launch.rank == 0:
-        print(json.dumps(rates))
-    os._exit(0)
+    run(lambda world: measure(world, Path(sys.argv[1])))
