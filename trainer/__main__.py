@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from trainer.config import parse_flags
 from trainer.errors import TrainerError
@@ -21,14 +21,28 @@ def main(arguments: Sequence[str]) -> int:
         # Imported late: torch takes seconds, in which a wrong flag would go unanswered and SIGTERM unheard.
         from trainer.loop import run
 
-        return run(config, launch, termination)
+        if not (launch.keeps_store and config.in_place_restarts and sys.platform == "linux"):
+            return run(config, launch, termination)
+        from trainer.parallel import strategy_of
+        from trainer.runtime.guard import guarded
+
+        strategy_of(config)
+
+        def live(launch: Launch, have_met: Callable[[str], None]) -> int:
+            return run(config, launch, Termination(), have_met)
+
+        return guarded(launch, config.in_place_restarts, termination, live)
     except TrainerError as error:
         report(error)
         return error.exit_code
 
 
 if __name__ == "__main__":
-    status = main(sys.argv[1:])
+    try:
+        status = main(sys.argv[1:])
+    except Exception:
+        status = 1
+        sys.excepthook(*sys.exc_info())
     # DDP keeps gloo's threads even after the process group is destroyed, and one that lets go of a tensor while the
     # interpreter shuts down aborts the process: https://github.com/pytorch/pytorch/issues/190489
     os._exit(status)

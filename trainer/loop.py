@@ -1,5 +1,6 @@
 """A run: joins its peers, says in what surroundings, trains."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -15,8 +16,12 @@ from trainer.runtime.transport import describe_transport, watch_nccl
 from trainer.training import Training
 
 
-def run(config: TrainerConfig, launch: Launch, termination: Termination) -> int:
+def run(
+    config: TrainerConfig, launch: Launch, termination: Termination, have_met: Callable[[str], None] = lambda _: None
+) -> int:
     """Trains with the other ranks of `launch`. Every rank calls it. Returns the exit status.
+
+    `have_met` is told the name of their meeting.
 
     Raises:
         TrainerError: A field does not suit this machine, or what `train` raises.
@@ -28,6 +33,7 @@ def run(config: TrainerConfig, launch: Launch, termination: Termination) -> int:
         flight_recorder.arm(Path(config.dump_dir))
     nccl_log = watch_nccl() if torch.cuda.is_available() else None
     with process_group(launch, config.timeout_seconds) as world:
+        have_met(world.meeting)
         log(_environment_line(world, describe_transport(world, nccl_log)))
         return train(config, world, termination)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import re
@@ -44,23 +45,49 @@ def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def once(strike: Callable[[], None]) -> Callable[[], None]:
+    """Does it the first time alone, also when the process has been started anew since then."""
+
+    def strike_once() -> None:
+        with contextlib.suppress(FileExistsError):
+            (Path(os.environ["RECORD"]) / f"struck-{RANK}").touch(exist_ok=False)
+            strike()
+
+    return strike_once
+
+
+def break_down() -> None:
+    """What a mistake in the program does."""
+    raise ZeroDivisionError("a mistake")
+
+
+def stand_still() -> None:
+    """What a collective on a GPU does whose peer has gone."""
+    time.sleep(600)
+
+
 def fill_disk() -> None:
     """No file may grow beyond a few bytes from now on: writing ends in EFBIG, as on a full disk in ENOSPC."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (ALMOST_FULL_BYTES, resource.RLIM_INFINITY))
 
 
-def terminate_in_a_step() -> None:
-    """SIGTERM arrives in the middle of a step."""
+def terminate() -> None:
+    """As Kubernetes does."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    # The signal is noted in a thread of its own.
+    time.sleep(0.2)
+
+
+def in_a_step(strike: Callable[[], None]) -> None:
+    """Strikes in the middle of the run, before a step."""
     take = Stepper.take
 
-    def take_and_terminate(self: Stepper, number: int, *others: object) -> tuple[float, float]:
+    def strike_and_take(self: Stepper, number: int, *others: object) -> tuple[float, float]:
         if number == STOPPED_AT_STEP:
-            os.kill(os.getpid(), signal.SIGTERM)
-            # The signal is noted in a thread of its own.
-            time.sleep(0.2)
+            strike()
         return take(self, number, *others)  # type: ignore[arg-type]
 
-    Stepper.take = take_and_terminate  # type: ignore[method-assign, assignment]
+    Stepper.take = strike_and_take  # type: ignore[method-assign, assignment]
 
 
 def record_samples() -> None:
@@ -81,7 +108,13 @@ def record_samples() -> None:
 FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "killed-in-second-save": ("0", lambda: when_synced(r"step-00000040.*/", kill, random.SystemRandom().randint(1, 5))),
     "disk-full-from-second-save": ("", lambda: when_synced(r"step-00000020.*/manifest\.json$", fill_disk)),
-    "terminated": ("1", terminate_in_a_step),
+    "killed-once-in-second-save": (
+        "0",
+        lambda: when_synced(r"step-00000040.*/", once(kill), random.SystemRandom().randint(1, 5)),
+    ),
+    "killed-beside-one-that-stands-still": ("", lambda: in_a_step(once(stand_still if RANK == "1" else kill))),
+    "broken": ("1", lambda: in_a_step(break_down)),
+    "terminated": ("1", lambda: in_a_step(terminate)),
     "recorded": ("", record_samples),
     "late": ("0", lambda: time.sleep(2.0)),
 }

@@ -47,7 +47,9 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Finish
         "whole": begin(folder / "whole"),
         "saved": begin(folder / "saved", "--steps=30"),
         "terminated": begin(folder / "terminated", fault="terminated"),
-        "killed": begin(folder / "killed", fault="killed-in-second-save"),
+        # By itself it would go on in its place.
+        "killed": begin(folder / "killed", "--in-place-restarts=0", fault="killed-in-second-save"),
+        "killed-once": begin(folder / "killed-once", fault="killed-once-in-second-save"),
     }
     try:
         yield {name: run.finish() for name, run in runs.items()}
@@ -100,6 +102,14 @@ def test_each_loss_equals_that_of_a_run_without_interruption_to_the_last_bit(
 def test_it_resumes_from_the_newest_checkpoint(resumed: dict[str, Finished], interruption: str, step: int) -> None:
     run = resumed[interruption]
     assert run.lines[1] == f"resumed: epoch=0 step={step} path={run.directory}/step-{step:08d}"
+
+
+def test_a_run_of_which_a_rank_is_killed_goes_on_in_its_place_with_the_same_losses(first: dict[str, Finished]) -> None:
+    whole, run = first["whole"], first["killed-once"]
+    assert run.returncode == 0, run.stderr
+    assert f"resumed: epoch=0 step=20 path={run.directory}/step-00000020" in run.lines
+    assert losses(run) == losses(whole)
+    assert run.lines[-1] == whole.lines[-1]
 
 
 def test_sigterm_on_one_rank_saves_the_step_of_all_and_ends_with_a_status_for_another_try(

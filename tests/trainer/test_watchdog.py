@@ -143,7 +143,7 @@ class Deaf:
 
 
 def test_a_store_that_is_stopped_keeps_nobody_from_ending(alone: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trainer.runtime.roll_call._connect", Deaf)
+    monkeypatch.setattr("trainer.runtime.roll_call.connect", Deaf)
     roll_call = RollCall(replace(alone, launch=Launch(launched=True)))
 
     with pytest.raises(TimeoutError, match="the store at rank-0:29500 does not answer"):

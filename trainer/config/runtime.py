@@ -25,6 +25,9 @@ class RuntimeConfig:
     grace_seconds: float = option(
         25.0, "after SIGTERM a rank that does not get to save ends so many seconds later", above=0, below=1e6
     )
+    in_place_restarts: int = option(
+        3, "so often the ranks start again by themselves when one is killed, before it is up to torchrun", at_least=0
+    )
     dump_dir: str = option("", "folder for stacks and NCCL's flight records of ranks that hang")
     metrics_port: int = option(
         0,

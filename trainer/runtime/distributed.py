@@ -1,28 +1,34 @@
 """The process group and the few collectives that the trainer needs."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
-from torch.distributed import HashStore  # type: ignore[attr-defined]  # documented, but missing in __all__
+from torch.distributed import HashStore, PrefixStore, Store  # type: ignore[attr-defined]  # documented, but missing in __all__
 
 from trainer.errors import ConfigError, TrainerError
 from trainer.runtime.launch import Launch
+from trainer.runtime.store import connect
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class World:
-    """All ranks of the run, seen from this one. Every method is a collective: all ranks call it, in the same order."""
+    """All ranks of the run, seen from this one. Every method is a collective: all ranks call it, in the same order.
+
+    `meeting` is a name that no other meeting of ranks has, though it may be in the same store.
+    """
 
     launch: Launch
     backend: str
     device: torch.device
+    meeting: str = ""
 
     @property
     def rank(self) -> int:
@@ -81,20 +87,27 @@ def process_group(launch: Launch, timeout_seconds: float) -> Iterator[World]:
     world = _world(launch)
     dist.init_process_group(
         world.backend,
-        store=None if launch.launched else HashStore(),
+        store=_store(launch),
         rank=launch.rank,
         world_size=launch.size,
         timeout=timedelta(seconds=timeout_seconds),
         device_id=world.device if world.backend == "nccl" else None,
     )
     try:
-        yield world
+        yield replace(world, meeting=world.from_rank_zero(lambda: os.urandom(8).hex()))
     except TrainerError:
         # Raised by every rank together, so leaving is safe. After any other failure peers may be gone or stuck in a
         # collective, and leaving could wait for them: the end of the process closes its connections and frees them.
         dist.destroy_process_group()
         raise
     dist.destroy_process_group()
+
+
+def _store(launch: Launch) -> Store | None:
+    """None for the one that torch finds by itself."""
+    if not launch.launched:
+        return HashStore()
+    return PrefixStore(launch.meeting, connect()) if launch.meeting else None
 
 
 def _world(launch: Launch) -> World:

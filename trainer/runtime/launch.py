@@ -11,7 +11,8 @@ class Launch:
     """Ranks and sizes of a launch.
 
     `nodes` counts torchrun agents (its GROUP_WORLD_SIZE): on Kubernetes, pods. `launched` is false for a plain
-    `python -m trainer`, which is a world of one.
+    `python -m trainer`, which is a world of one. `keeps_store` says that the store in which the ranks meet outlives
+    them, since it is torchrun's; there `meeting` is the place for ranks that start again, and empty the first time.
     """
 
     rank: int = 0
@@ -20,6 +21,8 @@ class Launch:
     size: int = 1
     nodes: int = 1
     launched: bool = False
+    keeps_store: bool = False
+    meeting: str = ""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Launch":
@@ -48,6 +51,7 @@ class Launch:
             size=size,
             nodes=_integer(environment, "GROUP_WORLD_SIZE", 1),
             launched=True,
+            keeps_store=environment.get("TORCHELASTIC_USE_AGENT_STORE") == "True",
         )
 
 

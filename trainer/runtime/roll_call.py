@@ -1,34 +1,30 @@
 """Which ranks still answer, when the run stands still."""
 
-import os
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from datetime import timedelta
 
 from torch.distributed import TCPStore  # type: ignore[attr-defined]  # documented, but missing in __all__
 
 from trainer.runtime.distributed import World
+from trainer.runtime.store import connect
 
-_CONNECT_SECONDS = 60.0
 _POLL_SECONDS = 0.1
 
 
 class RollCall:
     """Every rank that lives writes where it stands into the store in which the ranks have met; who does not is silent.
 
-    No collective: those are what hangs. The store lives with rank 0, or with the first node's agent of torchrun. Making
-    this is a collective, answering is not. Its connection is one of its own, since a thread that waits in that of the
-    process group keeps others from it.
+    No collective: those are what hangs.
     """
 
     def __init__(self, world: World) -> None:
         self._rank = world.rank
         self._size = world.size
         # The store outlives a restart by torchrun, and so do the answers.
-        self._key = "roll-call-" + world.from_rank_zero(lambda: os.urandom(8).hex())
-        self._store = _connect() if world.launch.launched else None
+        self._key = f"roll-call-{world.meeting}"
+        self._store = connect() if world.launch.launched else None
 
     def answer(self, place: str, seconds: float) -> dict[int, str]:
         """Says that this rank stands at `place`, waits up to `seconds` for the others, returns who said what.
@@ -66,16 +62,6 @@ def summary(answers: Mapping[int, str], size: int) -> str:
     for rank in range(size):
         ranks_at[f"at {answers[rank]}" if rank in answers else "silent (stopped, gone, or cut off)"].append(rank)
     return "; ".join(f"rank{'s' * (len(ranks) > 1)} {_spans(ranks)} {place}" for place, ranks in ranks_at.items())
-
-
-def _connect() -> TCPStore:
-    return TCPStore(
-        os.environ["MASTER_ADDR"],
-        int(os.environ["MASTER_PORT"]),
-        is_master=False,
-        wait_for_workers=False,
-        timeout=timedelta(seconds=_CONNECT_SECONDS),
-    )
 
 
 def _spans(ranks: list[int]) -> str:

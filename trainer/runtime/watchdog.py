@@ -35,7 +35,7 @@ class Watchdog:
     `dump_dir`/stacks-rank-00000.txt, and NCCL's flight record where there is one. Then they call the roll: the ranks
     that do not answer, or stand elsewhere than all others, are those to look at.
 
-    Use it as a context on every rank; entering is a collective.
+    Use it as a context on every rank.
     """
 
     def __init__(self, config: TrainerConfig, world: World) -> None:

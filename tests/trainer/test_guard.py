@@ -1,0 +1,88 @@
+"""What starts a rank again in its place, and what does not."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.processes import left_behind
+
+from .launch import Finished, Started, start, wait_until
+
+FLAGS = ("--epochs=2", "--checkpoint-steps=20", "--in-place-restarts=1")
+AGAIN = "starts again in its place"
+
+
+def begin(folder: Path, *flags: str, fault: str | None = None) -> Started:
+    """Two ranks, and a folder in which each writes down what has struck it."""
+    return start(
+        folder / "checkpoints",
+        *FLAGS,
+        f"--events-file={folder / 'events.jsonl'}",
+        *flags,
+        processes=2,
+        fault=fault,
+        environment={"RECORD": str(folder), "RUN_OF_TEST": str(folder)},
+    )
+
+
+def starts(run: Finished) -> int:
+    """How often training began: from a checkpoint, if one was durable by then."""
+    return sum(line.startswith(("starting fresh:", "resumed:")) for line in run.lines)
+
+
+def children(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def guards(run: Started, events: Path, starts: int = 1) -> list[int]:
+    """The processes that torchrun has started, once training has begun so often."""
+    run.wait_for(lambda: events.exists() and events.read_text().count('"event": "started"') == starts)
+    return children(run.process.pid)
+
+
+def test_a_rank_that_stands_still_starts_again_with_the_one_that_was_killed(tmp_path: Path) -> None:
+    run = begin(tmp_path, fault="killed-beside-one-that-stands-still").finish()
+    assert run.returncode == 0, run.stderr
+    assert starts(run) == 2
+    assert f"rank 0: killed by SIGKILL: {AGAIN}" in run.stderr
+    assert f"rank 1: killed by SIGKILL: {AGAIN}" in run.stderr
+
+
+def test_a_rank_that_is_killed_too_often_is_left_to_torchrun(tmp_path: Path) -> None:
+    run = begin(tmp_path, fault="killed-in-second-save").finish()
+    assert run.returncode == 1
+    assert starts(run) == 2
+    assert f"exitcode  : {128 + signal.SIGKILL}" in run.stderr
+
+
+def test_a_rank_that_ends_by_itself_does_not_start_again(tmp_path: Path) -> None:
+    run = begin(tmp_path, fault="broken").finish()
+    assert run.returncode == 1
+    assert starts(run) == 1
+    assert "ZeroDivisionError: a mistake" in run.stderr
+    assert AGAIN not in run.stderr
+
+
+def test_sigterm_reaches_a_rank_that_has_started_again(tmp_path: Path) -> None:
+    events = tmp_path / "events.jsonl"
+    run = begin(tmp_path, "--epochs=1000")
+    first, second = guards(run, events)
+    os.kill(children(second)[0], signal.SIGKILL)
+    assert guards(run, events, starts=2) == [first, second]
+    os.kill(first, signal.SIGTERM)
+    finished = run.finish()
+    assert starts(finished) == 2
+    assert finished.lines[-1].startswith("stopped by SIGTERM: step=")
+    assert f"exitcode  : {128 + signal.SIGTERM}" in finished.stderr
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_rank_ends_with_its_guard(tmp_path: Path, number: int) -> None:
+    run = begin(tmp_path, "--epochs=1000")
+    os.kill(guards(run, tmp_path / "events.jsonl")[number], signal.SIGKILL)
+    assert run.finish().returncode == 1
+    wait_until(lambda: not left_behind("RUN_OF_TEST", str(tmp_path)))
