@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
         # Imported late: torch takes seconds, in which a wrong flag would go unanswered and SIGTERM unheard.
         from trainer.loop import run
 
-        if not (launch.keeps_store and config.in_place_restarts and sys.platform == "linux"):
+        if not (launch.launched and config.in_place_restarts and sys.platform == "linux"):
             return run(config, launch, termination)
         from trainer.parallel import strategy_of
         from trainer.runtime.guard import guarded

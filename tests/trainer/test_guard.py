@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,9 @@ FLAGS = ("--epochs=2", "--checkpoint-steps=20", "--in-place-restarts=1")
 AGAIN = "starts again in its place"
 
 
-def begin(folder: Path, *flags: str, fault: str | None = None) -> Started:
-    """Two ranks, and a folder in which each writes down what has struck it."""
+def begin(folder: Path, *flags: str, fault: str | None = None, shares_store: bool = True) -> Started:
+    """Two ranks, with torchrun's store or one of their own, and a folder in which each writes what has struck it."""
+    share = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "0" if shares_store else "1"}
     return start(
         folder / "checkpoints",
         *FLAGS,
@@ -25,7 +27,7 @@ def begin(folder: Path, *flags: str, fault: str | None = None) -> Started:
         *flags,
         processes=2,
         fault=fault,
-        environment={"RECORD": str(folder), "RUN_OF_TEST": str(folder)},
+        environment={"RECORD": str(folder), "RUN_OF_TEST": str(folder), **share},
     )
 
 
@@ -67,11 +69,13 @@ def test_a_rank_that_ends_by_itself_does_not_start_again(tmp_path: Path) -> None
     assert AGAIN not in run.stderr
 
 
-def test_sigterm_reaches_a_rank_that_has_started_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("shares_store", [True, False])
+def test_sigterm_reaches_a_rank_that_has_started_again(tmp_path: Path, *, shares_store: bool) -> None:
     events = tmp_path / "events.jsonl"
-    run = begin(tmp_path, "--epochs=1000")
+    run = begin(tmp_path, "--epochs=1000", shares_store=shares_store)
     first, second = guards(run, events)
-    os.kill(children(second)[0], signal.SIGKILL)
+    # The last, since the guard of rank 0 has the store in another.
+    os.kill(children(first)[-1], signal.SIGKILL)
     assert guards(run, events, starts=2) == [first, second]
     os.kill(first, signal.SIGTERM)
     finished = run.finish()
@@ -81,8 +85,17 @@ def test_sigterm_reaches_a_rank_that_has_started_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_rank_ends_with_its_guard(tmp_path: Path, number: int) -> None:
-    run = begin(tmp_path, "--epochs=1000")
+def test_a_rank_ends_with_its_guard_and_so_does_the_store(tmp_path: Path, number: int) -> None:
+    run = begin(tmp_path, "--epochs=1000", shares_store=False)
     os.kill(guards(run, tmp_path / "events.jsonl")[number], signal.SIGKILL)
     assert run.finish().returncode == 1
     wait_until(lambda: not left_behind("RUN_OF_TEST", str(tmp_path)))
+
+
+def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        launch = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1"}
+        run = start(tmp_path, environment=launch | {"MASTER_PORT": str(other.getsockname()[1])}).finish()
+    assert run.returncode == 1
+    (error,) = run.errors
+    assert error.startswith("trainer: error: cannot open the store in which the ranks meet: ")

@@ -87,7 +87,7 @@ def process_group(launch: Launch, timeout_seconds: float) -> Iterator[World]:
     world = _world(launch)
     dist.init_process_group(
         world.backend,
-        store=_store(launch),
+        store=_store(launch, timeout_seconds),
         rank=launch.rank,
         world_size=launch.size,
         timeout=timedelta(seconds=timeout_seconds),
@@ -103,11 +103,11 @@ def process_group(launch: Launch, timeout_seconds: float) -> Iterator[World]:
     dist.destroy_process_group()
 
 
-def _store(launch: Launch) -> Store | None:
+def _store(launch: Launch, timeout_seconds: float) -> Store | None:
     """None for the one that torch finds by itself."""
     if not launch.launched:
         return HashStore()
-    return PrefixStore(launch.meeting, connect()) if launch.meeting else None
+    return PrefixStore(launch.meeting, connect(timeout_seconds)) if launch.meeting else None
 
 
 def _world(launch: Launch) -> World:

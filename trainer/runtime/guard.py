@@ -5,7 +5,6 @@ than all else. So torchrun starts a guard for each rank, which imports what the 
 one when it is killed.
 """
 
-import ctypes
 import gc
 import os
 import signal
@@ -20,16 +19,14 @@ from types import FrameType
 import torch._dynamo  # noqa: F401 - half a second in each process, when it first makes an optimizer
 from torch.distributed import PrefixStore, Store  # type: ignore[attr-defined]  # documented, but missing in __all__
 
+from trainer.runtime.child import FORWARDED, fork
 from trainer.runtime.launch import Launch
 from trainer.runtime.log import note
 from trainer.runtime.signals import STATUS, Termination
-from trainer.runtime.store import connect
+from trainer.runtime.store import connect, host
 
 Live = Callable[[Launch, Callable[[str], None]], int]
 
-_PR_SET_PDEATHSIG = 1
-# Those that somebody sends to a rank, and does not know of its guard.
-_FORWARDED = (signal.SIGTERM, signal.SIGUSR1)
 _POLL_SECONDS = 1.0
 _HURRIED_SECONDS = 0.02
 # A rank whose peer was killed may end before that peer's guard has said so.
@@ -50,9 +47,13 @@ def guarded(launch: Launch, restarts: int, termination: Termination, live: Live)
     """
     # What exists now is of no use to the garbage collector, which would copy the pages that guard and rank share.
     gc.freeze()
+    if not launch.keeps_store:
+        launch = replace(launch, meeting="first")
+        if launch.rank == 0:
+            host()
     for left in range(restarts, -1, -1):
         meetings, told = os.pipe()
-        rank = _fork()
+        rank = fork()
         if not rank:
             os.close(meetings)
             return live(launch, partial(_tell, told))
@@ -66,25 +67,8 @@ def guarded(launch: Launch, restarts: int, termination: Termination, live: Live)
     return status if status >= 0 else 128 - status
 
 
-def _fork() -> int:
-    """The number of the new process, and 0 in it. It ends when its guard does, and has none of its handlers."""
-    guard = os.getpid()
-    # In between, a handler of the guard would swallow the signal.
-    signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED)
-    process = os.fork()
-    if not process:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != guard:
-            os._exit(128 + signal.SIGKILL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        for number in _FORWARDED:
-            signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _FORWARDED)
-    return process
-
-
 class _Life:
-    """One process that is the rank, seen from its guard, with the signals of `_FORWARDED` blocked.
+    """One process that is the rank, seen from its guard, with the signals of `FORWARDED` blocked.
 
     A thread speaks with the other guards, since a store that is stopped keeps whoever asks it.
     """
@@ -101,9 +85,9 @@ class _Life:
         self._has_gathered = False
         termination.defer(threading.TIMEOUT_MAX)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for number in _FORWARDED:
+        for number in FORWARDED:
             signal.signal(number, self._forward)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _FORWARDED)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
         self._talk = threading.Thread(target=self._talk_to_the_others, name="guard", daemon=True)
         self._talk.start()
 

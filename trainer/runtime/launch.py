@@ -11,8 +11,8 @@ class Launch:
     """Ranks and sizes of a launch.
 
     `nodes` counts torchrun agents (its GROUP_WORLD_SIZE): on Kubernetes, pods. `launched` is false for a plain
-    `python -m trainer`, which is a world of one. `keeps_store` says that the store in which the ranks meet outlives
-    them, since it is torchrun's; there `meeting` is the place for ranks that start again, and empty the first time.
+    `python -m trainer`, which is a world of one. `keeps_store` says that the store in which the ranks meet is
+    torchrun's and outlives them; `meeting` is their place in it, and empty where torch finds it by itself.
     """
 
     rank: int = 0
