@@ -48,11 +48,13 @@ def test_a_run_trains_on_while_what_it_does_not_need_is_gone(place: Site, fault:
     assert result.saved_after
 
 
-def test_a_run_goes_on_from_its_last_checkpoint_when_a_rank_is_killed(place: Site) -> None:
+def test_a_run_goes_on_from_its_last_checkpoint_without_torchrun_when_a_rank_is_killed(place: Site) -> None:
     result = strike(place, faults.RANK_KILLED, OURS)
 
     assert result.reason == ""
-    assert result.restarts >= 1
+    assert result.restarts == 1
+    for pod in (OURS.meeting, OURS.other):
+        assert "starts again in its place" in place.kubectl("logs", pod)
     # A save that was under way is lost with the rank, and the one before it counts.
     assert result.steps_lost < 2 * SAVE_STEPS
     assert result.end == "running"

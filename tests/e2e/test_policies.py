@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +26,13 @@ NAMESPACES = (NAMESPACE, "nvidia-network-operator")
 IB, ROCE = (CHARTS / CHART / "ci" / f"onprem-{link}-values.yaml" for link in ("ib", "roce"))
 CLUSTER_POLICY = ("nvidia.com/v1", "ClusterPolicy", "cluster-policy")
 NIC_CLUSTER_POLICY = ("mellanox.com/v1alpha1", "NicClusterPolicy", "nic-cluster-policy")
+# In the place of NVIDIA's chart, which is not a part of the project.
+OPERATOR = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: operator}
+data: {makesPolicy: "{{ .Values.clusterPolicy.deployCR }}"}
+"""
 # Where DCGM exporter's pods have the file that the ClusterPolicy names.
 FILE = "/etc/dcgm-exporter/dcgm-metrics.csv"
 
@@ -94,6 +103,43 @@ def test_a_cluster_without_the_operators_is_told_what_to_install(cluster: Cluste
 
     with pytest.raises(ClusterError, match=r"the cluster does not know .*: install NVIDIA's .* operator first"):
         Helm(cluster.kubeconfig).install(RELEASE, CHART, namespace=NAMESPACE, values=[IB])
+
+
+def test_an_operator_in_its_place_comes_with_its_policy_in_one_release(
+    cluster: Cluster, connection: Any, tmp_path: Path
+) -> None:
+    helm, chart = Helm(cluster.kubeconfig), tmp_path / CHART
+    shutil.copytree(CHARTS / CHART, chart)
+    (definition,) = (file for file in definitions.written(CHARTS.parent, tmp_path) if "clusterpolicies" in file.name)
+    place = chart / "charts/gpu-operator"
+    shutil.rmtree(place / "templates")
+    (place / "crds").mkdir()
+    (place / "templates").mkdir()
+    shutil.move(definition, place / "crds")
+    (place / "templates/configmap.yaml").write_text(OPERATOR)
+    settings = {"gpu-operator.enabled": True, "network.enabled": False}
+    namespaces.create(cluster.kubeconfig, NAMESPACE)
+    try:
+        connection.resources.invalidate_cache()
+        assert connection.resources.search(kind="ClusterPolicy") == []
+        for upgrade in (False, True):
+            said = helm.install(
+                RELEASE, str(chart), namespace=NAMESPACE, values=[IB], settings=settings, upgrade=upgrade
+            )
+            assert "removes policies and operators together" in said
+        connection.resources.invalidate_cache()
+        assert identity(connection)
+        operator = api.find(connection, "v1", "ConfigMap", "operator", NAMESPACE)
+        assert operator is not None
+        assert operator.data.makesPolicy == "false"
+
+        helm.uninstall(RELEASE, namespace=NAMESPACE)
+        assert identity(connection) is None
+    finally:
+        helm.uninstall(RELEASE, namespace=NAMESPACE)
+        api.kubectl(cluster.kubeconfig, "delete", "--ignore-not-found", "crd", definition.stem)
+        connection.resources.invalidate_cache()
+        namespaces.delete(cluster.kubeconfig, NAMESPACE)
 
 
 def test_the_exporter_runs_on_while_policies_are_upgraded_rolled_back_and_uninstalled(

@@ -16,7 +16,7 @@ from .site import Site
 
 Strike = Callable[[Site, Runner], float]
 MANIFEST = "kube-apiserver.yaml"
-# The youngest process of a pod that has computed for a second is a rank: torchrun, and what it forks from, are older.
+# The youngest process of a pod that has computed for a second is a rank: torchrun, and its guard, are older.
 KILL_RANK = """
 rank=0
 for file in /proc/[0-9]*/stat; do

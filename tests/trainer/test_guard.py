@@ -12,6 +12,7 @@ import pytest
 from tests.processes import left_behind
 
 from .launch import Finished, Started, start, wait_until
+from .ports import free_port
 
 FLAGS = ("--epochs=2", "--checkpoint-steps=20", "--in-place-restarts=1")
 AGAIN = "starts again in its place"
@@ -72,7 +73,8 @@ def test_a_rank_that_ends_by_itself_does_not_start_again(tmp_path: Path) -> None
 @pytest.mark.parametrize("shares_store", [True, False])
 def test_sigterm_reaches_a_rank_that_has_started_again(tmp_path: Path, *, shares_store: bool) -> None:
     events = tmp_path / "events.jsonl"
-    run = begin(tmp_path, "--epochs=1000", shares_store=shares_store)
+    # The port of the metrics must be free again.
+    run = begin(tmp_path, "--epochs=1000", f"--metrics-port={free_port()}", shares_store=shares_store)
     first, second = guards(run, events)
     # The last, since the guard of rank 0 has the store in another.
     os.kill(children(first)[-1], signal.SIGKILL)

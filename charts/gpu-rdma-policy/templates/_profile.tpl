@@ -52,5 +52,6 @@ sharedDevices:
 {{- range $key, $value := $given -}}
 {{- if not (kindIs "invalid" $value) -}}{{- $_ := set $settings $key $value -}}{{- end -}}
 {{- end -}}
+{{- include "gpu-rdma-policy.checkOperators" (dict "gpu" $settings.gpu "root" .) -}}
 {{- toJson $settings -}}
 {{- end -}}

@@ -7,5 +7,6 @@ gpu-rdma-policy.checkValues: fails for a value that is set to nothing and has a 
     "gpu.driver.upgrade" "gpu.driver.upgrade.maxUnavailable" "dcgm" "dcgm.enabled" "dcgm.metrics"
     "dcgm.serviceMonitor" "dcgm.serviceMonitor.interval" "mig" "mig.strategy" "network"
     "network.namespace" "network.doca" "network.doca.upgrade" "network.doca.upgrade.drain" "rdma"
-    "rdma.periodicUpdateSeconds" "sriov" "sriov.nodeSelector" "topology" "topology.keys")) -}}
+    "rdma.periodicUpdateSeconds" "sriov" "sriov.nodeSelector" "topology" "topology.keys" "gpu-operator"
+    "network-operator")) -}}
 {{- end -}}
