@@ -103,3 +103,15 @@ def test_the_validator_finds_nothing_in_a_run_with_the_values_of_the_site(profil
 
     for text in (json.dumps(values), rendered.stdout):
         assert lint(profile, text) == "Nothing found in 1 file.\n"
+
+
+@pytest.mark.parametrize("name", HELMS)
+@pytest.mark.parametrize("operator", ["gpu-operator", "network-operator"])
+def test_an_operator_of_nvidia_that_is_not_in_its_place_is_asked_for(name: str, operator: str) -> None:
+    values = {operator: {"enabled": True}, "gpu": {"namespace": "default"}, "network": {"namespace": "default"}}
+
+    result = template(name, CHARTS["gpu-rdma-policy"], values=values)
+
+    assert result.returncode != 0
+    assert f"{operator}.enabled: NVIDIA's chart is not there yet" in result.stderr
+    assert f"helm pull nvidia/{operator} --version " in result.stderr
