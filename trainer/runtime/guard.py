@@ -1,8 +1,8 @@
 """A rank that was killed starts again in its place, and the others with it, without torchrun.
 
 torchrun answers the end of a process with new ones everywhere, which meet anew and import torch anew: that takes longer
-than all else. So torchrun starts a guard for each rank, which imports what the rank needs, forks it, and forks the next
-one when it is killed.
+than all else. So what torchrun starts is the guard of a rank: it imports what the rank needs, forks it, and forks the
+next one when it is killed.
 """
 
 import gc
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from types import FrameType
 
@@ -24,11 +25,12 @@ from trainer.runtime.launch import Launch
 from trainer.runtime.log import note
 from trainer.runtime.signals import STATUS, Termination
 from trainer.runtime.store import connect, host
+from trainer.runtime.watchdog import STATUS as HUNG
 
 Live = Callable[[Launch, Callable[[str], None]], int]
 
 _POLL_SECONDS = 1.0
-_HURRIED_SECONDS = 0.02
+_HURRIED_SECONDS = 0.05
 # A rank whose peer was killed may end before that peer's guard has said so.
 _HEAR_SECONDS = 2.0
 # With NCCL a rank does not feel that a peer has gone: it is ended.
@@ -60,7 +62,7 @@ def guarded(launch: Launch, restarts: int, termination: Termination, live: Live)
         os.close(told)
         life = _Life(rank, launch, termination, meetings)
         status = life.wait()
-        if status in (0, STATUS) or not left or not life.gathers():
+        if status in (0, STATUS, HUNG) or not left or not life.gathers():
             break
         launch = replace(launch, meeting=life.next_meeting)
         note(f"{_reason(status)}: starts again in its place, {left - 1} more times before it is up to torchrun")
@@ -82,7 +84,7 @@ class _Life:
         self._meetings = meetings
         self._status = 0
         self._ended = threading.Event()
-        self._has_gathered = False
+        self._has_heard = False
         termination.defer(threading.TIMEOUT_MAX)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         for number in FORWARDED:
@@ -99,8 +101,10 @@ class _Life:
 
     def gathers(self) -> bool:
         """Whether a rank was killed and the guards of all ranks are ready for the next meeting."""
-        self._talk.join(_HEAR_SECONDS + _GATHER_SECONDS + 1)
-        return self._has_gathered and not self._talk.is_alive() and not self._termination.requested
+        self._talk.join(_HEAR_SECONDS + 1)
+        if self._has_heard:
+            self._talk.join(_GATHER_SECONDS + 1)
+        return bool(self.next_meeting) and not self._termination.requested
 
     def _talk_to_the_others(self) -> None:
         with os.fdopen(self._meetings) as told:
@@ -109,33 +113,35 @@ class _Life:
             return  # it ended before the ranks had met: nothing is agreed upon
         try:
             store = PrefixStore(f"guards-of-{name}", connect())
-            if self._hears_of_a_kill(store):
-                if not self._ended.wait(_LEAVE_SECONDS):
-                    signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-                    self._ended.wait()
-                self._has_gathered = self._gathered(store)
+            self._has_heard = self._hears_of_a_kill(store)
+            if self._has_heard:
+                self._end()
+                self._gather(store)
                 self.next_meeting = f"after-{name}"
-        except (RuntimeError, ProcessLookupError):
-            return  # the store has gone with its node, and torchrun starts all anew
+        except RuntimeError:
+            return  # a guard is missing, or the store has gone with its node: torchrun starts all anew
 
     def _hears_of_a_kill(self, store: Store) -> bool:
-        while not store.check(["killed"]):
-            if self._ended.wait(_POLL_SECONDS):
-                break
+        while not store.check(["killed"]) and not self._ended.wait(_POLL_SECONDS):
+            pass
         if self._status < 0:
             store.set("killed", str(self._launch.rank))
-        deadline = time.monotonic() + _HEAR_SECONDS
-        while not (killed := store.check(["killed"])) and time.monotonic() < deadline:
+        until = time.monotonic() + _HEAR_SECONDS
+        # Not `wait`, which writes warnings of a timeout for each run that fails for another reason.
+        while not (killed := store.check(["killed"])) and time.monotonic() < until:
             time.sleep(_HURRIED_SECONDS)
         return killed
 
-    def _gathered(self, store: Store) -> bool:
-        deadline = time.monotonic() + _GATHER_SECONDS
-        here = store.add("here", 1)
-        while here < self._launch.size and time.monotonic() < deadline:
-            time.sleep(_HURRIED_SECONDS)
-            here = store.add("here", 0)
-        return here == self._launch.size
+    def _end(self) -> None:
+        if not self._ended.wait(_LEAVE_SECONDS):
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            self._ended.wait()
+
+    def _gather(self, store: Store) -> None:
+        if store.add("here", 1) == self._launch.size:
+            store.set("all here", "")
+        store.wait(["all here"], timedelta(seconds=_GATHER_SECONDS))
 
     def _forward(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - a handler's signature
         if number == signal.SIGTERM and self._ended.is_set():
