@@ -110,7 +110,8 @@ def test_an_operator_in_its_place_comes_with_its_policy_in_one_release(
 ) -> None:
     helm, chart = Helm(cluster.kubeconfig), tmp_path / CHART
     shutil.copytree(CHARTS / CHART, chart)
-    (definition,) = (file for file in definitions.written(CHARTS.parent, tmp_path) if "clusterpolicies" in file.name)
+    files = {file.stem: file for file in definitions.written(CHARTS.parent, tmp_path)}
+    definition = files["clusterpolicies.nvidia.com"]
     place = chart / "charts/gpu-operator"
     shutil.rmtree(place / "templates")
     (place / "crds").mkdir()
