@@ -26,6 +26,9 @@ SETTINGS: dict[str, object] = {
     "runPolicy.restartsPerNode": 0,
     "restartPolicy": "Never",
     "placement.spread": "required",
+    # The chart's own limit is half a processor: the time between two of its shares would be measured, not the network.
+    "resources.limits": {"cpu": 2, "memory": "1Gi"},
+    "resources.requests": {"cpu": "100m", "memory": "512Mi"},
 }
 
 
