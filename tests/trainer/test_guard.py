@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,15 @@ from .ports import free_port
 
 FLAGS = ("--epochs=2", "--checkpoint-steps=20", "--in-place-restarts=1")
 AGAIN = "starts again in its place"
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(tmp_path: Path) -> Iterator[None]:
+    """A test that fails leaves a run that would go on for long."""
+    yield
+    for process in left_behind("RUN_OF_TEST", str(tmp_path)):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
 
 
 def begin(folder: Path, *flags: str, fault: str | None = None, shares_store: bool = True) -> Started:

@@ -40,7 +40,7 @@ def host() -> None:
 
 def _host(said: int) -> NoReturn:
     # What ends the ranks of a node must leave them the store until they have saved.
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+    for number in (signal.SIGINT, *FORWARDED):
         signal.signal(number, signal.SIG_IGN)
     try:
         store = _store(is_master=True, timeout_seconds=_CONNECT_SECONDS)

@@ -9,11 +9,8 @@ Takes (dict "gpu" <whether there is a ClusterPolicy> "root" <root context>).
 {{- if and $operators.gpu.enabled .gpu (dig "clusterPolicy" "deployCR" true $operators.gpu) -}}
 {{- fail "gpu-operator.clusterPolicy.deployCR: the ClusterPolicy is made here, and the operator takes one; write false" -}}
 {{- end -}}
-{{- $discovery := list -}}
-{{- range $operators -}}
-{{- if and .enabled (dig "nfd" "enabled" true .) -}}{{- $discovery = append $discovery . -}}{{- end -}}
-{{- end -}}
-{{- if gt (len $discovery) 1 -}}
+{{- if and $operators.gpu.enabled (dig "nfd" "enabled" true $operators.gpu)
+    $operators.network.enabled (dig "nfd" "enabled" true $operators.network) -}}
 {{- fail "network-operator.nfd.enabled: Node Feature Discovery is in the GPU operator's chart, too; write false" -}}
 {{- end -}}
 {{- range $name, $operator := $operators -}}
