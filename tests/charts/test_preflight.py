@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 from typing import Any
 
@@ -207,7 +208,7 @@ def test_missing_nodes_are_told_by_name_where_the_nodes_are_listed(expect: str, 
     assert preflight.absent_names(absent, argparse.Namespace(expect=expect, address="check-0.check")) == names
 
 
-def test_the_transports_of_nccl_are_those_of_its_channels() -> None:
+def test_the_transports_of_nccl_are_those_of_its_channels(tmp_path: Path) -> None:
     lines = (
         "NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB eth0:10.0.0.7<0>",
         "Channel 02/0 : 7[7] -> 8[0] [receive] via NET/IB/0(15)/GDRDMA/Shared",
@@ -216,6 +217,8 @@ def test_the_transports_of_nccl_are_those_of_its_channels() -> None:
         "Channel 01 : 0[0] -> 1[1] via SHM/direct/direct",
     )
 
-    found = transports.nccl_transports("".join(f"{LOG_LINE}{line}\n" for line in lines))
+    # One log for each process.
+    for number, line in enumerate(lines):
+        (tmp_path / f"{number}.log").write_text(f"{LOG_LINE}{line}\n")
 
-    assert found == {"net/IB", "net/AWS-Libfabric", "p2p", "shm"}
+    assert transports.nccl_transports(tmp_path) == {"net/IB", "net/AWS-Libfabric", "p2p", "shm"}

@@ -104,6 +104,30 @@ def test_no_node_is_named_when_the_fault_is_gone(preflight: Preflight, connectio
     assert condition(connection, preflight) == "Complete"
 
 
+def test_nccl_tests_started_by_mpirun_without_ssh_name_the_slow_node(
+    preflight: Preflight, cluster: Cluster, engine: Engine
+) -> None:
+    slow = cluster.node_names[0]
+    # What stands in for nccl-tests sums by Open MPI, on the network that is made slow.
+    nccl_tests = {
+        "ncclTests.enabled": True,
+        "ncclTests.command": ["python3", "-m", "mpi4py", "/opt/programs/all_reduce_perf.py"],
+        "ncclTests.mpirun": ["mpirun", "--mca", "btl_tcp_if_include", "eth0"],
+    }
+    with faults.slow(cluster, engine, slow):
+        preflight.install({**SETTINGS, **nccl_tests})
+        result = preflight.result()
+
+    report = result.report
+    assert (sorted(report["nodes"]), report["world"]) == (sorted(preflight.nodes), 3)
+    assert report["backend"] == "nccl-tests"
+    assert [(row["bytes"], row["wrong"]) for row in report["rows"]] == [(2**20, 0), (2**21, 0), (2**22, 0)]
+    assert len(report["pairs"]) == 3
+    assert result.status == 1, result.log
+    assert [found["node"] for found in report["slow"]] == [slow]
+    assert report["rows"][-1]["busbw"] < 0.05
+
+
 def test_an_upgrade_with_other_values_measures_again_and_so_does_a_rollback(
     preflight: Preflight, connection: Any
 ) -> None:

@@ -30,7 +30,7 @@ _TELLING = _OWN | {
     "deepspeed", "scheduling", "dataset",
 }  # fmt: skip
 # Keys of `charts/training-preflight`, which has some of the above.
-_OTHERS = frozenset(("sizes", "slowRatio", "startTimeoutSeconds", "threshold", "warmUp"))
+_OTHERS = frozenset(("ncclTests", "sizes", "slowRatio", "startTimeoutSeconds", "threshold", "warmUp"))
 # What a run may be made as, which the kind of an object is too.
 _KINDS = ("PyTorchJob", "MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob", "TrainJob")
 _MODELINE = re.compile(r"^#\s*yaml-language-server:\s*\$schema=\S*training-job/values\.schema\.json\s*$", re.MULTILINE)

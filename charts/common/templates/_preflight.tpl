@@ -4,7 +4,7 @@ The program that measures the network between nodes, which charts hold in files/
 
 {{/* common.preflight.programs: its files as data of a ConfigMap. Takes the root context. */}}
 {{- define "common.preflight.programs" -}}
-{{- range $name := list "measuring" "pairs" "preflight" "roll_call" "transports" }}
+{{- range $name := list "measuring" "nccl_tests" "pairs" "preflight" "remote" "roll_call" "transports" }}
 {{ $name }}.py: |
   {{- $.Files.Get (printf "files/preflight/%s.py" $name) | nindent 2 }}
 {{- end }}
@@ -28,7 +28,7 @@ command:
 args:
   - /preflight/preflight.py
   {{- range $name, $value := merge $options .options }}
-  - --{{ $name }}={{ $value }}
+  - {{ printf "--%s=%v" $name $value | toRawJson }}
   {{- end }}
 {{- end -}}
 

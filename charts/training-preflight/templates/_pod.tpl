@@ -57,6 +57,11 @@ spec:
     - name: preflight
       configMap:
         name: {{ include "training-preflight.name" . }}
+    {{- if .Values.ncclTests.enabled }}
+    - name: key
+      secret:
+        secretName: {{ include "training-preflight.name" . }}
+    {{- end }}
     - name: tmp
       emptyDir:
         sizeLimit: 1Gi
@@ -88,6 +93,10 @@ spec:
   ports:
     - name: torchrun
       containerPort: {{ int64 .Values.torchrun.port }}
+    {{- if .Values.ncclTests.enabled }}
+    - name: mpirun
+      containerPort: {{ int64 .Values.ncclTests.port }}
+    {{- end }}
   resources:
     {{- include "common.resources" (dict "root" . "resources" .Values.resources "isNode" true) | trim | nindent 4 }}
   {{- with include "common.fabric.security" (dict "root" . "security" (.Values.securityContext | default dict)) | fromYaml }}
@@ -99,6 +108,11 @@ spec:
     - name: preflight
       mountPath: /preflight
       readOnly: true
+    {{- if .Values.ncclTests.enabled }}
+    - name: key
+      mountPath: /preflight-key
+      readOnly: true
+    {{- end }}
     - name: tmp
       mountPath: /tmp
     {{- if .Values.sharedMemory.enabled }}
@@ -123,6 +137,13 @@ spec:
 {{- end -}}
 {{- with .Values.placement.nodes.allow -}}
 {{- $_ := set $options "expect" (join "," .) -}}
+{{- end -}}
+{{- if .Values.ncclTests.enabled -}}
+{{- /* Kubernetes would put a variable's value for each $(NAME) in an argument. */}}
+{{- $_ := set $options "nccl-tests" (toRawJson .Values.ncclTests.command | replace "$" "$$") -}}
+{{- $_ := set $options "run-by" (toRawJson .Values.ncclTests.mpirun | replace "$" "$$") -}}
+{{- $_ := set $options "call-port" (int64 .Values.ncclTests.port) -}}
+{{- $_ := set $options "call-key" "/preflight-key/key" -}}
 {{- end -}}
 {{- include "common.preflight.command" (dict "root" . "name" (include "training-preflight.name" .)
     "nodes" .Values.nodes "options" $options) -}}

@@ -1,7 +1,8 @@
 {{/* training-preflight.checkValues: fails for values of which no preflight can be made. */}}
 {{- define "training-preflight.checkValues" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "image" "image.pullPolicy" "nodes" "processesPerNode"
-    "torchrun" "torchrun.command" "torchrun.port" "sizes" "sizes.start" "sizes.factor" "iterations" "warmUp" "threshold"
+    "torchrun" "torchrun.command" "torchrun.port" "ncclTests" "ncclTests.enabled" "ncclTests.command" "ncclTests.mpirun"
+    "ncclTests.port" "sizes" "sizes.start" "sizes.factor" "iterations" "warmUp" "threshold"
     "startTimeoutSeconds" "activeDeadlineSeconds" "resources" "env" "envSecrets" "nccl" "fabric" "fabric.profile"
     "fabric.env" "fabric.resources" "fabric.topologyFile" "fabric.tcpxo" "fabric.computeDomain" "sharedMemory"
     "sharedMemory.enabled" "placement" "placement.nodes" "placement.healthLabels" "podLabels")) -}}
@@ -13,6 +14,9 @@
 {{- include "common.checkTolerations" . -}}
 {{- include "training-preflight.checkPlacement" . -}}
 {{- include "training-preflight.checkThreshold" . -}}
+{{- if and .Values.ncclTests.enabled (eq (int64 .Values.ncclTests.port) (int64 .Values.torchrun.port)) -}}
+{{- fail "ncclTests.port is also torchrun.port: write another one" -}}
+{{- end -}}
 {{- if ge (int64 .Values.startTimeoutSeconds) (int64 .Values.activeDeadlineSeconds) -}}
 {{- $reason := "the pods would be deleted before they can say who is missing" -}}
 {{- fail (printf "activeDeadlineSeconds is not more than startTimeoutSeconds: %s; raise it" $reason) -}}

@@ -27,7 +27,10 @@ find python3/dist-packages -name '*.cpython-3*.so' ! -name "*.$version-*" -delet
 DEBIAN = Rootfs(
     "trainer",
     "forky",
-    ("iproute2", "libc-bin", "python3-prometheus-client", "python3-sklearn", "python3-torch"),
+    (
+        *("iproute2", "libc-bin", "openmpi-bin", "python3-mpi4py"),
+        *("python3-prometheus-client", "python3-sklearn", "python3-torch"),
+    ),
     hooks=(DROP_UNUSED.strip(),),
 )
 PYTHON = "3.14"  # forky's

@@ -2,7 +2,7 @@
 
 torchrun starts it on each node by itself, so that nodes which never come are told by name. The first process of the
 first node prints a table and one line of JSON, and alone fails the test. What counts is the last row: small sizes
-measure latency. Then pairs of nodes find the slow one.
+measure latency. Then pairs of nodes find the slow one. PyTorch's collectives measure, or NVIDIA's nccl-tests.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ import argparse
 import json
 import os
 import re
+import shutil
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import measuring
+import nccl_tests
 import pairs
+import remote
 import roll_call
 import torch
 import torch.distributed as dist
@@ -27,8 +30,10 @@ import transports
 from torch.distributed.distributed_c10d import Store
 
 # By default less of the best pair's bandwidth than this makes a pair slow: processors are shared with who knows what.
-RATIO = {"nccl": 0.8, "gloo": 0.5}
+RATIO = {"nccl": 0.8, "nccl-tests": 0.8, "gloo": 0.5}
 TERMINATION_MESSAGE = Path("/dev/termination-log")
+# What measures pairs of numbers, where the list has the node behind each number.
+MakeMeter = Callable[[list[int]], Callable[[list[pairs.Pair]], pairs.Bandwidths]]
 
 
 class Process(NamedTuple):
@@ -52,7 +57,8 @@ def main() -> int:
     try:
         # The store lives in the first process, and ends with it.
         store = _meet(own, options, report)
-        measure(store, own, options, report)
+        how = measure_with_nccl_tests if options.nccl_tests else measure
+        how(store, own, options, report)
     except roll_call.Absent as absent:
         report["nodes"], report["missing"] = list(absent.names.values()), absent_names(absent, options)
         faults = [f"{', '.join(report['missing'])} did not come within {options.start_seconds} s"]
@@ -86,8 +92,16 @@ def absent_names(absent: roll_call.Absent, options: argparse.Namespace) -> list[
     nodes = sorted(set(filter(None, options.expect.split(","))) - set(absent.names.values()))
     if len(nodes) == len(absent.nodes):
         return nodes
-    pod = options.address.partition(".")[0]
-    return [f"pod {pod[:-1]}{number}" if pod.endswith("-0") else f"node {number}" for number in absent.nodes]
+    names = [host(options.address, number).partition(".")[0] for number in absent.nodes]
+    return [
+        f"pod {name}" if name[-2:] == f"-{number}" else f"node {number}" for number, name in zip(absent.nodes, names)
+    ]
+
+
+def host(first: str, number: int) -> str:
+    """The host name of a node, by that of the first: `<pod>-0.<service>`, or all are the one machine."""
+    pod, dot, service = first.partition(".")
+    return f"{pod[:-1]}{number}{dot}{service}" if pod.endswith("-0") else first
 
 
 def _options() -> argparse.Namespace:
@@ -108,6 +122,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--iterations", type=int, metavar="N", default=5, help="all-reduces of each size that count")
     parser.add_argument("--min-bus-bandwidth", type=float, default=0.0, metavar="X", help="GB/s for the last row")
     parser.add_argument("--slow-ratio", type=float, metavar="X", help="part of the best pair's bandwidth that is slow")
+    parser.add_argument("--nccl-tests", type=json.loads, metavar="JSON", help="words that start all_reduce_perf")
+    parser.add_argument("--run-by", type=json.loads, metavar="JSON", help="words that start mpirun", default=["mpirun"])
+    parser.add_argument(
+        "--call-port", type=int, metavar="N", default=29401, help="port on which nodes are called by it"
+    )
+    parser.add_argument("--call-key", type=Path, metavar="FILE", help="what both ends must have for that")
     return parser.parse_args()
 
 
@@ -125,16 +145,55 @@ def measure(store: Store, own: Process, options: argparse.Namespace, report: dic
     )
     try:
         for row in _sweep(device, options):
-            report["rows"].append(row)
-            if own.rank == 0:
-                _print_row(row, is_first=len(report["rows"]) == 1)
+            _add(row, report, is_said=own.rank == 0)
         report["transport"] = sorted(_everywhere(_transports(log, options.port)))
-        report |= _pairs(device, own, options, report)
+        report |= _pairs(_torch_meter(device, own, options), options, report)
         dist.barrier(device_ids=[own.local] if has_gpus else None)
     finally:
         if log is not None:
-            log.unlink()
+            shutil.rmtree(log)
     dist.destroy_process_group()
+
+
+def measure_with_nccl_tests(store: Store, own: Process, options: argparse.Namespace, report: dict[str, Any]) -> None:
+    """The same by mpirun on the first node, which calls the others; each node has one process that waits for it."""
+    if own.local > 0:
+        return
+    report["backend"] = "nccl-tests"
+    log = transports.watch_nccl()
+    remote.serve(options.call_port, options.call_key)
+    roll_call.say(store, "listens", own.node)
+    if own.node == 0:
+        roll_call.hear(store, "listens", options.nodes)
+        try:
+            _command_nccl_tests(own, options, report)
+        finally:
+            store.set("measured", "")
+        roll_call.say(store, "transport", own.node, _ways(log))
+        said = roll_call.hear(store, "transport", options.nodes)
+        report["transport"] = sorted(set().union(*map(json.loads, said)))
+    else:
+        # A first node that breaks off says why, and its store goes with it.
+        with suppress(RuntimeError):
+            roll_call.wait(store, "measured")
+            roll_call.say(store, "transport", own.node, _ways(log))
+
+
+def _ways(log: Path | None) -> str:
+    return json.dumps(sorted(transports.nccl_transports(log)) if log is not None else [])
+
+
+def _command_nccl_tests(own: Process, options: argparse.Namespace, report: dict[str, Any]) -> None:
+    programs = nccl_tests.Programs(options.run_by, options.nccl_tests, options.call_port, options.call_key)
+    # Open MPI knows its own node by this name alone.
+    hosts = [socket.gethostname(), *(host(options.address, number) for number in range(1, options.nodes))]
+    meter = nccl_tests.Meter(programs, hosts, own.of_node)
+    sums = nccl_tests.Sums(
+        options.first_size, options.last_size, options.size_factor, options.warm_up, options.iterations
+    )
+    for row in meter.sweep(sums):
+        _add(row, report, is_said=True)
+    report |= _pairs(lambda order: lambda wanted: meter.pairs(wanted, order, sums), options, report)
 
 
 def _sweep(device: torch.device, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -142,14 +201,16 @@ def _sweep(device: torch.device, options: argparse.Namespace) -> Iterator[dict[s
         yield measuring.row(size, device, warm_up=options.warm_up, iterations=options.iterations)
 
 
-def _pairs(device: torch.device, own: Process, options: argparse.Namespace, report: dict[str, Any]) -> dict[str, Any]:
+def _pairs(meter: MakeMeter, options: argparse.Namespace, report: dict[str, Any]) -> dict[str, Any]:
     ratio, names = options.slow_ratio or RATIO[report["backend"]], report["nodes"]
     # Nodes with names alike are near to each other.
     order = sorted(range(len(names)), key=lambda number: _natural(names[number]))
-    meter = measuring.PairMeter(
-        options.last_size, device, iterations=options.iterations, order=order, processes=own.of_node
-    )
-    return compare(pairs.search(len(names), meter, ratio), [names[number] for number in order], ratio)
+    return compare(pairs.search(len(names), meter(order), ratio), [names[number] for number in order], ratio)
+
+
+def _torch_meter(device: torch.device, own: Process, options: argparse.Namespace) -> MakeMeter:
+    size, iterations, processes = options.last_size, options.iterations, own.of_node
+    return lambda order: measuring.PairMeter(size, device, iterations=iterations, order=order, processes=processes)
 
 
 def compare(measured: pairs.Bandwidths, names: list[str], ratio: float) -> dict[str, Any]:
@@ -205,10 +266,12 @@ def _say(report: dict[str, Any], faults: list[str], *, is_first: bool) -> None:
             TERMINATION_MESSAGE.write_text("\n".join([verdict, *faults])[:4000])
 
 
-def _print_row(row: dict[str, Any], *, is_first: bool) -> None:
-    if is_first:
+def _add(row: dict[str, Any], report: dict[str, Any], *, is_said: bool) -> None:
+    report["rows"].append(row)
+    if is_said and len(report["rows"]) == 1:
         print("".join(f"{name:>14}" for name in row), flush=True)
-    print("".join(f"{value:>14}" for value in row.values()), flush=True)
+    if is_said:
+        print("".join(f"{value:>14}" for value in row.values()), flush=True)
 
 
 def _everywhere(found: set[str]) -> set[str]:
@@ -220,7 +283,7 @@ def _everywhere(found: set[str]) -> set[str]:
 
 def _transports(log: Path | None, port: int) -> set[str]:
     if dist.get_backend() == "nccl":
-        return transports.nccl_transports(log.read_text(errors="replace")) if log is not None else set()
+        return transports.nccl_transports(log) if log is not None else set()
     return {f"tcp/{name}" for name in transports.interfaces(port)}
 
 

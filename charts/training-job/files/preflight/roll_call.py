@@ -13,6 +13,7 @@ from torch.distributed.distributed_c10d import Store
 # Between the answer of the first node and the time when the last one has read it.
 ANSWER_SECONDS = 60
 POLL_SECONDS = 0.5
+FOREVER = timedelta(days=1)
 
 
 class Absent(Exception):  # noqa: N818 (it says that nodes are, and no fault of the program's)
@@ -47,11 +48,25 @@ def names(store: Store, node: int, name: str, *, count: int, is_host: bool, seco
     return [present[number] for number in range(count)]
 
 
+def say(store: Store, what: str, node: int, said: str = "") -> None:
+    """A node's part of what `hear` waits for."""
+    store.set(f"{what}/{node}", said)
+
+
+def hear(store: Store, what: str, count: int) -> list[str]:
+    """What every node says of this, when all have."""
+    return [value.decode() for value in store.multi_get([f"{what}/{number}" for number in range(count)])]
+
+
+def wait(store: Store, key: str) -> None:
+    """Until the first node says so, however long it measures: its end is the end of the store, which is an error."""
+    store.wait([key], FOREVER)
+
+
 def agree(store: Store, node: int, names: list[str], what: str) -> None:
     """Raises `ValueError` that says who has what, when a node has something else than the others."""
-    keys = [f"has/{number}" for number in range(len(names))]
-    store.set(keys[node], what)
-    said = [value.decode() for value in store.multi_get(keys)]
+    say(store, "has", node, what)
+    said = hear(store, "has", len(names))
     if len(set(said)) > 1:
         raise ValueError("; ".join(f"{name} has {value}" for name, value in zip(names, said)))
 

@@ -19,17 +19,18 @@ NCCL_CHANNEL = re.compile(r" via (?:(?P<local>P2P|SHM)\b|NET/(?P<net>[^/\n]+))")
 
 
 def watch_nccl() -> Path | None:
-    """Have NCCL write which way each channel takes; a NCCL_DEBUG of the user's is left to go where it goes."""
+    """Have NCCL write which way each channel takes, into a folder; a NCCL_DEBUG of the user's is left where it goes."""
     if "NCCL_DEBUG" in os.environ:
         return None
-    handle, name = tempfile.mkstemp(prefix="nccl-", suffix=".log")
-    os.close(handle)
-    os.environ.update(NCCL_DEBUG="INFO", NCCL_DEBUG_SUBSYS="INIT", NCCL_DEBUG_FILE=name)
-    return Path(name)
+    folder = Path(tempfile.mkdtemp(prefix="nccl-"))
+    # NCCL puts the process id there: those that are started with this environment write a file each.
+    os.environ.update(NCCL_DEBUG="INFO", NCCL_DEBUG_SUBSYS="INIT", NCCL_DEBUG_FILE=str(folder / "%p.log"))
+    return folder
 
 
-def nccl_transports(text: str) -> set[str]:
-    """Transports in NCCL's log: `p2p`, `shm`, `net/IB`, `net/Socket`, `net/<plugin>`."""
+def nccl_transports(folder: Path) -> set[str]:
+    """Transports in NCCL's logs: `p2p`, `shm`, `net/IB`, `net/Socket`, `net/<plugin>`."""
+    text = "".join(file.read_text(errors="replace") for file in folder.iterdir())
     return {
         match["local"].lower() if match["local"] else "net/" + match["net"].replace(" ", "-")
         for match in NCCL_CHANNEL.finditer(text)

@@ -1,0 +1,65 @@
+"""Runs commands on the other nodes for mpirun, which takes `remote.py PORT KEY_FILE HOST COMMAND...` for ssh.
+
+An image needs no sshd then, and a command sees the environment of its pod. Both ends prove that they have the key,
+which the chart makes for one preflight: without it nobody in the cluster gets a command run.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection, Listener
+from pathlib import Path
+from threading import Thread
+
+
+def agent(port: int, key: Path) -> str:
+    """What mpirun starts in place of ssh."""
+    return shlex.join([sys.executable, str(Path(__file__).absolute()), str(port), str(key)])
+
+
+def serve(port: int, key: Path) -> None:
+    """Run what the other nodes ask for, beside what the process does and as long as it lives."""
+    family, address = ("AF_INET6", "::") if socket.has_dualstack_ipv6() else ("AF_INET", "0.0.0.0")  # noqa: S104
+    listener = Listener((address, port), family, backlog=16, authkey=key.read_bytes())
+    Thread(target=_accept, args=(listener,), daemon=True).start()
+
+
+def _accept(listener: Listener) -> None:
+    while True:
+        try:
+            connection = listener.accept()
+        except (AuthenticationError, EOFError, ConnectionError):
+            continue  # a stranger, such as a scan of ports
+        Thread(target=_answer, args=(connection,), daemon=True).start()
+
+
+def _answer(connection: Connection) -> None:
+    command = connection.recv_bytes().decode()
+    finished = subprocess.run(  # noqa: S602 (as sshd does)
+        command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    with suppress(OSError):  # who asked has ended
+        connection.send_bytes(json.dumps([finished.returncode, finished.stdout.decode(errors="replace")]).encode())
+    connection.close()
+
+
+def call(host: str, port: int, key: bytes, command: str) -> int:
+    """Run a command on a node and return its exit status; what it prints is printed here."""
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    with Client((str(address[0]), port), family.name, authkey=key) as connection:
+        connection.send_bytes(command.encode())
+        status, output = json.loads(connection.recv_bytes())
+    sys.stderr.write(output)
+    return int(status)
+
+
+if __name__ == "__main__":
+    _, _port, _key, _host, *_words = sys.argv
+    # As ssh does: the words are put together, and the shell over there takes them apart.
+    sys.exit(call(_host, int(_port), Path(_key).read_bytes(), " ".join(_words)))

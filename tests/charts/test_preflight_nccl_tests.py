@@ -1,0 +1,104 @@
+"""nccl-tests under the preflight: what is read of their JSON, how commands reach other nodes, what failures say."""
+
+from __future__ import annotations
+
+import json
+from multiprocessing import AuthenticationError
+from pathlib import Path
+from typing import Any
+
+import nccl_tests
+import pytest
+import remote
+
+from tests.trainer.ports import free_port
+
+SUMS = nccl_tests.Sums(first=8, last=32, factor=2, warm_up=1, iterations=2)
+
+
+def result(size: int, *, busbw: float, nwrong: float = 0) -> dict[str, Any]:
+    """A row as src/util.cu of nccl-tests v2.19.6 writes it; what is out of place is faster."""
+    place = {"time": 20.5, "alg_bw": busbw / 1.5, "bus_bw": busbw, "nwrong": nwrong}
+    return {
+        "size": size,
+        "count": size // 4,
+        "type": "float",
+        "redop": "sum",
+        "root": "    -1",
+        "out_of_place": {**place, "bus_bw": 2 * busbw, "nwrong": 0.0},
+        "in_place": place,
+        "actual_iterations": 2,
+        "experiment_name": "AllReduce",
+    }
+
+
+def mpirun(folder: Path, *results: dict[str, Any], status: int = 0) -> nccl_tests.Meter:
+    """A meter whose mpirun prints such a report, whatever it is asked for."""
+    report = folder / "report.json"
+    report.write_text(json.dumps({"version": 3, "results": results}))
+    return meter("sh", "-c", f"echo of the program >&2; cat {report}; exit {status}")
+
+
+def meter(*words: str) -> nccl_tests.Meter:
+    """Two nodes of two processes, measured by a command."""
+    programs = nccl_tests.Programs([*words], ["all_reduce_perf"], 29401, Path("key"))
+    return nccl_tests.Meter(programs, ["check-0.check", "check-1.check"], 2)
+
+
+def test_rows_are_those_of_the_sums_in_place(tmp_path: Path) -> None:
+    rows = list(mpirun(tmp_path, result(16, busbw=100.0), result(32, busbw=300.0)).sweep(SUMS))
+
+    assert rows == [
+        {"bytes": size, "time_us": 20.5, "algbw": round(busbw / 1.5, 3), "busbw": busbw, "wrong": 0}
+        for size, busbw in ((16, 100.0), (32, 300.0))
+    ]
+
+
+def test_wrong_sums_are_rows_although_the_program_fails(tmp_path: Path) -> None:
+    (row,) = mpirun(tmp_path, result(32, busbw=300.0, nwrong=5.0), status=1).sweep(SUMS)
+
+    assert row["wrong"] == 5
+
+
+def test_sizes_that_the_memory_does_not_hold_are_no_verdict(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"goes up to 16 bytes .* and the last size is 32: set sizes\.end"):
+        list(mpirun(tmp_path, result(16, busbw=300.0)).sweep(SUMS))
+
+
+def test_a_program_that_fails_is_quoted() -> None:
+    with pytest.raises(RuntimeError, match=r"in check-0 and check-1 ended with status 3 .* v2\.18\.5 .*: no GPU here"):
+        list(meter("sh", "-c", "echo no GPU here >&2; exit 3").sweep(SUMS))
+
+
+def test_an_image_without_mpirun_is_told_so() -> None:
+    with pytest.raises(RuntimeError, match=r"no-mpirun cannot be started in this image"):
+        list(meter("no-mpirun").sweep(SUMS))
+
+
+def test_pairs_are_nodes_and_not_numbers_of_their_order(tmp_path: Path) -> None:
+    order = [1, 0]
+
+    assert mpirun(tmp_path, result(32, busbw=300.0)).pairs([(0, 1)], order, SUMS) == {(0, 1): 300.0}
+
+
+def test_a_command_runs_on_the_node_and_what_it_says_comes_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, key = free_port(), tmp_path / "key"
+    key.write_bytes(b"of this preflight")
+    remote.serve(port, key)
+
+    assert remote.call("localhost", port, key.read_bytes(), 'echo "it\'s here"; exit 3') == 3
+    assert capsys.readouterr().err == "it's here\n"
+
+
+def test_nobody_without_the_key_gets_a_command_run(tmp_path: Path) -> None:
+    port, key, proof = free_port(), tmp_path / "key", tmp_path / "proof"
+    key.write_bytes(b"of this preflight")
+    remote.serve(port, key)
+
+    with pytest.raises(AuthenticationError):
+        remote.call("localhost", port, b"of another", f"touch {proof}")
+    # Whoever comes next is answered.
+    assert remote.call("localhost", port, key.read_bytes(), "true") == 0
+    assert not proof.exists()
