@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
 from multiprocessing import AuthenticationError
 from pathlib import Path
 from typing import Any
@@ -90,6 +92,17 @@ def test_a_command_runs_on_the_node_and_what_it_says_comes_back(
 
     assert remote.call("localhost", port, key.read_bytes(), 'echo "it\'s here"; exit 3') == 3
     assert capsys.readouterr().err == "it's here\n"
+
+
+def test_a_node_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_bytes(b"of this preflight")
+    agent = shlex.split(remote.agent(free_port(), key))
+
+    finished = subprocess.run([*agent, "localhost", "true"], capture_output=True, text=True, check=False)
+
+    assert finished.returncode == 255
+    assert finished.stderr == "preflight: error: localhost runs no command: [Errno 111] Connection refused\n"
 
 
 def test_nobody_without_the_key_gets_a_command_run(tmp_path: Path) -> None:

@@ -59,7 +59,15 @@ def call(host: str, port: int, key: bytes, command: str) -> int:
     return int(status)
 
 
+def main() -> int:
+    """As ssh does: the words are put together, and the shell over there takes them apart."""
+    _, port, key, host, *words = sys.argv
+    try:
+        return call(host, int(port), Path(key).read_bytes(), " ".join(words))
+    except (AuthenticationError, EOFError, OSError) as error:
+        print(f"preflight: error: {host} runs no command: {error or 'it has ended'}", file=sys.stderr)
+        return 255
+
+
 if __name__ == "__main__":
-    _, _port, _key, _host, *_words = sys.argv
-    # As ssh does: the words are put together, and the shell over there takes them apart.
-    sys.exit(call(_host, int(_port), Path(_key).read_bytes(), " ".join(_words)))
+    sys.exit(main())
