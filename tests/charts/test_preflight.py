@@ -208,6 +208,13 @@ def test_missing_nodes_are_told_by_name_where_the_nodes_are_listed(expect: str, 
     assert preflight.absent_names(absent, argparse.Namespace(expect=expect, address="check-0.check")) == names
 
 
+@pytest.mark.parametrize(("address", "name"), [("check-0.check", "pod check-12"), ("gpu-node-7", "node 12")])
+def test_missing_pods_are_told_by_name_where_the_first_has_one(address: str, name: str) -> None:
+    absent = roll_call.Absent([12], {0: "gpu-1"})
+
+    assert preflight.absent_names(absent, argparse.Namespace(expect="", address=address)) == [name]
+
+
 def test_the_transports_of_nccl_are_those_of_its_channels(tmp_path: Path) -> None:
     lines = (
         "NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB eth0:10.0.0.7<0>",

@@ -92,10 +92,9 @@ def absent_names(absent: roll_call.Absent, options: argparse.Namespace) -> list[
     nodes = sorted(set(filter(None, options.expect.split(","))) - set(absent.names.values()))
     if len(nodes) == len(absent.nodes):
         return nodes
-    names = [host(options.address, number).partition(".")[0] for number in absent.nodes]
-    return [
-        f"pod {name}" if name[-2:] == f"-{number}" else f"node {number}" for number, name in zip(absent.nodes, names)
-    ]
+    if not options.address.partition(".")[0].endswith("-0"):
+        return [f"node {number}" for number in absent.nodes]
+    return [f"pod {host(options.address, number).partition('.')[0]}" for number in absent.nodes]
 
 
 def host(first: str, number: int) -> str:
@@ -267,11 +266,11 @@ def _say(report: dict[str, Any], faults: list[str], *, is_first: bool) -> None:
 
 
 def _add(row: dict[str, Any], report: dict[str, Any], *, is_said: bool) -> None:
-    report["rows"].append(row)
-    if is_said and len(report["rows"]) == 1:
+    if is_said and not report["rows"]:
         print("".join(f"{name:>14}" for name in row), flush=True)
     if is_said:
         print("".join(f"{value:>14}" for value in row.values()), flush=True)
+    report["rows"].append(row)
 
 
 def _everywhere(found: set[str]) -> set[str]:
