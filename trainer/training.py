@@ -18,7 +18,7 @@ from trainer.evaluation import accuracy
 from trainer.metrics import sinks_of
 from trainer.metrics.figures import EpochFigures, Start, StepFigures
 from trainer.models import build_model
-from trainer.parallel import spread
+from trainer.parallel import birthplace, spread
 from trainer.progress import Progress
 from trainer.runtime.boundary import Boundary, Report, total_loss
 from trainer.runtime.distributed import World
@@ -39,7 +39,8 @@ class Training:
         self._leads = world.rank == 0
         self._data = load_data(config)
         torch.manual_seed(config.seed)
-        model = build_model(config, shape=self._data.shape, classes=self._data.classes).to(world.device)
+        with birthplace(world):
+            model = build_model(config, shape=self._data.shape, classes=self._data.classes)
         flops = model.flops_per_sample()
         self._strategy = spread(model, config, world)
         # Groups that libraries make have limits of their own.

@@ -25,7 +25,7 @@ from trainer.data import load_data
 from trainer.data.sampler import GlobalSampler, Step
 from trainer.metrics.accuracy import sample_losses
 from trainer.models import build_model
-from trainer.parallel import spread
+from trainer.parallel import birthplace, spread
 from trainer.runtime.distributed import World, process_group
 from trainer.runtime.launch import Launch
 
@@ -62,7 +62,8 @@ class Trial:
         self.config = TrainerConfig(**{**MODELS[model], "micro_batch_size": PART if world.size > 1 else 0, **fields})
         self.data = load_data(self.config)
         torch.manual_seed(self.config.seed)
-        built = build_model(self.config, shape=self.data.shape, classes=self.data.classes)
+        with birthplace(world):
+            built = build_model(self.config, shape=self.data.shape, classes=self.data.classes)
         self.strategy = spread(built, self.config, world)
         self.outcome = Outcome()
 
@@ -188,8 +189,18 @@ def copies_differ(world: World, **fields: Any) -> list[str]:
     ]
 
 
+def surplus(world: World, **fields: Any) -> list[float]:
+    """What each rank has held while a model was spread and holds no longer then, as a part of the model's size."""
+    trial = Trial(world, "gpt", **{"hidden_size": 512, "num_layers": 12, "num_heads": 8, **fields})
+    size = sum(parameter.numel() for parameter in trial.strategy.model.parameters()) * 4
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    peak, now = (int(status[name].split()[0]) * 1024 for name in ("VmHWM", "VmRSS"))
+    return world.gather((peak - now) / size)
+
+
 def on_four_ranks(world: World, folder: Path) -> dict[str, Any]:
     """A checkpoint of one process is read by HSDP; those of FSDP2 and of tensor parallelism are for others to read."""
+    found = {"surplus": surplus(world, strategy="fsdp2")}  # first, as a process has one peak
     loaded, hsdp = from_checkpoint(world, "gpt", folder / "alone", strategy="fsdp2", shard_size=2)
     outcomes = {
         "gpt hsdp": hsdp,
@@ -202,7 +213,7 @@ def on_four_ranks(world: World, folder: Path) -> dict[str, Any]:
         "tensor": {"strategy": "tensor"},
     }
     outcomes |= {f"mlp {name}": from_scratch(world, "mlp", **fields) for name, fields in mlp.items()}
-    return {
+    return found | {
         "outcomes": {name: asdict(outcome) for name, outcome in outcomes.items()},
         "different": copies_differ(world, strategy="tensor"),
         "overflown": {name: overflow(world, **mlp[name]) for name in ("hsdp", "tensor")},

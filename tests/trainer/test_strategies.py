@@ -106,6 +106,12 @@ def test_a_checkpoint_is_read_to_the_last_bit_by_another_strategy_on_another_num
     assert float(loaded["optimizer.head.weight.step"]) == SAVED_AT
 
 
+def test_only_the_first_rank_ever_holds_more_of_a_model_than_its_share(results: Results) -> None:
+    first, *others = results.on[4]["surplus"]
+    assert first > 0.15
+    assert max(others) < 0.1
+
+
 @pytest.mark.parametrize("name", ["ddp", "fsdp2", "zero-1"])
 def test_ranks_exchange_gradients_once_per_step_however_many_parts_are_accumulated(results: Results, name: str) -> None:
     in_one_part, in_several = results.on[2]["exchanges"][name]

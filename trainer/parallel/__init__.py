@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from trainer.config import TrainerConfig
 from trainer.models.model import Model
-from trainer.parallel.strategy import Share, Strategy
+from trainer.parallel.strategy import Share, Strategy, birthplace
 from trainer.runtime.distributed import World
 
 
 def spread(model: Model, config: TrainerConfig, world: World) -> Strategy:
-    """`model`, which is on the rank's device, under the strategy that `config` names. Collective."""
+    """`model` under the strategy that `config` names. Collective; of its weights those of rank 0 count."""
     return strategy_of(config)(model, config, world)
 
 
@@ -34,4 +34,4 @@ def strategy_of(config: TrainerConfig) -> Callable[[Model, TrainerConfig, World]
             return DDP
 
 
-__all__ = ["Share", "Strategy", "spread", "strategy_of"]
+__all__ = ["Share", "Strategy", "birthplace", "spread", "strategy_of"]

@@ -38,9 +38,9 @@ class DeepSpeed(Strategy):
         self._compute = _COMPUTE[config.precision]
         self.scale = LossScale(wanted=config.precision == "fp16")
         self._mesh = init_device_mesh(world.device.type, (world.size,))
+        give_weights(model, world.device)
         self._parameters = dict(model.named_parameters())
         self._shares_parameters = config.zero_stage == 3
-        give_weights(model)
         weights = {name: parameter.detach().clone() for name, parameter in self._parameters.items()}
         if config.compile:
             compile_blocks(model, world.device)

@@ -16,12 +16,12 @@ class FSDP2(NativeStrategy):
     """Each block is gathered when it is needed, and what belongs to no block for the whole of a forward and backward.
 
     With `shard_size` below the world size it is HSDP: groups of that many ranks share one copy of the model, and the
-    groups average their gradients. Rank 0's weights go to every rank at the start.
+    groups average their gradients. Rank 0's weights go to every rank at the start, a block at a time: no device, and no
+    other host, has to hold the whole model.
     """
 
     def wrap(self) -> nn.Module:
         """The model, its parameters shared out in place."""
-        give_weights(self.model)
         size = self.config.shard_size or self.world.size
         device = self.world.device.type
         if size == self.world.size:
@@ -42,5 +42,6 @@ class FSDP2(NativeStrategy):
         """Shares out the parameters of each block, and those of none. Gradients are averaged in fp32."""
         policy = MixedPrecisionPolicy(param_dtype=COMPUTE.get(self.config.precision), reduce_dtype=torch.float32)
         for part in (*self.model.blocks(), self.model):
+            give_weights(part, self.world.device)
             fully_shard(part, mesh=mesh, mp_policy=policy)
         return self.model

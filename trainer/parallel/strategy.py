@@ -5,11 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 import torch.distributed as dist
-from torch import Tensor
+from torch import Tensor, nn
+from torch.distributed.tensor import DTensor
 
 from trainer.models.model import Model
 from trainer.parallel.scaling import LossScale
+from trainer.runtime.distributed import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,24 @@ class Strategy(ABC):
             self.scale.load(extras["loss_scale"])
 
 
-def give_weights(model: Model) -> None:
-    """Gives rank 0's weights to every rank: shares of different models would make a model that nobody had."""
-    for tensor in model.state_dict().values():
-        dist.broadcast(tensor, src=0)
+def birthplace(world: World) -> torch.device:
+    """Where a rank builds the model: rank 0 draws the weights, and elsewhere they take no memory until they are given.
+
+    It is a context; all strategies begin with `give_weights`.
+    """
+    return torch.device("cpu" if world.rank == 0 else "meta")
+
+
+def give_weights(part: nn.Module, device: torch.device) -> None:
+    """Moves a part of a model to the device, with rank 0's weights in every rank. A collective.
+
+    Shares of different models would make a model that nobody had. What is shared out already stays as it is.
+    """
+    for module in part.modules():
+        own = (*module.parameters(recurse=False), *module.buffers(recurse=False))
+        if any(tensor.is_meta for tensor in own):
+            module.to_empty(device=device, recurse=False)
+    part.to(device)
+    for tensor in part.state_dict().values():
+        if not isinstance(tensor, DTensor):
+            dist.broadcast(tensor, src=0)

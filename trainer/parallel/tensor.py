@@ -28,7 +28,7 @@ class TensorParallel(FSDP2):
     def wrap(self) -> nn.Module:
         """The model, its matrices and then all its parameters shared out in place."""
         check_splits(self.model, self.config)
-        give_weights(self.model)
+        give_weights(self.model, self.world.device)
         columns = self.config.tensor_size
         rows = self.world.size // columns
         mesh = init_device_mesh(self.world.device.type, (rows, columns), mesh_dim_names=("data", "tensor"))

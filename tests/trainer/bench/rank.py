@@ -14,7 +14,7 @@ from trainer.data import load_data
 from trainer.data.batch import Data
 from trainer.data.sampler import GlobalSampler
 from trainer.models import build_model
-from trainer.parallel import Strategy, spread
+from trainer.parallel import Strategy, birthplace, spread
 from trainer.runtime.distributed import World, process_group
 from trainer.runtime.launch import Launch
 from trainer.runtime.stopwatch import Stopwatch
@@ -41,7 +41,9 @@ class Training:
         """A model that begins the same in all ranks. A collective."""
         data = load_data(config)
         torch.manual_seed(0)
-        strategy = spread(build_model(config, shape=data.shape, classes=data.classes), config, world)
+        with birthplace(world):
+            model = build_model(config, shape=data.shape, classes=data.classes)
+        strategy = spread(model, config, world)
         return cls(config, world, data, strategy)
 
     def sampler(self) -> GlobalSampler:
