@@ -72,6 +72,11 @@ def test_a_program_that_fails_is_quoted() -> None:
         list(meter("sh", "-c", "echo no GPU here >&2; exit 3").sweep(SUMS))
 
 
+@pytest.mark.parametrize("report", ["", '{"version": 3}', '{"version": 3, "results": [{"size": 8,'])
+def test_a_report_that_is_cut_off_has_no_rows(report: str) -> None:
+    assert nccl_tests.read(report) == []
+
+
 def test_an_image_without_mpirun_is_told_so() -> None:
     with pytest.raises(RuntimeError, match=r"no-mpirun cannot be started in this image"):
         list(meter("no-mpirun").sweep(SUMS))

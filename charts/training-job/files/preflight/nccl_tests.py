@@ -95,11 +95,11 @@ class Meter:
             status, output, said = _run(self._command(nodes, sums), self._environment(), echo=echo)
         except OSError as error:
             raise RuntimeError(f"{self._programs.mpirun[0]} cannot be started in this image: {error}") from error
-        rows = read(output) if output else []
+        rows = read(output)
         # It also fails when sums are wrong, which the rows say better.
         if not rows or (status and not any(row["wrong"] for row in rows)):
             pods = " and ".join(self._hosts[node].partition(".")[0] for node in nodes)
-            hint = "" if rows else " and wrote no JSON, which v2.18.5 and newer do"
+            hint = "" if rows else " and wrote no whole JSON, as v2.18.5 and newer do"
             raise RuntimeError(f"nccl-tests in {pods} ended with status {status}{hint}: {said}")
         return rows
 
@@ -130,8 +130,11 @@ def whole(size: int) -> int:
 
 
 def read(text: str) -> list[dict[str, Any]]:
-    """Rows of a report that all_reduce_perf wrote."""
-    return [_row(result) for result in json.loads(text)["results"]]
+    """Rows of a report that all_reduce_perf wrote; none where it was cut off."""
+    try:
+        return [_row(result) for result in json.loads(text).get("results", [])]
+    except json.JSONDecodeError:
+        return []
 
 
 def _row(result: dict[str, Any]) -> dict[str, Any]:
