@@ -45,9 +45,13 @@ def _changes_nothing(leaf: Leaf, marks: Marks, own: Mapping[str, Any], release: 
     others = [marks.changed(leaf), *_allowed(chart().schema, leaf.path)]
     if leaf.is_count:
         others.append(leaf.value + 1)
-    trees = [_objects(with_changes(own, own, [(leaf.path, other)]), release) for other in others if other != leaf.value]
-    made = [tree for tree in trees if tree is not None]
-    return bool(made) and all(tree == expected for tree in made)
+    made = False
+    for other in others:
+        tree = None if other == leaf.value else _objects(with_changes(own, own, [(leaf.path, other)]), release)
+        if tree is not None and tree != expected:
+            return False
+        made = made or tree is not None
+    return made
 
 
 def _objects(own: Mapping[str, Any], release: Release) -> list[Any] | None:
