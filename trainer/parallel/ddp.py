@@ -11,7 +11,7 @@ from torch.futures import Future
 from torch.nn.parallel import DistributedDataParallel
 
 from trainer.parallel.native import NativeStrategy
-from trainer.parallel.strategy import give_weights
+from trainer.parallel.strategy import place
 
 
 class DDP(NativeStrategy):
@@ -19,7 +19,7 @@ class DDP(NativeStrategy):
 
     def wrap(self) -> nn.Module:
         """The model, replicated."""
-        give_weights(self.model, self.world.device)
+        place(self.model, self.world.device)
         self._gpus: list[int | str | torch.device] | None = None
         if self.world.device.type == "cuda":
             self._gpus = [self.world.device]

@@ -38,10 +38,14 @@ class FSDP2(NativeStrategy):
         """Nothing is left to cast: parameters are gathered in the precision of the computation."""
         return nullcontext()
 
-    def shard(self, mesh: DeviceMesh) -> nn.Module:
-        """Shares out the parameters of each block, and those of none. Gradients are averaged in fp32."""
+    def shard(self, mesh: DeviceMesh, *, given: bool = False) -> nn.Module:
+        """Shares out the parameters of each block, and those of none, once rank 0's weights are `given`.
+
+        Gradients are averaged in fp32.
+        """
         policy = MixedPrecisionPolicy(param_dtype=COMPUTE.get(self.config.precision), reduce_dtype=torch.float32)
         for part in (*self.model.blocks(), self.model):
-            give_weights(part, self.world.device)
+            if not given:
+                give_weights(part, self.world.device)
             fully_shard(part, mesh=mesh, mp_policy=policy)
         return self.model

@@ -90,9 +90,18 @@ class Strategy(ABC):
 def birthplace(world: World) -> torch.device:
     """Where a rank builds the model: rank 0 draws the weights, and elsewhere they take no memory until they are given.
 
-    It is a context; all strategies begin with `give_weights`.
+    It is a context; all strategies begin with `place` or `give_weights`.
     """
     return torch.device("cpu" if world.rank == 0 else "meta")
+
+
+def place(part: nn.Module, device: torch.device) -> None:
+    """Moves a part of a model to the device: what took no memory has any content, until rank 0's weights are given."""
+    for module in part.modules():
+        own = (*module.parameters(recurse=False), *module.buffers(recurse=False))
+        if any(tensor.is_meta for tensor in own):
+            module.to_empty(device=device, recurse=False)
+    part.to(device)
 
 
 def give_weights(part: nn.Module, device: torch.device) -> None:
@@ -100,11 +109,7 @@ def give_weights(part: nn.Module, device: torch.device) -> None:
 
     Shares of different models would make a model that nobody had. What is shared out already stays as it is.
     """
-    for module in part.modules():
-        own = (*module.parameters(recurse=False), *module.buffers(recurse=False))
-        if any(tensor.is_meta for tensor in own):
-            module.to_empty(device=device, recurse=False)
-    part.to(device)
+    place(part, device)
     for tensor in part.state_dict().values():
         if not isinstance(tensor, DTensor):
             dist.broadcast(tensor, src=0)

@@ -39,7 +39,7 @@ class TensorParallel(FSDP2):
         parallelize_module(self.model, self._tensor, styles)
         # It is about logits that a split matrix gives, and nobody changes those in place.
         warnings.filterwarnings("ignore", "FSDP2-wrapped module .* returned a view")
-        return self.shard(self._data)
+        return self.shard(self._data, given=True)
 
     def reconcile(self, gradients: list[Tensor]) -> None:
         """Averages over a row what each of its ranks has a copy of.
