@@ -19,6 +19,7 @@ from threading import Timer
 from typing import Any, NamedTuple
 
 import remote
+from measuring import ITEM
 from pairs import Bandwidths, Pair
 
 # Everyone is there already: a sum that takes longer hangs, and so does a whole measurement.
@@ -75,10 +76,11 @@ class Meter:
     def sweep(self, sums: Sums) -> Iterator[dict[str, Any]]:
         """Rows over all nodes. Raises `RuntimeError` or `ValueError` when all_reduce_perf cannot measure them."""
         everyone = list(range(len(self._hosts)))
+        last = sums.last // ITEM * ITEM
         rows = self._rows(everyone, sums, echo=True)
-        if rows[-1]["bytes"] < whole(sums.last):
+        if rows[-1]["bytes"] < last:
             rows += self._rows(everyone, sums.only_last, echo=True)
-        if rows[-1]["bytes"] < whole(sums.last):
+        if rows[-1]["bytes"] < last:
             reason = f"nccl-tests goes up to {rows[-1]['bytes']} bytes with the memory of these GPUs"
             raise ValueError(f"{reason}, and the last size is {sums.last}: set sizes.end")
         yield from rows
@@ -122,11 +124,6 @@ class Meter:
         settings |= {f"{name}_no_tree_spawn": "true" for name in names}
         # Without it Open MPI 4 calls for `check-1` where `check-1.check` is the name that Kubernetes knows.
         return os.environ | settings | {"OMPI_MCA_orte_keep_fqdn_hostnames": "true"}
-
-
-def whole(size: int) -> int:
-    """Bytes of the elements that fit: a float has four."""
-    return size // 4 * 4
 
 
 def read(text: str) -> list[dict[str, Any]]:

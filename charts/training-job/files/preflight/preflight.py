@@ -179,7 +179,7 @@ def measure_with_nccl_tests(store: Store, own: Process, options: argparse.Namesp
 
 
 def _ways(log: Path | None) -> str:
-    return json.dumps(sorted(transports.nccl_transports(log)) if log is not None else [])
+    return json.dumps(sorted(transports.nccl_transports(log)))
 
 
 def _command_nccl_tests(own: Process, options: argparse.Namespace, report: dict[str, Any]) -> None:
@@ -282,7 +282,7 @@ def _everywhere(found: set[str]) -> set[str]:
 
 def _transports(log: Path | None, port: int) -> set[str]:
     if dist.get_backend() == "nccl":
-        return transports.nccl_transports(log) if log is not None else set()
+        return transports.nccl_transports(log)
     return {f"tcp/{name}" for name in transports.interfaces(port)}
 
 

@@ -28,9 +28,10 @@ def watch_nccl() -> Path | None:
     return folder
 
 
-def nccl_transports(folder: Path) -> set[str]:
-    """Transports in NCCL's logs: `p2p`, `shm`, `net/IB`, `net/Socket`, `net/<plugin>`."""
-    text = "".join(file.read_text(errors="replace") for file in folder.iterdir())
+def nccl_transports(folder: Path | None) -> set[str]:
+    """Transports in NCCL's logs: `p2p`, `shm`, `net/IB`, `net/Socket`, `net/<plugin>`; none where it writes none."""
+    files = folder.iterdir() if folder is not None else ()
+    text = "".join(file.read_text(errors="replace") for file in files)
     return {
         match["local"].lower() if match["local"] else "net/" + match["net"].replace(" ", "-")
         for match in NCCL_CHANNEL.finditer(text)
