@@ -1,6 +1,6 @@
-# Two commands do all the set-up: `make demo` and `make test`. Python tools come from requirements.lock, Go tools from
-# tests/cluster/tools; nothing is installed outside .venv and the cache folder, except the Debian packages of a container
-# engine where there is none.
+# `make demo` and `make test` need no other set-up. Python packages come from requirements.lock, those of the harness alone
+# from requirements-harness.lock, Go tools from tests/harness/cluster/tools. They are installed in .venv and the cache folder.
+# Only a missing container engine is installed from Debian packages.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -10,84 +10,96 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python -m
 E2E := trainyard-e2e
-SHELL_SCRIPTS := .ci/run tests/cluster/node/usr/local/bin/* charts/*/files/*/*.sh
+SHELL_SCRIPTS := .ci/run tests/harness/cluster/node/usr/local/bin/* charts/*/files/*/*.sh
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 ##@ Use it
 
 .PHONY: demo
-demo: setup ## Train on a real cluster: kind, the platform, a run on two nodes, resumed once (VALUES=run.yaml adds yours)
-	@$(RUN) tests.demo $(foreach file,$(VALUES),--values $(file))
+demo: harness ## Train on a real kind cluster, on two nodes, and resume the run (VALUES=run.yaml adds your values)
+	@$(RUN) tools.demo $(foreach file,$(VALUES),--values $(file))
 
 .PHONY: up
-up: setup ## Bring the cluster up, or make sure that it runs
-	@$(RUN) tests.cluster up
+up: harness ## Create the cluster, or start an existing one
+	@$(RUN) tests.harness up
 
 .PHONY: down
-down: setup ## Remove the cluster; what was built for it stays in the cache
-	@$(RUN) tests.cluster down
+down: harness ## Remove the cluster; images and binaries stay in the cache
+	@$(RUN) tests.harness down
 
 ##@ Test it
 
-.PHONY: test
-test: check e2e ## Everything that CI runs: the checks, then the tests on a live cluster
-
-.PHONY: check
-check: lint verify docs unit ## What needs no cluster: style, types, layers, generated files, the site, tests
+.PHONY: test check
+test: harness ## Run everything that CI runs: the checks, beside the tests on a live cluster
+check: harness ## Run all checks without a cluster: style, types, layers, generated files, the site, tests
+test check:
+	@$(RUN) tools.steps $@
 
 .PHONY: lint
-lint: setup ## Style, types, import layers, shell scripts
+lint: setup ## Check style, types, import layers, shell scripts and prose
 	ruff check .
 	ruff format --check .
 	mypy
 	mypy charts/training-job/files/dataset
 	lint-imports
 	shellcheck $(SHELL_SCRIPTS)
+	@$(RUN) tools.prose
 
 .PHONY: unit
-unit: setup tools ## Tests of the harness, the charts, the validator and the trainer
-	pytest --numprocesses=auto --dist=loadscope tests/harness tests/charts tests/validator tests/trainer
+unit: setup tools ## Run the tests of the harness, the charts, the validator and the trainer
+	pytest --numprocesses=auto --dist=loadscope tests/documentation tests/harness_tests tests/charts tests/validator tests/trainer
 
 .PHONY: e2e
-e2e: setup tools ## Tests on a live cluster of their own, removed at the end (TRAINYARD_KEEP=1 keeps it)
-	@$(RUN) tests.cluster up --name $(E2E) --renew
-	status=0; \
-	pytest --numprocesses=2 -m "not alone and not long" tests/e2e || status=$$?; \
-	[ $$status = 2 ] || pytest -m alone tests/e2e || status=$$?; \
-	exit $$status
+e2e: harness ## Run the tests on a live cluster, which is removed at the end (TRAINYARD_KEEP=1 keeps it)
+	@$(RUN) tools.steps $@
+
+# Steps of `e2e`.
+.PHONY: e2e-cluster e2e-shared e2e-alone e2e-idle
+e2e-cluster: harness
+	@$(RUN) tests.harness up --name $(E2E) --renew
+e2e-shared: setup
+	pytest --numprocesses=2 --durations=60 --durations-min=3 -m "not alone and not idle and not long" tests/e2e
+e2e-alone: setup
+	TRAINYARD_KEEP=1 pytest --durations=60 --durations-min=3 -m "alone and not idle and not long" tests/e2e
+e2e-idle: setup
+	pytest --durations=20 --durations-min=3 -m idle tests/e2e
 
 .PHONY: long
-long: setup tools ## Runs in Kueue's queues, and 500 sets of values shown to an API server (TRAINYARD_DRAWS=5000: as many)
-	@$(RUN) tests.cluster up --name $(E2E) --renew
+long: setup tools ## Run jobs in Kueue queues, and show 500 sets of values to an API server (TRAINYARD_DRAWS=5000: 5000 sets)
+	@$(RUN) tests.harness up --name $(E2E) --renew
 	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_queues.py tests/e2e/test_dry_run.py
 
 .PHONY: soak
-soak: setup ## Kill a save at 2,500 places instead of 300 (TRAINYARD_DRAWS=1000: as many)
-	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-2500} pytest tests/trainer/test_checkpoint_crash.py tests/trainer/test_checkpoint_faults.py
+soak: setup ## Kill a save at 2,500 places instead of 300 (TRAINYARD_DRAWS=1000: 1000 places)
+	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-2500} pytest tests/trainer/test_checkpoint_kill.py tests/trainer/test_checkpoint_faults.py
 
 .PHONY: bench
-bench: setup tools ## Measure the validator beside other linters
+bench: setup tools ## Measure the validator and other linters
 	@$(RUN) compileall -q validator
-	@$(RUN) tests.validator.bench
+	@$(RUN) tools.bench.validator
 
 .PHONY: faults
-faults: setup tools ## Measure what faults cost a run beside a stock PyTorchJob, on a cluster of their own (FAULTS=name: only that one)
-	@$(RUN) tests.faults $(foreach name,$(FAULTS),--only $(name))
+faults: setup tools ## Measure the cost of faults for a run and a stock PyTorchJob, on a separate cluster (FAULTS=name: only that fault)
+	@$(RUN) tools.faults $(foreach name,$(FAULTS),--only $(name))
 
 .PHONY: bench-trainer
-bench-trainer: setup tools ## Measure the trainer beside its peers, also between two pods of a cluster of its own (BENCH=name: only that one)
-	@$(RUN) tests.trainer.bench $(BENCH)
+bench-trainer: setup tools ## Measure the trainer and its peers, also between two pods of a separate cluster (BENCH=name: only that benchmark)
+	@$(RUN) tools.bench.trainer $(BENCH)
 
 ##@ Change it
 
 .PHONY: generate
-generate: setup tools ## Write what is generated: CRDs, JSON Schemas, names of metrics, the index of rules, the charts' schemas and README files
-	@$(RUN) tests.generate
+generate: setup tools ## Write the generated files: CRDs, JSON Schemas, names of metrics, the index of rules, chart schemas and READMEs
+	@$(RUN) tools.generate
+
+.PHONY: rules
+rules: ## Write only the index of rules; needs Python and nothing else
+	@PYTHONPATH=validator $(PYTHON) -m tools.generate.rule_index
 
 .PHONY: verify
-verify: setup tools ## Fail when a generated file differs from what its source gives
-	@$(RUN) tests.generate --check
+verify: setup tools ## Fail if a generated file differs from its source
+	@$(RUN) tools.generate --check
 
 .PHONY: docs
 docs: setup ## Build the documentation site into build/site
@@ -102,29 +114,42 @@ format: setup ## Format and sort the Python code
 lock: setup ## Resolve the pins of pyproject.toml into requirements.lock, and those of each test image into its own lock
 	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url \
 		--group setup --group validator --group trainer --group cluster --group docs --group test --group lint --output-file requirements.lock
+	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --constraints requirements.lock \
+		--group setup --group cluster --output-file requirements-harness.lock
 	for group in frameworks tensorflow; do \
 		uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: \
-			--python-version 3.13 --group $$group --output-file tests/cluster/images/$$group.lock; \
+			--python-version 3.13 --group $$group --output-file tests/harness/cluster/images/$$group.lock; \
 	done
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: --no-binary deepspeed \
-		--python-version 3.14 --excludes tests/cluster/images/launchers.excludes \
-		--group launchers --output-file tests/cluster/images/launchers.lock
+		--python-version 3.14 --excludes tests/harness/cluster/images/launchers.excludes \
+		--group launchers --output-file tests/harness/cluster/images/launchers.lock
 
 ##@ Set it up
 
-.PHONY: setup
+.PHONY: setup harness
 setup: $(VENV)/.synced ## Install the pinned Python packages into .venv
+harness: $(VENV)/.harness ## Install the packages of the demo and the clusters: 0.4 GB, without PyTorch
 
-$(VENV)/.synced: requirements.lock
+# Installing removes nothing: where `setup` has been made, all of this is there.
+$(VENV)/.harness: requirements-harness.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name it: make PYTHON=python3.12")'
-	@$(PYTHON) -m venv $(VENV) || { echo "on Debian or Ubuntu, as root: apt-get install python3-venv"; exit 1; }
-	@pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[0-9.]*\).*/\1/p' requirements.lock)"
-	uv pip sync --quiet --compile-bytecode --python $(VENV) --require-hashes requirements.lock
+	@[ -x $(VENV)/bin/python ] || $(PYTHON) -m venv $(VENV) || { echo "on Debian or Ubuntu, as root: apt-get install python3-venv"; exit 1; }
+	@pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[0-9.]*\).*/\1/p' $<)"
+	uv pip install --quiet --compile-bytecode --python $(VENV) --require-hashes --requirements $<
+	@touch $@
+
+$(VENV)/.synced: requirements.lock pyproject.toml $(VENV)/.harness
+	uv pip sync --quiet --compile-bytecode --python $(VENV) --require-hashes $<
+	uv pip install --quiet --python $(VENV) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .PHONY: tools
-tools: setup ## Build helm, kubectl and the other tools, once, and link them into build/bin
-	@$(RUN) tests.cluster tools
+tools: harness ## Build Helm, kubectl and the other tools once, and link them into build/bin
+	@$(RUN) tests.harness tools
+
+.PHONY: images
+images: harness ## Build the images that the tests on a cluster load once
+	@$(RUN) tests.harness images
 
 .PHONY: help
 help: ## Show this list

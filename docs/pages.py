@@ -7,9 +7,9 @@ from collections import defaultdict
 
 import mkdocs_gen_files
 
-from validator import registry
-from validator.facts.profiles import Profile, names, profile
-from validator.rule import Rule
+from trainyard.engine import registry
+from trainyard.engine.rule import Rule
+from trainyard.facts.profiles import Profile, load_profile, profile_names
 
 BADGES = {
     "regular": "on by default",
@@ -30,8 +30,8 @@ def rule_page(rule: Rule) -> str:
         body.strip(),
         *_parameters(rule),
         *_site(rule),
-        *_example(rule, "bad", "What it finds"),
-        *_example(rule, "good", "What it leaves alone"),
+        *_example(rule, "bad", "Reported"),
+        *_example(rule, "good", "Not reported"),
         "## Sources\n\n" + "\n".join(f"- {source}" for source in rule.sources),
     ]
     return "\n\n".join(part for part in facts if part) + "\n"
@@ -49,12 +49,12 @@ def _site(rule: Rule) -> list[str]:
     """The site that the examples of a rule are compared with, for those that need one."""
     if not rule.of_site:
         return []
-    text = (registry.folder() / "site" / "onprem.site.yaml").read_text(encoding="utf-8")
+    text = (registry.folder() / "site" / "cases" / "onprem.site.yaml").read_text(encoding="utf-8")
     return ["## The site of these examples", f"```yaml\n{text.rstrip()}\n```"]
 
 
 def _example(rule: Rule, part: str, title: str) -> list[str]:
-    path = registry.folder() / rule.module.split(".")[-2] / f"{rule.name.replace('-', '_')}.{part}.yaml"
+    path = registry.folder() / rule.module.split(".")[-2] / "cases" / f"{rule.name.replace('-', '_')}.{part}.yaml"
     if not path.exists():
         return []
     return [f"## {title}", f"```yaml\n{path.read_text(encoding='utf-8').rstrip()}\n```"]
@@ -107,5 +107,6 @@ INTRODUCTION = (
     "needs."
 )
 write(
-    "validator/profiles.md", "\n\n".join((INTRODUCTION, *(profile_section(profile(name)) for name in names()))) + "\n"
+    "validator/profiles.md",
+    "\n\n".join((INTRODUCTION, *(profile_section(load_profile(name)) for name in profile_names()))) + "\n",
 )

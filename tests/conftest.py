@@ -1,4 +1,4 @@
-"""How hypothesis searches here: the same examples in every run, and no deadline that a busy machine could miss."""
+"""Hypothesis profile: the same examples in every run, and no deadline that a busy machine could miss."""
 
 from __future__ import annotations
 

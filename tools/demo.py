@@ -1,4 +1,4 @@
-"""`make demo`: a cluster, the platform, one run that trains on two nodes over a second network, and is resumed."""
+"""`make demo`: create a cluster, install the platform, train on two nodes over a second network, and resume the run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tests.cluster import api, lifecycle, progress, rails, tools
-from tests.cluster.cluster import DEFAULT_NAME, Cluster
-from tests.cluster.command import exit_status
-from tests.cluster.engine import Engine
-from tests.jobs import checkpoint, namespace, networks, operator, platform
-from tests.jobs.helm import Helm, Settings
-from tests.jobs.run import Run
+from tests.harness.cluster import api, lifecycle, progress, rails, tools
+from tests.harness.cluster.cluster import DEFAULT_NAME, Cluster
+from tests.harness.cluster.command import exit_status
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import checkpoint, namespace, networks, operator, platform
+from tests.harness.jobs.helm import Helm, Settings
+from tests.harness.jobs.run import Run
 
 NAMESPACE = "demo"
 RELEASE = "digits"
@@ -54,7 +54,7 @@ def prepare(cluster: Cluster, engine: Engine, rail: str) -> None:
     command = f"helm install {platform.RELEASE} charts/{platform.CHART}"
     show(f"{command} --namespace {platform.NAMESPACE} --create-namespace --wait -f {shown(platform.SITE)}")
     settings = {**platform.images(cluster, engine), "networks.networks[0].master": rail}
-    with progress.step("waiting for the operator and, on every node, for Multus"):
+    with progress.step("waiting for the operator, and for Multus on every node"):
         # On a cluster of an earlier demo the operator is a release of its own.
         Helm(cluster.kubeconfig).uninstall(operator.RELEASE, namespace=operator.NAMESPACE)
         platform.install(cluster, settings=settings, options=["--take-ownership"])
@@ -82,21 +82,21 @@ def train(run: Run, settings: Settings, values: list[Path]) -> None:
 
 
 def prove(run: Run, sent: int) -> None:
-    """Say which addresses the pods had on the second network, and how much passed between the nodes on it."""
+    """Print the addresses of the pods on the second network, and the traffic between the nodes."""
     given = networks.addresses(api.connect(run.cluster.kubeconfig), run.namespace, run.selector)
-    placed = ", ".join(f"{address} of {pod}" for pod, address in sorted(given.items())) or "of no pod"
-    output.print(f"net1 was {placed}; {sent / 2**20:.1f} MiB went over it from node to node")
+    placed = ", ".join(f"{pod} {address}" for pod, address in sorted(given.items())) or "no pod"
+    output.print(f"net1: {placed}; {sent / 2**20:.1f} MiB sent between the nodes")
 
 
 def demo(cluster: Cluster, values: list[Path]) -> None:
     """Run the whole demo."""
-    say("1. A kind cluster: 1 control plane, 2 workers, and a second network between them")
+    say("1. Create a kind cluster: 1 control plane, 2 workers, and a second network between them")
     engine = lifecycle.up(cluster)
     rail = rails.add(cluster, engine)
-    say("2. The platform, from charts/training-platform: the training operator, Multus, and a network for pods")
+    say("2. Install the platform (charts/training-platform): the training operator, Multus, and a network for pods")
     prepare(cluster, engine, rail)
     run = Run(cluster, engine, NAMESPACE, RELEASE)
-    say("3. A training run on two nodes, from charts/training-job: it trains over the second network")
+    say("3. Train on two nodes over the second network (charts/training-job)")
     namespace.delete(cluster.kubeconfig, NAMESPACE)
     namespace.create(cluster.kubeconfig, NAMESPACE)
     before = rails.sent(cluster, engine, rail)
@@ -105,9 +105,9 @@ def demo(cluster: Cluster, values: list[Path]) -> None:
     if values:
         _finish(run)
         return
-    say("4. The checkpoint, read by a third pod from the shared volume")
+    say("4. Read the checkpoint from the shared volume, in a third pod")
     output.print(checkpoint.read(cluster.kubeconfig, NAMESPACE, run.claim, run.image()))
-    say(f"5. The same release again, up to epoch {MORE_EPOCHS}: it resumes where the first run ended")
+    say(f"5. Install the same release again, up to epoch {MORE_EPOCHS}: it resumes from the last checkpoint")
     show(f"helm uninstall {run.release} --namespace {run.namespace}")
     run.uninstall()
     train(run, {"train.args": ["--epochs", str(MORE_EPOCHS), "--checkpoint-dir", "/checkpoints"]}, [RUN_VALUES])
@@ -117,7 +117,7 @@ def demo(cluster: Cluster, values: list[Path]) -> None:
 def _finish(run: Run) -> None:
     show(f"helm uninstall {run.release} --namespace {run.namespace}")
     run.uninstall()
-    output.print("No pod, Service or ConfigMap of the run is left; its checkpoints are.")
+    output.print("The pods, Services and ConfigMaps of the run are gone; its checkpoints stay.")
     tools.link(COMMANDS, ("helm", "kubectl"))
     say("Try it yourself")
     for command in (
@@ -136,10 +136,10 @@ def _claim_exists(run: Run) -> bool:
 def command(
     name: Annotated[str, typer.Option(help="The cluster's name.")] = DEFAULT_NAME,
     values: Annotated[
-        list[Path] | None, typer.Option(exists=True, dir_okay=False, help="Values file for the run; may be repeated.")
+        list[Path] | None, typer.Option(exists=True, dir_okay=False, help="Values file for the run. Repeatable.")
     ] = None,
 ) -> None:
-    """Train on a real cluster: kind, the platform of a site, one release for one run."""
+    """Train on a real kind cluster, with the platform of a site and one release per run."""
     demo(Cluster(name), values or [])
 
 

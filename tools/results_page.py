@@ -1,4 +1,4 @@
-"""What was measured, onto a page of the documentation, with where it was measured."""
+"""Measurements on a page of the documentation, with the date and the machine."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests import markdown
+from tools import markdown
 
 
-def where(*versions: str, command: str) -> str:
-    """The day, the machine, the versions of what was measured, and the command that did it."""
+def environment(*versions: str, command: str) -> str:
+    """Return the date, the machine, the measured versions, and the command that measures."""
     described = Path("/proc/cpuinfo").read_text().splitlines()
     names = [line.split(":")[1].strip() for line in described if line.startswith("model name")]
     machine = f"{len(os.sched_getaffinity(0))} processors ({names[0] if names else platform.machine()})"
@@ -22,4 +22,4 @@ def where(*versions: str, command: str) -> str:
 
 def write(page: Path, lines: Iterable[str]) -> None:
     """Replace the table of a page."""
-    page.write_text(markdown.filled(page.read_text(), "table", lines))
+    page.write_text(markdown.replace_section(page.read_text(), "table", lines))

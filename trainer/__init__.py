@@ -1,1 +1,1 @@
-"""The reference trainer: the program that runs in the pods of a training job."""
+"""The reference trainer, which runs in the pods of a training job."""

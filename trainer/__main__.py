@@ -1,4 +1,6 @@
-"""`python -m trainer` and `torchrun … -m trainer`."""
+"""The command line: `python -m trainer`, or `torchrun … -m trainer`."""
+
+from __future__ import annotations
 
 import os
 import sys
@@ -7,33 +9,37 @@ from collections.abc import Callable, Sequence
 from trainer.config import parse_flags
 from trainer.errors import TrainerError
 from trainer.runtime.launch import Launch
-from trainer.runtime.log import report
+from trainer.runtime.log import report_error
 from trainer.runtime.signals import Termination
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Returns the exit status: 0 trained, 1 the run failed, 2 a field or launch variable is wrong, 143 told to stop."""
+    """Runs the trainer.
+
+    Returns:
+        The exit status: 0 trained, 1 the run failed, 2 a field or launch variable is wrong, 143 stopped by SIGTERM.
+    """
     termination = Termination()
     try:
         config = parse_flags(arguments)
         launch = Launch.from_environment(os.environ)
         config.check_world_size(launch.size)
-        # Imported late: torch takes seconds, in which a wrong flag would go unanswered and SIGTERM unheard.
-        from trainer.loop import run
+        # Imported late: importing torch takes seconds, which would delay errors about flags and a reaction to SIGTERM.
+        from trainer.run import run
 
         if not (launch.launched and config.in_place_restarts and sys.platform == "linux"):
             return run(config, launch, termination)
-        from trainer.parallel import strategy_of
-        from trainer.runtime.guard import guarded
+        from trainer.parallel import strategy_class
+        from trainer.runtime.supervisor import supervise
 
-        strategy_of(config)
+        strategy_class(config)
 
-        def live(launch: Launch, have_met: Callable[[str], None]) -> int:
-            return run(config, launch, Termination(), have_met)
+        def run_rank(launch: Launch, on_rendezvous: Callable[[str], None]) -> int:
+            return run(config, launch, Termination(), on_rendezvous)
 
-        return guarded(launch, config.in_place_restarts, termination, live)
+        return supervise(launch, config.in_place_restarts, termination, run_rank)
     except TrainerError as error:
-        report(error)
+        report_error(error)
         return error.exit_code
 
 
@@ -43,6 +49,6 @@ if __name__ == "__main__":
     except Exception:
         status = 1
         sys.excepthook(*sys.exc_info())
-    # DDP keeps gloo's threads even after the process group is destroyed, and one that lets go of a tensor while the
-    # interpreter shuts down aborts the process: https://github.com/pytorch/pytorch/issues/190489
+    # DDP's gloo threads outlive the process group. If one of them frees a tensor while the interpreter shuts down, the
+    # process aborts: https://github.com/pytorch/pytorch/issues/190489
     os._exit(status)

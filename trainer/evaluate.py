@@ -1,67 +1,67 @@
-"""`python -m trainer.evaluate DIR`: verifies the newest checkpoint in DIR and evaluates its weights afresh.
+"""`python -m trainer.evaluate DIR`: verifies the newest checkpoint in DIR and evaluates its weights.
 
-Needs no process group and writes nothing, so any pod that mounts the volume, even read-only, can run it, whatever ranks
-and strategy the checkpoint was saved with.
+Needs no process group and writes nothing. Any pod that mounts the volume, even read-only, can run it, regardless of the
+ranks and the strategy that saved the checkpoint.
 """
+
+from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-import torch
-
-from trainer.checkpoint.catalogue import newest_in
+from trainer.checkpoint.catalog import require_newest_valid
 from trainer.checkpoint.tensors import read_model
 from trainer.config import TrainerConfig
 from trainer.data import load_data
-from trainer.data.batch import Samples
 from trainer.errors import CheckpointError
-from trainer.metrics.accuracy import count_correct
-from trainer.models import Model, build_model
-from trainer.standalone import answer
+from trainer.metrics.accuracy import accuracy
+from trainer.models import build_model
+from trainer.standalone import run_standalone
+
+DESCRIPTION = (
+    "Verify the newest checkpoint in DIR and evaluate its weights on the test data. The command needs no process group "
+    "and writes nothing: any pod that mounts the volume can run it, even read-only, for any strategy and world size."
+)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Returns the exit status: 0 with one line about the checkpoint, 1 when there is none that is valid."""
-    parser = argparse.ArgumentParser(prog="python -m trainer.evaluate", description=__doc__)
+    """Runs the command.
+
+    Returns:
+        The exit status: 0 with one line about the checkpoint, 1 if no checkpoint is valid.
+    """
+    parser = argparse.ArgumentParser(prog="python -m trainer.evaluate", description=DESCRIPTION)
     parser.add_argument("directory", metavar="DIR", type=Path, help="the run's --checkpoint-dir")
     given = parser.parse_args(arguments)
-    return answer(lambda: evaluate(given.directory))
+    return run_standalone(lambda: evaluate(given.directory))
 
 
 def evaluate(directory: Path) -> str:
-    """The line that describes the newest valid checkpoint in `directory`: its accuracy is computed, not read.
+    """Computes the accuracy of the newest valid checkpoint in `directory`.
+
+    Returns:
+        One line that describes the checkpoint.
 
     Raises:
-        CheckpointError: No checkpoint in `directory` is valid, or its data are not there.
+        CheckpointError: No checkpoint in `directory` is valid, or its training data are not available.
     """
-    path, state = newest_in(directory)
+    path, state = require_newest_valid(directory)
     config = TrainerConfig.from_json(state.config)
     data = load_data(config)
     if data.fingerprint != state.fingerprint:
         raise CheckpointError(
-            f"checkpoint {path} was trained on other data ({state.fingerprint}) than are in {config.data_dir} now "
-            f"({data.fingerprint}): mount those that it was trained on there"
+            f"checkpoint {path} was trained on other data ({state.fingerprint}) than {config.data_dir} contains now "
+            f"({data.fingerprint}): mount the original data there"
         )
     model = build_model(config, shape=data.shape, classes=data.classes)
     model.load_state_dict(read_model(path))
     parameters = sum(parameter.numel() for parameter in model.parameters())
     return (
-        f"checkpoint: epoch={state.progress.epoch} step={state.progress.step} "
-        f"test_accuracy={_accuracy(model, data.test, config.batch_size):.4f} parameters={parameters} path={path}"
+        f"checkpoint: epoch={state.train_state.epoch} step={state.train_state.step} "
+        f"test_accuracy={accuracy(model, data.test, config.batch_size):.4f} parameters={parameters} path={path}"
     )
-
-
-@torch.inference_mode()
-def _accuracy(model: Model, samples: Samples, batch_size: int) -> float:
-    model.eval()
-    correct = 0.0
-    for start in range(0, len(samples), batch_size):
-        batch = samples.take(np.arange(start, min(start + batch_size, len(samples))))
-        correct += count_correct(model(batch.inputs), batch.targets)
-    return correct / len(samples)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""A run: joins its peers, says in what surroundings, trains."""
+"""One run: joins the process group, logs the environment and trains."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,42 +13,53 @@ from trainer.runtime import flight_recorder
 from trainer.runtime.distributed import World, process_group
 from trainer.runtime.launch import Launch
 from trainer.runtime.log import log
-from trainer.runtime.signals import STATUS, Termination
+from trainer.runtime.signals import SIGTERM_STATUS, Termination
 from trainer.runtime.transport import describe_transport, watch_nccl
-from trainer.training import Training
+from trainer.trainer import Trainer
 
 
 def run(
-    config: TrainerConfig, launch: Launch, termination: Termination, have_met: Callable[[str], None] = lambda _: None
+    config: TrainerConfig,
+    launch: Launch,
+    termination: Termination,
+    on_rendezvous: Callable[[str], None] = lambda _: None,
 ) -> int:
-    """Trains with the other ranks of `launch`. Every rank calls it. Returns the exit status.
+    """Trains together with the other ranks of `launch`. Collective.
 
-    `have_met` is told the name of their meeting.
+    Args:
+        config: The configuration of the run.
+        launch: This process's place in the launch.
+        termination: The SIGTERM handler.
+        on_rendezvous: Called with the rendezvous ID once all ranks have joined.
+
+    Returns:
+        The exit status.
 
     Raises:
-        TrainerError: A field does not suit this machine, or what `train` raises.
+        TrainerError: A field does not suit this machine, or `train` raised it.
     """
     if config.metrics_port and launch.local_rank == 0:
-        # Before the ranks meet: a run that never gets so far is one to be seen.
-        exporter.serve(config.metrics_port)
+        # Before the rendezvous, so that a run that is stuck there is visible to Prometheus.
+        exporter.serve_metrics(config.metrics_port)
     if config.dump_dir and torch.cuda.is_available():
-        flight_recorder.arm(Path(config.dump_dir))
+        flight_recorder.enable(Path(config.dump_dir))
     nccl_log = watch_nccl() if torch.cuda.is_available() else None
     with process_group(launch, config.timeout_seconds) as world:
-        have_met(world.meeting)
+        on_rendezvous(world.rendezvous_id)
         log(_environment_line(world, describe_transport(world, nccl_log)))
         return train(config, world, termination)
 
 
 def train(config: TrainerConfig, world: World, termination: Termination | None = None) -> int:
-    """Trains to the end, resuming where the newest checkpoint ends. Every rank calls it.
+    """Trains to the end, resuming from the newest checkpoint. Collective.
 
-    Returns 0 at the end, and 143 when a rank was told to stop and all have saved.
+    Returns:
+        0 at the end, 143 after SIGTERM on any rank, once all ranks have saved.
 
     Raises:
         TrainerError: A checkpoint cannot be written or resumed from, or the loss is not finite.
     """
-    return 0 if Training(config, world, termination).run() else STATUS
+    return 0 if Trainer(config, world, termination).run() else SIGTERM_STATUS
 
 
 def _environment_line(world: World, transport: str) -> str:

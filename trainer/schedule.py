@@ -1,16 +1,18 @@
-"""The learning rate of each step.
+"""The learning rate schedule.
 
-A function of the step alone: there is nothing to save, and nothing that a changed number of ranks could disturb. The
-global batch stays the same when ranks come or go, and so does the learning rate.
+The learning rate depends on the step alone. The schedule has no state to save, and a change of the world size does not
+affect it, because the global batch size stays the same.
 """
+
+from __future__ import annotations
 
 import math
 
 from trainer.config import OptimizationConfig
 
 
-def learning_rate(config: OptimizationConfig, step: int, steps: int) -> float:
-    """Of step `step` of `steps`, the first being 1."""
+def learning_rate_at(config: OptimizationConfig, step: int, steps: int) -> float:
+    """Returns the learning rate of step `step` of `steps`, counted from 1."""
     if step <= config.warmup_steps:
         return config.learning_rate * step / config.warmup_steps
     if config.schedule == "constant":

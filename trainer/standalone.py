@@ -1,18 +1,24 @@
-"""A command that is no rank of a run: it says one line, or why it cannot."""
+"""Commands that run outside of a process group."""
+
+from __future__ import annotations
 
 import os
 from collections.abc import Callable
 
 from trainer.errors import TrainerError
-from trainer.runtime.log import log, report
+from trainer.runtime.log import log, report_error
 
 
-def answer(say: Callable[[], str]) -> int:
-    """Prints what `say` returns, and returns the exit status: 0, or that of the error that it raises."""
-    os.environ.pop("RANK", None)  # in a pod of a run it is set, and only rank 0 would be heard
+def run_standalone(command: Callable[[], str]) -> int:
+    """Prints the line that `command` returns, or its error.
+
+    Returns:
+        The exit status: 0, or that of the error.
+    """
+    os.environ.pop("RANK", None)  # set in the pods of a run, where only rank 0 logs
     try:
-        log(say())
+        log(command())
     except TrainerError as error:
-        report(error)
+        report_error(error)
         return error.exit_code
     return 0

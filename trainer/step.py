@@ -1,4 +1,6 @@
-"""One step of the optimizer, on one rank."""
+"""One optimizer step on one rank."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,14 +13,20 @@ from trainer.data.sampler import Step
 from trainer.metrics.accuracy import sample_losses
 from trainer.parallel import Strategy
 from trainer.runtime.stopwatch import Stopwatch
-from trainer.schedule import learning_rate
+from trainer.schedule import learning_rate_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stepper:
-    """`before_update` is called when the gradients are there and nothing has changed yet. `steps` counts all.
+    """Takes optimizer steps and times them as forward, backward, checkpoint and update.
 
-    Parts of the time are counted by `stopwatch`, as forward, backward, checkpoint and update.
+    Attributes:
+        config: Batch sizes and the schedule.
+        strategy: The parallelized model and its optimizer.
+        device: The device of the model.
+        stopwatch: Collects the time of each part.
+        before_update: Called when the gradients are complete and the weights are still unchanged.
+        steps: Steps of the whole run.
     """
 
     config: OptimizationConfig
@@ -28,27 +36,28 @@ class Stepper:
     before_update: Callable[[], None]
     steps: int
 
-    def rate(self, number: int) -> float:
-        """The learning rate of step `number`."""
-        return learning_rate(self.config, number, self.steps)
+    def learning_rate(self, number: int) -> float:
+        """Returns the learning rate of step `number`."""
+        return learning_rate_at(self.config, number, self.steps)
 
-    def take(self, number: int, step: Step, batch: Batch) -> tuple[float, float]:
-        """Step `number` with this rank's part of its batch. Collective.
+    def train_step(self, number: int, step: Step, batch: Batch) -> tuple[float, float]:
+        """Takes step `number` with this rank's part of the batch. Collective.
 
-        Returns the sum of the losses of its samples and the gradients' norm over all ranks.
+        Returns:
+            The summed loss of this rank's samples, and the gradient norm over all ranks.
         """
-        size = self.config.micro_batch_size or step.largest
+        size = self.config.micro_batch_size or step.max_local_size
         loss_sum = torch.zeros((), dtype=torch.float64, device=self.device)
-        # By the largest part: a rank with fewer samples goes on with none, since each backward is of all ranks.
-        for start in range(0, step.largest, size):
+        # Every backward is a collective: a rank with fewer samples continues with empty micro-batches.
+        for start in range(0, step.max_local_size, size):
             part = batch[start : start + size].to(self.device)
             with self.stopwatch.timing("forward", computing=True):
                 loss = sample_losses(self.strategy.forward(part.inputs), part.targets).sum()
             with self.stopwatch.timing("backward", computing=True):
-                self.strategy.backward(loss, step.global_size, last=start + size >= step.largest)
+                self.strategy.backward(loss, step.global_size, last=start + size >= step.max_local_size)
             loss_sum += loss.detach()
         with self.stopwatch.timing("checkpoint"):
             self.before_update()
         with self.stopwatch.timing("update", computing=True):
-            norm = self.strategy.update(self.rate(number))
+            norm = self.strategy.update(self.learning_rate(number))
         return float(loss_sum), norm

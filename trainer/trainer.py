@@ -1,4 +1,6 @@
-"""Training: steps, evaluations and saves, in an order on which all ranks agree."""
+"""The training loop: steps, evaluations and checkpoints in an order that all ranks agree on."""
+
+from __future__ import annotations
 
 import math
 import time
@@ -11,41 +13,41 @@ from trainer.checkpoint.manager import CheckpointManager
 from trainer.config import TrainerConfig
 from trainer.data import load_data
 from trainer.data.batch import Batch
-from trainer.data.loader import load
+from trainer.data.loader import load_batches
 from trainer.data.sampler import GlobalSampler, Step
 from trainer.errors import TrainerError
-from trainer.evaluation import accuracy
-from trainer.metrics import sinks_of
-from trainer.metrics.figures import EpochFigures, Start, StepFigures
+from trainer.metrics import build_sinks
+from trainer.metrics.accuracy import distributed_accuracy
+from trainer.metrics.base import EpochMetrics, RunStart, StepMetrics
 from trainer.models import build_model
-from trainer.parallel import birthplace, spread
-from trainer.progress import Progress
-from trainer.runtime.boundary import Boundary, Report, total_loss
+from trainer.parallel import init_device, parallelize
 from trainer.runtime.distributed import World
 from trainer.runtime.log import log
 from trainer.runtime.signals import Termination
+from trainer.runtime.step_sync import StepReport, StepSync, total_loss
 from trainer.runtime.stopwatch import Stopwatch
-from trainer.runtime.timeouts import shorten
+from trainer.runtime.timeouts import set_collective_timeout
 from trainer.runtime.watchdog import Watchdog
 from trainer.step import Stepper
+from trainer.train_state import TrainState
 
 
-class Training:
-    """One rank's part of a run. Its methods are collectives."""
+class Trainer:
+    """One rank of a run. All methods are collectives."""
 
     def __init__(self, config: TrainerConfig, world: World, termination: Termination | None) -> None:
         self._config = config
         self._termination = termination
-        self._leads = world.rank == 0
+        self._is_rank_zero = world.rank == 0
         self._data = load_data(config)
         torch.manual_seed(config.seed)
-        with birthplace(world):
+        with init_device(world):
             model = build_model(config, shape=self._data.shape, classes=self._data.classes)
         flops = model.flops_per_sample()
-        self._strategy = spread(model, config, world)
-        # Groups that libraries make have limits of their own.
-        shorten(config.timeout_seconds, self._strategy.groups)
-        share = self._strategy.share
+        self._strategy = parallelize(model, config, world)
+        # Process groups made by libraries have their own timeouts.
+        set_collective_timeout(config.timeout_seconds, self._strategy.groups)
+        share = self._strategy.data_shard
         self._sampler = GlobalSampler(
             num_samples=len(self._data.training),
             batch_size=config.batch_size,
@@ -53,37 +55,40 @@ class Training:
             rank=share.rank,
             world_size=share.size,
         )
-        self._boundary = Boundary(world)
+        self._step_sync = StepSync(world)
         self._stopwatch = Stopwatch(world.device)
         self._checkpoints = CheckpointManager(config, world, self._strategy, self._data.fingerprint)
-        self._progress = Progress()
+        self._train_state = TrainState()
         steps = config.epochs * -(-len(self._data.training) // config.batch_size)
         self._stepper = Stepper(
             config=config,
             strategy=self._strategy,
             device=world.device,
             stopwatch=self._stopwatch,
-            before_update=self._checkpoints.before_update,
+            before_update=self._checkpoints.wait_for_staging,
             steps=min(steps, config.steps or steps),
         )
-        self._sinks = sinks_of(config, world, flops_per_sample=flops, saves=self._checkpoints.figures)
+        self._sinks = build_sinks(config, world, flops_per_sample=flops, saves=self._checkpoints.metrics)
         self._watchdog = Watchdog(config, world)
 
     def run(self) -> bool:
-        """Trains to the end, from where the newest checkpoint ends. False when a rank was told to stop: all have saved.
+        """Trains to the end, resuming from the newest checkpoint.
+
+        Returns:
+            True at the end; false after SIGTERM on any rank, once all ranks have saved.
 
         Raises:
             TrainerError: A checkpoint cannot be resumed from, the loss is not finite, or the last save failed.
         """
-        self._progress = self._checkpoints.resume() or self._progress
+        self._train_state = self._checkpoints.resume() or self._train_state
         if self._is_done():
-            log(f"nothing to train: checkpoint is at epoch {self._progress.epoch} of {self._config.epochs}")
+            log(f"nothing to train: checkpoint is at epoch {self._train_state.epoch} of {self._config.epochs}")
             return True
         if self._termination:
             self._termination.defer(self._config.grace_seconds)
         self._saved_at = self._stepped_at = time.monotonic()
-        self._first_step = self._progress.step + 1
-        self._sinks.started(self._start())
+        self._first_step = self._train_state.step + 1
+        self._sinks.on_start(self._start())
         try:
             with self._watchdog:
                 finished = self._train()
@@ -96,56 +101,56 @@ class Training:
     def _train(self) -> bool:
         while not self._is_done():
             if not self._train_epoch():
-                self._progress = replace(self._progress, emergency_saves=self._progress.emergency_saves + 1)
-                with self._watchdog.patience():
-                    self._checkpoints.save(self._progress)
+                self._train_state = replace(self._train_state, emergency_saves=self._train_state.emergency_saves + 1)
+                with self._watchdog.extended_limit():
+                    self._checkpoints.save(self._train_state)
                     self._checkpoints.wait(required=True)
-                log(f"stopped by SIGTERM: step={self._progress.step} is saved")
+                log(f"stopped by SIGTERM: step={self._train_state.step} is saved")
                 return False
-        with self._watchdog.patience():
+        with self._watchdog.extended_limit():
             self._checkpoints.wait(required=True)
         log(
-            f"finished: epochs={self._progress.epoch} loss={self._progress.loss:.4f} "
-            f"test_accuracy={self._progress.test_accuracy:.4f}"
+            f"finished: epochs={self._train_state.epoch} loss={self._train_state.loss:.4f} "
+            f"test_accuracy={self._train_state.test_accuracy:.4f}"
         )
         return True
 
     def _is_done(self) -> bool:
         limit = self._config.steps
-        return self._progress.epoch >= self._config.epochs or 0 < limit <= self._progress.step
+        return self._train_state.epoch >= self._config.epochs or 0 < limit <= self._train_state.step
 
-    def _start(self) -> Start:
-        return Start(
-            progress=self._progress,
+    def _start(self) -> RunStart:
+        return RunStart(
+            train_state=self._train_state,
             epochs=self._config.epochs,
             steps=self._stepper.steps,
         )
 
     def _train_epoch(self) -> bool:
-        """The rest of the epoch that is under way, or of the run; false when told to stop."""
-        begun, first = time.perf_counter(), self._progress.position
+        """Trains the rest of the current epoch or run; returns false after SIGTERM."""
+        begun, first = time.perf_counter(), self._train_state.position
         for step, batch in self._steps():
-            if not self._take(step, batch):
+            if not self._train_step(step, batch):
                 return False
             if self._is_done():
                 break
         seconds = time.perf_counter() - begun
-        with self._watchdog.patience():
-            measured = accuracy(
-                self._strategy, self._data.test, self._config.batch_size, self._boundary, self._is_told_to_stop
+        with self._watchdog.extended_limit():
+            measured = distributed_accuracy(
+                self._strategy, self._data.test, self._config.batch_size, self._step_sync, self._is_told_to_stop
             )
         if measured is None:
             return False
-        self._finish_epoch(measured, seconds, self._progress.position - first)
+        self._finish_epoch(measured, seconds, self._train_state.position - first)
         self._save()
         return True
 
     def _steps(self) -> Iterator[tuple[Step, Batch]]:
-        """None where the run was stopped between the last step of an epoch and the end of its evaluation."""
-        if self._progress.position == self._end_of_epoch():
+        """Yields the remaining steps of the epoch; none if the run was stopped after the epoch's last step."""
+        if self._train_state.position == self._end_of_epoch():
             return
-        steps = self._sampler.rest_of_epoch(self._progress.position)
-        batches = load(self._data.training, steps, self._config.loader_workers)
+        steps = self._sampler.rest_of_epoch(self._train_state.position)
+        batches = load_batches(self._data.training, steps, self._config.loader_workers)
         while True:
             with self._stopwatch.timing("data"):
                 found = next(batches, None)
@@ -153,35 +158,35 @@ class Training:
                 return
             yield found
 
-    def _take(self, step: Step, batch: Batch) -> bool:
-        """One step and what the ranks then have to say; false when one of them was told to stop."""
-        number = self._progress.step + 1
-        loss_sum, norm = self._stepper.take(number, step, batch)
+    def _train_step(self, step: Step, batch: Batch) -> bool:
+        """Takes one step and exchanges reports with the other ranks; returns false after SIGTERM on any rank."""
+        number = self._train_state.step + 1
+        loss_sum, norm = self._stepper.train_step(number, step, batch)
         seconds = self._stopwatch.take()
-        mine = Report(
-            loss_sum=loss_sum if self._strategy.share.leads else 0.0,
+        mine = StepReport(
+            loss_sum=loss_sum if self._strategy.data_shard.is_leader else 0.0,
             stop=self._is_told_to_stop(),
-            save=self._leads and self._is_save_due(number),
+            save=self._is_rank_zero and self._is_save_due(number),
             data_seconds=seconds["data"],
             forward_seconds=seconds["forward"],
             backward_seconds=seconds["backward"],
             wait_seconds=self._strategy.waited_seconds,
         )
         with self._stopwatch.timing("exchange"):
-            reports = self._boundary.exchange(mine)
+            reports = self._step_sync.exchange(mine)
         total = total_loss(reports)
         if not math.isfinite(total):
             raise TrainerError(self._not_finite(number, reports))
-        self._progress = replace(
-            self._progress, step=number, position=step.position, loss_sum=self._progress.loss_sum + total
+        self._train_state = replace(
+            self._train_state, step=number, position=step.position, loss_sum=self._train_state.loss_sum + total
         )
         now = time.monotonic()
-        self._sinks.stepped(
-            StepFigures(
-                progress=self._progress,
+        self._sinks.on_step(
+            StepMetrics(
+                train_state=self._train_state,
                 samples=step.global_size,
                 loss=total / step.global_size,
-                learning_rate=self._stepper.rate(number),
+                learning_rate=self._stepper.learning_rate(number),
                 gradient_norm=norm,
                 seconds=now - self._stepped_at,
                 update_seconds=seconds["update"],
@@ -191,12 +196,12 @@ class Training:
             )
         )
         self._stepped_at = now
-        self._watchdog.alive(number)
+        self._watchdog.step_done(number)
         if number == self._first_step:
-            shorten(self._config.step_timeout_seconds, [self._boundary.group, *self._strategy.groups])
+            set_collective_timeout(self._config.step_timeout_seconds, [self._step_sync.group, *self._strategy.groups])
         if any(report.stop for report in reports):
             return False
-        # At the end of an epoch there is a save anyway, once its figures are there.
+        # The end of an epoch saves anyway, with the metrics of the epoch.
         if any(report.save for report in reports) and step.position < self._end_of_epoch():
             self._save()
         return True
@@ -205,38 +210,38 @@ class Training:
         return self._termination is not None and self._termination.requested
 
     def _end_of_epoch(self) -> int:
-        return (self._progress.epoch + 1) * len(self._data.training)
+        return (self._train_state.epoch + 1) * len(self._data.training)
 
     def _is_save_due(self, step: int) -> bool:
         steps, seconds = self._config.checkpoint_steps, self._config.checkpoint_seconds
         return (steps > 0 and step % steps == 0) or 0 < seconds <= time.monotonic() - self._saved_at
 
     def _save(self) -> None:
-        with self._watchdog.patience(), self._stopwatch.timing("checkpoint"):
-            self._checkpoints.save(self._progress)
+        with self._watchdog.extended_limit(), self._stopwatch.timing("checkpoint"):
+            self._checkpoints.save(self._train_state)
         self._saved_at = time.monotonic()
 
-    def _not_finite(self, step: int, reports: list[Report]) -> str:
+    def _not_finite(self, step: int, reports: list[StepReport]) -> str:
         ranks = [str(rank) for rank, report in enumerate(reports) if not math.isfinite(report.loss_sum)]
         return (
             f"the loss of step {step} is not finite on rank {', '.join(ranks)}: write a --learning-rate below "
-            f"{self._config.learning_rate}, or a --clip-norm; the checkpoints are from before"
+            f"{self._config.learning_rate}, or a --clip-norm; checkpoints of earlier steps are intact"
         )
 
     def _finish_epoch(self, test_accuracy: float, seconds: float, samples: int) -> None:
-        epoch, size = self._progress.epoch, len(self._data.training)
-        seen = self._progress.position - epoch * size
-        loss = self._progress.loss_sum / seen
-        figures = EpochFigures(
+        epoch, size = self._train_state.epoch, len(self._data.training)
+        seen = self._train_state.position - epoch * size
+        loss = self._train_state.loss_sum / seen
+        metrics = EpochMetrics(
             epoch=epoch + 1,
-            step=self._progress.step,
+            step=self._train_state.step,
             loss=loss,
             test_accuracy=test_accuracy,
             seconds=seconds,
             samples_per_second=samples / seconds,
         )
-        self._progress = replace(self._progress, loss=loss, test_accuracy=test_accuracy)
+        self._train_state = replace(self._train_state, loss=loss, test_accuracy=test_accuracy)
         if seen == size:
-            self._progress = replace(self._progress, epoch=epoch + 1, loss_sum=0.0)
-        log(figures.line(self._config.epochs))
-        self._sinks.epoch_done(figures)
+            self._train_state = replace(self._train_state, epoch=epoch + 1, loss_sum=0.0)
+        log(metrics.line(self._config.epochs))
+        self._sinks.on_epoch_end(metrics)

@@ -1,1 +1,1 @@
-"""What every chart promises: its objects are valid, its values are checked, both Helms read it alike."""
+"""Tests of the charts: valid objects, checked values, the same result with Helm 3 and Helm 4."""

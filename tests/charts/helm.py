@@ -1,4 +1,4 @@
-"""The charts of the repository, and the pinned Helms that render them."""
+"""The charts of the repository, rendered by the pinned versions of Helm."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 
 import yaml
 
-from tests.cluster import tools
-from tests.generate import chart_files
+from tests.harness.cluster import tools
+from tools.generate import chart_files
 
 ROOT = Path(__file__).parents[2]
 CHARTS = {chart.name: chart for chart in chart_files.charts(ROOT)}
 HELMS = ("helm", "helm4")
 RELEASE = "run-42"
 
-# Each chart with its defaults (None) and with every values file of its ci folder.
+# Each chart with its default values (None) and with every values file of its ci folder.
 SCENARIOS: list[tuple[str, str | None]] = [
     (name, scenario)
     for name, chart in CHARTS.items()
@@ -29,12 +29,12 @@ SCENARIOS: list[tuple[str, str | None]] = [
 
 @functools.cache
 def tool(name: str) -> str:
-    """Path of a pinned tool."""
+    """Return the path of a pinned tool."""
     return str(tools.binary(name))
 
 
 def helm(name: str, *arguments: str | Path, values: Any = None) -> subprocess.CompletedProcess[str]:
-    """Run one of the Helms where no cluster answers, with `values` as one more values file, on stdin."""
+    """Run one of the Helms without a cluster, with `values` as a further values file on stdin."""
     command = [tool(name), *(str(argument) for argument in arguments)]
     if values is not None:
         command += ["--values", "-"]
@@ -51,7 +51,7 @@ def helm(name: str, *arguments: str | Path, values: Any = None) -> subprocess.Co
 def template(
     name: str, chart: Path, *options: str, scenario: str | None = None, values: Any = None
 ) -> subprocess.CompletedProcess[str]:
-    """Render a release called `RELEASE` with a values file of the chart's ci folder and then `values`."""
+    """Render a release named `RELEASE` with a values file of the chart's ci folder and then `values`."""
     files = [] if scenario is None else ["--values", str(chart / "ci" / scenario)]
     version = ["--kube-version", tools.KUBERNETES_VERSION]
     return helm(name, "template", RELEASE, chart, *version, *files, *options, values=values)
@@ -59,20 +59,20 @@ def template(
 
 @functools.cache
 def manifests(name: str, chart: str, scenario: str | None = None) -> str:
-    """The rendered manifests of a scenario as text; fails when Helm refuses it."""
+    """Return the rendered manifests of a scenario; fails when Helm fails."""
     result = template(name, CHARTS[chart], scenario=scenario)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
 
 def objects(text: str) -> list[dict[str, Any]]:
-    """The objects of a stream of YAML documents, those of a List each by itself."""
+    """Return the objects of a YAML stream, with the items of Lists as separate objects."""
     documents = [document for document in yaml.load_all(text, Loader=yaml.CSafeLoader) if document]
     return [found for one in documents for found in (one["items"] if one["kind"] == "List" else [one])]
 
 
 def values_of(chart: Path) -> dict[str, Any]:
-    """The chart's own default values, without those that belong to its parts, or to a chart that it is a part of."""
+    """Return the chart's own default values, without those of its parts, and without those that a parent chart sets."""
     parts = yaml.safe_load((chart / "Chart.yaml").read_text()).get("dependencies", [])
     foreign = {"enabled", *(part.get("alias", part["name"]) for part in parts)}
     values: dict[str, Any] = yaml.safe_load((chart / "values.yaml").read_text())

@@ -1,20 +1,18 @@
-"""kubeconform on schemas that are already on this machine."""
+"""kubeconform with local schemas."""
 
 from __future__ import annotations
 
 import subprocess
 
-from tests.cluster.tools import KUBERNETES_VERSION
-from tests.generate import crd_schemas, kubernetes_schemas
-
-from .helm import ROOT, tool
+from tests.charts.helm import ROOT, tool
+from tests.harness.cluster.tools import KUBERNETES_VERSION
+from tools.generate import crd_schemas, kubernetes_schemas
 
 
 def kubeconform(manifest: str) -> subprocess.CompletedProcess[str]:
-    """Hold the objects of a YAML stream against their schemas; a kind without a schema is an error.
+    """Validate the objects of a YAML stream against their schemas; a kind without a schema is an error.
 
-    Only local schema locations are given, so nothing is fetched: kubeconform has no others than those on its command
-    line.
+    All schema locations are local, so kubeconform downloads nothing: it uses only the locations on its command line.
     """
     locations = (
         kubernetes_schemas.folder() / kubernetes_schemas.FILE_TEMPLATE,

@@ -1,4 +1,4 @@
-"""The fabric profiles: the chart sets what the validator's profile of the same name asks for."""
+"""Fabric profiles: the charts render them, and the validator checks runs against them."""
 
 from __future__ import annotations
 
@@ -8,22 +8,28 @@ import sys
 from typing import Any
 
 import pytest
+import yaml
+import yaml_rs
 
-from validator.facts import profiles
-
-from .helm import CHARTS, HELMS, ROOT, manifests, objects, template
+from tests.charts.helm import CHARTS, HELMS, ROOT, manifests, objects, template
+from trainyard.facts import profiles
 
 CHART = CHARTS["training-job"]
-PROFILES = profiles.names()
-# What a profile cannot know: the site's networks, the machine's topology file.
+PROFILES = profiles.profile_names()
+# As charts/common/templates/fabric/_profile.tpl explains them.
+KEYS = {
+    *("title", "source", "env", "anyValue", "forbidden", "resources", "needs", "capabilities", "annotations"),
+    *("networks", "networksAnnotation", "rails", "mounts", "sidecar", "sidecarVolumes"),
+}
+# Values that no profile can know: the site's networks, the machine's topology file.
 NEEDED: dict[str, dict[str, Any]] = {
     "onprem-roce": {"networks": [{"name": "roce"}]},
     "aks-ib": {"topologyFile": {"configMap": "nvidia-topology"}},
 }
 
 
-def run_of(profile: str) -> dict[str, Any]:
-    """Values of a run of two nodes with 8 GPUs."""
+def values_for(profile: str) -> dict[str, Any]:
+    """Return values of a run on two nodes with 8 GPUs each."""
     return {
         "fabric": {"profile": profile, **NEEDED.get(profile, {})},
         "nodes": 2,
@@ -34,16 +40,31 @@ def run_of(profile: str) -> dict[str, Any]:
 
 
 def lint(profile: str | None, text: str, *options: str) -> str:
-    """What the validator says of values or manifests."""
-    command = [sys.executable, "-m", "validator", "lint", *(("--profile", profile) if profile else ()), *options, "-"]
+    """Return the validator's output for values or manifests."""
+    command = [sys.executable, "-m", "trainyard", "lint", *(("--profile", profile) if profile else ()), *options, "-"]
     return subprocess.run(command, input=text, cwd=ROOT, capture_output=True, text=True, check=False).stdout
 
 
 def container(text: str) -> dict[str, Any]:
-    """The program's container in the Master."""
+    """Return the program's container in the Master."""
     (job,) = (found for found in objects(text) if found["kind"] == "PyTorchJob")
     found: dict[str, Any] = job["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]
     return found
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_profile_holds_what_charts_and_validator_read_and_each_variable_once(profile: str) -> None:
+    text = (profiles.FOLDER / f"{profile}.yaml").read_text()
+    tree = yaml.safe_load(text)
+    env: dict[str, dict[str, str | None]] = tree.get("env", {})
+    variables = [name for level in env.values() for name in level]
+
+    assert tree == yaml_rs.loads(text)
+    assert set(tree) <= KEYS
+    assert set(env) <= {"required", "recommended", "added"}
+    assert len(variables) == len(set(variables))
+    assert set(tree.get("anyValue", [])) <= set(variables)
+    assert set(tree.get("needs", {})) <= {"topologyFile", "interface"}
 
 
 def test_chart_and_validator_have_the_same_profiles() -> None:
@@ -55,13 +76,13 @@ def test_chart_and_validator_have_the_same_profiles() -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_validator_finds_nothing_in_a_run_of_the_profile(profile: str) -> None:
-    values = json.dumps(run_of(profile))
-    rendered = template("helm", CHART, values=run_of(profile))
+    values = json.dumps(values_for(profile))
+    rendered = template("helm", CHART, values=values_for(profile))
     assert rendered.returncode == 0, rendered.stderr
 
     for text in (values, rendered.stdout):
         assert lint(profile, text) == "Nothing found in 1 file.\n"
-        # What is recommended is advice to others; the chart follows it.
+        # Other charts get recommendations as advice; ours follows them.
         assert lint(profile, text, "--pedantic", "--select", "FB") == "Nothing found in 1 file.\n"
 
 
@@ -70,8 +91,8 @@ def test_the_validator_finds_nothing_in_the_scenario(profile: str) -> None:
     assert lint(profile, (CHART / "ci" / f"fabric-{profile}-values.yaml").read_text()) == "Nothing found in 1 file.\n"
 
 
-def test_values_are_judged_by_the_profile_that_they_name_and_by_another_that_is_asked_for() -> None:
-    run = run_of("gke-gib")
+def test_values_are_linted_with_the_profile_that_they_name_or_that_an_option_names() -> None:
+    run = values_for("gke-gib")
     values = json.dumps({**run, "nccl": {"NCCL_NET": "Socket"}})
     assert "FB001 fabric-setting-required" in lint(None, values)
     assert "FB001" not in lint(None, json.dumps(run))
@@ -88,7 +109,7 @@ def test_every_variable_is_set_once(profile: str) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_no_profile_takes_the_node_over(profile: str) -> None:
+def test_no_profile_uses_host_namespaces_or_privileged_containers(profile: str) -> None:
     (job,) = (
         found
         for found in objects(manifests("helm", "training-job", f"fabric-{profile}-values.yaml"))
@@ -102,8 +123,8 @@ def test_no_profile_takes_the_node_over(profile: str) -> None:
 
 
 @pytest.mark.parametrize("name", HELMS)
-def test_null_takes_a_line_of_the_profile_away(name: str) -> None:
-    values = run_of("coreweave-ib")
+def test_null_removes_a_line_of_the_profile(name: str) -> None:
+    values = values_for("coreweave-ib")
     values["fabric"] |= {"env": {"UCX_NET_DEVICES": None}, "resources": {"rdma/ib": None}, "capabilities": []}
 
     result = template(name, CHART, values=values)

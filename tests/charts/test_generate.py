@@ -1,4 +1,4 @@
-"""The generators: what they write is what they check, and a difference is named with what to run."""
+"""The generators: their output passes their check, and a difference is reported with the command that fixes it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import modules
-from tests.cluster.errors import ClusterError
-from tests.generate import crd_schemas
-
-from .helm import ROOT
+from tests.charts.helm import ROOT
+from tests.harness.cluster import modules
+from tests.harness.cluster.errors import ClusterError
+from tools.generate import crd_schemas
 
 
 def generate(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tests.generate", "--root", str(root), *arguments]
+    command = [sys.executable, "-m", "tools.generate", "--root", str(root), *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A copy of what is generated and of its sources, as the generators leave it."""
+    """A copy of the generated files and their sources, up to date."""
     for name in ("charts", "schemas"):
-        shutil.copytree(ROOT / name, tmp_path / name, symlinks=True)
+        shutil.copytree(ROOT / name, tmp_path / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     result = generate(tmp_path)
     assert result.returncode == 0, result.stderr
     return tmp_path
@@ -37,18 +36,18 @@ def test_nothing_differs_after_generating(repository: Path) -> None:
     assert result.returncode == 0, result.stderr
 
 
-def test_a_changed_comment_is_found_in_every_file_that_it_reaches(repository: Path) -> None:
+def test_a_changed_comment_is_reported_for_every_file_that_contains_it(repository: Path) -> None:
     chart = repository / "charts" / "training-job"
     values, schema = chart / "values.yaml", chart / "values.schema.json"
     before = schema.read_text()
     text = values.read_text()
-    values.write_text(text.replace("# -- When a node pulls the image.", "# -- When the image is pulled."))
+    values.write_text(text.replace("# -- Pull policy of the image.", "# -- When the image is pulled."))
     assert values.read_text() != text
 
     result = generate(repository, "--check")
 
     assert result.returncode == 1
-    assert '-          "description": "When a node pulls the image.",' in result.stderr
+    assert '-          "description": "Pull policy of the image.",' in result.stderr
     assert '+          "description": "When the image is pulled.",' in result.stderr
     assert "charts/training-job/README.md" in result.stderr
     assert "make generate" in result.stderr
@@ -60,7 +59,7 @@ def test_a_changed_comment_is_found_in_every_file_that_it_reaches(repository: Pa
     assert generate(repository, "--check", "readme").returncode == 1
 
 
-def test_files_that_are_edited_removed_or_left_over_are_put_right(repository: Path) -> None:
+def test_edited_removed_and_stale_files_are_restored(repository: Path) -> None:
     crds = repository / "charts" / "training-operator" / "files" / "crds"
     edited, removed = crds / "kubeflow.org_pytorchjobs.yaml", crds / "kubeflow.org_tfjobs.yaml"
     left_over = repository / "schemas" / "crds" / "kubeflow.org" / "xdljob_v1.json"
@@ -74,7 +73,7 @@ def test_files_that_are_edited_removed_or_left_over_are_put_right(repository: Pa
     assert checked.returncode == 1
     assert "+    kind: PyTorchJob" in checked.stderr
     assert "kubeflow.org_tfjobs.yaml: is missing" in checked.stderr
-    assert "xdljob_v1.json: has no source any more" in checked.stderr
+    assert "xdljob_v1.json: is not generated any more" in checked.stderr
     assert left_over.exists()
 
     assert generate(repository).returncode == 0
@@ -85,12 +84,12 @@ def test_files_that_are_edited_removed_or_left_over_are_put_right(repository: Pa
 
 def test_a_module_that_no_tool_pins_is_refused_by_name() -> None:
     with pytest.raises(
-        ClusterError, match=r"tests/cluster/tools/helm-docs/go.mod gives no version of example.org/none"
+        ClusterError, match=r"tests/harness/cluster/tools/helm-docs/go.mod does not resolve example.org/none"
     ):
         modules.source("helm-docs", "example.org/none")
 
 
-def test_a_structural_schema_is_closed_except_where_the_server_keeps_what_it_does_not_know() -> None:
+def test_a_structural_schema_forbids_unlisted_properties_except_where_they_are_preserved() -> None:
     structural = {
         "type": "object",
         "description": "prose",

@@ -1,4 +1,4 @@
-"""What the training-job chart hands to torchrun, Accelerate and DeepSpeed is read by these packages themselves."""
+"""The commands and files that the training-job chart gives to torchrun, Accelerate and DeepSpeed, parsed by them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 from torch.distributed.run import config_from_args, get_args_parser
 
-from .helm import CHARTS, objects, template
+from tests.charts.helm import CHARTS, objects, template
 
 CHART = CHARTS["training-job"]
 FOLDER = "/etc/trainyard"
 
 
 def rendered(values: Any, scenario: str | None = None) -> dict[str, dict[str, Any]]:
-    """The objects of a run by kind."""
+    """Return the objects of a run by kind."""
     result = template("helm", CHART, scenario=scenario, values=values)
     assert result.returncode == 0, result.stderr
     return {found["kind"]: found for found in objects(result.stdout)}
 
 
 def operator_variables(spec: dict[str, Any], role: str, index: int) -> dict[str, str]:
-    """What the operator v1.9.3 puts into a pod for torchrun (pkg/controller.v1/pytorch, envvar.go and elastic.go)."""
+    """Return torchrun's variables from the operator v1.9.3 (pkg/controller.v1/pytorch, envvar.go and elastic.go)."""
     replicas, elastic = spec["pytorchReplicaSpecs"], spec.get("elasticPolicy")
     (container,) = replicas[role]["template"]["spec"]["containers"]
     port = container["ports"][0]["containerPort"]
@@ -44,8 +44,8 @@ def operator_variables(spec: dict[str, Any], role: str, index: int) -> dict[str,
     }
 
 
-def launch(monkeypatch: pytest.MonkeyPatch, values: Any, role: str, index: int) -> Any:
-    """What torchrun of a pod understands of its command line and of the operator's variables."""
+def torchrun_config(monkeypatch: pytest.MonkeyPatch, values: Any, role: str, index: int) -> Any:
+    """Return the configuration that torchrun of a pod reads from its command line and the operator's variables."""
     spec = rendered(values)["PyTorchJob"]["spec"]
     for name, value in ({"OMP_NUM_THREADS": "1"} | operator_variables(spec, role, index)).items():
         monkeypatch.setenv(name, value)
@@ -57,44 +57,44 @@ def launch(monkeypatch: pytest.MonkeyPatch, values: Any, role: str, index: int) 
     return config
 
 
-def test_torchrun_meets_at_the_master(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = launch(monkeypatch, {"nodes": 4, "processesPerNode": 2}, "Worker", 2)
+def test_torchrun_s_rendezvous_is_at_the_master(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = torchrun_config(monkeypatch, {"nodes": 4, "processesPerNode": 2}, "Worker", 2)
 
     assert (config.min_nodes, config.max_nodes, config.nproc_per_node) == (4, 4, 2)
     assert (config.rdzv_backend, config.rdzv_endpoint) == ("static", "run-42-master-0:23456")
     assert (config.rdzv_configs["timeout"], int(config.rdzv_configs["rank"])) == ("900", 3)
 
 
-def test_torchrun_meets_at_worker_0(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = launch(monkeypatch, {"nodes": 4, "layout": "worker-only"}, "Worker", 2)
+def test_without_a_master_torchrun_s_rendezvous_is_at_worker_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = torchrun_config(monkeypatch, {"nodes": 4, "layout": "worker-only"}, "Worker", 2)
 
     assert (config.min_nodes, config.max_nodes) == (4, 4)
     assert (config.rdzv_backend, config.rdzv_endpoint, config.run_id) == ("c10d", "run-42-worker-0:23456", "run-42")
 
 
-def test_torchrun_takes_its_bounds_from_the_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_elastic_run_s_torchrun_takes_its_bounds_from_the_operator(monkeypatch: pytest.MonkeyPatch) -> None:
     elastic = {"enabled": True, "minNodes": 2, "maxNodes": 8, "maxRestarts": 5}
-    config = launch(monkeypatch, {"nodes": 4, "processesPerNode": 8, "elastic": elastic}, "Worker", 2)
+    config = torchrun_config(monkeypatch, {"nodes": 4, "processesPerNode": 8, "elastic": elastic}, "Worker", 2)
 
     assert (config.min_nodes, config.max_nodes, config.nproc_per_node, config.max_restarts) == (2, 8, 8, 5)
     assert (config.rdzv_backend, config.rdzv_endpoint, config.run_id) == ("c10d", "run-42-worker-0:23456", "run-42")
     assert config.rdzv_configs.items() >= {"read_timeout": "900", "join_timeout": "900"}.items()
 
 
-def written(values: Any, folder: Path, scenario: str | None = None) -> Path:
-    """The files of the launcher's ConfigMap, in a folder that stands for the mounted one."""
+def write_launcher_files(values: Any, folder: Path, scenario: str | None = None) -> Path:
+    """Write the files of the launcher's ConfigMap to a folder instead of the mounted one."""
     for name, text in rendered(values, scenario)["ConfigMap"]["data"].items():
         (folder / name).write_text(text.replace(FOLDER, str(folder)))
     return folder
 
 
 def accelerate_arguments(values: Any, folder: Path, scenario: str | None = None) -> tuple[Any, Any]:
-    """What `accelerate launch` of pod 1 understands of its command line and file, and its module of launchers."""
+    """Return the arguments that `accelerate launch` of pod 1 reads, and Accelerate's module of launchers."""
     launcher = importlib.import_module("accelerate.commands.launch")
     spec = rendered(values, scenario)["PyTorchJob"]["spec"]
     (container,) = spec["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"]
     words = [
-        word.replace(FOLDER, str(written(values, folder, scenario)))
+        word.replace(FOLDER, str(write_launcher_files(values, folder, scenario)))
         .replace("$(RANK)", "1")
         .replace("$(MASTER_ADDR)", "run-42-first")
         .replace("$(MASTER_PORT)", "23456")
@@ -118,7 +118,7 @@ def test_accelerate_starts_the_processes_with_torchrun(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("config", [{}, {"use_cpu": True}])
-def test_accelerate_starts_them_so_on_cpu_too(tmp_path: Path, config: dict[str, Any]) -> None:
+def test_accelerate_starts_the_processes_with_torchrun_on_cpu_too(tmp_path: Path, config: dict[str, Any]) -> None:
     values = {"launcher": "accelerate", "processesPerNode": 2, "accelerate": {"config": config}}
 
     arguments, _ = accelerate_arguments(values, tmp_path)
@@ -136,7 +136,7 @@ def test_accelerate_starts_deepspeed_in_each_pod(tmp_path: Path) -> None:
     assert arguments.use_deepspeed
     arguments.deepspeed_fields_from_accelerate_config = ""
     command, environment = launcher.prepare_deepspeed_cmd_env(arguments)
-    assert command is None, "Accelerate would reach the other nodes by ssh"
+    assert command is None, "Accelerate would connect to the other nodes by ssh"
     assert arguments.rdzv_endpoint == "run-42-first:23456"
     assert json.loads(Path(environment["ACCELERATE_DEEPSPEED_CONFIG_FILE"]).read_text())["train_batch_size"] == 2
 
@@ -177,7 +177,7 @@ def test_deepspeed_reads_its_configuration(
         "deepspeed": {**sizes, "zeroStage": stage, "offload": offload, "config": {"bf16": {"enabled": True}}},
     }
 
-    config = deepspeed.DeepSpeedConfig(str(written(values, tmp_path) / "deepspeed.json"))
+    config = deepspeed.DeepSpeedConfig(str(write_launcher_files(values, tmp_path) / "deepspeed.json"))
 
     batch = (config.train_batch_size, config.train_micro_batch_size_per_gpu, config.gradient_accumulation_steps)
     assert batch == (192, 2, 3)
@@ -192,16 +192,18 @@ def test_deepspeed_reads_the_configuration_of_a_scenario(monkeypatch: pytest.Mon
     monkeypatch.setattr("deepspeed.comm.get_rank", lambda: 0)
     monkeypatch.setattr("deepspeed.comm.get_world_size", lambda: 16)
 
-    config = deepspeed.DeepSpeedConfig(str(written({}, tmp_path, "deepspeed-zero2-values.yaml") / "deepspeed.json"))
+    config = deepspeed.DeepSpeedConfig(
+        str(write_launcher_files({}, tmp_path, "deepspeed-zero2-values.yaml") / "deepspeed.json")
+    )
 
     assert config.train_batch_size == 512
     assert config.zero_config.reduce_bucket_size == 500_000_000
     assert config.optimizer_params == {"lr": 0.0003, "weight_decay": 0.1}
 
 
-def test_zero_3_of_a_scenario_is_what_deepspeed_knows(tmp_path: Path) -> None:
+def test_deepspeed_knows_all_zero_3_options_of_a_scenario(tmp_path: Path) -> None:
     zero = importlib.import_module("deepspeed.runtime.zero.config")
-    path = written({}, tmp_path, "deepspeed-zero3-values.yaml") / "deepspeed.json"
+    path = write_launcher_files({}, tmp_path, "deepspeed-zero3-values.yaml") / "deepspeed.json"
 
     config = zero.get_zero_config(json.loads(path.read_text()))
 

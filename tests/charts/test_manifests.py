@@ -1,4 +1,4 @@
-"""The objects of every chart are what Kubernetes takes, in every scenario of its ci folder and by both Helms."""
+"""The objects of every chart are valid in every scenario of its ci folder, rendered by Helm 3 and Helm 4."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.tools import KUBERNETES_VERSION
-
-from .helm import CHARTS, HELMS, SCENARIOS, helm, manifests, objects, template
-from .kubeconform import kubeconform
+from tests.charts.helm import CHARTS, HELMS, SCENARIOS, helm, manifests, objects, template
+from tests.charts.kubeconform import kubeconform
+from tests.harness.cluster.tools import KUBERNETES_VERSION
 
 SERVICE = """
 apiVersion: v1
@@ -36,7 +35,7 @@ spec:
 
 @pytest.mark.parametrize("name", HELMS)
 @pytest.mark.parametrize(("chart", "scenario"), SCENARIOS)
-def test_helm_lint_has_nothing_to_say(name: str, chart: str, scenario: str | None) -> None:
+def test_helm_lint_has_no_findings(name: str, chart: str, scenario: str | None) -> None:
     files = [] if scenario is None else ["--values", str(CHARTS[chart] / "ci" / scenario)]
 
     result = helm(name, "lint", "--strict", "--kube-version", KUBERNETES_VERSION, CHARTS[chart], *files)
@@ -45,7 +44,7 @@ def test_helm_lint_has_nothing_to_say(name: str, chart: str, scenario: str | Non
 
 
 @pytest.mark.parametrize(("chart", "scenario"), SCENARIOS)
-def test_kubernetes_would_take_every_object(chart: str, scenario: str | None) -> None:
+def test_every_object_is_valid_by_its_schema(chart: str, scenario: str | None) -> None:
     text = manifests("helm", chart, scenario)
 
     result = kubeconform(text)
@@ -60,7 +59,7 @@ def test_both_helms_render_the_same_objects(chart: str, scenario: str | None) ->
     rendered = [objects(manifests(name, chart, scenario)) for name in HELMS]
     for found in (*rendered[0], *rendered[1]):
         if "stringData" in found:
-            # The preflight draws a key each time.
+            # The preflight generates a new key for each rendering.
             found["stringData"] = sorted(found["stringData"])
 
     def sort_key(found: dict[str, object]) -> str:
@@ -70,7 +69,7 @@ def test_both_helms_render_the_same_objects(chart: str, scenario: str | None) ->
 
 
 @pytest.mark.parametrize("chart", CHARTS)
-def test_every_scenario_begins_with_its_intent(chart: str) -> None:
+def test_every_scenario_begins_with_a_comment_on_its_purpose(chart: str) -> None:
     scenarios = list(CHARTS[chart].glob("ci/*-values.yaml"))
 
     assert scenarios
@@ -79,7 +78,7 @@ def test_every_scenario_begins_with_its_intent(chart: str) -> None:
 
 @pytest.mark.parametrize("name", HELMS)
 @pytest.mark.parametrize("chart", CHARTS)
-def test_the_package_is_complete_and_holds_no_tests(name: str, chart: str, tmp_path: Path) -> None:
+def test_the_package_is_complete_and_has_no_tests(name: str, chart: str, tmp_path: Path) -> None:
     packaged = helm(name, "package", CHARTS[chart], "--destination", tmp_path)
     assert packaged.returncode == 0, packaged.stderr
 
@@ -93,7 +92,7 @@ def test_the_package_is_complete_and_holds_no_tests(name: str, chart: str, tmp_p
 
 
 @pytest.mark.parametrize("manifest", [SERVICE, PYTORCHJOB])
-def test_kubeconform_takes_a_right_object(manifest: str) -> None:
+def test_kubeconform_accepts_a_valid_object(manifest: str) -> None:
     result = kubeconform(manifest)
 
     assert result.returncode == 0, result.stdout + result.stderr
@@ -116,7 +115,7 @@ def test_kubeconform_takes_a_right_object(manifest: str) -> None:
         (PYTORCHJOB, "replicas: 1", "replicas: 1\n      replicas: 2", 'key "replicas" already set'),
     ],
 )
-def test_kubeconform_refuses_a_wrong_object(manifest: str, right: str, wrong: str, message: str) -> None:
+def test_kubeconform_rejects_an_invalid_object(manifest: str, right: str, wrong: str, message: str) -> None:
     assert right in manifest
 
     result = kubeconform(manifest.replace(right, wrong))
@@ -142,7 +141,7 @@ def test_kubeconform_refuses_a_wrong_object(manifest: str, right: str, wrong: st
         ("onprem-roce", "op: InRegexp", "op: Matches", "value must be one of 'In', 'NotIn', 'InRegexp'"),
     ],
 )
-def test_kubeconform_refuses_a_wrong_policy(scenario: str, right: str, wrong: str, message: str) -> None:
+def test_kubeconform_rejects_an_invalid_policy(scenario: str, right: str, wrong: str, message: str) -> None:
     manifest = manifests("helm", "gpu-rdma-policy", f"{scenario}-values.yaml")
     assert right in manifest
 

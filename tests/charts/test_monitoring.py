@@ -1,4 +1,4 @@
-"""The alerts of training-monitoring fire when they should, and alerts and dashboards ask for metrics that there are."""
+"""The alerts of training-monitoring fire when they should; alerts and dashboards query metrics that exist."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ import yaml
 from grafana_foundation_sdk.cog import plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from tests.jobs import dashboards, monitors, prometheus, promql
-
-from .helm import CHARTS, SCENARIOS, objects, template, tool
-from .kubeconform import kubeconform
+from tests.charts.helm import CHARTS, SCENARIOS, objects, template, tool
+from tests.charts.kubeconform import kubeconform
+from tests.harness.jobs import dashboards, monitors, prometheus, promql
 
 CHART = CHARTS["training-monitoring"]
 API = ("--api-versions", "monitoring.coreos.com/v1")
@@ -27,16 +26,16 @@ ALERTS: dict[str, dict[str, str]] = yaml.safe_load((CHART / "files/alerts.yaml")
 CASES = Path(__file__).with_name("alerts")
 
 
-def of_kind(kind: str, scenario: str | None = None) -> Iterator[dict[str, Any]]:
-    """The objects of one kind in a release where the Prometheus operator is."""
+def objects_of_kind(kind: str, scenario: str | None = None) -> Iterator[dict[str, Any]]:
+    """Return the objects of one kind in a release on a cluster with the Prometheus operator."""
     result = template("helm", CHART, *API, scenario=scenario)
     assert result.returncode == 0, result.stderr
     return (found for found in objects(result.stdout) if found["kind"] == kind)
 
 
 def rules(scenario: str | None = None) -> dict[str, Any]:
-    """The file of rules that a release gives Prometheus."""
-    (found,) = of_kind("PrometheusRule", scenario)
+    """Return the rules file that a release gives to Prometheus."""
+    (found,) = objects_of_kind("PrometheusRule", scenario)
     return {"groups": found["spec"]["groups"]}
 
 
@@ -45,12 +44,12 @@ def promtool(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def all_queries() -> list[dashboards.Query]:
-    """Everything that the dashboards ask."""
-    return [query for found in of_kind("ConfigMap") for query in dashboards.queries(dashboards.contents(found))]
+    """Return all queries of the dashboards."""
+    return [query for found in objects_of_kind("ConfigMap") for query in dashboards.queries(dashboards.contents(found))]
 
 
 @pytest.mark.parametrize("scenario", SCENES)
-def test_the_prometheus_operator_would_take_every_object(scenario: str | None) -> None:
+def test_every_object_is_valid_for_the_prometheus_operator(scenario: str | None) -> None:
     result = kubeconform(template("helm", CHART, *API, scenario=scenario).stdout)
 
     assert result.returncode == 0, result.stdout + result.stderr
@@ -58,7 +57,7 @@ def test_the_prometheus_operator_would_take_every_object(scenario: str | None) -
 
 
 @pytest.mark.parametrize("scenario", SCENES)
-def test_prometheus_takes_the_rules(scenario: str | None, tmp_path: Path) -> None:
+def test_prometheus_accepts_the_rules(scenario: str | None, tmp_path: Path) -> None:
     file = tmp_path / "rules.yaml"
     file.write_text(yaml.safe_dump(rules(scenario)))
 
@@ -68,8 +67,8 @@ def test_prometheus_takes_the_rules(scenario: str | None, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("scenario", SCENES)
-def test_prometheus_takes_the_monitors(scenario: str | None, tmp_path: Path) -> None:
-    found = [one for kind in monitors.ENDPOINTS for one in of_kind(kind, scenario)]
+def test_prometheus_accepts_the_configuration_of_the_monitors(scenario: str | None, tmp_path: Path) -> None:
+    found = [one for kind in monitors.ENDPOINTS for one in objects_of_kind(kind, scenario)]
     file = tmp_path / "prometheus.yaml"
     file.write_text(yaml.safe_dump(prometheus.configuration(found)))
     (tmp_path / "rules.yaml").write_text(yaml.safe_dump(rules(scenario)))
@@ -82,7 +81,7 @@ def test_prometheus_takes_the_monitors(scenario: str | None, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("key", ALERTS)
 def test_an_alert_fires_when_it_should_and_only_then(key: str, tmp_path: Path) -> None:
-    """What to do is the same text each time, and is left out of the cases."""
+    """The runbook is the same text each time, and is left out of the cases."""
     given = rules()
     for rule in given["groups"][0]["rules"]:
         del rule["annotations"]["runbook"]
@@ -95,10 +94,10 @@ def test_an_alert_fires_when_it_should_and_only_then(key: str, tmp_path: Path) -
     looks = [test["alert_rule_test"] for test in yaml.safe_load(cases.read_text())["tests"]]
     assert {look["alertname"] for case in looks for look in case} == {ALERTS[key]["alert"]}
     fires = {any(look["exp_alerts"] for look in case) for case in looks}
-    assert fires == {True, False}, "there is to be a case in which it fires, and one in which it does not"
+    assert fires == {True, False}, "an alert needs a case in which it fires, and one in which it does not"
 
 
-def test_there_is_no_case_of_an_alert_that_there_is_not() -> None:
+def test_every_case_is_of_an_existing_alert() -> None:
     assert {file.stem for file in CASES.glob("*.yaml")} == set(ALERTS)
 
 
@@ -109,7 +108,7 @@ def test_every_alert_can_be_set_in_the_values() -> None:
     assert all({"enabled", "for", "severity"} <= set(values[key]) for key in ALERTS)
 
 
-def test_every_metric_of_an_alert_is_one_that_an_exporter_has() -> None:
+def test_every_metric_of_an_alert_has_an_exporter() -> None:
     (group,) = rules()["groups"]
     asked = {rule["alert"]: promql.exporters_of(rule["expr"]) for rule in group["rules"]}
 
@@ -117,7 +116,7 @@ def test_every_metric_of_an_alert_is_one_that_an_exporter_has() -> None:
     assert [(alert, name) for alert, found in asked.items() for name, who in found.items() if not who] == []
 
 
-def test_every_metric_of_a_dashboard_is_one_that_an_exporter_has() -> None:
+def test_every_metric_of_a_dashboard_has_an_exporter() -> None:
     asked = {query: promql.exporters_of(query.expression) for query in all_queries()}
 
     assert {query.dashboard for query in asked} == {"Training run", "Training fleet"}
@@ -132,7 +131,7 @@ def test_every_metric_of_a_dashboard_is_one_that_an_exporter_has() -> None:
         ("histogram_quantile(0.9, rate(controller_runtime_reconcile_time_seconds_bucket[$__rate_interval]))", []),
     ],
 )
-def test_a_metric_that_no_exporter_has_is_found(expression: str, missing: list[str]) -> None:
+def test_a_metric_without_an_exporter_is_reported(expression: str, missing: list[str]) -> None:
     assert [name for name, who in promql.exporters_of(expression).items() if not who] == missing
 
 
@@ -141,30 +140,30 @@ def test_an_expression_that_is_not_promql_is_refused() -> None:
         promql.metrics("sum by (run up)")
 
 
-def test_grafana_knows_every_field_of_the_dashboards() -> None:
-    plugins.register_default_plugins()  # else what is a panel's or a data source's own is not looked at
-    found = [dashboards.contents(config_map) for config_map in of_kind("ConfigMap")]
+def test_grafana_s_model_has_every_field_of_the_dashboards() -> None:
+    plugins.register_default_plugins()  # otherwise the fields of panels and data sources are not checked
+    found = [dashboards.contents(config_map) for config_map in objects_of_kind("ConfigMap")]
 
     assert found
     for dashboard in found:
         known = json.loads(json.dumps(Dashboard.from_json(dashboard), default=lambda part: part.to_json()))
-        assert list(lost(dashboard, known)) == []
+        assert list(missing_paths(dashboard, known)) == []
 
 
-def lost(given: Any, known: Any, path: str = "") -> Iterator[str]:
-    """Places of `given` that are not in `known`."""
+def missing_paths(given: Any, known: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths of `given` that are not in `known`."""
     if isinstance(given, dict) and isinstance(known, dict):
         for key, value in given.items():
-            yield from lost(value, known[key], f"{path}.{key}") if key in known else [f"{path}.{key}"]
+            yield from missing_paths(value, known[key], f"{path}.{key}") if key in known else [f"{path}.{key}"]
     elif isinstance(given, list) and isinstance(known, list) and len(given) == len(known):
         for number, (one, other) in enumerate(zip(given, known, strict=True)):
-            yield from lost(one, other, f"{path}[{number}]")
+            yield from missing_paths(one, other, f"{path}[{number}]")
     elif given != known:
         yield path
 
 
 def test_the_panels_of_a_dashboard_do_not_overlap() -> None:
-    for dashboard in map(dashboards.contents, of_kind("ConfigMap")):
+    for dashboard in map(dashboards.contents, objects_of_kind("ConfigMap")):
         places = [panel["gridPos"] for panel in dashboard["panels"]]
 
         assert all(place["x"] + place["w"] <= 24 for place in places)

@@ -1,4 +1,4 @@
-"""The chart of a site: its parts are the charts of this repository, and a run with its values is right there."""
+"""The platform chart: its parts are the charts of this repository, and its values for runs pass the validator."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import yaml
 
-from .helm import CHARTS, HELMS, manifests, objects, template
-from .test_fabric import PROFILES, container, lint, run_of
+from tests.charts.helm import CHARTS, HELMS, manifests, objects, template
+from tests.charts.test_fabric import PROFILES, container, lint, values_for
 
 CHART = CHARTS["training-platform"]
 PARTS = [part for part in yaml.safe_load((CHART / "Chart.yaml").read_text())["dependencies"] if "alias" in part]
 
 
 def run_values(site: str) -> dict[str, Any]:
-    """What a site says that a run needs."""
+    """Return the values that a platform provides for runs."""
     found = objects(manifests("helm", CHART.name, site))
     (kept,) = (one for one in found if one["metadata"]["name"].endswith("-run-values"))
     values: dict[str, Any] = yaml.safe_load(kept["data"]["run.yaml"])
@@ -24,32 +24,32 @@ def run_values(site: str) -> dict[str, Any]:
 
 
 def merged(first: Any, second: Any) -> Any:
-    """Two values files in Helm's order."""
+    """Merge two values files as Helm does."""
     if isinstance(first, dict) and isinstance(second, dict):
         return first | {key: merged(first.get(key), value) for key, value in second.items()}
     return second
 
 
 def one_queue(profile: str) -> dict[str, Any]:
-    """A site of the profile with one queue."""
+    """Return values of a platform with one queue and this profile."""
     quota = {"flavor": "all", "resources": dict.fromkeys(("cpu", "memory", "nvidia.com/gpu"), 1)}
     queue = {"name": "all", "namespaces": ["vision"], "quotas": [quota]}
-    # RoCE has to have a network, of which it does not matter here which.
+    # RoCE requires a network; which one does not matter here.
     networks = {"networks": [{"name": "rail"}]} if profile == "onprem-roce" else {}
     queues = {"enabled": True, "flavors": [{"name": "all"}], "clusterQueues": [queue]}
     return {"fabric": {"profile": profile, **networks}, "queues": queues}
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: str(part["name"]))
-def test_a_part_has_the_version_of_its_chart(part: dict[str, str]) -> None:
-    """Helm takes a folder of another version for a chart of its own: without the alias, and whatever `enabled` says."""
+def test_the_version_of_a_part_is_that_of_its_chart(part: dict[str, str]) -> None:
+    """Helm treats a folder of another version as an additional chart, without the alias and whatever `enabled` is."""
     assert part["version"] == yaml.safe_load((CHARTS[part["name"]] / "Chart.yaml").read_text())["version"]
     assert (CHART / "charts" / part["name"]).resolve() == CHARTS[part["name"]]
 
 
 @pytest.mark.parametrize("name", HELMS)
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: str(part["alias"]))
-def test_a_part_can_be_left_out(name: str, part: dict[str, str]) -> None:
+def test_a_part_can_be_disabled(name: str, part: dict[str, str]) -> None:
     sources = []
     for enabled in (False, True):
         result = template(name, CHART, values={part["alias"]: {"enabled": enabled}})
@@ -60,7 +60,7 @@ def test_a_part_can_be_left_out(name: str, part: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("name", HELMS)
-def test_monitors_find_a_part_by_the_name_of_its_chart(name: str) -> None:
+def test_all_parts_are_labelled_with_the_names_of_their_charts(name: str) -> None:
     result = template(name, CHART, values={part["alias"]: {"enabled": True} for part in PARTS})
     assert result.returncode == 0, result.stderr
 
@@ -70,13 +70,13 @@ def test_monitors_find_a_part_by_the_name_of_its_chart(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HELMS)
-def test_helm_has_no_warning_of_its_values(name: str) -> None:
+def test_helm_prints_no_warning_about_values(name: str) -> None:
     result = template(name, CHART, scenario="kind-values.yaml")
 
     assert "warning" not in result.stderr
 
 
-def test_there_is_a_site_of_each_profile() -> None:
+def test_every_profile_has_a_scenario() -> None:
     schema = json.loads((CHART / "values.schema.json").read_text())
 
     assert set(schema["properties"]["fabric"]["properties"]["profile"]["enum"]) == {"none", *PROFILES}
@@ -84,8 +84,8 @@ def test_there_is_a_site_of_each_profile() -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_queue_has_quotas_of_all_that_a_run_of_the_profile_asks_for(profile: str) -> None:
-    run = template("helm", CHARTS["training-job"], values=run_of(profile))
+def test_a_queue_covers_all_resources_of_a_run_with_the_profile(profile: str) -> None:
+    run = template("helm", CHARTS["training-job"], values=values_for(profile))
     site = template("helm", CHART, values=one_queue(profile))
     assert site.returncode == 0, site.stderr
 
@@ -96,8 +96,8 @@ def test_a_queue_has_quotas_of_all_that_a_run_of_the_profile_asks_for(profile: s
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_the_validator_finds_nothing_in_a_run_with_the_values_of_the_site(profile: str) -> None:
-    values = merged(run_of(profile), run_values(f"{profile}-values.yaml"))
+def test_the_validator_finds_nothing_in_a_run_with_the_platform_s_values(profile: str) -> None:
+    values = merged(values_for(profile), run_values(f"{profile}-values.yaml"))
     rendered = template("helm", CHARTS["training-job"], values=values)
     assert rendered.returncode == 0, rendered.stderr
 
@@ -107,11 +107,11 @@ def test_the_validator_finds_nothing_in_a_run_with_the_values_of_the_site(profil
 
 @pytest.mark.parametrize("name", HELMS)
 @pytest.mark.parametrize("operator", ["gpu-operator", "network-operator"])
-def test_an_operator_of_nvidia_that_is_not_in_its_place_is_asked_for(name: str, operator: str) -> None:
+def test_a_missing_operator_of_nvidia_is_an_error_with_the_command_that_pulls_it(name: str, operator: str) -> None:
     values = {operator: {"enabled": True}, "gpu": {"namespace": "default"}, "network": {"namespace": "default"}}
 
     result = template(name, CHARTS["gpu-rdma-policy"], values=values)
 
     assert result.returncode != 0
-    assert f"{operator}.enabled: NVIDIA's chart is not there yet" in result.stderr
+    assert f"{operator}.enabled: charts/ contains only a placeholder for NVIDIA's chart" in result.stderr
     assert f"helm pull nvidia/{operator} --version " in result.stderr

@@ -1,4 +1,4 @@
-"""The program that measures the network, with nodes on this machine: what it prints, when it fails, whom it misses."""
+"""The preflight program with simulated nodes on this machine: its output, its failures, and missing nodes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ import pytest
 import roll_call
 import transports
 
-from tests.trainer.launch import ENVIRONMENT, TIMEOUT_SECONDS
-from tests.trainer.ports import free_port
-
-from .helm import CHARTS
+from tests.charts.helm import CHARTS
+from tests.harness.trainer.launch import ENVIRONMENT, TIMEOUT_SECONDS
+from tests.harness.trainer.ports import free_port
 
 PROGRAM = CHARTS["training-job"] / "files" / "preflight" / "preflight.py"
 LOG_LINE = "gpu-node-7:4121:4177 [0] NCCL INFO "
 
 
 def run(nodes: int, *options: str, processes: int = 1) -> list[subprocess.CompletedProcess[str]]:
-    """The program on each of the nodes, started as in its pod, with gloo."""
+    """Run the program once for each node, started as in its pod, with gloo."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}", str(PROGRAM)]
     shared = [f"--nodes={nodes}", f"--port={free_port()}", *options]
 
@@ -46,13 +45,13 @@ def run(nodes: int, *options: str, processes: int = 1) -> list[subprocess.Comple
 
 
 def report(finished: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    """The JSON that the first node prints, the last line of its output."""
+    """Return the JSON report, the last line that the first node prints."""
     printed: dict[str, Any] = json.loads(finished.stdout.splitlines()[-1])
     return printed
 
 
-def measured(**found: Any) -> dict[str, Any]:
-    """A report of two nodes in which nothing is wrong but what is given."""
+def report_with(**found: Any) -> dict[str, Any]:
+    """Return a report of two nodes without faults, updated with the given fields."""
     row = {"bytes": 8, "busbw": 400.0, "wrong": 0}
     return {"nodes": ["a", "b"], "rows": [row], "pairs": [], "slow": [], "unknown": []} | found
 
@@ -76,7 +75,7 @@ def test_three_nodes_report_each_size_the_transport_and_every_pair() -> None:
     ]
     assert all(pair["busbw"] > 0 for pair in printed["pairs"])
     assert (printed["slowest"], printed["verdict"]) == (None, "passed")
-    # A table for whoever reads the log, with a header and a row for each size.
+    # A table for readers of the log, with a header and a row for each size.
     assert [line.split()[0] for line in first.stdout.splitlines()[:-1]] == ["bytes", "1048576", "2097152", "3145728"]
     assert [(other.returncode, other.stdout) for other in others] == [(0, ""), (0, "")]
 
@@ -88,47 +87,47 @@ def test_two_nodes_that_are_too_slow_fail_and_neither_is_blamed() -> None:
     printed = report(first)
     assert (printed["verdict"], printed["threshold"], printed["slowest"]) == ("failed", 100000, None)
     assert "GB/s of bus bandwidth at 1048576 bytes is below 100000" in first.stderr
-    assert "either of node-0 and node-1 or the path between them" in first.stderr
-    # Only the pod that says why has failed.
+    assert "the cause is node-0 or node-1 or the path between them" in first.stderr
+    # Only the pod that prints the reason fails.
     assert second.returncode == 0
 
 
-def test_only_the_last_row_is_held_against_the_minimum() -> None:
+def test_only_the_last_row_is_compared_with_the_minimum() -> None:
     slow = {"bytes": 1, "busbw": 0.5, "wrong": 0}
     fast = {"bytes": 2, "busbw": 400.0, "wrong": 0}
 
-    assert preflight.judge(measured(rows=[slow, fast]), 300) == []
-    (fault,) = preflight.judge(measured(rows=[fast, slow]), 300)
+    assert preflight.judge(report_with(rows=[slow, fast]), 300) == []
+    (fault,) = preflight.judge(report_with(rows=[fast, slow]), 300)
     assert fault.startswith("0.500 GB/s of bus bandwidth at 1 bytes is below 300")
 
 
 def test_a_wrong_sum_fails_whatever_the_bandwidth() -> None:
     wrong = {"bytes": 8, "busbw": 400.0, "wrong": 3}
 
-    assert preflight.judge(measured(rows=[wrong]), 0) == ["an all-reduce of 8 bytes gave 3 wrong sums"]
+    assert preflight.judge(report_with(rows=[wrong]), 0) == ["an all-reduce of 8 bytes gave 3 wrong sums"]
 
 
-def test_a_slow_node_is_named_with_its_evidence_and_fails_the_test_by_itself() -> None:
+def test_a_slow_node_is_named_with_its_measurements_and_fails_the_preflight() -> None:
     found = preflight.compare({(0, 1): 0.02, (0, 2): 0.03, (1, 2): 0.6}, ["a", "b", "c"], 0.5)
 
     assert found["slowest"]["node"] == "a"
     assert [entry["node"] for entry in found["slow"]] == ["a"]
-    assert preflight.judge(measured(**found), 0) == [
+    assert preflight.judge(report_with(**found), 0) == [
         "a is slow: 0.02 GB/s with b and 0.03 GB/s with c, where the best pair has 0.6 GB/s"
     ]
 
 
-def test_nodes_that_are_all_slow_are_not_blamed_one_by_one() -> None:
+def test_no_single_node_is_blamed_when_all_are_slow() -> None:
     found = preflight.compare({(0, 1): 20.0, (0, 2): 21.0, (1, 2): 22.0}, ["a", "b", "c"], 0.8)
 
-    (fault,) = preflight.judge(measured(rows=[{"bytes": 8, "busbw": 19.0, "wrong": 0}], **found), 300)
+    (fault,) = preflight.judge(report_with(rows=[{"bytes": 8, "busbw": 19.0, "wrong": 0}], **found), 300)
 
     assert found["slowest"] is None
-    assert "no node stands out, the pairs have 20 to 22 GB/s: look at what all nodes share" in fault
+    assert "no node stands out, the pairs have 20 to 22 GB/s: check what all nodes share" in fault
 
 
 @pytest.mark.parametrize(("processes", "expected"), [(1, 0), (2, 100), (8, 175), (16, 187.5)])
-def test_the_bus_carries_twice_the_data_but_for_a_share(processes: int, expected: float) -> None:
+def test_bus_bandwidth_follows_the_formula_of_nccl_tests(processes: int, expected: float) -> None:
     assert measuring.bus_bandwidth(100, processes) == expected
 
 
@@ -136,12 +135,12 @@ def test_the_bus_carries_twice_the_data_but_for_a_share(processes: int, expected
     ("first", "last", "factor", "sizes"),
     [(1, 1, 2, [1]), (1, 6, 2, [1, 2, 4, 6]), (1, 8, 2, [1, 2, 4, 8]), (4, 100, 5, [4, 20, 100]), (8, 4, 2, [4])],
 )
-def test_sizes_grow_up_to_the_last(first: int, last: int, factor: int, sizes: list[int]) -> None:
+def test_sizes_grow_by_the_factor_up_to_the_last(first: int, last: int, factor: int, sizes: list[int]) -> None:
     assert measuring.sizes(first, last, factor) == sizes
 
 
 def call(port: int, index: int, *, count: int, seconds: float, answered: Barrier | None = None) -> list[str]:
-    """One node's part of the roll call; it ends when all have been `answered`, because the store ends with its host."""
+    """Do one node's part of the roll call; wait until all have `answered`, because the store ends with its host."""
     store = roll_call.meet("localhost", port, is_host=index == 0, seconds=seconds)
     try:
         return roll_call.names(store, index, f"node-{index}", count=count, is_host=index == 0, seconds=seconds)
@@ -159,7 +158,7 @@ def test_nodes_learn_each_others_names() -> None:
     assert found == [["node-0", "node-1", "node-2"]] * 3
 
 
-def test_a_node_that_never_comes_is_missed_by_all_that_have() -> None:
+def test_a_missing_node_is_reported_by_all_others() -> None:
     port, answered = free_port(), Barrier(2)
 
     with ThreadPoolExecutor(2) as pool:
@@ -171,7 +170,7 @@ def test_a_node_that_never_comes_is_missed_by_all_that_have() -> None:
     ] * 2
 
 
-def test_a_node_that_sees_fewer_gpus_is_told_apart() -> None:
+def test_a_node_with_fewer_gpus_is_reported() -> None:
     port, answered = free_port(), Barrier(2)
     names = ["a", "b"]
 
@@ -186,7 +185,7 @@ def test_a_node_that_sees_fewer_gpus_is_told_apart() -> None:
         assert len(list(pool.map(agree, range(2)))) == 2
 
 
-def test_a_first_node_that_never_comes_is_missed_too() -> None:
+def test_a_missing_first_node_is_reported_too() -> None:
     with pytest.raises(roll_call.Absent) as missed:
         call(free_port(), 1, count=2, seconds=1)
 
@@ -197,25 +196,25 @@ def test_a_first_node_that_never_comes_is_missed_too() -> None:
     ("expect", "names"),
     [
         ("gpu-1,gpu-2,gpu-3", ["gpu-2"]),
-        # Of more nodes than pods nobody knows which one the missing pod would have got.
+        # With more expected nodes than pods, the node of the missing pod is unknown.
         ("gpu-1,gpu-2,gpu-3,gpu-4", ["pod check-1"]),
         ("", ["pod check-1"]),
     ],
 )
-def test_missing_nodes_are_told_by_name_where_the_nodes_are_listed(expect: str, names: list[str]) -> None:
+def test_missing_nodes_are_named_if_the_expected_nodes_are_listed(expect: str, names: list[str]) -> None:
     absent = roll_call.Absent([1], {0: "gpu-1", 2: "gpu-3"})
 
     assert preflight.absent_names(absent, argparse.Namespace(expect=expect, address="check-0.check")) == names
 
 
 @pytest.mark.parametrize(("address", "name"), [("check-0.check", "pod check-12"), ("gpu-node-7", "node 12")])
-def test_missing_pods_are_told_by_name_where_the_first_has_one(address: str, name: str) -> None:
+def test_missing_pods_are_named_if_the_first_pod_has_a_name(address: str, name: str) -> None:
     absent = roll_call.Absent([12], {0: "gpu-1"})
 
     assert preflight.absent_names(absent, argparse.Namespace(expect="", address=address)) == [name]
 
 
-def test_the_transports_of_nccl_are_those_of_its_channels(tmp_path: Path) -> None:
+def test_nccl_s_transports_are_read_from_its_channels(tmp_path: Path) -> None:
     lines = (
         "NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB eth0:10.0.0.7<0>",
         "Channel 02/0 : 7[7] -> 8[0] [receive] via NET/IB/0(15)/GDRDMA/Shared",
@@ -224,7 +223,7 @@ def test_the_transports_of_nccl_are_those_of_its_channels(tmp_path: Path) -> Non
         "Channel 01 : 0[0] -> 1[1] via SHM/direct/direct",
     )
 
-    # One log for each process.
+    # Each process has its own log.
     for number, line in enumerate(lines):
         (tmp_path / f"{number}.log").write_text(f"{LOG_LINE}{line}\n")
 

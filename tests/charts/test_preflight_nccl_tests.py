@@ -1,4 +1,4 @@
-"""nccl-tests under the preflight: what is read of their JSON, how commands reach other nodes, what failures say."""
+"""nccl-tests in the preflight: parsing of their JSON, commands on other nodes, and error messages."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import nccl_tests
 import pytest
 import remote
 
-from tests.trainer.ports import free_port
+from tests.harness.trainer.ports import free_port
 
 SUMS = nccl_tests.Sums(first=8, last=32, factor=2, warm_up=1, iterations=2)
 
 
 def result(size: int, *, busbw: float, nwrong: float = 0) -> dict[str, Any]:
-    """A row as src/util.cu of nccl-tests v2.19.6 writes it; what is out of place is faster."""
+    """Return a row as src/util.cu of nccl-tests v2.19.6 writes it, with a faster out-of-place result."""
     place = {"time": 20.5, "alg_bw": busbw / 1.5, "bus_bw": busbw, "nwrong": nwrong}
     return {
         "size": size,
@@ -35,19 +35,19 @@ def result(size: int, *, busbw: float, nwrong: float = 0) -> dict[str, Any]:
 
 
 def mpirun(folder: Path, *results: dict[str, Any], status: int = 0) -> nccl_tests.Meter:
-    """A meter whose mpirun prints such a report, whatever it is asked for."""
+    """Return a meter whose mpirun prints these results, whatever its arguments."""
     report = folder / "report.json"
     report.write_text(json.dumps({"version": 3, "results": results}))
     return meter("sh", "-c", f"echo of the program >&2; cat {report}; exit {status}")
 
 
 def meter(*words: str) -> nccl_tests.Meter:
-    """Two nodes of two processes, measured by a command."""
+    """Return a meter of two nodes with two processes each, which runs this command."""
     programs = nccl_tests.Programs([*words], ["all_reduce_perf"], 29401, Path("key"))
     return nccl_tests.Meter(programs, ["check-0.check", "check-1.check"], 2)
 
 
-def test_rows_are_those_of_the_sums_in_place(tmp_path: Path) -> None:
+def test_rows_are_read_from_the_in_place_results(tmp_path: Path) -> None:
     rows = list(mpirun(tmp_path, result(16, busbw=100.0), result(32, busbw=300.0)).sweep(SUMS))
 
     assert rows == [
@@ -56,39 +56,39 @@ def test_rows_are_those_of_the_sums_in_place(tmp_path: Path) -> None:
     ]
 
 
-def test_wrong_sums_are_rows_although_the_program_fails(tmp_path: Path) -> None:
+def test_wrong_sums_are_reported_although_the_program_fails(tmp_path: Path) -> None:
     (row,) = mpirun(tmp_path, result(32, busbw=300.0, nwrong=5.0), status=1).sweep(SUMS)
 
     assert row["wrong"] == 5
 
 
-def test_sizes_that_the_memory_does_not_hold_are_no_verdict(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"goes up to 16 bytes .* and the last size is 32: set sizes\.end"):
+def test_results_that_end_before_the_last_size_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"measures at most 16 bytes .* and the last size is 32: set sizes\.end"):
         list(mpirun(tmp_path, result(16, busbw=300.0)).sweep(SUMS))
 
 
-def test_a_program_that_fails_is_quoted() -> None:
+def test_the_error_of_a_failing_program_is_quoted() -> None:
     with pytest.raises(RuntimeError, match=r"in check-0 and check-1 ended with status 3 .* v2\.18\.5 .*: no GPU here"):
         list(meter("sh", "-c", "echo no GPU here >&2; exit 3").sweep(SUMS))
 
 
 @pytest.mark.parametrize("report", ["", '{"version": 3}', '{"version": 3, "results": [{"size": 8,'])
-def test_a_report_that_is_cut_off_has_no_rows(report: str) -> None:
+def test_a_truncated_report_has_no_rows(report: str) -> None:
     assert nccl_tests.read(report) == []
 
 
-def test_an_image_without_mpirun_is_told_so() -> None:
+def test_an_image_without_mpirun_is_an_error() -> None:
     with pytest.raises(RuntimeError, match=r"no-mpirun cannot be started in this image"):
         list(meter("no-mpirun").sweep(SUMS))
 
 
-def test_pairs_are_nodes_and_not_numbers_of_their_order(tmp_path: Path) -> None:
+def test_pairs_are_reported_by_node_and_not_by_position_in_the_order(tmp_path: Path) -> None:
     order = [1, 0]
 
     assert mpirun(tmp_path, result(32, busbw=300.0)).pairs([(0, 1)], order, SUMS) == {(0, 1): 300.0}
 
 
-def test_a_command_runs_on_the_node_and_what_it_says_comes_back(
+def test_a_command_runs_on_the_node_and_its_output_is_returned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     port, key = free_port(), tmp_path / "key"
@@ -99,7 +99,7 @@ def test_a_command_runs_on_the_node_and_what_it_says_comes_back(
     assert capsys.readouterr().err == "it's here\n"
 
 
-def test_a_node_that_does_not_answer_is_named(tmp_path: Path) -> None:
+def test_an_unreachable_node_is_named(tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_bytes(b"of this preflight")
     agent = shlex.split(remote.agent(free_port(), key))
@@ -107,16 +107,16 @@ def test_a_node_that_does_not_answer_is_named(tmp_path: Path) -> None:
     finished = subprocess.run([*agent, "localhost", "true"], capture_output=True, text=True, check=False)
 
     assert finished.returncode == 255
-    assert finished.stderr == "preflight: error: localhost runs no command: [Errno 111] Connection refused\n"
+    assert finished.stderr == "preflight: error: localhost cannot run a command: [Errno 111] Connection refused\n"
 
 
-def test_nobody_without_the_key_gets_a_command_run(tmp_path: Path) -> None:
+def test_a_command_without_the_key_is_not_run(tmp_path: Path) -> None:
     port, key, proof = free_port(), tmp_path / "key", tmp_path / "proof"
     key.write_bytes(b"of this preflight")
     remote.serve(port, key)
 
     with pytest.raises(AuthenticationError):
         remote.call("localhost", port, b"of another", f"touch {proof}")
-    # Whoever comes next is answered.
+    # The next caller with the key is served.
     assert remote.call("localhost", port, key.read_bytes(), "true") == 0
     assert not proof.exists()

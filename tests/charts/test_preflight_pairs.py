@@ -1,4 +1,4 @@
-"""The search for slow nodes, over networks in which the bandwidth of a pair is that of its slower node."""
+"""The search for slow nodes, in networks where the bandwidth of a pair is that of its slower node."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ RATIO = 0.5
 
 @dataclass
 class Network:
-    """Nodes by their bandwidths, and what was asked of them."""
+    """Nodes by their bandwidth, and the rounds of measurements."""
 
     nodes: list[float]
     rounds: list[list[pairs.Pair]] = field(default_factory=list)
 
     def measure(self, asked: list[pairs.Pair]) -> pairs.Bandwidths:
-        """The bandwidth of each pair, which may be measured at the same time only without a node in two of them."""
+        """Return the bandwidth of each pair; pairs measured at the same time must not share a node."""
         flat = [node for pair in asked for node in pair]
         assert len(flat) == len(set(flat))
         assert all(0 <= one < other < len(self.nodes) for one, other in asked)
@@ -27,13 +27,13 @@ class Network:
         return {(one, other): min(self.nodes[one], self.nodes[other]) for one, other in asked}
 
     def slow(self) -> list[int]:
-        """The slow nodes, as the search finds them."""
+        """Return the slow nodes that the search finds."""
         return list(pairs.slow(pairs.search(len(self.nodes), self.measure, RATIO), RATIO))
 
 
 @st.composite
 def networks(draw: st.DrawFn, most_slow: int) -> tuple[list[float], set[int]]:
-    """Bandwidths of 2 to 64 nodes, and which of them are slow; the good ones differ a little."""
+    """Draw bandwidths of 2 to 64 nodes and the set of slow nodes; the good ones differ slightly."""
     count = draw(st.integers(2, 64))
     slow = draw(st.sets(st.integers(0, count - 1), max_size=most_slow))
     good, bad = st.floats(0.8, 1.0), st.floats(0.01, 0.35)
@@ -51,7 +51,7 @@ def test_up_to_two_slow_nodes_are_named_and_nobody_else_while_two_are_good(drawn
         assert set(found) == slow
         # The slowest comes first.
         assert [nodes[node] for node in found] == sorted(nodes[node] for node in found)
-        # The last nodes may have no neighbour to begin with: then two good ones are asked for.
+        # The last nodes may have no neighbour at first: then a further round pairs them with good ones.
         assert len(network.rounds) <= pairs.FIRST_ROUNDS + 2
     assert set(found) <= slow
 
@@ -66,7 +66,7 @@ def test_a_good_node_is_never_named_however_many_are_slow(drawn: tuple[list[floa
 
 
 @given(networks(most_slow=64))
-def test_whoever_is_not_named_was_fast_or_is_said_to_be_unknown(drawn: tuple[list[float], set[int]]) -> None:
+def test_every_node_is_either_good_slow_or_unknown(drawn: tuple[list[float], set[int]]) -> None:
     nodes, _ = drawn
     measured = pairs.search(len(nodes), Network(nodes).measure, RATIO)
 
@@ -84,18 +84,18 @@ def test_one_slow_node_of_three_is_named_by_the_two_others() -> None:
     assert network.rounds == [[(0, 1)], [(0, 2)], [(1, 2)]]
 
 
-def test_of_two_nodes_neither_is_named() -> None:
+def test_with_two_nodes_neither_is_named() -> None:
     assert Network([1.0, 0.1]).slow() == []
 
 
-def test_a_single_node_has_nobody_to_be_measured_with() -> None:
+def test_a_single_node_is_not_measured() -> None:
     network = Network([1.0])
 
     assert network.slow() == []
     assert network.rounds == []
 
 
-def test_a_path_that_is_slow_between_two_good_nodes_names_neither() -> None:
+def test_a_slow_path_between_two_good_nodes_names_neither() -> None:
     def measure(asked: list[pairs.Pair]) -> pairs.Bandwidths:
         return {pair: 0.1 if pair == (0, 1) else 1.0 for pair in asked}
 

@@ -1,4 +1,4 @@
-"""What Helm stores of a release fits well into the Secret that it stores it in."""
+"""The size of a release as Helm stores it, compared to the limit of a Secret."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import json
 
 import pytest
 
-from .helm import CHARTS, RELEASE, helm
+from tests.charts.helm import CHARTS, RELEASE, helm
 
-# Kubernetes takes at most 1 MiB of data in one Secret (core/v1 MaxSecretSize): half of it leaves room to grow.
+# Kubernetes accepts at most 1 MiB of data in one Secret (core/v1 MaxSecretSize); half of it leaves room to grow.
 LIMIT_BYTES = 512 * 1024
 
 

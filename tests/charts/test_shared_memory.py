@@ -1,4 +1,4 @@
-"""The rule by which /dev/shm is sized: exact arithmetic, and nothing that the validator would object to."""
+"""The rule that sizes /dev/shm: exact arithmetic, and results that the validator accepts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from .helm import CHARTS, objects, template
+from tests.charts.helm import CHARTS, objects, template
 
 CHART = CHARTS["training-job"]
 FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15} | {
@@ -21,14 +21,14 @@ GIB = 2**30
 
 
 def run(memory: Any, processes: int | str = 1, gpus: int = 0) -> dict[str, Any]:
-    """Values of a run whose shared memory is sized by rule."""
+    """Return values of a run whose shared memory is sized by the rule."""
     devices = {"nvidia.com/gpu": gpus} if gpus else {}
     limits = {"cpu": 8, "memory": memory} | devices
     return {"processesPerNode": processes, "sharedMemory": {"size": None}, "resources": {"limits": limits}}
 
 
 def size(text: str) -> int:
-    """A quantity that the chart has written, in bytes."""
+    """Return a quantity of the chart in bytes."""
     digits = text.rstrip("GiM")
     factor: int = FACTORS[text.removeprefix(digits)]
     return int(digits) * factor
@@ -56,7 +56,7 @@ def test_the_rule_is_exact_for_every_memory_limit(count: int, suffix: str, proce
         *(("900Gi", 1, 8), ("2Ti", "gpu", 16), ("33Gi", "auto", 16)),
     ],
 )
-def test_what_the_rule_gives_is_clean_by_the_validator(
+def test_the_validator_accepts_the_size_of_the_rule(
     tmp_path: Path, memory: Any, processes: int | str, gpus: int
 ) -> None:
     result = template("helm", CHART, values=run(memory, processes, gpus))
@@ -64,7 +64,7 @@ def test_what_the_rule_gives_is_clean_by_the_validator(
     manifest = tmp_path / "run.yaml"
     manifest.write_text(result.stdout)
 
-    command = [sys.executable, "-m", "validator", "lint", "--select=SH", "--pedantic", str(manifest)]
+    command = [sys.executable, "-m", "trainyard", "lint", "--select=SH", "--pedantic", str(manifest)]
     linted = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert linted.returncode == 0, linted.stdout + linted.stderr

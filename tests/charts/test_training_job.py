@@ -1,4 +1,4 @@
-"""What the training-job chart promises beyond the shape of its objects, which its helm-unittest suites cover."""
+"""Properties of the training-job chart beyond the shape of its objects, which helm-unittest suites cover."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from validator.rules.scripts import token_in_plain_env
-
-from .helm import CHARTS, HELMS, ROOT, objects, template
+from tests.charts.helm import CHARTS, HELMS, ROOT, objects, template
+from trainyard.rules.scripts import token_in_plain_env
 
 CHART = CHARTS["training-job"]
 KINDS = ("PyTorchJob", "MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob", "TrainJob")
 
-# Whatever a program may be given, except NUL, which no argv can hold, and characters that YAML cannot carry.
+# Any argument of a program, except NUL, which argv cannot hold, and characters that YAML cannot represent.
 TEXTS = st.text(
     st.characters(exclude_categories=("Cs", "Cc", "Cn")) | st.sampled_from("$()\n\t\"'\\ #:{}&"), max_size=30
 )
-# Each launcher with what the chart puts before the program and after its arguments.
+# Each launcher with the words that the chart puts before the program and after its arguments.
 LAUNCHERS = {
     "torchrun": (["torchrun", "--rdzv-conf=timeout=900"], []),
     "accelerate": (
@@ -42,7 +41,7 @@ LAUNCHERS = {
     "command": (["python3"], []),
 }
 OPERATOR = {"MASTER_ADDR": "run-42-master-0", "MASTER_PORT": "23456", "RANK": "3"}
-# Stands for every launcher: prints what reaches it.
+# Takes the place of every launcher, and prints its arguments and environment.
 PROGRAM = f"""#!{sys.executable} -SE
 import json, os, sys
 print(json.dumps([[os.path.basename(sys.argv[0]), *sys.argv[1:]], dict(os.environ)]))
@@ -50,7 +49,7 @@ print(json.dumps([[os.path.basename(sys.argv[0]), *sys.argv[1:]], dict(os.enviro
 
 
 def container(values: Any) -> dict[str, Any]:
-    """The container of the Master of a run with these values."""
+    """Return the container of the Master of a run with these values."""
     result = template("helm", CHART, values=values)
     assert result.returncode == 0, result.stderr
     (job,) = (found for found in objects(result.stdout) if found["kind"] == "PyTorchJob")
@@ -60,13 +59,13 @@ def container(values: Any) -> dict[str, Any]:
 
 
 def expanded(text: str, variables: dict[str, str]) -> str:
-    """What the kubelet makes of command, args and env: a known $(NAME) is replaced, $$ is $, any other $ stays."""
+    """Expand as the kubelet does in command, args and env: a known $(NAME) is replaced, $$ is $, any other $ stays."""
     return re.sub(r"\$(?:(\$)|\(([^)]*)\))", lambda match: match[1] or variables.get(match[2], match[0]), text)
 
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of programs that print what they are given, under the names of the launchers."""
+    """A folder of programs that print their arguments, named like the launchers."""
     folder = tmp_path_factory.mktemp("programs")
     for name in ("torchrun", "accelerate", "python3"):
         (folder / name).write_text(PROGRAM)
@@ -96,7 +95,7 @@ def test_arguments_and_environment_reach_the_program_as_written(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_run_is_one_object_of_its_kind_beside_the_runtime_of_a_trainjob(kind: str) -> None:
+def test_a_run_renders_one_object_of_its_kind_and_a_trainjob_its_runtime_too(kind: str) -> None:
     result = template("helm", CHART, values={"kind": kind, "train": {"script": "/app/train.py"}})
 
     assert result.returncode == 0, result.stderr
@@ -128,8 +127,8 @@ def test_a_wrong_value_is_refused_by_name(name: str, values: dict[str, Any], mes
     assert result.stdout == ""
 
 
-def test_the_chart_and_the_validator_call_the_same_names_secrets() -> None:
-    text = (ROOT / "charts" / "common" / "templates" / "_env.tpl").read_text()
+def test_the_chart_and_the_validator_treat_the_same_names_as_secrets() -> None:
+    text = (ROOT / "charts" / "common" / "templates" / "pod" / "_env.tpl").read_text()
 
     patterns = re.findall(r':= "(\(\?.+)" -', text)
 

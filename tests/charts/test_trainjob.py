@@ -1,4 +1,4 @@
-"""One line, `kind: TrainJob`, makes the same run of the values of a PyTorchJob."""
+"""`kind: TrainJob` with the values of a PyTorchJob gives the same run."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import pytest
 import yaml
 from torch.distributed.run import config_from_args, get_args_parser
 
-from .helm import CHARTS, manifests, objects, template
-from .kubeconform import kubeconform
+from tests.charts.helm import CHARTS, manifests, objects, template
+from tests.charts.kubeconform import kubeconform
 
 CHART = CHARTS["training-job"]
-# What the training operator v1.9.3 sets in the pods of a PyTorchJob (pkg/controller.v1/pytorch/envvar.go).
+# The variables that the training operator v1.9.3 sets for a PyTorchJob (pkg/controller.v1/pytorch/envvar.go).
 VARIABLES = {
     *("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED"),
     *("PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NNODES", "PET_NODE_RANK", "PET_NPROC_PER_NODE"),
 }
-# The scenarios of PyTorchJobs of which no TrainJob can be made, and why.
+# Scenarios of PyTorchJobs that have no equivalent TrainJob, and the reasons.
 REFUSED = {
     "elastic-values.yaml": "elastic: kind TrainJob has a fixed number of pods",
-    "suspended-values.yaml": "runPolicy.managedBy: the training operator runs no TrainJob",
+    "suspended-values.yaml": "runPolicy.managedBy: the training operator does not run a TrainJob",
     "volcano-gang-values.yaml": "scheduling.gang.minResources: Trainer adds up",
 }
 
@@ -51,7 +51,7 @@ def pod_of_trainjob(text: str) -> dict[str, Any]:
 
 
 def common(pod: dict[str, Any]) -> Any:
-    """A pod without what the two kinds write differently: names, labels of operators, the way to meet."""
+    """Return a pod without the differences of the two kinds: names, labels of operators, rendezvous options."""
     keys = {
         "training.kubeflow.org/job-name": "jobset.sigs.k8s.io/jobset-name",
         "name: pytorch\n": "name: node\n",
@@ -61,7 +61,7 @@ def common(pod: dict[str, Any]) -> Any:
     for old, new in keys.items():
         text = text.replace(old, new)
     same = yaml.safe_load(text)
-    # Kueue places the Master and the Workers as a group; the pods of a TrainJob are one set.
+    # Kueue places Master and Workers as a group; the pods of a TrainJob are one PodSet.
     (same["metadata"].get("annotations") or {}).pop("kueue.x-k8s.io/podset-group-name", None)
     same["spec"].pop("restartPolicy", None)
     container = same["spec"]["containers"][0]
@@ -82,18 +82,18 @@ def test_the_pods_of_a_trainjob_are_those_of_the_pytorchjob(scenario: str) -> No
 
 
 @pytest.mark.parametrize(("scenario", "reason"), REFUSED.items())
-def test_a_run_of_which_no_trainjob_can_be_made_is_refused(scenario: str, reason: str) -> None:
+def test_a_run_without_an_equivalent_trainjob_is_refused(scenario: str, reason: str) -> None:
     result = template("helm", CHART, scenario=scenario, values={"kind": "TrainJob"})
 
     assert result.returncode != 0
     assert reason in result.stderr
 
 
-def test_torchrun_meets_at_the_first_pod(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rendezvous_is_at_the_first_pod(monkeypatch: pytest.MonkeyPatch) -> None:
     text = render(None, kind="TrainJob", nodes=4, processesPerNode=2, torchrun={"port": 29400})
     (container,) = pod_of_trainjob(text)["spec"]["containers"]
     for entry in container["env"]:
-        # The kubelet takes what has no value from the pod's label.
+        # Variables without a value come from the pod's label.
         monkeypatch.setenv(entry["name"], entry.get("value", "3"))
 
     config, _, _ = config_from_args(get_args_parser().parse_args([*container["command"][1:], *container["args"]]))

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from .helm import CHARTS, tool
+from tests.charts.helm import CHARTS, tool
 
 
 @pytest.mark.parametrize("chart", CHARTS)

@@ -1,4 +1,4 @@
-"""An upgrade of a run: what the record on its job says of values that its pods can and cannot take."""
+"""Upgrades of a run: the record on its job decides which values its pods can take."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from .helm import CHARTS, RELEASE, objects, template, tool
+from tests.charts.helm import CHARTS, RELEASE, objects, template, tool
 
 CHART = CHARTS["training-job"]
 JOBS: dict[str, dict[str, Any]] = {
@@ -20,7 +20,7 @@ JOBS: dict[str, dict[str, Any]] = {
 }
 RUN: dict[str, Any] = {"nodes": 4, "env": {"LEVEL": "debug"}, "resources": {"limits": {"nvidia.com/gpu": 8}}}
 
-# What changes on a run of RUN, and the fields that the refusal names; none: the run takes it while it goes on.
+# Changes of the run RUN, and the fields that the refusal names; none if a running run can take the change.
 UPGRADES: list[tuple[dict[str, Any], str]] = [
     ({}, ""),
     ({"runPolicy": {"ttlSecondsAfterFinished": 60, "activeDeadlineSeconds": 3600, "cleanPodPolicy": "All"}}, ""),
@@ -76,7 +76,7 @@ TRAINJOB_UPGRADES: list[tuple[dict[str, Any], str]] = [
 
 
 def records(values: Any) -> dict[str, str]:
-    """The annotations of the job of a run with these values."""
+    """Return the annotations of the job of a run with these values."""
     result = template("helm", CHART, values=values)
     assert result.returncode == 0, result.stderr
     (job,) = (found for found in objects(result.stdout) if found["kind"] in JOBS)
@@ -85,7 +85,7 @@ def records(values: Any) -> dict[str, str]:
 
 
 def merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """Two trees of values as one."""
+    """Merge two trees of values."""
     both = {key: merged(first[key], part) for key, part in second.items() if isinstance(part, dict) and key in first}
     return first | second | both
 
@@ -95,10 +95,10 @@ def merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     [(RUN, UPGRADES), (ELASTIC, ELASTIC_UPGRADES), (DATA, DATA_UPGRADES), (TRAINJOB, TRAINJOB_UPGRADES)],
     ids=["fixed", "elastic", "data", "TrainJob"],
 )
-def test_an_upgrade_is_refused_for_the_values_that_pods_cannot_take(
+def test_an_upgrade_is_refused_for_values_that_pods_cannot_take(
     tmp_path: Path, run: dict[str, Any], upgrades: list[tuple[dict[str, Any], str]]
 ) -> None:
-    """helm-unittest stands in for a cluster, with a job that bears the record of the run."""
+    """helm-unittest takes the place of a cluster with a job that has the record of the run."""
     charts = tmp_path / "charts"
     shutil.copytree(CHART.parent / "common", charts / "common")
     chart = shutil.copytree(CHART, charts / CHART.name, symlinks=True, ignore=shutil.ignore_patterns("tests"))
@@ -144,7 +144,7 @@ def test_an_upgrade_is_refused_for_the_values_that_pods_cannot_take(
 
 
 @pytest.mark.parametrize("value", [{"nodes": 2.0}, {"podLabels": {}}, {"train": {"args": ["--epochs", 3.0]}}])
-def test_a_record_is_that_of_what_is_rendered_not_of_how_it_is_written(value: dict[str, Any]) -> None:
+def test_a_record_depends_on_the_rendered_values_not_on_their_notation(value: dict[str, Any]) -> None:
     values = {"nodes": 2, "train": {"args": ["--epochs", 3]}}
 
     assert records(merged(values, value))["trainyard/pods"] == records(values)["trainyard/pods"]

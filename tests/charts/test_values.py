@@ -1,4 +1,4 @@
-"""The values of every chart: each is explained, each is checked, and each changes what is rendered."""
+"""The values of every chart: each is documented, each is validated, and each changes the rendered objects."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from validator import reading
-from validator.roads.schema import faults as schema_faults
-from validator.roads.templates import rendering
-from validator.roads.templates.merging import merge
-from validator.roads.templates.running import FailedError
-from validator.roads.training_job import release as chart_release
-from validator.roads.training_job.chart import chart as known_chart
-from validator.source import Path, Source
-
-from .helm import CHARTS, HELMS, RELEASE, SCENARIOS, template, values_of
+from gotemplate import rendering
+from gotemplate.merging import merge
+from gotemplate.running import FailedError
+from tests.charts.helm import CHARTS, HELMS, RELEASE, SCENARIOS, template, values_of
+from trainyard.document import reading
+from trainyard.document.source import Path, Source
+from trainyard.loaders.json_schema import faults as schema_faults
+from trainyard.loaders.training_job import release as chart_release
+from trainyard.loaders.training_job.chart import chart as known_chart
 
 Keys = tuple[str, ...]
 
-# Values of every shape that a chart asks for; a leaf's own schema says which of them it takes.
+# Values of every shape that a chart accepts; the schema of a leaf selects the valid ones.
 CANDIDATES: list[Any] = [
     *(True, False, 1, 2, 17, 7_200, 0.7),
     *("other", "/other", "7Gi", "7s", "other.example.org/other:7", f"sha256:{'0' * 64}"),
@@ -46,7 +45,7 @@ CANDIDATES: list[Any] = [
     [{"name": "other", "hostPath": "/other", "mountPath": "/other"}],
     [{"name": "other", "type": "ib-sriov", "resourceName": "other.example.org/other"}],
     "7 7 * * *",
-    # Parts of the GPU and RDMA policies, with names that their scenarios know.
+    # Parts of the GPU and RDMA policies, with names that their scenarios use.
     [{"field": "DCGM_FI_DEV_OTHER", "type": "gauge", "help": "other"}],
     *({"psa": {"enabled": True}}, {"nicFeatureDiscovery": {"image": "other"}}),
     {"other": [{"instances": {"3g.40gb": 2}}]},
@@ -59,12 +58,12 @@ CANDIDATES: list[Any] = [
     [{"name": "h100", "nodeLabels": {"other": "other"}}],
     [{"name": "other", "namespaces": ["other"], "quotas": [{"flavor": "h100", "resources": {"cpu": 1, "memory": 1}}]}],
 ]
-# Without the CRDs, a megabyte that no other value reaches, the operator's chart renders in a fifth of the time.
+# Without the CRDs, a megabyte that no other value affects, the operator's chart renders in a fifth of the time.
 LIGHT: dict[str, dict[str, Any]] = {
     "training-operator": {"crds": {"enabled": False}},
     "training-platform": {"operator": {"crds": {"enabled": False}}},
 }
-# Objects that are rendered only where another component's API is there.
+# Objects that are rendered only if the API of another component exists.
 OPTIONAL_APIS = (
     "monitoring.coreos.com/v1",
     "monitoring.coreos.com/v1/PodMonitor",
@@ -73,7 +72,7 @@ OPTIONAL_APIS = (
 
 
 def schema_of(chart: str) -> dict[str, Any]:
-    """The value schema of a chart, without what belongs to its subcharts."""
+    """Return the value schema of a chart, without the values of its subcharts."""
     schema: dict[str, Any] = json.loads((CHARTS[chart] / "values.schema.json").read_text())
     own = values_of(CHARTS[chart])
     properties = {name: property_ for name, property_ in schema["properties"].items() if name in own}
@@ -81,8 +80,8 @@ def schema_of(chart: str) -> dict[str, Any]:
 
 
 def leaves(schema: dict[str, Any], path: Keys = ()) -> Iterator[tuple[Keys, dict[str, Any]]]:
-    """Path and schema of every key that the schema names and that holds no named key itself."""
-    # What a part refers to stands at the top.
+    """Yield path and schema of every key in the schema that has no named keys itself."""
+    # References of a part are resolved at the top.
     shared = {name: schema[name] for name in ("$defs",) if name in schema}
     for name, property_ in schema.get("properties", {}).items():
         if property_.get("properties"):
@@ -92,21 +91,21 @@ def leaves(schema: dict[str, Any], path: Keys = ()) -> Iterator[tuple[Keys, dict
 
 
 def nested(path: Keys, value: Any) -> Any:
-    """`value` under the keys of `path`."""
+    """Return `value` nested under the keys of `path`."""
     for key in reversed(path):
         value = {key: value}
     return value
 
 
 def merged(first: Any, second: Any) -> Any:
-    """Two trees of keys as one."""
+    """Merge two trees of values."""
     if isinstance(first, dict) and isinstance(second, dict):
         return first | {key: merged(first[key], value) if key in first else value for key, value in second.items()}
     return second
 
 
 def alternatives(schema: dict[str, Any]) -> Iterator[Any]:
-    """Values that the schema of a leaf takes: its own lists of choices, then what fits of the general candidates."""
+    """Yield values that the schema of a leaf accepts: its own choices first, then the general candidates."""
     choices = [choice for part in (schema, *schema.get("anyOf", [])) for choice in part.get("enum", [])]
     items = schema.get("items", {})
     choices += [[choice] for choice in items.get("enum", [])]
@@ -115,7 +114,7 @@ def alternatives(schema: dict[str, Any]) -> Iterator[Any]:
 
 
 def depth_in(chart: str, scenario: str | None, path: Keys) -> int:
-    """How many keys of `path` the scenario sets: where it sets most, the value is likely to count."""
+    """Return how many keys of `path` a scenario sets; where it sets most, a value is likely to matter."""
     values = yaml.safe_load((CHARTS[chart] / "ci" / scenario).read_text()) if scenario else {}
     for depth, key in enumerate(path):
         if not isinstance(values, dict) or key not in values:
@@ -125,13 +124,21 @@ def depth_in(chart: str, scenario: str | None, path: Keys) -> int:
 
 
 def documented(schema: dict[str, Any], path: Keys) -> bool:
-    """Whether a key or one that it lies under has a description."""
+    """Returns true if a key, or a key above it, has a description."""
     for key in path:
         schema = schema.get("properties", {}).get(key, {})
-        # Beside a reference the generator puts it into a part of the schema.
+        # Beside a reference, the generator moves the description into a part of `allOf`.
         if any(part.get("description") for part in (schema, *schema.get("allOf", []))):
             return True
     return False
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_a_schema_comment_is_short_enough_to_read(chart: str) -> None:
+    comments = [line for line in (CHARTS[chart] / "values.yaml").read_text().splitlines() if "# @schema" in line]
+
+    assert comments
+    assert [line for line in comments if len(line) > 160] == []
 
 
 @pytest.mark.parametrize("chart", CHARTS)
@@ -150,11 +157,11 @@ def test_every_value_is_documented(chart: str) -> None:
 
 @pytest.mark.parametrize("name", HELMS)
 @pytest.mark.parametrize("chart", CHARTS)
-def test_a_value_of_a_wrong_type_is_refused_by_its_name(name: str, chart: str) -> None:
+def test_a_value_of_a_wrong_type_is_refused_by_name(name: str, chart: str) -> None:
     wrong: Any = {}
     for path, schema in leaves(schema_of(chart)):
         refused = [value for value in ("wrong, surely", 12.5) if not Draft7Validator(schema).is_valid(value)]
-        assert refused, f"{'.'.join(path)} takes a text and a number: what is it for?"
+        assert refused, f"{'.'.join(path)} accepts text and number: what is it for?"
         wrong = merged(wrong, nested(path, refused[0]))
 
     result = template(name, CHARTS[chart], values=wrong)
@@ -166,15 +173,17 @@ def test_a_value_of_a_wrong_type_is_refused_by_its_name(name: str, chart: str) -
 
 @pytest.mark.parametrize("name", HELMS)
 @pytest.mark.parametrize("chart", CHARTS)
-def test_an_unknown_key_is_refused_by_its_name(name: str, chart: str) -> None:
+def test_an_unknown_key_is_refused_by_name(name: str, chart: str) -> None:
     result = template(name, CHARTS[chart], values={"typo": 1})
 
     assert result.returncode != 0
     assert "additional properties 'typo' not allowed" in result.stderr
 
 
+# It computes without a pause, and takes long where the tests on a cluster take the processors.
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("chart", CHARTS)
-def test_every_value_changes_what_is_rendered(chart: str) -> None:
+def test_every_value_changes_the_rendered_objects(chart: str) -> None:
     scenarios = [scenario for name, scenario in SCENARIOS if name == chart]
     read: dict[str | None, set[Path]] = {scenario: set() for scenario in scenarios}
     light = {scenario: rendered(chart, scenario, LIGHT.get(chart, {}), read[scenario]) for scenario in scenarios}
@@ -193,7 +202,7 @@ def test_every_value_changes_what_is_rendered(chart: str) -> None:
         )
 
     found = list(leaves(schema_of(chart)))
-    # Helm runs beside this process; the reader of templates is Python, and made for one thread.
+    # Helm runs in its own processes; gotemplate is Python code that is not thread-safe.
     with ThreadPoolExecutor(1 if chart == "training-job" else 2) as pool:
         used = list(pool.map(is_used, found))
 
@@ -201,24 +210,24 @@ def test_every_value_changes_what_is_rendered(chart: str) -> None:
 
 
 def rendered(chart: str, scenario: str | None, values: Any, read: set[Path] | None = None) -> str:
-    """What is rendered; nothing when the chart refuses the values. What is looked up for it is put into `read`.
+    """Return the rendered text, empty if the chart refuses the values. Adds the paths that templates read to `read`.
 
-    The chart of runs has so many values and scenarios that Helm would take minutes. The validator's reader of templates
-    takes milliseconds; `tests/validator/test_values_road.py` holds it against Helm.
+    The training-job chart has so many values and scenarios that Helm would take minutes. gotemplate takes milliseconds;
+    `tests/validator/loaders/test_training_job.py` compares it with Helm.
     """
     if chart != "training-job":
         options = (word for api in OPTIONAL_APIS for word in ("--api-versions", api))
         return template("helm", CHARTS[chart], *options, scenario=scenario, values=values).stdout
     text = (CHARTS[chart] / "ci" / scenario).read_text() if scenario is not None else ""
-    # PyYAML takes 1e-4 for a text.
+    # PyYAML reads 1e-4 as text.
     documents, _ = reading.read(Source("", text))
     own = merge([*(document.tree for document in documents), values])
-    merged_values = chart_release.merged(own)
+    merged_values = chart_release.merged_values(own)
     if next(schema_faults(known_chart().schema, merged_values), None) is not None:
         return ""
     about = {"Name": RELEASE, "Namespace": "default"}
     try:
-        made = rendering.texts(chart_release.templates(), merged_values, about, apis=OPTIONAL_APIS, read=read)
+        made = rendering.render_texts(chart_release.templates(), merged_values, about, apis=OPTIONAL_APIS, read=read)
         return "".join(text.data for _, text in made)
     except FailedError:
         return ""

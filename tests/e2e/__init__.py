@@ -1,1 +1,1 @@
-"""Behaviour on a live cluster, as a user meets it."""
+"""End-to-end tests: behaviour on a live cluster, as a user sees it."""

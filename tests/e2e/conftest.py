@@ -1,6 +1,7 @@
-"""One cluster for the whole session, with the operator on it; it is removed at the end unless TRAINYARD_KEEP is set.
+"""One cluster with the training operator for the whole session, removed at the end unless TRAINYARD_KEEP is set.
 
-Processes of pytest-xdist share the cluster, and leave it for the tests that need it alone.
+TRAINYARD_E2E names the cluster. Worker processes of pytest-xdist share it and do not remove it: tests marked `alone`,
+and then those marked `idle`, use it after them.
 """
 
 from __future__ import annotations
@@ -18,44 +19,44 @@ from filelock import FileLock
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-from tests.cluster import api, cache, lifecycle
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.jobs import namespace as namespaces
-from tests.jobs import operator
-from tests.jobs.run import Run
+from tests.harness.cluster import api, cache, lifecycle
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs import operator
+from tests.harness.jobs.run import Run
 
-# They change what kinds the API server knows, or ask for all of them.
-DEFINITIONS = {"test_audit.py", "test_dry_run.py", "test_policies.py", "test_trainjob.py", "test_uninstall.py"}
+# These files change which kinds the API server serves, or list all of them.
+CRD_TESTS = {"test_audit.py", "test_dry_run.py", "test_policies.py", "test_trainjob.py", "test_uninstall.py"}
 NAME = os.environ.get("TRAINYARD_E2E", "trainyard-e2e")
 
 
 class ByFile(LoadFileScheduling):  # type: ignore[misc]
-    """The tests of a file run in one process, because they share a namespace, and so do the files of `DEFINITIONS`."""
+    """Runs the tests of a file in one process, because they share a namespace; likewise the files of `CRD_TESTS`."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = str(super()._split_scope(nodeid))
-        return "definitions" if Path(file).name in DEFINITIONS else file
+        return "crds" if Path(file).name in CRD_TESTS else file
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
-    """How pytest-xdist hands out the tests; of its own ways, `loadgroup` groups nothing with pytest 9.2."""
+    """Return the scheduler of pytest-xdist; its built-in `loadgroup` does not group anything with pytest 9.2."""
     return ByFile(config, log)
 
 
-def turn() -> FileLock:
-    """A turn at what all processes of pytest-xdist set up, each in a session of its own, on the one cluster."""
+def session_lock() -> FileLock:
+    """Lock the set-up of the one cluster, which every worker process of pytest-xdist does in its own session."""
     return cache.lock(f"session-{NAME}")
 
 
 @pytest.fixture(scope="session")
 def live() -> Iterator[tuple[Cluster, Engine]]:
-    """The session's cluster and the engine that runs it."""
+    """The session's cluster and its container engine."""
     cluster = Cluster(NAME)
-    with turn():
+    with session_lock():
         engine = lifecycle.up(cluster)
     yield cluster, engine
-    # One of several processes cannot know whether the others are done.
+    # A worker process does not know if the other ones have finished.
     if not os.environ.get("TRAINYARD_KEEP") and "PYTEST_XDIST_WORKER" not in os.environ:
         lifecycle.down(cluster)
 
@@ -68,7 +69,7 @@ def cluster(live: tuple[Cluster, Engine]) -> Cluster:
 
 @pytest.fixture(scope="session")
 def engine(live: tuple[Cluster, Engine]) -> Engine:
-    """The container engine under the session's cluster."""
+    """The container engine of the session's cluster."""
     return live[1]
 
 
@@ -80,20 +81,20 @@ def connection(cluster: Cluster) -> Any:
 
 @pytest.fixture(scope="module")
 def kube_config(cluster: Cluster) -> str:
-    """Kubeconfig that pytest-helm-charts' `kube_cluster` connects with."""
+    """The kubeconfig for the `kube_cluster` fixture of pytest-helm-charts."""
     return str(cluster.kubeconfig)
 
 
 @pytest.fixture(scope="session")
 def training_operator(cluster: Cluster, engine: Engine) -> None:
     """The training operator, installed from our chart and Available."""
-    with turn():
+    with session_lock():
         operator.install(cluster, engine)
 
 
 @pytest.fixture(scope="module")
 def namespace(cluster: Cluster, training_operator: None) -> Iterator[str]:  # noqa: ARG001
-    """A namespace with Pod Security `restricted`, removed with all that is in it."""
+    """A namespace with Pod Security `restricted`, removed with everything in it."""
     name = f"run-{uuid4().hex[:6]}"
     namespaces.create(cluster.kubeconfig, name)
     yield name
@@ -102,26 +103,26 @@ def namespace(cluster: Cluster, training_operator: None) -> Iterator[str]:  # no
 
 @pytest.fixture(scope="module")
 def digits(cluster: Cluster, engine: Engine, namespace: str) -> Run:
-    """A run that nothing has installed yet."""
+    """A run that is not installed yet."""
     return Run(cluster, engine, namespace, "digits")
 
 
 @pytest.fixture
 def values_file(tmp_path: Path) -> Path:
-    """Path of a values file for a test to write."""
+    """The path of a values file, which the test writes."""
     return tmp_path / "run.yaml"
 
 
 @pytest.fixture
 def taken_port() -> Iterator[int]:
-    """A port of 127.0.0.1 that something listens on."""
+    """A port of 127.0.0.1 that is in use."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield int(server.getsockname()[1])
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[str]:
-    """A folder on a file system of 64 MiB; mounting it needs root, as building the nodes does."""
+    """A folder on a file system of 64 MiB; mounting it needs root, as building the node image does."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(tmp_path)], check=True)
     yield str(tmp_path)
     subprocess.run(["umount", str(tmp_path)], check=True)

@@ -1,4 +1,4 @@
-"""The audit of a live cluster: with the documented rights it finds what is wrong, with fewer it says which it lacks."""
+"""The audit of a live cluster: it finds faults with the documented role, and names permissions that are missing."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cluster import api
-from tests.cluster.cluster import Cluster
-from validator.audit import objects
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
+from trainyard.audit import objects
 
 PAGE = Path(__file__).parents[2] / "docs" / "validator" / "audit.md"
-# Kinds that are not in the cluster: operators for them need hardware, or are somebody else's.
+# Kinds that this cluster does not serve: their operators need hardware, or are not part of this project.
 ABSENT = ("TrainJob", "JobSet", "NetworkAttachmentDefinition", "ClusterPolicy", "LocalQueue")
 
 
 def pytorch_job(name: str, switch: str) -> dict[str, Any]:
-    """A job that is suspended, so that it has no pod, as one that Kueue has not admitted yet."""
+    """Return a suspended job without pods, like one that Kueue has not admitted yet."""
     container = {
         "name": "pytorch",
         "image": "registry.example.com/team/llm:1.4",
@@ -48,14 +48,14 @@ GOOD, BAD = pytorch_job("good", "0"), pytorch_job("bad", "no")
 
 @pytest.fixture(scope="module")
 def applied(cluster: Cluster, namespace: str) -> None:
-    """A good job and a bad one, with the ConfigMap that both take variables from."""
+    """A good job and a bad one, and the ConfigMap that both take variables from."""
     for manifest in (CONFIG_MAP, GOOD, BAD):
         api.kubectl(cluster.kubeconfig, "apply", "--namespace", namespace, "-f", "-", stdin=json.dumps(manifest))
 
 
 @pytest.fixture
 def role() -> dict[str, Any]:
-    """The role of the documentation."""
+    """The ClusterRole of the documentation."""
     tree: dict[str, Any] = yaml.safe_load(PAGE.read_text().split("```yaml\n")[1].split("```")[0])
     return tree
 
@@ -75,7 +75,7 @@ class Auditor:
         self._kubeconfig.write_text(yaml.safe_dump(tree))
 
     def grant(self, role: dict[str, Any], binding: str = "clusterrolebinding") -> None:
-        """Give it a ClusterRole, everywhere or with a RoleBinding in its namespace."""
+        """Bind a ClusterRole to the account, in the cluster or with a RoleBinding in its namespace."""
         name = f"auditor-{self._namespace}"
         inside = ("--namespace", self._namespace) if binding == "rolebinding" else ()
         self._kubectl("apply", "-f", "-", stdin=json.dumps({**role, "metadata": {"name": name}}))
@@ -83,17 +83,17 @@ class Auditor:
         self._kubectl("create", binding, name, "--clusterrole", name, "--serviceaccount", account, *inside)
 
     def remove(self) -> None:
-        """Take everything away that is in no namespace, and the account."""
+        """Remove the account and its cluster-scoped objects."""
         name = f"auditor-{self._namespace}"
         self._kubectl("delete", "clusterrole,clusterrolebinding", name, "--ignore-not-found")
         self._kubectl("delete", "rolebinding", name, "--namespace", self._namespace, "--ignore-not-found")
         self._kubectl("delete", "serviceaccount", "auditor", "--namespace", self._namespace)
 
     def audit(self, *options: str) -> tuple[int, list[tuple[str, str]], list[str]]:
-        """Exit code, findings as path and rule, and notes."""
+        """Run the audit; return the exit status, findings as path and rule, and notes."""
         words = ["audit", "--kubeconfig", str(self._kubeconfig), "--output-format", "json", *options]
         finished = subprocess.run(
-            [sys.executable, "-m", "validator", *words], capture_output=True, text=True, timeout=60, check=False
+            [sys.executable, "-m", "trainyard", *words], capture_output=True, text=True, timeout=60, check=False
         )
         findings = json.loads(finished.stdout)["findings"]
         found = [(finding["location"]["path"], finding["rule"]) for finding in findings]
@@ -105,7 +105,7 @@ class Auditor:
 
 @pytest.fixture
 def auditor(cluster: Cluster, namespace: str, applied: None, tmp_path: Path) -> Iterator[Auditor]:
-    """A ServiceAccount without any rights yet."""
+    """A ServiceAccount without permissions."""
     account = Auditor(cluster, namespace, tmp_path)
     yield account
     account.remove()
@@ -125,7 +125,7 @@ def test_the_documented_role_is_enough_for_the_whole_cluster(
     assert all(kind in notes[0] for kind in ABSENT)
 
 
-def test_a_missing_right_is_named_and_the_rest_is_judged(
+def test_a_missing_permission_is_named_and_the_rest_is_linted(
     auditor: Auditor, role: dict[str, Any], namespace: str
 ) -> None:
     kept = [rule for rule in role["rules"] if "configmaps" not in rule["resources"] and "jobs" not in rule["resources"]]
@@ -138,7 +138,7 @@ def test_a_missing_right_is_named_and_the_rest_is_judged(
     ]
 
 
-def test_without_any_right_it_is_not_clean(auditor: Auditor, namespace: str) -> None:
+def test_an_audit_without_any_permission_is_not_clean(auditor: Auditor, namespace: str) -> None:
     code, found, notes = auditor.audit("--namespace", namespace)
     assert (code, found) == (3, [(f"namespace/{namespace}", "HV007")])
     assert (
@@ -147,7 +147,7 @@ def test_without_any_right_it_is_not_clean(auditor: Auditor, namespace: str) -> 
     )
 
 
-def test_the_operator_leaves_a_job_as_it_was_applied(connection: Any, applied: None, namespace: str) -> None:
+def test_a_live_job_without_defaults_equals_the_applied_one(connection: Any, applied: None, namespace: str) -> None:
     live = api.find(connection, "kubeflow.org/v1", "PyTorchJob", "good", namespace)
     assert live is not None
     assert objects.manifest(live.to_dict()) == {**GOOD, "metadata": {**GOOD["metadata"], "namespace": namespace}}

@@ -1,4 +1,4 @@
-"""What a user gets wrong: each mistake ends in a clear message, soon, and nothing of it stays."""
+"""User errors: each ends in a clear message within a minute, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import api
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.cluster.errors import ClusterError
-from tests.demo import train
-from tests.jobs.helm import Helm
-from tests.jobs.namespace import leftovers
-from tests.jobs.run import Run
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs.helm import Helm
+from tests.harness.jobs.namespace import leftovers
+from tests.harness.jobs.run import Run
+from tools.demo import train
 
 
 @pytest.fixture
 def mistaken(cluster: Cluster, engine: Engine, namespace: str) -> Run:
-    """A run that is about to be asked for wrongly."""
+    """A run that is about to get wrong values."""
     return Run(cluster, engine, namespace, "mistaken")
 
 
@@ -30,7 +30,7 @@ def assert_nothing_left(run: Run) -> None:
     assert f"persistentvolumeclaim/{run.claim}" not in claims.split()
 
 
-def test_a_values_file_with_a_wrong_type_is_refused_by_the_key_s_name(mistaken: Run, values_file: Path) -> None:
+def test_a_values_file_with_a_wrong_type_is_refused_naming_the_key(mistaken: Run, values_file: Path) -> None:
     values_file.write_text("nodes: two\n")
     with pytest.raises(ClusterError) as refused:
         train(mistaken, {}, [values_file])
@@ -39,14 +39,14 @@ def test_a_values_file_with_a_wrong_type_is_refused_by_the_key_s_name(mistaken: 
     assert_nothing_left(mistaken)
 
 
-def test_an_unknown_key_is_refused_by_its_name(mistaken: Run, values_file: Path) -> None:
+def test_an_unknown_key_is_refused_by_name(mistaken: Run, values_file: Path) -> None:
     values_file.write_text("node: 2\n")
     with pytest.raises(ClusterError, match="node"):
         train(mistaken, {}, [values_file])
     assert_nothing_left(mistaken)
 
 
-def test_an_image_that_does_not_exist_ends_the_run_with_the_reason_within_a_minute(mistaken: Run) -> None:
+def test_a_missing_image_fails_the_run_with_the_reason_within_a_minute(mistaken: Run) -> None:
     started = time.monotonic()
     with pytest.raises(ClusterError) as ended:
         train(mistaken, {"image.repository": "localhost/trainyard/absent", "image.tag": "none"}, [])
@@ -56,15 +56,15 @@ def test_an_image_that_does_not_exist_ends_the_run_with_the_reason_within_a_minu
     assert_nothing_left(mistaken)
 
 
-def test_more_nodes_than_the_cluster_has_end_the_run_with_the_scheduler_s_words_within_a_minute(mistaken: Run) -> None:
+def test_more_nodes_than_the_cluster_has_fail_the_run_with_the_scheduler_s_message(mistaken: Run) -> None:
     started = time.monotonic()
-    with pytest.raises(ClusterError, match=r"found no node within 30 s: 0/3 nodes are available"):
+    with pytest.raises(ClusterError, match=r"was not scheduled within 30 s: 0/3 nodes are available"):
         train(mistaken, {"nodes": 3}, [])
     assert time.monotonic() - started < 60
     assert_nothing_left(mistaken)
 
 
-def test_a_command_that_fails_ends_the_run_with_its_own_words(mistaken: Run) -> None:
+def test_a_failing_command_fails_the_run_with_the_error_it_printed(mistaken: Run) -> None:
     with pytest.raises(ClusterError) as ended:
         train(mistaken, {"train.args": ["--epochs", "none"], "restartPolicy": "Never"}, [])
     assert "--epochs" in ended.value.message

@@ -1,4 +1,4 @@
-"""The harness's own promises: what `up` gives, how long it takes, what it survives, what `down` leaves alone."""
+"""The harness itself: the cluster that `up` creates, its times, recovery, and what `down` leaves alone."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import pytest
 from pytest_helm_charts.clusters import Cluster as KubeCluster
 from pytest_helm_charts.k8s.deployment import wait_for_deployments_to_run
 
-from tests.cluster import api, cache, lifecycle, storage
-from tests.cluster.cluster import LABEL, WORKERS, Cluster
-from tests.cluster.engine import PROBE_REFERENCE, Engine
+from tests.harness.cluster import api, cache, lifecycle, storage
+from tests.harness.cluster.cluster import LABEL, WORKERS, Cluster
+from tests.harness.cluster.engine import PROBE_REFERENCE, Engine
 
-COMMAND = [sys.executable, "-m", "tests.cluster"]
+COMMAND = [sys.executable, "-m", "tests.harness"]
 NEIGHBOUR = Cluster("trainyard-neighbour")
 
-# A node is stopped, and what is promised in seconds is promised of an idle machine.
-pytestmark = pytest.mark.alone
+# The tests stop a node, and the promised times hold on an idle machine.
+pytestmark = pytest.mark.idle
 
 
 def test_up_gives_one_control_plane_two_workers_and_cluster_dns(kube_cluster: KubeCluster, cluster: Cluster) -> None:
@@ -49,8 +49,8 @@ def test_the_default_storage_class_is_local_and_another_is_shared(connection: An
     assert "shared" in classes
 
 
-def test_a_pod_on_each_node_reads_what_the_other_wrote(cluster: Cluster) -> None:
-    storage.prove_shared(cluster)
+def test_pods_on_different_nodes_share_a_volume(cluster: Cluster) -> None:
+    storage.verify_shared_volume(cluster)
 
 
 def test_a_second_up_on_a_live_cluster_takes_under_five_seconds(cluster: Cluster) -> None:
@@ -65,7 +65,7 @@ def test_status_names_every_node_and_succeeds(cluster: Cluster) -> None:
     assert all(node in finished.stderr for node in cluster.node_names)
 
 
-def test_load_puts_an_image_of_the_engine_s_store_on_every_worker(cluster: Cluster, engine: Engine) -> None:
+def test_load_puts_an_image_of_the_engine_on_every_worker(cluster: Cluster, engine: Engine) -> None:
     command = [*COMMAND, "load", PROBE_REFERENCE, "--name", cluster.name]
     finished = subprocess.run(command, capture_output=True, text=True, check=True)
     assert finished.stdout.split() == [PROBE_REFERENCE]
@@ -74,7 +74,7 @@ def test_load_puts_an_image_of_the_engine_s_store_on_every_worker(cluster: Clust
         assert PROBE_REFERENCE in listed.stdout.split()
 
 
-def test_load_of_what_is_no_image_says_what_could_be_loaded(cluster: Cluster, values_file: Path) -> None:
+def test_load_of_something_else_names_what_can_be_loaded(cluster: Cluster, values_file: Path) -> None:
     values_file.write_text("nodes: 2\n")
     for what, message in (("absent:1", "neither an image archive nor"), (str(values_file), "is not an image archive")):
         command = [*COMMAND, "load", what, "--name", cluster.name]
@@ -86,8 +86,8 @@ def test_load_of_what_is_no_image_says_what_could_be_loaded(cluster: Cluster, va
 
 
 def interrupt_up(engine: Engine, number: signal.Signals) -> int:
-    """Start `up` as a terminal does, end it once its first node runs, and return its exit status."""
-    # A test runner in the background ignores SIGINT, and so would its children.
+    """Start `up` as a terminal does, interrupt it once its first node runs, and return its exit status."""
+    # A test runner in the background ignores SIGINT, and its children would inherit that.
     command = ["env", "--default-signal=INT", *COMMAND, "up", "--name", NEIGHBOUR.name]
     running = subprocess.Popen(command, start_new_session=True)
     api.wait_until(
@@ -98,7 +98,7 @@ def interrupt_up(engine: Engine, number: signal.Signals) -> int:
 
 
 def cut_power(cluster: Cluster, engine: Engine) -> None:
-    """End a cluster's containers together with what watches them: the engine's records go on saying `running`."""
+    """Kill a cluster's containers together with their monitor processes: the engine still reports them as `running`."""
     for node in cluster.node_names:
         pid = int(engine.check("inspect", "--format", "{{.State.Pid}}", node))
         watcher = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
@@ -109,7 +109,7 @@ def cut_power(cluster: Cluster, engine: Engine) -> None:
 def test_an_interrupted_up_recovers_beside_another_cluster_and_down_removes_only_its_own(
     cluster: Cluster, engine: Engine, connection: Any
 ) -> None:
-    # Not `down`: it goes by the cluster's folder, which may be gone while the engine still has parts of the cluster.
+    # Not `down`, which looks for the cluster's folder: that may be gone while the engine still has containers of it.
     NEIGHBOUR.remove(engine)
     volumes = set(engine.check("volume", "ls", "--quiet").split())
     assert interrupt_up(engine, signal.SIGINT) == 130
@@ -134,12 +134,12 @@ def test_an_interrupted_up_recovers_beside_another_cluster_and_down_removes_only
     assert api.nodes_ready(connection, WORKERS + 1)
 
 
-def test_a_stopped_node_is_started_again_by_up(cluster: Cluster, engine: Engine, connection: Any) -> None:
+def test_up_restarts_a_stopped_node(cluster: Cluster, engine: Engine, connection: Any) -> None:
     engine.check("stop", "--time", "5", cluster.workers[-1])
     lifecycle.up(cluster)
     assert set(cluster.states(engine).values()) == {"running"}
     assert api.nodes_ready(connection, WORKERS + 1)
-    storage.prove_shared(cluster)
+    storage.verify_shared_volume(cluster)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_stopped_node_is_started_again_by_up(cluster: Cluster, engine: Engine,
     ],
     ids=["no container engine", "port taken", "no disk space"],
 )
-def test_up_refuses_with_a_message_and_leaves_nothing_behind(
+def test_up_fails_with_a_message_and_leaves_nothing_behind(
     arguments: list[str],
     environment: dict[str, str],
     message: str,

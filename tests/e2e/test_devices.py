@@ -1,4 +1,4 @@
-"""Runs that ask for GPUs and RDMA: they go where the devices are, and each process has its own."""
+"""Runs with GPUs and RDMA: they are scheduled onto nodes with the devices, and each process has its own GPU."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from uuid import uuid4
 
 import pytest
 
-from tests.cluster import api, devices, loading
-from tests.cluster.cluster import Cluster
-from tests.cluster.devices import HEALTHY, UNHEALTHY, Devices
-from tests.cluster.engine import Engine
-from tests.cluster.errors import ClusterError
-from tests.jobs import namespace as namespaces
-from tests.jobs import pods
-from tests.jobs.run import Run
+from tests.harness.cluster import api, devices, loading
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.devices import HEALTHY, UNHEALTHY, Devices
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs import pods
+from tests.harness.jobs.run import Run
 
 GPU, RDMA = "nvidia.com/gpu", "rdma/rdma_shared_device_a"
 START_SECONDS = 120
 SHOW = ["sh", "-c", "echo $NVIDIA_VISIBLE_DEVICES; sleep infinity"]
 STOP = "/tmp/stop"  # noqa: S108 - the only folder that a read-only container may write
-# It sums until a process finds the path UNTIL; then the first one tells what all have.
+# It calls all-reduce until one process finds the path UNTIL; then rank 0 prints the results of all ranks.
 PROGRAM = """
 import json, os, time
 import torch, torch.distributed as dist
@@ -47,29 +47,29 @@ dist.barrier()
 """
 
 
-def on(node: str, *, gpus: int, broken: tuple[int, ...] = ()) -> Devices:
-    """Devices of a node: its adapter, which pods share, and GPUs, of which some do not work."""
+def node_devices(node: str, *, gpus: int, broken: tuple[int, ...] = ()) -> Devices:
+    """Return the devices of a node: an RDMA adapter that pods share, and GPUs, some of them unhealthy."""
     return {
         GPU: {f"{node}-gpu-{number}": UNHEALTHY if number in broken else HEALTHY for number in range(gpus)},
         RDMA: {f"{node}-mlx5-{share}": HEALTHY for share in range(10)},
     }
 
 
-def two_on_each(cluster: Cluster) -> dict[str, Devices]:
-    """Two GPUs on every worker."""
-    return {node: on(node, gpus=2) for node in cluster.workers}
+def two_gpus_each(cluster: Cluster) -> dict[str, Devices]:
+    """Return two GPUs on every worker."""
+    return {node: node_devices(node, gpus=2) for node in cluster.workers}
 
 
 @pytest.fixture(scope="module")
 def plugin(cluster: Cluster) -> Iterator[None]:
-    """The device plugin, which the tests install with the devices they want, removed at the end."""
+    """The device plugin, which tests install with the devices they need; removed at the end."""
     yield
     devices.remove(cluster)
 
 
 @pytest.fixture(scope="module")
 def namespace(cluster: Cluster, training_operator: None) -> Iterator[str]:
-    """A namespace of Pod Security `privileged`: RDMA takes a capability."""
+    """A namespace with Pod Security `privileged`: RDMA needs a capability."""
     name = f"run-{uuid4().hex[:6]}"
     namespaces.create(cluster.kubeconfig, name, level="privileged")
     yield name
@@ -77,7 +77,7 @@ def namespace(cluster: Cluster, training_operator: None) -> Iterator[str]:
 
 
 def settings(*, until: str) -> dict[str, object]:
-    """A run of two processes on each of two nodes, each with a GPU, over InfiniBand as far as Kubernetes can tell."""
+    """Return settings of a run with two processes on each of two nodes, each with a GPU, and InfiniBand resources."""
     return {
         "layout": "worker-only",
         "processesPerNode": 2,
@@ -91,8 +91,8 @@ def settings(*, until: str) -> dict[str, object]:
     }
 
 
-def unplaced(connection: Any, namespace: str, selector: str) -> dict[str, str]:
-    """Why the scheduler has found no node, by pod."""
+def unschedulable(connection: Any, namespace: str, selector: str) -> dict[str, str]:
+    """Return the scheduler's message for each unschedulable pod."""
     return {
         pod.metadata.name: condition.message
         for pod in api.objects(connection, "v1", "Pod", namespace=namespace, label_selector=selector)
@@ -101,15 +101,15 @@ def unplaced(connection: Any, namespace: str, selector: str) -> dict[str, str]:
     }
 
 
-def test_a_run_waits_for_the_gpus_that_a_node_lacks_and_each_process_gets_its_own(
+def test_a_run_waits_until_a_node_has_enough_gpus_and_each_process_gets_its_own(
     plugin: None, cluster: Cluster, engine: Engine, namespace: str, connection: Any
 ) -> None:
     first, second = cluster.workers
-    devices.advertise(cluster, engine, {first: on(first, gpus=2), second: on(second, gpus=1)})
+    devices.advertise(cluster, engine, {first: node_devices(first, gpus=2), second: node_devices(second, gpus=1)})
     run = Run(cluster, engine, namespace, "asymmetric")
     run.install(settings=settings(until="."))
     waiting = api.wait_until(
-        lambda: unplaced(connection, namespace, run.selector), what="a pod that finds no node", seconds=START_SECONDS
+        lambda: unschedulable(connection, namespace, run.selector), what="an unschedulable pod", seconds=START_SECONDS
     )
     ((pod, reason),) = waiting.items()
     assert f"Insufficient {GPU}" in reason
@@ -120,7 +120,7 @@ def test_a_run_waits_for_the_gpus_that_a_node_lacks_and_each_process_gets_its_ow
         seconds=START_SECONDS,
     )
 
-    devices.advertise(cluster, engine, two_on_each(cluster))
+    devices.advertise(cluster, engine, two_gpus_each(cluster))
 
     outcome = run.follow()
     run.require_success(outcome)
@@ -135,59 +135,59 @@ def test_a_run_waits_for_the_gpus_that_a_node_lacks_and_each_process_gets_its_ow
 
 
 def log(cluster: Cluster, namespace: str, pod: str) -> str:
-    """What a pod has said, if it has started."""
+    """Return a pod's log, empty if it has not started."""
     try:
         return api.kubectl(cluster.kubeconfig, "logs", pod, "--namespace", namespace)
     except ClusterError:
         return ""
 
 
-def show(cluster: Cluster, engine: Engine, namespace: str, name: str) -> None:
-    """Create a pod that asks for one GPU and says which it got."""
+def start_gpu_pod(cluster: Cluster, engine: Engine, namespace: str, name: str) -> None:
+    """Create a pod that requests one GPU and prints its id."""
     image = loading.load(cluster, engine, "trainer")
     spec = pods.restricted(image, SHOW, container={"resources": {"limits": {GPU: 1}}})
     metadata = {"name": name, "namespace": namespace, "labels": {"app": "show"}}
     api.apply(cluster.kubeconfig, {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
 
 
-def shown(cluster: Cluster, namespace: str, name: str) -> str:
-    """The GPU that such a pod got."""
+def allocated_gpu(cluster: Cluster, namespace: str, name: str) -> str:
+    """Return the GPU of such a pod."""
     said = api.wait_until(
         lambda: log(cluster, namespace, name), what=f"pod {name} to have a GPU", seconds=START_SECONDS
     )
     return said.strip()
 
 
-def test_a_gpu_that_becomes_unhealthy_is_given_to_no_pod_until_it_is_healthy_again(
+def test_an_unhealthy_gpu_is_allocated_again_only_when_it_is_healthy(
     plugin: None, cluster: Cluster, engine: Engine, namespace: str, connection: Any
 ) -> None:
     node = cluster.workers[-1]
-    devices.advertise(cluster, engine, two_on_each(cluster))
-    devices.advertise(cluster, engine, {node: on(node, gpus=2, broken=(0,))})
+    devices.advertise(cluster, engine, two_gpus_each(cluster))
+    devices.advertise(cluster, engine, {node: node_devices(node, gpus=2, broken=(0,))})
     found = api.find(connection, "v1", "Node", node)
     assert found is not None
     assert (found.status.capacity[GPU], found.status.allocatable[GPU]) == ("2", "1")
 
-    show(cluster, engine, namespace, "first")
-    assert shown(cluster, namespace, "first") == f"{node}-gpu-1"
-    show(cluster, engine, namespace, "second")
+    start_gpu_pod(cluster, engine, namespace, "first")
+    assert allocated_gpu(cluster, namespace, "first") == f"{node}-gpu-1"
+    start_gpu_pod(cluster, engine, namespace, "second")
     waiting = api.wait_until(
-        lambda: unplaced(connection, namespace, "app=show"), what="the pod to wait", seconds=START_SECONDS
+        lambda: unschedulable(connection, namespace, "app=show"), what="the pod to wait", seconds=START_SECONDS
     )
     assert list(waiting) == ["second"]
     assert f"2 Insufficient {GPU}" in waiting["second"]
 
-    devices.advertise(cluster, engine, {node: on(node, gpus=2)})
-    assert shown(cluster, namespace, "second") == f"{node}-gpu-0"
+    devices.advertise(cluster, engine, {node: node_devices(node, gpus=2)})
+    assert allocated_gpu(cluster, namespace, "second") == f"{node}-gpu-0"
     api.kubectl(cluster.kubeconfig, "delete", "pods", "--namespace", namespace, "-l", "app=show")
 
 
-@pytest.mark.alone  # a kubelet that restarts ends the logs that others follow
-def test_a_run_goes_on_while_the_plugin_and_a_kubelet_restart(
+@pytest.mark.alone  # a kubelet restart ends the log streams of other tests
+def test_a_run_survives_restarts_of_the_plugin_and_a_kubelet(
     plugin: None, cluster: Cluster, engine: Engine, namespace: str, connection: Any
 ) -> None:
     node = cluster.workers[-1]
-    devices.advertise(cluster, engine, two_on_each(cluster))
+    devices.advertise(cluster, engine, two_gpus_each(cluster))
     run = Run(cluster, engine, namespace, "steady")
     run.install(settings=settings(until=STOP))
 
@@ -198,21 +198,21 @@ def test_a_run_goes_on_while_the_plugin_and_a_kubelet_restart(
     def sums() -> int:
         return log(cluster, namespace, f"{run.release}-worker-0").count("sum")
 
-    def require_sums() -> None:
+    def require_progress() -> None:
         before = sums()
-        api.wait_until(lambda: sums() > before, what="the run to sum on", seconds=START_SECONDS)
+        api.wait_until(lambda: sums() > before, what="another all-reduce", seconds=START_SECONDS)
 
-    api.wait_until(sums, what="the run to sum", seconds=START_SECONDS)
+    api.wait_until(sums, what="the first all-reduce", seconds=START_SECONDS)
     before = restarts()
     plugins = ("delete", "pods", "--namespace", devices.NAMESPACE, "--all")
     api.kubectl(cluster.kubeconfig, *plugins)
-    require_sums()
+    require_progress()
     assert cluster.exec(engine, node, "systemctl", "restart", "kubelet").returncode == 0
-    # Only a plugin that has registered anew tells the kubelet of a third GPU, and of the two that are given out.
-    devices.advertise(cluster, engine, {**two_on_each(cluster), node: on(node, gpus=3)})
-    show(cluster, engine, namespace, "third")
-    assert shown(cluster, namespace, "third") == f"{node}-gpu-2"
-    require_sums()
+    # The kubelet learns of a third GPU, and that two are in use, only from a plugin that has registered again.
+    devices.advertise(cluster, engine, {**two_gpus_each(cluster), node: node_devices(node, gpus=3)})
+    start_gpu_pod(cluster, engine, namespace, "third")
+    assert allocated_gpu(cluster, namespace, "third") == f"{node}-gpu-2"
+    require_progress()
 
     api.kubectl(cluster.kubeconfig, "exec", f"{run.release}-worker-0", "-n", namespace, "--", "touch", STOP)
     outcome = run.follow(seconds=60)

@@ -1,4 +1,4 @@
-"""What the charts render, the API server takes: every scenario, and values that are drawn (server-side dry run)."""
+"""Server-side dry runs: the API server accepts the objects of every scenario and of generated values."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.charts import helm
-from tests.charts.drawn import VALUES
-from tests.cluster.cluster import Cluster
-from tests.jobs import definitions, dry_run, kubeflow_trainer, mpi_operator
-from tests.jobs import namespace as namespaces
-from validator.facts.served_apis import SERVED_APIS
+from tests.charts.value_strategies import VALUES
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.jobs import dry_run, kubeflow_trainer, mpi_operator, operator_crds
+from tests.harness.jobs import namespace as namespaces
+from trainyard.facts.served_apis import SERVED_APIS
 
 MONITORS = ("monitoring.coreos.com/v1/PodMonitor", "monitoring.coreos.com/v1/ServiceMonitor")
 APIS = ("--api-versions", ",".join((*SERVED_APIS, *MONITORS)))
-# Nothing on the cluster brings these APIs.
+# Nothing installs these APIs on the cluster.
 NOT_SERVED = {
     ("k8s.cni.cncf.io/v1beta1", "MultiNetworkPolicy"),
 }
-# Namespaces that scenarios name.
+# Namespaces in the values of scenarios.
 NAMESPACES = ("gpu-operator", "networks", "nvidia-network-operator", "training", "vision")
-# `make long` draws more.
+# `make long` tests more examples.
 DRAWS = int(os.environ.get("TRAINYARD_DRAWS", "25"))
-# Helm's words for what the schema refuses, and for what a template refuses by a message of its own.
+# Messages of Helm for values that the schema refuses, and for those that a template refuses.
 OWN_WORDS = ("values don't meet the specifications of the schema", "execution error at (training-job/templates/")
 
 
@@ -34,17 +34,17 @@ OWN_WORDS = ("values don't meet the specifications of the schema", "execution er
 def ready(
     cluster: Cluster, training_operator: None, connection: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Any]:
-    """The API server with every definition of a job, and the namespaces that scenarios name."""
+    """The API server with all CRDs, and the namespaces of the scenarios."""
     for name in NAMESPACES:
         namespaces.create(cluster.kubeconfig, name)
     others = [
-        *definitions.of(kubeflow_trainer.TOOL),
-        *definitions.of("monitoring"),
-        *definitions.of("kueue"),
+        *operator_crds.files(kubeflow_trainer.TOOL),
+        *operator_crds.files("monitoring"),
+        *operator_crds.files("kueue"),
         *sorted((helm.CHARTS["training-networks"] / "crds").glob("*.yaml")),
-        *definitions.written(helm.ROOT, tmp_path_factory.mktemp("definitions")),
+        *operator_crds.write_documented(helm.ROOT, tmp_path_factory.mktemp("definitions")),
     ]
-    with mpi_operator.known(cluster), definitions.served(cluster, others):
+    with mpi_operator.served(cluster), operator_crds.served(cluster, others):
         connection.resources.invalidate_cache()
         yield connection
     connection.resources.invalidate_cache()
@@ -53,12 +53,12 @@ def ready(
 
 
 def title(found: dict[str, Any]) -> tuple[str, str]:
-    """Version and kind of an object."""
+    """Return API version and kind of an object."""
     return found["apiVersion"], found["kind"]
 
 
 @pytest.mark.parametrize(("chart", "scenario"), helm.SCENARIOS)
-def test_the_api_server_takes_every_object_of_a_scenario(ready: Any, chart: str, scenario: str | None) -> None:
+def test_the_api_server_accepts_every_object_of_a_scenario(ready: Any, chart: str, scenario: str | None) -> None:
     rendered = helm.template("helm", helm.CHARTS[chart], *APIS, scenario=scenario)
     objects = helm.objects(rendered.stdout)
 
@@ -69,7 +69,7 @@ def test_the_api_server_takes_every_object_of_a_scenario(ready: Any, chart: str,
 
 
 @pytest.mark.timeout(3600)
-def test_the_api_server_takes_what_is_rendered_from_any_values(ready: Any) -> None:
+def test_the_api_server_accepts_the_objects_of_generated_values(ready: Any) -> None:
     rendered = 0
 
     @settings(max_examples=DRAWS, phases=(Phase.explicit, Phase.generate), suppress_health_check=[HealthCheck.too_slow])
@@ -90,9 +90,7 @@ def test_the_api_server_takes_what_is_rendered_from_any_values(ready: Any) -> No
 
 
 @pytest.mark.parametrize(("version", "kind"), sorted(NOT_SERVED))
-def test_a_kind_that_is_left_out_is_one_that_the_cluster_does_not_serve(
-    connection: Any, version: str, kind: str
-) -> None:
+def test_kinds_excluded_from_the_dry_run_are_not_served(connection: Any, version: str, kind: str) -> None:
     connection.resources.invalidate_cache()
 
     assert connection.resources.search(api_version=version, kind=kind) == []
@@ -124,7 +122,7 @@ spec:
         ("kubeflow.org/v1", "example.org/v1", "example.org/v1 is not served"),
     ],
 )
-def test_the_api_server_refuses_a_wrong_object(ready: Any, right: str, wrong: str, message: str) -> None:
+def test_the_api_server_rejects_an_invalid_object(ready: Any, right: str, wrong: str, message: str) -> None:
     assert right in JOB
     assert dry_run.refusals(ready, helm.objects(JOB)) == []
 

@@ -1,20 +1,20 @@
-"""An elastic run goes on when a pod is lost, and takes in one that is added."""
+"""An elastic run continues when a pod is lost, and grows when one is added."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from tests.cluster import api
-from tests.cluster.errors import ClusterError
-from tests.jobs.run import Run
+from tests.harness.cluster import api
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs.run import Run
 
 WORLD = re.compile(r"^trainer: .* world_size=(\d+) ", re.MULTILINE)
 EPOCH = re.compile(r"^epoch=(\d+)/", re.MULTILINE)
 RESUMED = re.compile(r"^resumed: epoch=(\d+) ", re.MULTILINE)
 
 
-def test_a_run_of_one_to_three_pods_loses_one_and_grows(digits: Run, connection: Any) -> None:
+def test_an_elastic_run_survives_a_lost_pod_and_grows_to_three(digits: Run, connection: Any) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "elastic")
     run.install(
         settings={
@@ -34,9 +34,9 @@ def test_a_run_of_one_to_three_pods_loses_one_and_grows(digits: Run, connection:
             return ""
 
     def until_world(size: str, behind: int = 0) -> tuple[str, int]:
-        """Wait until worker 0 trains in a world of this size that began behind a character of its log.
+        """Wait until worker 0 trains with this world size, in a generation that began after offset `behind` of its log.
 
-        Returns the log and where it ended. Where a pod takes long to come there is a smaller world in between.
+        Returns the log and its length. A slow pod causes a generation with a smaller world size in between.
         """
 
         def trained() -> str | None:
@@ -58,7 +58,7 @@ def test_a_run_of_one_to_three_pods_loses_one_and_grows(digits: Run, connection:
     for before, after in ((first, second), (second, third)):
         resumed = RESUMED.findall(after[len(before) :])
         assert resumed
-        # An epoch is told before its checkpoint is begun, and the one before it may still be under way.
+        # An epoch is logged before its checkpoint starts, and the previous checkpoint may still be in progress.
         assert int(resumed[0]) >= int(EPOCH.findall(before)[-1]) - 2
     job = api.find(connection, "kubeflow.org/v1", "PyTorchJob", run.release, run.namespace)
     assert job is not None

@@ -1,4 +1,4 @@
-"""Faults under one run, one after the other: what `make faults` measures at length beside a stock PyTorchJob."""
+"""Faults during one run, one after the other: a short version of `make faults`, without the stock PyTorchJob."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.faults import faults
-from tests.faults.faults import Fault
-from tests.faults.measure import strike
-from tests.faults.runners import RUNNERS, SAVE_STEPS
-from tests.faults.site import Site, site
-from tests.jobs import operator
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import operator
+from tools.faults import faults
+from tools.faults.faults import Fault
+from tools.faults.measure import inject_and_measure
+from tools.faults.runners import RUNNERS, SAVE_STEPS
+from tools.faults.sandbox import Sandbox, create_sandbox
 
-# The operator and the API server go away, which other tests need.
+# The operator and the API server are stopped, which other tests need.
 pytestmark = pytest.mark.alone
 
 OURS = RUNNERS["ours"]
 
 
 @pytest.fixture(scope="module")
-def place(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator[Site]:
-    """Where a run of two pods trains, and saves to a volume that can be filled."""
-    with site(cluster, engine, small=True) as place:
-        OURS.install(place)
-        yield place
-    # It starts anew when it has lost the API server for long.
+def sandbox(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator[Sandbox]:
+    """A sandbox with a run of two pods, whose checkpoint volume can be filled."""
+    with create_sandbox(cluster, engine, small=True) as created:
+        OURS.install(created)
+        yield created
+    # The operator restarts after a long outage of the API server.
     operator.wait_available(cluster)
 
 
@@ -40,21 +40,21 @@ def place(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator
     ],
     ids=lambda fault: fault.name,
 )
-def test_a_run_trains_on_while_what_it_does_not_need_is_gone(place: Site, fault: Fault) -> None:
-    result = strike(place, fault, OURS)
+def test_a_run_continues_without_the_operator_the_api_server_or_free_space(sandbox: Sandbox, fault: Fault) -> None:
+    result = inject_and_measure(sandbox, fault, OURS)
 
     assert result.reason == ""
     assert (result.restarts, result.steps_lost) == (0, 0)
     assert result.saved_after
 
 
-def test_a_run_goes_on_from_its_last_checkpoint_without_torchrun_when_a_rank_is_killed(place: Site) -> None:
-    result = strike(place, faults.RANK_KILLED, OURS)
+def test_a_run_resumes_in_place_from_its_last_checkpoint_when_a_rank_is_killed(sandbox: Sandbox) -> None:
+    result = inject_and_measure(sandbox, faults.RANK_KILLED, OURS)
 
     assert result.reason == ""
     assert result.restarts == 1
-    for pod in (OURS.meeting, OURS.other):
-        assert "starts again in its place" in place.kubectl("logs", pod)
-    # A save that was under way is lost with the rank, and the one before it counts.
+    for pod in (OURS.rendezvous_pod, OURS.other_pod):
+        assert "starts again in its place" in sandbox.kubectl("logs", pod)
+    # A save in progress is lost with the rank, so the previous checkpoint counts.
     assert result.steps_lost < 2 * SAVE_STEPS
     assert result.end == "running"

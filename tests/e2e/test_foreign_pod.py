@@ -1,4 +1,4 @@
-"""A foreign pod is kept out of a run that has a policy: by the cluster's network, or by the nodes' packet filter."""
+"""A NetworkPolicy keeps foreign pods out of a run, enforced by the cluster's network or by iptables on the nodes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from uuid import uuid4
 
 import pytest
 
-from tests.cluster import api, loading, policies
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.cluster.errors import ClusterError
-from tests.jobs import namespace as namespaces
-from tests.jobs import pods
-from tests.jobs.helm import Settings
-from tests.jobs.run import Run
+from tests.harness.cluster import api, loading, policies
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs import pods
+from tests.harness.jobs.helm import Settings
+from tests.harness.jobs.run import Run
 
 RENDEZVOUS, METRICS = PORTS = (23456, 9400)
 ENFORCED_SECONDS = 10
@@ -41,7 +41,7 @@ SERVING: Settings = {
     "torchrun.port": RENDEZVOUS,
     "metrics": {"enabled": True, "port": METRICS},
     "checkpoints.enabled": False,
-    # Four runs would fill the nodes.
+    # With the default requests four runs would fill the nodes.
     "resources.requests": {"cpu": "50m"},
 }
 RUNS: dict[str, Settings] = {
@@ -78,7 +78,7 @@ def place(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator
 
 
 def bystanders(image: str, namespace: str) -> list[dict[str, object]]:
-    """The pods `foreign` and `hidden`, and the policy that hides the latter."""
+    """Return the pods `foreign` and `hidden`, and the policy that isolates the latter."""
     commands = {"foreign": ["sleep", "infinity"], "hidden": ["python3", "-c", SERVE]}
     objects: list[dict[str, object]] = [
         {
@@ -99,7 +99,7 @@ def bystanders(image: str, namespace: str) -> list[dict[str, object]]:
 
 
 def ready(connection: Any, namespace: str) -> int:
-    """How many pods of the namespace are Ready."""
+    """Return the number of Ready pods in the namespace."""
     found = api.objects(connection, "v1", "Pod", namespace=namespace)
     return sum(
         any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions or [])
@@ -108,7 +108,7 @@ def ready(connection: Any, namespace: str) -> int:
 
 
 def is_open(cluster: Cluster, namespace: str, source: str, target: str, port: int) -> bool:
-    """Whether a pod connects to a port of another one."""
+    """Returns true if a pod can connect to a port of another one."""
     pod = api.find(api.connect(cluster.kubeconfig), "v1", "Pod", target, namespace)
     assert pod is not None
     command = ("exec", source, "--namespace", namespace, "--", "python3", "-c", CONNECT, pod.status.podIP, str(port))
@@ -118,28 +118,28 @@ def is_open(cluster: Cluster, namespace: str, source: str, target: str, port: in
 def becomes(
     cluster: Cluster, namespace: str, source: str, target: str, *, closed: bool, ports: tuple[int, ...] = PORTS
 ) -> bool:
-    """Whether all of these ports are closed, or open, before long."""
+    """Returns true if all of these ports become closed, or open, within `ENFORCED_SECONDS`."""
 
     def are() -> bool:
         return {is_open(cluster, namespace, source, target, port) for port in ports} == {not closed}
 
     try:
-        return api.wait_until(are, what="the policy", seconds=ENFORCED_SECONDS)
+        return api.wait_until(are, what="the policy to be enforced", seconds=ENFORCED_SECONDS)
     except ClusterError:
         return False
 
 
-def test_a_policy_keeps_foreign_pods_out_and_lets_the_runs_own_in(place: str, cluster: Cluster) -> None:
+def test_a_policy_blocks_foreign_pods_and_allows_the_run_s_own(place: str, cluster: Cluster) -> None:
     assert becomes(cluster, place, "foreign", "alone-master-0", closed=True)
     assert becomes(cluster, place, "alone-worker-0", "alone-master-0", closed=False)
 
 
-def test_a_policy_lets_in_whom_it_names_and_only_at_their_port(place: str, cluster: Cluster) -> None:
+def test_a_policy_allows_named_peers_at_their_port_only(place: str, cluster: Cluster) -> None:
     assert becomes(cluster, place, "foreign", "watched-master-0", closed=False, ports=(METRICS,))
     assert becomes(cluster, place, "foreign", "watched-master-0", closed=True, ports=(RENDEZVOUS,))
 
 
-def test_a_policy_of_egress_keeps_a_runs_pods_from_others(place: str, cluster: Cluster) -> None:
+def test_an_egress_policy_blocks_connections_to_pods_outside_the_run(place: str, cluster: Cluster) -> None:
     assert becomes(cluster, place, "inside-worker-0", "inside-master-0", closed=False)
     assert becomes(cluster, place, "inside-worker-0", "open-master-0", closed=True)
 

@@ -1,4 +1,4 @@
-"""Every kind of run but PyTorchJob on two nodes: its pods find each other, and their framework gives one result."""
+"""Every job kind but PyTorchJob on two nodes: its pods form one group, and their framework computes one result."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.jobs import mpi_operator
-from tests.jobs import namespace as namespaces
-from tests.jobs.run import Run
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import mpi_operator
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs.run import Run
 
 PROGRAMS = "/opt/programs"
 Results = list[dict[str, Any]]
@@ -20,13 +20,13 @@ Results = list[dict[str, Any]]
 
 @pytest.fixture
 def train(cluster: Cluster, engine: Engine, namespace: str) -> Callable[..., Results]:
-    """Run a program of a test image to its end, and return what its processes say."""
+    """Run a program of a test image to its end, and return the results that its processes print."""
 
     def run_to_end(
         kind: str, program: str, *, version: str = "v1", place: str = namespace, image: str = "", **settings: object
     ) -> Results:
         release = kind.lower().removesuffix("job")
-        run = Run(cluster, engine, place, release, kind=(f"kubeflow.org/{version}", kind), made_of=image)
+        run = Run(cluster, engine, place, release, kind=(f"kubeflow.org/{version}", kind), image_name=image)
         given = {"train.script": f"{PROGRAMS}/{program}.py", "train.args": [], "checkpoints.enabled": False}
         run.install(settings={**given, **settings})
         outcome = run.follow()
@@ -39,7 +39,7 @@ def train(cluster: Cluster, engine: Engine, namespace: str) -> Callable[..., Res
 
 @pytest.fixture(scope="module")
 def baseline(cluster: Cluster, training_operator: None) -> Iterator[str]:
-    """A namespace of Pod Security `baseline`: the init container of an MPIJob v1 has no security context."""
+    """A namespace with Pod Security `baseline`: the init container of an MPIJob v1 has no security context."""
     name = f"run-{uuid4().hex[:6]}"
     namespaces.create(cluster.kubeconfig, name, level="baseline")
     yield name
@@ -48,13 +48,13 @@ def baseline(cluster: Cluster, training_operator: None) -> Iterator[str]:
 
 @pytest.fixture
 def mpi(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator[None]:
-    """The MPI operator in place of the training operator's MPIJob."""
+    """The MPI operator, which serves MPIJob instead of the training operator."""
     with mpi_operator.installed(cluster, engine):
         yield
 
 
-def mpi_of(implementation: str) -> dict[str, object]:
-    """Values for one of the two in the image: mpi4py would take MPICH, whoever has started it."""
+def mpi_values(implementation: str) -> dict[str, object]:
+    """Return values for one of the image's MPI libraries: mpi4py uses MPICH by default, whichever mpirun starts it."""
     name = implementation.lower()
     return {
         "mpi.implementation": implementation,
@@ -63,21 +63,21 @@ def mpi_of(implementation: str) -> dict[str, object]:
     }
 
 
-def ranks(results: Results, size: int) -> None:
-    """Assert that as many processes as the run should have add one more than each one's rank."""
+def assert_sum_of_all_ranks(results: Results, size: int) -> None:
+    """Assert that there are `size` ranks, and that each has the sum of rank + 1 over all ranks."""
     assert sorted(result["rank"] for result in results) == list(range(size))
     assert {(result["size"], result["sum"]) for result in results} == {(size, size * (size + 1) / 2)}
 
 
-def test_a_jaxjob_sums_over_its_processes(train: Callable[..., Results]) -> None:
-    ranks(train("JAXJob", "jax_sum"), 2)
+def test_a_jaxjob_sums_across_its_processes(train: Callable[..., Results]) -> None:
+    assert_sum_of_all_ranks(train("JAXJob", "jax_sum"), 2)
 
 
-def test_a_paddlejob_sums_over_its_processes(train: Callable[..., Results]) -> None:
-    ranks(train("PaddleJob", "paddle_sum"), 2)
+def test_a_paddlejob_sums_across_its_processes(train: Callable[..., Results]) -> None:
+    assert_sum_of_all_ranks(train("PaddleJob", "paddle_sum"), 2)
 
 
-def test_an_xgboostjob_grows_the_same_trees_in_every_pod_and_not_those_of_one_share(
+def test_an_xgboostjob_grows_the_same_trees_in_every_pod_from_all_shards(
     train: Callable[..., Results],
 ) -> None:
     results = train("XGBoostJob", "xgboost_trees")
@@ -96,14 +96,14 @@ def test_an_xgboostjob_grows_the_same_trees_in_every_pod_and_not_those_of_one_sh
     ],
     ids=["with a parameter server", "workers alone"],
 )
-def test_every_task_of_a_tfjob_meets_all_others_at_the_addresses_of_tf_config(
+def test_every_task_of_a_tfjob_reaches_all_others_at_the_addresses_of_tf_config(
     train: Callable[..., Results], settings: dict[str, object], tasks: set[str]
 ) -> None:
     results = train("TFJob", "tensorflow_cluster", **settings)
     assert {result["task"]: set(result["heard"]) for result in results} == {task: tasks - {task} for task in tasks}
 
 
-def test_the_workers_of_a_tfjob_train_one_model_with_tensorflow(train: Callable[..., Results]) -> None:
+def test_the_workers_of_a_tfjob_train_one_model(train: Callable[..., Results]) -> None:
     limits = {"cpu": "500m", "memory": "2Gi"}
     settings = {"layout": "worker-only", "resources.limits": limits}
     first, second = train("TFJob", "tensorflow_workers", image="tensorflow", **settings)
@@ -114,26 +114,26 @@ def test_the_workers_of_a_tfjob_train_one_model_with_tensorflow(train: Callable[
     assert first["weights"] == second["weights"]
     for result in (first, second):
         assert result["losses"][-1] < 0.5 * result["losses"][0]
-        # Half of a batch in each pod is as good as the whole in one.
+        # Half of a batch in each of two pods gives the same result as the whole batch in one.
         assert result["losses"] == pytest.approx(result["losses_alone"], rel=1e-4)
         assert result["distance"] < 1e-4
 
 
 def test_an_mpijob_of_the_training_operator_sums_over_kubectl(train: Callable[..., Results], baseline: str) -> None:
-    results = train("MPIJob", "mpi_sum", place=baseline, **mpi_of("OpenMPI"))
-    ranks(results, 2)
+    results = train("MPIJob", "mpi_sum", place=baseline, **mpi_values("OpenMPI"))
+    assert_sum_of_all_ranks(results, 2)
     assert {result["host"] for result in results} == {"mpi-worker-0", "mpi-worker-1"}
 
 
-@pytest.mark.alone  # the training operator is installed anew, without MPIJob
+@pytest.mark.alone  # reinstalls the training operator without MPIJob
 def test_an_mpijob_of_the_mpi_operator_sums_over_ssh(train: Callable[..., Results], mpi: None) -> None:
     for implementation, library in (("OpenMPI", "Open"), ("MPICH", "MPICH")):
-        settings = mpi_of(implementation)
+        settings = mpi_values(implementation)
         results = train("MPIJob", "mpi_sum", version="v2beta1", processesPerNode=2, **settings)
-        ranks(results, 4)
+        assert_sum_of_all_ranks(results, 4)
         assert {result["library"] for result in results} == {library}
         assert {result["host"] for result in results} == {"mpi-worker-0", "mpi-worker-1"}
-    settings = {**mpi_of("OpenMPI"), "mpi.launcher.asWorker": True}
+    settings = {**mpi_values("OpenMPI"), "mpi.launcher.asWorker": True}
     results = train("MPIJob", "mpi_sum", version="v2beta1", **settings)
-    ranks(results, 2)
+    assert_sum_of_all_ranks(results, 2)
     assert {result["host"] for result in results} == {"mpi-launcher", "mpi-worker-0"}

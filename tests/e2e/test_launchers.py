@@ -1,4 +1,4 @@
-"""DeepSpeed and Accelerate on two nodes of two processes: they do what the chart's values say, and train."""
+"""DeepSpeed and Accelerate on two nodes with two processes each: they follow the chart's values, and train."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.jobs.run import Run
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs.run import Run
 
 PROGRAMS = "/opt/programs"
 Results = list[dict[str, Any]]
@@ -17,7 +17,7 @@ Results = list[dict[str, Any]]
 
 @pytest.fixture
 def train(cluster: Cluster, engine: Engine, namespace: str) -> Callable[..., Results]:
-    """Run a program of the trainer's image in two pods to its end, and return what its processes say, by rank."""
+    """Run a program of the trainer's image in two pods to its end, and return its results by rank."""
 
     def run_to_end(release: str, program: str, **settings: object) -> Results:
         run = Run(cluster, engine, namespace, release)
@@ -38,13 +38,13 @@ def train(cluster: Cluster, engine: Engine, namespace: str) -> Callable[..., Res
     return run_to_end
 
 
-def the_one(results: Results, *names: str) -> list[Any]:
-    """What all processes say alike, in the order of the names; fails where they differ."""
+def same_on_all(results: Results, *names: str) -> list[Any]:
+    """Return these fields of the results, which must be equal on all processes."""
     (alike,) = {repr([result[name] for name in names]): [result[name] for name in names] for result in results}.values()
     return alike
 
 
-def test_deepspeed_partitions_what_the_stage_says_and_trains_as_without_it(train: Callable[..., Results]) -> None:
+def test_deepspeed_partitions_by_the_zero_stage_and_trains_as_without_it(train: Callable[..., Results]) -> None:
     def zero(stage: int) -> Results:
         optimizer = {"type": "AdamW", "params": {"lr": 0.01, "torch_adam": True}}
         settings = {
@@ -56,16 +56,16 @@ def test_deepspeed_partitions_what_the_stage_says_and_trains_as_without_it(train
                 "config": {
                     "optimizer": optimizer,
                     "gradient_clipping": 0.5,
-                    # Parameters as small as these would stay whole.
+                    # By default parameters this small would not be partitioned.
                     **({"zero_optimization": {"stage3_param_persistence_threshold": 0}} if stage == 3 else {}),
                 },
             },
         }
         results = train(f"zero-{stage}", "zero", **settings)
         assert [result["rank"] for result in results] == [0, 1, 2, 3]
-        assert the_one(results, "size", "backend", "stage", "clipping") == [4, "gloo", stage, 0.5]
-        # 4 rows a process, twice, on 2 nodes of 2 processes.
-        assert the_one(results, "micro", "accumulation", "batch") == [4, 2, 32]
+        assert same_on_all(results, "size", "backend", "stage", "clipping") == [4, "gloo", stage, 0.5]
+        # Batch = 4 rows per process * 2 accumulation steps * 4 processes.
+        assert same_on_all(results, "micro", "accumulation", "batch") == [4, 2, 32]
         return results
 
     second, third = zero(2), zero(3)
@@ -73,31 +73,32 @@ def test_deepspeed_partitions_what_the_stage_says_and_trains_as_without_it(train
     parameters = second[0]["parameters"]
     for results, partitioned in ((second, False), (third, True)):
         shares = [result["parameters_here"] for result in results]
-        # The last share is filled up to the size of the others.
+        # The last partition is padded to the size of the others.
         assert parameters <= sum(shares) < parameters + 4 * 4 if partitioned else shares == [parameters] * 4
         states = [result["states_here"] for result in results]
         assert max(states) < parameters / 3
         assert parameters <= sum(states) < parameters + 4 * 4
 
-        losses, alone = the_one(results, "losses", "losses_alone")
+        losses, alone = same_on_all(results, "losses", "losses_alone")
         assert losses[-1] < losses[0]
-        # The sums are the same in another order, so they differ in the last digits of 32 bits.
+        # The sums are computed in another order, so the last digits of 32 bits differ.
         assert losses == pytest.approx(alone, rel=1e-4)
         assert max(result["distance"] for result in results) < 1e-4
     assert second[0]["losses"] == pytest.approx(third[0]["losses"], rel=1e-5)
 
 
-def test_accelerate_splits_every_batch_over_the_processes_and_averages_their_gradients(
+def test_accelerate_splits_every_batch_and_averages_gradients(
     train: Callable[..., Results],
 ) -> None:
-    # The pods of such a run are told by the chart alone who they are.
+    # The pods of a worker-only run get their rank from the chart alone.
     settings = {"launcher": "accelerate", "layout": "worker-only", "accelerate.config": {"use_cpu": True}}
     results = train("accelerated", "accelerated", **settings)
 
     assert [(result["rank"], result["local_rank"]) for result in results] == [(0, 0), (1, 1), (2, 0), (3, 1)]
-    assert the_one(results, "size", "type", "device", "wrapped") == [4, "MULTI_CPU", "cpu", "DistributedDataParallel"]
-    assert the_one(results, "sum", "batches") == [10, 16]
+    expected = [4, "MULTI_CPU", "cpu", "DistributedDataParallel"]
+    assert same_on_all(results, "size", "type", "device", "wrapped") == expected
+    assert same_on_all(results, "sum", "batches") == [10, 16]
     assert len({result["first_batch"] for result in results}) == 4
-    losses, _ = the_one(results, "losses", "weights")
+    losses, _ = same_on_all(results, "losses", "weights")
     assert losses == sorted(losses, reverse=True)
     assert losses[-1] < 0.5 * losses[0]

@@ -1,4 +1,4 @@
-"""A real Prometheus scrapes a run and its operator by our monitors, tells of what fails, and fills the dashboards."""
+"""Prometheus scrapes a run and its operator through our monitors, fires alerts, and has data for the dashboards."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
-from tests.cluster import api
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.cluster.errors import ClusterError
-from tests.jobs import dashboards, definitions, monitors, operator, prometheus, promql
-from tests.jobs.helm import Helm
-from tests.jobs.prometheus import Prometheus
-from tests.jobs.run import Run
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs import dashboards, monitors, operator, operator_crds, prometheus, promql
+from tests.harness.jobs.helm import Helm
+from tests.harness.jobs.prometheus import Prometheus
+from tests.harness.jobs.run import Run
 
-# The operator is taken away for a while.
+# The operator is scaled down for a while.
 pytestmark = pytest.mark.alone
 
 CHART = RELEASE = "training-monitoring"
 API = "monitoring.coreos.com/v1"
 OURS = f"app.kubernetes.io/instance={RELEASE}"
-# What is on this cluster. There is no GPU and no InfiniBand, and nothing brings kube-state-metrics.
+# Exporters on this cluster. It has no GPU and no InfiniBand, and no kube-state-metrics.
 EXPORTERS = {"cadvisor", "controller-runtime", "kube-apiserver", "prometheus", "trainer", "training-operator"}
 SETTINGS: dict[str, object] = {
     "monitors.interval": "2s",
@@ -46,19 +46,19 @@ spec:
 
 @pytest.fixture(scope="module")
 def served(cluster: Cluster, engine: Engine, training_operator: None, connection: Any) -> Iterator[None]:
-    """The Prometheus operator's API, with the ServiceMonitor that the operator's own chart then makes."""
-    with definitions.served(cluster, definitions.of("monitoring")):
+    """The Prometheus operator's API, and with it the ServiceMonitor of the training operator's chart."""
+    with operator_crds.served(cluster, operator_crds.files("monitoring")):
         connection.resources.invalidate_cache()
         operator.install(cluster, engine)
         yield
-        # Helm could not change a release any more that holds an object of a kind which is gone.
+        # Helm cannot change a release any more that has an object of a removed kind.
         operator.install(cluster, engine, settings={"serviceMonitor.enabled": False})
     connection.resources.invalidate_cache()
 
 
 @pytest.fixture(scope="module")
 def run(served: None, digits: Run) -> Iterator[Run]:
-    """A run that trains for as long as these tests take, and brings a monitor of its own."""
+    """A run that trains for as long as these tests take, and that has its own monitor."""
     run = Run(digits.cluster, digits.engine, digits.namespace, "observed")
     port = 8000
     arguments = ["--epochs", 1_000_000, "--checkpoint-dir", "/checkpoints", "--metrics-port", port]
@@ -77,7 +77,7 @@ def run(served: None, digits: Run) -> Iterator[Run]:
 
 @pytest.fixture(scope="module")
 def release(served: None, cluster: Cluster, namespace: str) -> Iterator[Helm]:
-    """The chart, installed."""
+    """The installed chart."""
     helm = Helm(cluster.kubeconfig)
     helm.install(RELEASE, CHART, namespace=namespace, settings=SETTINGS)
     yield helm
@@ -88,7 +88,7 @@ def release(served: None, cluster: Cluster, namespace: str) -> Iterator[Helm]:
 def server(
     cluster: Cluster, engine: Engine, namespace: str, connection: Any, release: Helm, run: Run
 ) -> Iterator[Prometheus]:
-    """Prometheus, told by every monitor and rule that is on the cluster."""
+    """Prometheus, configured from every monitor and rule on the cluster."""
     found = [one.to_dict() for kind in monitors.ENDPOINTS for one in api.objects(connection, API, kind)]
     rules = [one.to_dict()["spec"]["groups"] for one in api.objects(connection, API, "PrometheusRule")]
     with prometheus.running(cluster, engine, namespace, found, itertools.chain(*rules)) as server:
@@ -97,16 +97,16 @@ def server(
 
 @pytest.fixture(scope="module")
 def beginning(server: Prometheus) -> float:
-    """When Prometheus began."""
+    """The time at which Prometheus started."""
     return time.time()
 
 
 def pods(server: Prometheus, expression: str) -> set[tuple[str, str]]:
-    """Job and pod of each series of an expression."""
+    """Return job and pod of each series of an expression."""
     return {(series["metric"]["job"], series["metric"]["pod"]) for series in server.query(expression)}
 
 
-def test_each_pod_of_a_run_is_scraped_by_our_monitor_and_by_its_own(
+def test_each_pod_of_a_run_is_scraped_through_our_monitor_and_its_own(
     server: Prometheus, beginning: float, run: Run, namespace: str
 ) -> None:
     jobs = {f"{namespace}/{RELEASE}-runs", f"{run.release}-metrics"}
@@ -122,7 +122,7 @@ def test_each_pod_of_a_run_is_scraped_by_our_monitor_and_by_its_own(
     assert {series["metric"]["training_kubeflow_org_replica_type"] for series in by_role} == {"master", "worker"}
 
 
-def test_the_operator_is_scraped_by_its_own_monitor(server: Prometheus) -> None:
+def test_the_operator_is_scraped_through_its_own_monitor(server: Prometheus) -> None:
     found = api.wait_until(
         lambda: server.query('controller_runtime_max_concurrent_reconciles{controller="pytorchjob-controller"}'),
         what="the operator to be scraped",
@@ -132,9 +132,7 @@ def test_the_operator_is_scraped_by_its_own_monitor(server: Prometheus) -> None:
     assert {series["metric"]["job"] for series in found} == {operator.RELEASE}
 
 
-def test_somebody_is_told_that_the_operator_is_gone_and_that_jobs_are_refused(
-    server: Prometheus, cluster: Cluster
-) -> None:
+def test_alerts_fire_when_the_operator_is_down_and_its_webhook_fails(server: Prometheus, cluster: Cluster) -> None:
     def refused() -> bool:
         try:
             api.kubectl(cluster.kubeconfig, "apply", "--dry-run=server", "-f", "-", stdin=JOB)
@@ -146,13 +144,13 @@ def test_somebody_is_told_that_the_operator_is_gone_and_that_jobs_are_refused(
         refused()
         return {"TrainingOperatorDown", "TrainingWebhookFailing"} <= server.firing()
 
-    # Until its first scrape Prometheus did not see the operator either.
+    # Before its first scrape Prometheus had no data of the operator either.
     api.wait_until(lambda: not server.firing(), what="no alert to fire", seconds=30)
     scale = ("-n", operator.NAMESPACE, "scale", "deployment", operator.RELEASE)
     api.kubectl(cluster.kubeconfig, *scale, "--replicas=0")
     try:
         api.wait_until(refused, what="the webhook to be gone", seconds=30)
-        # Prometheus was seen to scrape the pod for a minute after it was told to end.
+        # Prometheus has been seen to scrape a pod for a minute after its termination began.
         api.wait_until(told, what="alerts of the operator and of its webhook", seconds=150)
     finally:
         api.kubectl(cluster.kubeconfig, *scale, "--replicas=1")
@@ -162,7 +160,7 @@ def test_somebody_is_told_that_the_operator_is_gone_and_that_jobs_are_refused(
     )
 
 
-def test_everything_that_the_dashboards_ask_of_this_cluster_has_an_answer(
+def test_every_dashboard_query_on_this_cluster_s_exporters_has_data(
     server: Prometheus, beginning: float, run: Run, connection: Any, namespace: str
 ) -> None:
     found = api.objects(
@@ -182,14 +180,17 @@ def test_everything_that_the_dashboards_ask_of_this_cluster_has_an_answer(
             query
             for query in missing
             if not server.query_range(
-                promql.filled(query.expression, namespace=namespace, run=run.release), start=beginning, end=now, step=2
+                promql.substitute_variables(query.expression, namespace=namespace, run=run.release),
+                start=beginning,
+                end=now,
+                step=2,
             )
         ]
         return not missing
 
     with suppress(ClusterError):
-        # Kubelets look at containers every ten seconds or so, and a rate takes two looks.
-        api.wait_until(answered, what="answers", seconds=60)
+        # Kubelets collect container metrics every ten seconds or so, and a rate needs two samples.
+        api.wait_until(answered, what="data for every query", seconds=60)
     assert list(map(str, missing)) == []
 
 

@@ -9,19 +9,19 @@ import pytest
 from pytest_helm_charts.clusters import Cluster as KubeCluster
 from pytest_helm_charts.k8s.deployment import wait_for_deployments_to_run
 
-from tests.cluster import api
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.jobs import operator
-from tests.jobs.helm import Helm
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import operator
+from tests.harness.jobs.helm import Helm
 
 CRDS = {f"{kind}jobs.kubeflow.org" for kind in ("jax", "mpi", "paddle", "pytorch", "tf", "xgboost")}
 WEBHOOK = "validator.training-operator.kubeflow.org"
 SECRET = "training-operator-webhook-cert"  # noqa: S105 - a Secret's name
-# Kubernetes takes at most 1 MiB of data in one Secret (core/v1 MaxSecretSize).
+# Kubernetes accepts at most 1 MiB of data in one Secret (core/v1 MaxSecretSize).
 HALF_OF_A_SECRET = 512 * 1024
 
-# It is uninstalled in between.
+# The tests uninstall the operator in between.
 pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("training_operator")]
 
 
@@ -54,7 +54,7 @@ def test_leader_election_holds_a_lease(connection: Any) -> None:
     assert any("training-operator" in (lease.spec.holderIdentity or "") for lease in leases)
 
 
-def test_the_release_secret_stays_under_half_of_what_a_secret_may_hold(connection: Any) -> None:
+def test_the_release_secret_takes_less_than_half_of_the_limit(connection: Any) -> None:
     secrets = api.objects(
         connection, "v1", "Secret", namespace=operator.NAMESPACE, label_selector=f"owner=helm,name={operator.RELEASE}"
     )

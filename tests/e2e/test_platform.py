@@ -1,6 +1,6 @@
-"""The platform of a site on a cluster that knows none of its parts: one command brings all of it, and takes it away.
+"""The platform chart on a cluster without any of its parts: one release installs all of them, and removes them.
 
-Each Helm goes through a site's life, in the order of the tests, while a run trains over the second network.
+With each Helm, the tests go through the life of a platform in order, while a run trains over the secondary network.
 """
 
 from __future__ import annotations
@@ -11,23 +11,22 @@ from typing import Any
 
 import pytest
 
-from tests.cluster import api, rails
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.jobs import definitions as known
-from tests.jobs import namespace as namespaces
-from tests.jobs import networks, operator, platform, sums
-from tests.jobs.helm import CHARTS, Helm, Settings
-from tests.jobs.run import Run
+from tests.harness.cluster import api, rails
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import all_reduce, networks, operator, operator_crds, platform
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs.helm import CHARTS, Helm, Settings
+from tests.harness.jobs.run import Run
 
-# All that other tests stand on goes and comes.
+# Everything that other tests depend on is removed and installed again.
 pytestmark = pytest.mark.alone
 
 NAMESPACE = "platform-runs"
 GROUPS = ("kubeflow.org", "k8s.cni.cncf.io", "whereabouts.cni.cncf.io")
 OPERATOR = f"{platform.RELEASE}-training-operator"
 OTHER: networks.Network = {"name": "other", "type": "bridge", "bridge": "br1", "ipam": {"type": "none"}}
-# The parts for operators that are none of ours, with the least that makes policies of them.
+# The parts for operators that are not ours, with the minimal values that create policies.
 OTHERS: Settings = {
     "monitoring.enabled": True,
     "gpu.enabled": True,
@@ -35,33 +34,33 @@ OTHERS: Settings = {
     "gpu.images.registry": "registry.example.com",
 }
 OPERATORS = ("gpu-operator", "nvidia-network-operator")
-# What stays: the definitions, each with what Kubernetes makes of it, and Whereabouts' record of the addresses in use.
+# Kept: CRDs, their APIServices, and Whereabouts' record of the addresses in use.
 KEPT = {"CustomResourceDefinition", "APIService", "IPPool", "OverlappingRangeIPReservation"}
 
 
-def definitions(connection: Any) -> list[str]:
-    """Names of the parts' CustomResourceDefinitions that the cluster has."""
+def installed_crds(connection: Any) -> list[str]:
+    """Return the names of the parts' CRDs on the cluster."""
     found = api.objects(connection, "apiextensions.k8s.io/v1", "CustomResourceDefinition")
     return sorted(crd.metadata.name for crd in found if crd.spec.group in GROUPS)
 
 
-def forget(cluster: Cluster, connection: Any) -> None:
-    """Take the definitions of the parts off the cluster."""
-    if names := definitions(connection):
+def remove_crds(cluster: Cluster, connection: Any) -> None:
+    """Remove the parts' CRDs from the cluster."""
+    if names := installed_crds(connection):
         api.kubectl(cluster.kubeconfig, "delete", "crd", "--timeout=60s", *names)
 
 
 @pytest.fixture(scope="module")
 def bare(cluster: Cluster, engine: Engine, connection: Any) -> Iterator[Cluster]:
-    """The session's cluster, where nobody has installed anything; the operator of other tests is back afterwards."""
+    """The session's cluster without any part; the training operator of other tests is restored at the end."""
     helm = Helm(cluster.kubeconfig)
     found = helm.run("list", "--short", "--namespace", operator.NAMESPACE).split()
     helm.uninstall(operator.RELEASE, namespace=operator.NAMESPACE)
-    forget(cluster, connection)
+    remove_crds(cluster, connection)
     for name, level in ((NAMESPACE, "restricted"), (platform.NAMESPACE, "privileged")):
         namespaces.create(cluster.kubeconfig, name, level=level)
     yield cluster
-    forget(cluster, connection)
+    remove_crds(cluster, connection)
     for name in (NAMESPACE, platform.NAMESPACE):
         namespaces.delete(cluster.kubeconfig, name)
     if operator.RELEASE in found:
@@ -70,7 +69,7 @@ def bare(cluster: Cluster, engine: Engine, connection: Any) -> Iterator[Cluster]
 
 @pytest.fixture(scope="module")
 def settings(bare: Cluster, engine: Engine) -> Iterator[Settings]:
-    """What the chart has to be told on this cluster."""
+    """The values that the chart needs on this cluster."""
     rail = rails.add(bare, engine)
     yield {**platform.images(bare, engine), "networks.networks[0].master": rail}
     rails.remove(bare, engine)
@@ -78,27 +77,27 @@ def settings(bare: Cluster, engine: Engine) -> Iterator[Settings]:
 
 @pytest.fixture(scope="module", params=["helm", "helm4"])
 def program(request: pytest.FixtureRequest) -> str:
-    """Each Helm."""
+    """Each version of Helm."""
     return str(request.param)
 
 
 @pytest.fixture(scope="module")
 def before(program: str, bare: Cluster, connection: Any) -> set[str]:
-    """What the cluster held before the release."""
-    forget(bare, connection)
-    return namespaces.contents_of_all(bare.kubeconfig)
+    """The contents of the cluster before the release."""
+    remove_crds(bare, connection)
+    return namespaces.cluster_contents(bare.kubeconfig)
 
 
 @pytest.fixture(scope="module")
 def run(
     program: str, bare: Cluster, engine: Engine, settings: Settings, before: set[str], tmp_path_factory: Any
 ) -> Iterator[Run]:
-    """A run that sums without end, with the values that the platform keeps for it."""
+    """A run that calls all-reduce without end, with the values that the platform provides for runs."""
     platform.install(bare, program=program, settings=settings)
     values: Path = tmp_path_factory.mktemp("site") / "run.yaml"
     platform.write_run_values(bare, values)
     run = Run(bare, engine, NAMESPACE, "sums", program=program)
-    run.install(settings=sums.settings(rounds=1_000_000), values=[values])
+    run.install(settings=all_reduce.settings(rounds=1_000_000), values=[values])
     yield run
     run.uninstall()
     Helm(bare.kubeconfig, program).uninstall(platform.RELEASE, namespace=platform.NAMESPACE)
@@ -106,19 +105,19 @@ def run(
 
 @pytest.fixture
 def others(bare: Cluster, connection: Any, tmp_path: Path) -> Iterator[None]:
-    """The kinds and namespaces of the operators that the other parts are for, as if those were installed."""
+    """The kinds and namespaces of the other parts' operators, as if these were installed."""
     for name in OPERATORS:
         namespaces.create(bare.kubeconfig, name)
-    files = [*known.written(CHARTS.parent, tmp_path), *known.of("monitoring")]
-    with known.served(bare, files):
+    files = [*operator_crds.write_documented(CHARTS.parent, tmp_path), *operator_crds.files("monitoring")]
+    with operator_crds.served(bare, files):
         yield
     connection.resources.invalidate_cache()
     for name in OPERATORS:
         namespaces.delete(bare.kubeconfig, name)
 
 
-def monitored(connection: Any) -> set[str]:
-    """Kinds of the Prometheus operator of which the monitoring part has an object; other parts have monitors, too."""
+def monitoring_kinds(connection: Any) -> set[str]:
+    """Return the kinds of the monitoring part's objects of the Prometheus operator; other parts have monitors, too."""
     kinds = ("PodMonitor", "PrometheusRule", "ServiceMonitor")
     return {
         found.kind
@@ -129,27 +128,27 @@ def monitored(connection: Any) -> set[str]:
 
 
 def certificate(connection: Any) -> dict[str, str]:
-    """The webhook's certificate, of which the operator has the only copy."""
+    """Return the webhook's certificate, of which the operator has the only copy."""
     secret = api.find(connection, "v1", "Secret", f"{OPERATOR}-webhook-cert", platform.NAMESPACE)
     assert secret is not None
     return dict(secret.data or {})
 
 
-def made_networks(connection: Any) -> dict[str, str]:
-    """Name and identity of each network: one that was made anew has another."""
+def network_uids(connection: Any) -> dict[str, str]:
+    """Return name and UID of each network; a recreated network has another UID."""
     found = api.objects(connection, "k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", namespace=platform.NAMESPACE)
     return {network.metadata.name: network.metadata.uid for network in found}
 
 
 def threads(connection: Any) -> str:
-    """How many jobs of a kind the operator looks after at a time, as its Deployment says."""
+    """Return the operator's argument for the number of concurrent reconciles."""
     found = api.find(connection, "apps/v1", "Deployment", OPERATOR, platform.NAMESPACE)
     assert found is not None
     return str(next(word for word in found.spec.template.spec.containers[0].args if "controller-threads" in word))
 
 
-def test_a_run_trains_over_the_network_right_after_the_first_installation(run: Run, connection: Any) -> None:
-    sums.require_traffic(run)
+def test_a_run_trains_over_the_network_right_after_the_installation(run: Run, connection: Any) -> None:
+    all_reduce.require_traffic(run)
 
     given = networks.addresses(connection, run.namespace, run.selector)
     assert len(set(given.values())) == 2
@@ -160,27 +159,27 @@ def test_an_upgrade_and_a_rollback_keep_the_certificate_the_networks_and_the_run
     run: Run, settings: Settings, connection: Any
 ) -> None:
     pods = namespaces.contents(run.cluster.kubeconfig, run.namespace)
-    kept, rail = certificate(connection), made_networks(connection)
+    kept, rail = certificate(connection), network_uids(connection)
     assert set(kept) == {"ca.crt", "ca.key", "tls.crt", "tls.key"}
 
     changed = {**settings, "operator.controllerThreads": 11, "networks.networks[1]": OTHER}
     platform.install(run.cluster, program=run.program, settings=changed)
     assert threads(connection).endswith("=11")
-    assert made_networks(connection).items() > rail.items()
+    assert network_uids(connection).items() > rail.items()
     assert certificate(connection) == kept
-    sums.require_traffic(run)
+    all_reduce.require_traffic(run)
 
     Helm(run.cluster.kubeconfig, run.program).run(
         "rollback", platform.RELEASE, "1", "--namespace", platform.NAMESPACE, "--wait"
     )
     assert threads(connection).endswith("=10")
-    assert made_networks(connection) == rail
+    assert network_uids(connection) == rail
     assert certificate(connection) == kept
-    sums.require_traffic(run)
+    all_reduce.require_traffic(run)
     assert namespaces.contents(run.cluster.kubeconfig, run.namespace) == pods
 
 
-def test_policies_and_monitors_are_switched_on_and_off_while_the_run_goes_on(
+def test_policies_and_monitors_are_enabled_and_disabled_while_the_run_continues(
     run: Run, settings: Settings, connection: Any, others: None
 ) -> None:
     pods = namespaces.contents(run.cluster.kubeconfig, run.namespace)
@@ -189,26 +188,24 @@ def test_policies_and_monitors_are_switched_on_and_off_while_the_run_goes_on(
     policy = api.find(connection, "nvidia.com/v1", "ClusterPolicy", "cluster-policy")
     assert policy is not None
     assert policy.spec.dcgmExporter.enabled
-    assert monitored(connection) == {"PodMonitor", "PrometheusRule", "ServiceMonitor"}
-    sums.require_traffic(run)
+    assert monitoring_kinds(connection) == {"PodMonitor", "PrometheusRule", "ServiceMonitor"}
+    all_reduce.require_traffic(run)
 
     platform.install(run.cluster, program=run.program, settings=settings)
     assert api.find(connection, "nvidia.com/v1", "ClusterPolicy", "cluster-policy") is None
-    assert monitored(connection) == set()
-    sums.require_traffic(run)
+    assert monitoring_kinds(connection) == set()
+    all_reduce.require_traffic(run)
     assert namespaces.contents(run.cluster.kubeconfig, run.namespace) == pods
 
 
-def test_uninstalled_it_leaves_the_definitions_and_the_run_and_nothing_else(
-    run: Run, before: set[str], connection: Any
-) -> None:
+def test_uninstall_leaves_only_the_crds_and_the_run(run: Run, before: set[str], connection: Any) -> None:
     helm = Helm(run.cluster.kubeconfig, run.program)
-    known = definitions(connection)
+    known = installed_crds(connection)
     helm.uninstall(platform.RELEASE, namespace=platform.NAMESPACE)
-    sums.require_traffic(run)
+    all_reduce.require_traffic(run)
 
-    left = namespaces.contents_of_all(run.cluster.kubeconfig) - before
+    left = namespaces.cluster_contents(run.cluster.kubeconfig) - before
     of_others = {place for place in left if f"/{run.namespace}/" not in place}
 
-    assert definitions(connection) == known
+    assert installed_crds(connection) == known
     assert {place.split("/")[0] for place in of_others} == KEPT

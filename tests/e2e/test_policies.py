@@ -1,4 +1,4 @@
-"""The policies of GPUs and RDMA as Helm brings them to an API server that knows the operators' kinds."""
+"""The policies for GPUs and RDMA on an API server with the operators' kinds, installed by Helm."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 import yaml
 
 from tests.charts import helm as charts
-from tests.cluster import api, loading
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.cluster.errors import ClusterError
-from tests.jobs import definitions, dry_run, pods
-from tests.jobs import namespace as namespaces
-from tests.jobs.helm import CHARTS, Helm
+from tests.harness.cluster import api, loading
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs import dry_run, operator_crds, pods
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs.helm import CHARTS, Helm
 
 RELEASE = CHART = "gpu-rdma-policy"
 NAMESPACE = "gpu-operator"
@@ -26,24 +26,24 @@ NAMESPACES = (NAMESPACE, "nvidia-network-operator")
 IB, ROCE = (CHARTS / CHART / "ci" / f"onprem-{link}-values.yaml" for link in ("ib", "roce"))
 CLUSTER_POLICY = ("nvidia.com/v1", "ClusterPolicy", "cluster-policy")
 NIC_CLUSTER_POLICY = ("mellanox.com/v1alpha1", "NicClusterPolicy", "nic-cluster-policy")
-# In the place of NVIDIA's chart, which is not a part of the project.
+# Takes the place of NVIDIA's chart, which is not part of the project.
 OPERATOR = """
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: operator}
 data: {makesPolicy: "{{ .Values.clusterPolicy.deployCR }}"}
 """
-# Where DCGM exporter's pods have the file that the ClusterPolicy names.
+# The path of the file in DCGM exporter's pods, as the ClusterPolicy names it.
 FILE = "/etc/dcgm-exporter/dcgm-metrics.csv"
 
 
 @pytest.fixture(scope="module")
 def operators(cluster: Cluster, connection: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The operators' kinds and namespaces, as if the operators were installed."""
-    files = definitions.written(CHARTS.parent, tmp_path_factory.mktemp("definitions"))
+    files = operator_crds.write_documented(CHARTS.parent, tmp_path_factory.mktemp("definitions"))
     for name in NAMESPACES:
         namespaces.create(cluster.kubeconfig, name)
-    with definitions.served(cluster, files):
+    with operator_crds.served(cluster, files):
         connection.resources.invalidate_cache()
         yield
     connection.resources.invalidate_cache()
@@ -53,14 +53,14 @@ def operators(cluster: Cluster, connection: Any, tmp_path_factory: pytest.TempPa
 
 @pytest.fixture
 def helm(cluster: Cluster) -> Iterator[Helm]:
-    """Helm on the cluster; the release is gone at the end."""
+    """Helm on the cluster; the release is removed at the end."""
     program = Helm(cluster.kubeconfig)
     yield program
     program.uninstall(RELEASE, namespace=NAMESPACE)
 
 
 def specs(helm: Helm, connection: Any) -> dict[str, tuple[Any, Any]]:
-    """Of each policy by kind and name: the spec that Helm sent, and the one that the API server holds."""
+    """Return each policy's spec by kind and name: as Helm sent it, and as the API server stores it."""
     found = {}
     for sent in yaml.safe_load_all(helm.run("get", "manifest", RELEASE, "--namespace", NAMESPACE)):
         if sent["kind"] != "ConfigMap":
@@ -71,13 +71,13 @@ def specs(helm: Helm, connection: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def identity(connection: Any) -> str | None:
-    """What tells the ClusterPolicy from one that is made anew; None when there is none."""
+    """Return the ClusterPolicy's UID, which a recreated one does not keep; None if there is none."""
     found = api.find(connection, *CLUSTER_POLICY)
     return found and str(found.metadata.uid)
 
 
 def exporter(image: str, config_map: str) -> dict[str, Any]:
-    """A DaemonSet that has the file of the metrics as the GPU operator gives it to DCGM exporter."""
+    """Return a DaemonSet that mounts the metrics file as the GPU operator does for DCGM exporter."""
     mounted = {"volumeMounts": [{"name": "metrics", "mountPath": FILE, "subPath": "dcgm-metrics.csv"}]}
     volumes = [{"name": "metrics", "configMap": {"name": config_map}}]
     spec = pods.restricted(image, ["sleep", "infinity"], container=mounted, volumes=volumes)
@@ -91,26 +91,26 @@ def exporter(image: str, config_map: str) -> dict[str, Any]:
 
 
 def running(connection: Any) -> dict[str, int]:
-    """Pods of the DaemonSet that are Ready, with the restarts of each."""
+    """Return the Ready pods of the DaemonSet, with the restarts of each."""
     found = api.objects(connection, "v1", "Pod", namespace=NAMESPACE, label_selector="app=exporter")
     statuses = {pod.metadata.uid: pod.status.containerStatuses for pod in found if pod.status.containerStatuses}
     return {uid: status.restartCount for uid, (status,) in statuses.items() if status.ready}
 
 
-def test_a_cluster_without_the_operators_is_told_what_to_install(cluster: Cluster, connection: Any) -> None:
+def test_installation_without_the_operators_fails_and_names_what_to_install(cluster: Cluster, connection: Any) -> None:
     connection.resources.invalidate_cache()
     assert connection.resources.search(kind="ClusterPolicy") == []
 
-    with pytest.raises(ClusterError, match=r"the cluster does not know .*: install NVIDIA's .* operator first"):
+    with pytest.raises(ClusterError, match=r"the cluster does not serve .*: install NVIDIA's .* operator first"):
         Helm(cluster.kubeconfig).install(RELEASE, CHART, namespace=NAMESPACE, values=[IB])
 
 
-def test_an_operator_in_its_place_comes_with_its_policy_in_one_release(
+def test_a_vendored_operator_is_installed_with_its_policy_in_one_release(
     cluster: Cluster, connection: Any, tmp_path: Path
 ) -> None:
     helm, chart = Helm(cluster.kubeconfig), tmp_path / CHART
     shutil.copytree(CHARTS / CHART, chart)
-    files = {file.stem: file for file in definitions.written(CHARTS.parent, tmp_path)}
+    files = {file.stem: file for file in operator_crds.write_documented(CHARTS.parent, tmp_path)}
     definition = files["clusterpolicies.nvidia.com"]
     place = chart / "charts/gpu-operator"
     shutil.rmtree(place / "templates")
@@ -143,7 +143,7 @@ def test_an_operator_in_its_place_comes_with_its_policy_in_one_release(
         namespaces.delete(cluster.kubeconfig, NAMESPACE)
 
 
-def test_the_exporter_runs_on_while_policies_are_upgraded_rolled_back_and_uninstalled(
+def test_the_exporter_keeps_running_while_policies_are_upgraded_rolled_back_and_uninstalled(
     operators: None, helm: Helm, cluster: Cluster, engine: Engine, connection: Any
 ) -> None:
     def file() -> str:
@@ -174,7 +174,7 @@ def test_the_exporter_runs_on_while_policies_are_upgraded_rolled_back_and_uninst
     assert {"SriovNetworkNodePolicy/roce-1", "SriovNetwork/roce-1", "SriovNetworkPoolConfig/gpu"} <= set(second)
     assert all(sent == held for sent, held in second.values())
     assert file() != whole
-    # Neither is a policy made anew, which the operators would take for the end of the first, nor a pod.
+    # Neither the policy nor a pod is recreated; for the operators a recreated policy would be a removal of the first.
     assert identity(connection) == policy
     assert running(connection) == before
 
@@ -193,7 +193,7 @@ def test_the_exporter_runs_on_while_policies_are_upgraded_rolled_back_and_uninst
     api.kubectl(cluster.kubeconfig, "-n", NAMESPACE, "delete", "daemonset", "exporter")
 
 
-def test_policies_that_are_kept_outlive_the_release_and_the_next_one_takes_them_over(
+def test_kept_policies_outlive_the_release_and_the_next_release_adopts_them(
     operators: None, helm: Helm, cluster: Cluster, connection: Any
 ) -> None:
     helm.install(RELEASE, CHART, namespace=NAMESPACE, values=[IB], settings={"keep": True})
@@ -218,7 +218,7 @@ def test_policies_that_are_kept_outlive_the_release_and_the_next_one_takes_them_
         ("safeLoad: true", "safeLoad: certainly", "expected boolean"),
     ],
 )
-def test_the_api_server_refuses_what_the_operators_do_not_know(
+def test_the_api_server_rejects_fields_that_the_operators_do_not_know(
     operators: None, connection: Any, right: str, wrong: str, message: str
 ) -> None:
     text = charts.manifests("helm", CHART, IB.name)

@@ -1,4 +1,4 @@
-"""A preflight over three nodes, on a cluster that needs no operator for it: who is slow and who is missing is named."""
+"""A preflight on three nodes without any operator: slow and missing nodes are named."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from uuid import uuid4
 
 import pytest
 
-from tests.cluster import api, faults
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.jobs import namespace as namespaces
-from tests.jobs.helm import Helm
-from tests.jobs.preflight import JOB, Preflight, Result
+from tests.harness.cluster import api, faults
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs.helm import Helm
+from tests.harness.jobs.preflight import JOB, Preflight, Result
 
-# The network of a node is made slow, and what is measured is measured on an idle machine.
+# The tests slow a node's network down, and measurements need an idle machine.
 pytestmark = pytest.mark.alone
 
 CONTROL_PLANE = {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}
 SETTINGS: dict[str, object] = {
     "sizes.end": "4Mi",
     "iterations": 8,
-    # The nodes share this machine: healthy pairs differ by half when it is busy, and the bucket leaves a tenth.
+    # The nodes share this machine: on a busy one healthy pairs differ by half. The filter leaves a tenth.
     "slowRatio": 0.25,
-    # A lower limit would hold processes back for tens of milliseconds, which is what a sum takes.
+    # A lower CPU limit would throttle processes for tens of milliseconds, as long as an all-reduce takes.
     "resources.limits": {"cpu": 2, "memory": "1Gi"},
     "resources.requests": {"cpu": "100m"},
     "placement.tolerations": [CONTROL_PLANE],
@@ -33,29 +33,29 @@ SETTINGS: dict[str, object] = {
 
 @pytest.fixture(scope="module")
 def own_namespace(cluster: Cluster) -> Iterator[str]:
-    """A namespace with Pod Security `restricted`, which holds nothing at the end but what it did at first."""
+    """A namespace with Pod Security `restricted`, which must be empty at the end."""
     name = f"preflight-{uuid4().hex[:6]}"
     namespaces.create(cluster.kubeconfig, name)
-    # The cluster puts its own objects into a new namespace in its own time.
+    # Kubernetes creates these in every new namespace, with a delay.
     own = {"configmap/kube-root-ca.crt", "serviceaccount/default"}
     yield name
-    # Endpoints follow their Service.
+    # Endpoints are removed after their Service.
     api.wait_until(
-        lambda: namespaces.contents(cluster.kubeconfig, name) == own, what="nothing of the releases", seconds=60
+        lambda: namespaces.contents(cluster.kubeconfig, name) == own, what="the namespace to be empty", seconds=60
     )
     namespaces.delete(cluster.kubeconfig, name)
 
 
 @pytest.fixture
 def preflight(cluster: Cluster, engine: Engine, own_namespace: str) -> Iterator[Preflight]:
-    """A preflight over all nodes, the control plane too, which leaves nothing."""
+    """A preflight on all nodes, including the control plane; uninstalled at the end."""
     preflight = Preflight(cluster, engine, own_namespace, "check", cluster.node_names)
     yield preflight
     preflight.uninstall()
 
 
 def condition(connection: Any, preflight: Preflight) -> str:
-    """`Complete` or `Failed`, whichever the Job is when it has ended."""
+    """Wait for the end of the Job and return `Complete` or `Failed`."""
 
     def ended() -> str:
         job = api.find(connection, *JOB, preflight.release, preflight.namespace)
@@ -67,7 +67,7 @@ def condition(connection: Any, preflight: Preflight) -> str:
 
 
 def require_sweep(result: Result, preflight: Preflight) -> None:
-    """The report has all nodes and sizes, over the pods' network, and all sums are right."""
+    """Assert that the report has all nodes, sizes and pairs, used the pods' network, and has no wrong sums."""
     report = result.report
     assert sorted(report["nodes"]) == sorted(preflight.nodes)
     assert (report["world"], report["backend"], report["transport"]) == (3, "gloo", ["tcp/eth0"])
@@ -75,11 +75,9 @@ def require_sweep(result: Result, preflight: Preflight) -> None:
     assert len(report["pairs"]) == 3
 
 
-def test_a_node_that_is_made_slow_is_the_one_that_is_named(
-    preflight: Preflight, cluster: Cluster, engine: Engine, connection: Any
-) -> None:
+def test_a_slowed_node_is_named(preflight: Preflight, cluster: Cluster, engine: Engine, connection: Any) -> None:
     slow = cluster.workers[1]
-    with faults.slow(cluster, engine, slow):
+    with faults.limit_bandwidth(cluster, engine, slow):
         preflight.install(SETTINGS)
         result = preflight.result()
 
@@ -88,12 +86,12 @@ def test_a_node_that_is_made_slow_is_the_one_that_is_named(
     assert result.report["slowest"]["node"] == slow
     assert [found["node"] for found in result.report["slow"]] == [slow]
     assert result.message.startswith(f"failed\n{slow} is slow: ")
-    # What a token bucket of 200 Mbit/s lets through, which all three nodes have to wait for.
+    # The rate of the token bucket filter, 200 Mbit/s, limits all three nodes.
     assert result.report["rows"][-1]["busbw"] < 0.05
     assert condition(connection, preflight) == "Failed"
 
 
-def test_no_node_is_named_when_the_fault_is_gone(preflight: Preflight, connection: Any) -> None:
+def test_no_node_is_named_after_the_fault(preflight: Preflight, connection: Any) -> None:
     preflight.install(SETTINGS)
     result = preflight.result()
 
@@ -104,17 +102,17 @@ def test_no_node_is_named_when_the_fault_is_gone(preflight: Preflight, connectio
     assert condition(connection, preflight) == "Complete"
 
 
-def test_nccl_tests_started_by_mpirun_without_ssh_name_the_slow_node(
+def test_nccl_tests_over_mpirun_without_ssh_name_the_slow_node(
     preflight: Preflight, cluster: Cluster, engine: Engine
 ) -> None:
     slow = cluster.node_names[0]
-    # What stands in for nccl-tests sums by Open MPI, on the network that is made slow.
+    # The stand-in for nccl-tests calls all-reduce of Open MPI over the slowed network.
     nccl_tests = {
         "ncclTests.enabled": True,
         "ncclTests.command": ["python3", "-m", "mpi4py", "/opt/programs/all_reduce_perf.py"],
         "ncclTests.mpirun": ["mpirun", "--mca", "btl_tcp_if_include", "eth0"],
     }
-    with faults.slow(cluster, engine, slow):
+    with faults.limit_bandwidth(cluster, engine, slow):
         preflight.install({**SETTINGS, **nccl_tests})
         result = preflight.result()
 
@@ -128,9 +126,7 @@ def test_nccl_tests_started_by_mpirun_without_ssh_name_the_slow_node(
     assert report["rows"][-1]["busbw"] < 0.05
 
 
-def test_an_upgrade_with_other_values_measures_again_and_so_does_a_rollback(
-    preflight: Preflight, connection: Any
-) -> None:
+def test_an_upgrade_with_other_values_and_a_rollback_measure_again(preflight: Preflight, connection: Any) -> None:
     small = {**SETTINGS, "sizes.end": "1Mi", "iterations": 2, "slowRatio": 0.1}
     preflight.install(small)
     first = preflight.result()
@@ -146,12 +142,12 @@ def test_an_upgrade_with_other_values_measures_again_and_so_does_a_rollback(
     assert [row["bytes"] for row in third.report["rows"]] == [2**20]
 
 
-def test_a_node_that_takes_no_pod_is_missed_by_its_name(preflight: Preflight, cluster: Cluster) -> None:
-    # The control plane keeps its taint to itself.
+def test_a_node_without_a_pod_is_reported_missing_by_name(preflight: Preflight, cluster: Cluster) -> None:
+    # Without a toleration no pod is scheduled on the control plane.
     preflight.install({**SETTINGS, "placement.tolerations": [], "startTimeoutSeconds": 15})
     result = preflight.result()
 
     control_plane = cluster.node_names[0]
     assert result.status == 1, result.log
     assert result.report["missing"] == [control_plane]
-    assert result.message == f"failed\n{control_plane} did not come within 15 s"
+    assert result.message == f"failed\n{control_plane} did not join within 15 s"

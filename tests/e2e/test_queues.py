@@ -1,4 +1,4 @@
-"""Queues of the platform chart, with Kueue: a run waits for its share of the cluster, and stays within a domain."""
+"""The platform chart's queues with Kueue: a run waits for quota, and is placed within one topology domain."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from tests.cluster import api
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.jobs import kueue, platform
-from tests.jobs.helm import Helm
-from tests.jobs.namespace import PYTORCHJOB
-from tests.jobs.run import Run
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import kueue, platform
+from tests.harness.jobs.helm import Helm
+from tests.harness.jobs.namespace import PYTORCHJOB
+from tests.harness.jobs.run import Run
 
-# Kueue alone takes three minutes to build.
+# Building Kueue takes three minutes.
 pytestmark = pytest.mark.long
 
 API = "kueue.x-k8s.io/v1beta2"
 QUEUE = "training"
 LEVEL = "kubernetes.io/hostname"
-# Two pods of one run, and no more.
+# The quota has room for the two pods of one run.
 POD = {"cpu": "400m", "memory": "1Gi"}
 SHARE = {"cpu": "1", "memory": "2Gi"}
 STARTED_SECONDS = 120
@@ -29,7 +29,7 @@ STARTED_SECONDS = 120
 
 @pytest.fixture(scope="module")
 def queues(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Cluster]:
-    """A release of the platform that has queues alone, for the runs of one namespace."""
+    """A release of the platform with queues only, for the runs of one namespace."""
     flavor = {"name": "workers", "nodeLabels": {"kubernetes.io/os": "linux"}}
     quota = {"flavor": flavor["name"], "resources": SHARE}
     helm = Helm(cluster.kubeconfig)
@@ -53,21 +53,21 @@ def queues(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Cluster
 
 @pytest.fixture
 def runs(queues: Cluster, engine: Engine, namespace: str) -> Iterator[tuple[Run, Run]]:
-    """Two runs that nothing has installed yet, and that are gone afterwards: a queue waits for those in it."""
+    """Two runs that are not installed yet; uninstalled at the end, because a queue in use cannot be deleted."""
     first, second = (Run(queues, engine, namespace, name) for name in ("first", "second"))
     yield first, second
     first.uninstall()
     second.uninstall()
 
 
-def queued(run: Run, *, epochs: int, **topology: str) -> None:
+def install_queued(run: Run, *, epochs: int, **topology: str) -> None:
     """Install a run of two nodes that waits in the queue."""
     run.install(
         settings={
             "scheduling.queue.name": QUEUE,
             "scheduling.queue.topology": topology,
             "resources": {"limits": POD},
-            # Kueue looks at the room on nodes and not at affinity, and would hold `required` Pending.
+            # Kueue considers free capacity but not affinity: with `required` the pods would stay Pending.
             "placement.spread": "none",
             "train.args": ["--epochs", str(epochs), "--checkpoint-dir", "/checkpoints"],
             "checkpoints.keep": False,
@@ -80,8 +80,8 @@ def pods(connection: Any, run: Run) -> list[Any]:
     return list(api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=run.selector))
 
 
-def waits_for(connection: Any, run: Run) -> str | None:
-    """Why Kueue does not start a run; none before it has looked at it, and when it has started it."""
+def pending_reason(connection: Any, run: Run) -> str | None:
+    """Return the reason why Kueue has not admitted a run; None before it has decided, and after admission."""
     owned = [
         workload
         for workload in api.objects(connection, API, "Workload", namespace=run.namespace)
@@ -93,21 +93,21 @@ def waits_for(connection: Any, run: Run) -> str | None:
     )
 
 
-def test_a_run_waits_for_its_quota_and_then_trains_within_one_domain(runs: tuple[Run, Run], connection: Any) -> None:
+def test_a_run_waits_for_quota_and_then_trains_within_one_domain(runs: tuple[Run, Run], connection: Any) -> None:
     first, second = runs
-    queued(first, epochs=1_000_000)
+    install_queued(first, epochs=1_000_000)
     api.wait_until(
         lambda: [pod.status.phase for pod in pods(connection, first)] == ["Running"] * 2,
-        what="Kueue to let the first run start",
+        what="Kueue to admit the first run",
         seconds=STARTED_SECONDS,
     )
-    # Without being asked to, Kueue says where each pod goes, if its flavour has a topology of nodes.
+    # Kueue assigns each pod to a node, even unasked, if the flavor's topology ends in nodes.
     assert all(pod.spec.nodeSelector[LEVEL] == pod.spec.nodeName for pod in pods(connection, first))
 
-    queued(second, epochs=1, mode="required", level=LEVEL)
+    install_queued(second, epochs=1, mode="required", level=LEVEL)
     connection.resources.invalidate_cache()
     reason = api.wait_until(
-        lambda: waits_for(connection, second), what="Kueue to look at the second run", seconds=STARTED_SECONDS
+        lambda: pending_reason(connection, second), what="Kueue's decision on the second run", seconds=STARTED_SECONDS
     )
     assert "insufficient unused quota" in reason
     job = api.find(connection, *PYTORCHJOB, second.release, second.namespace)
@@ -122,7 +122,7 @@ def test_a_run_waits_for_its_quota_and_then_trains_within_one_domain(runs: tuple
     assert len(set(outcome.nodes.values())) == 1
 
 
-def test_uninstalled_the_queues_are_gone(queues: Cluster, namespace: str, connection: Any) -> None:
+def test_uninstall_removes_the_queues(queues: Cluster, namespace: str, connection: Any) -> None:
     Helm(queues.kubeconfig).uninstall("queues", namespace=namespace)
 
     for kind in ("LocalQueue", "ClusterQueue", "ResourceFlavor", "Topology"):

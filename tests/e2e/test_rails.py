@@ -1,4 +1,4 @@
-"""Pods of a run on a secondary network: Multus, Whereabouts and a rail between the nodes, as the chart sets them up."""
+"""Pods of a run on a secondary network: Multus, Whereabouts and a rail between the nodes, set up by the chart."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any
 
 import pytest
 
-from tests.cluster import api, loading, rails
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.jobs import networks, pods, sums
-from tests.jobs.helm import Helm
-from tests.jobs.run import Run
+from tests.harness.cluster import api, loading, rails
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import all_reduce, networks, pods
+from tests.harness.jobs.helm import Helm
+from tests.harness.jobs.run import Run
 
-# Multus stands between the container runtime and every new pod.
+# Multus is involved in the start of every pod.
 pytestmark = pytest.mark.alone
 
 SUBNET = "10.90.0.0/16"
 PODS = 100
-# Two nodes start them one after another, and Whereabouts hands out addresses under one lock.
+# Two nodes start the pods one after another, and Whereabouts assigns addresses under a lock.
 START_SECONDS = 420
 END_SECONDS = 240
 
 
 @pytest.fixture(scope="module")
 def rail(cluster: Cluster, engine: Engine) -> Iterator[str]:
-    """A network between the nodes that pods may join as `rail-0`; its interface on the nodes."""
+    """A network between the nodes, which pods attach as `rail-0`; the value is its interface on the nodes."""
     interface = rails.add(cluster, engine)
-    # Addresses that leaked are looked for every minute.
+    # Leaked addresses are reclaimed every minute.
     networks.install(cluster, engine, [on_rail(interface)], settings={"whereabouts.reconcile": "* * * * *"})
     yield interface
     Helm(cluster.kubeconfig).uninstall(networks.RELEASE, namespace=networks.NAMESPACE)
@@ -37,7 +37,7 @@ def rail(cluster: Cluster, engine: Engine) -> Iterator[str]:
 
 
 def on_rail(interface: str) -> networks.Network:
-    """The network `rail-0` on an interface of the nodes."""
+    """Return the network `rail-0` on an interface of the nodes."""
     return {
         "name": "rail",
         "type": "macvlan",
@@ -47,11 +47,14 @@ def on_rail(interface: str) -> networks.Network:
 
 
 def settings(*, rounds: int) -> dict[str, object]:
-    """A run whose processes sum over the rail."""
-    return {**sums.settings(rounds=rounds), "fabric.networks": [{"name": "rail-0", "namespace": networks.NAMESPACE}]}
+    """Return settings of a run whose processes call all-reduce over the rail."""
+    return {
+        **all_reduce.settings(rounds=rounds),
+        "fabric.networks": [{"name": "rail-0", "namespace": networks.NAMESPACE}],
+    }
 
 
-def test_the_processes_of_a_run_sum_over_the_rail(digits: Run, rail: str, connection: Any) -> None:
+def test_a_run_trains_over_the_rail(digits: Run, rail: str, connection: Any) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "rails")
     run.install(settings=settings(rounds=1))
     outcome = run.follow()
@@ -62,8 +65,8 @@ def test_the_processes_of_a_run_sum_over_the_rail(digits: Run, rail: str, connec
     assert all(ipaddress.ip_address(address) in ipaddress.ip_network(SUBNET) for address in given.values())
     assert outcome.results
     assert {result["sum"] for result in outcome.results} == {2.0}
-    # A ring over two sends one half, then the other: every process sends the whole tensor once.
-    assert all(result["sent"] > sums.MEBIBYTES << 20 for result in outcome.results)
+    # In a ring of two, each process sends one half, then the other: the size of the tensor in total.
+    assert all(result["sent"] > all_reduce.MEBIBYTES << 20 for result in outcome.results)
     run.uninstall()
 
 
@@ -87,7 +90,7 @@ def test_a_run_fails_within_its_timeout_when_the_rail_is_gone(
     run.uninstall()
 
 
-def test_a_pod_that_asks_for_no_rail_has_none_and_says_so(digits: Run, rail: str) -> None:
+def test_a_pod_without_the_rail_fails_naming_the_missing_interface(digits: Run, rail: str) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "none")
     run.install(settings={**settings(rounds=1), "fabric.networks": []})
     outcome = run.follow()
@@ -97,7 +100,7 @@ def test_a_pod_that_asks_for_no_rail_has_none_and_says_so(digits: Run, rail: str
 
 
 def idle_pods(image: str, namespace: str, *, count: int, on_the_rail: bool) -> dict[str, Any]:
-    """A Deployment of pods that do nothing."""
+    """Return a Deployment of pods that do nothing."""
     labels = {"app": "idle"}
     annotations = {"k8s.v1.cni.cncf.io/networks": f"{networks.NAMESPACE}/rail-0"} if on_the_rail else {}
     template = {
@@ -112,13 +115,13 @@ def idle_pods(image: str, namespace: str, *, count: int, on_the_rail: bool) -> d
     }
 
 
-def handed_out(connection: Any) -> int:
-    """Addresses that Whereabouts holds for pods."""
+def assigned_addresses(connection: Any) -> int:
+    """Return the number of addresses that Whereabouts has assigned to pods."""
     pools = api.objects(connection, "whereabouts.cni.cncf.io/v1alpha1", "IPPool", namespace=networks.NAMESPACE)
     return sum(len(dict(pool.spec.allocations or {})) for pool in pools)
 
 
-def test_a_hundred_pods_at_once_get_addresses_of_their_own_and_give_them_back_when_they_are_killed(
+def test_a_hundred_pods_get_unique_addresses_and_release_them_when_killed(
     rail: str,
     namespace: str,
     cluster: Cluster,
@@ -134,12 +137,14 @@ def test_a_hundred_pods_at_once_get_addresses_of_their_own_and_give_them_back_wh
         seconds=START_SECONDS,
     )
     assert len(set(networks.addresses(connection, namespace, "app=idle").values())) == PODS
-    assert handed_out(connection) == PODS
+    assert assigned_addresses(connection) == PODS
 
     api.kubectl(cluster.kubeconfig, "-n", namespace, "delete", "deployment", "idle", "--cascade=orphan")
     api.kubectl(cluster.kubeconfig, "-n", namespace, "delete", "replicaset", "-l", "app=idle", "--cascade=orphan")
     api.kubectl(cluster.kubeconfig, "-n", namespace, "delete", "pods", "-l", "app=idle", "--force", "--grace-period=0")
-    api.wait_until(lambda: handed_out(connection) == 0, what="all addresses to be free again", seconds=END_SECONDS)
+    api.wait_until(
+        lambda: assigned_addresses(connection) == 0, what="all addresses to be released", seconds=END_SECONDS
+    )
 
     daemons = api.objects(
         connection, "v1", "Pod", namespace=networks.NAMESPACE, label_selector="app.kubernetes.io/name=training-networks"
@@ -148,7 +153,7 @@ def test_a_hundred_pods_at_once_get_addresses_of_their_own_and_give_them_back_wh
     assert {status.restartCount for pod in daemons for status in pod.status.containerStatuses} == {0}
 
 
-def test_a_run_trains_on_while_the_networks_are_upgraded_rolled_back_and_uninstalled(
+def test_a_run_continues_while_the_networks_are_upgraded_rolled_back_and_uninstalled(
     digits: Run, rail: str, cluster: Cluster, engine: Engine, connection: Any
 ) -> None:
     helm = Helm(cluster.kubeconfig)
@@ -159,19 +164,19 @@ def test_a_run_trains_on_while_the_networks_are_upgraded_rolled_back_and_uninsta
         found = api.objects(connection, "k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition")
         return {network.metadata.name for network in found}
 
-    sums.require_traffic(run)
+    all_reduce.require_traffic(run)
     other: networks.Network = {"name": "other", "type": "bridge", "bridge": "br1", "ipam": {"type": "none"}}
     networks.install(cluster, engine, [on_rail(rail), other], settings={"multus.logLevel": "debug"})
     assert names() == {"rail-0", "other"}
-    sums.require_traffic(run)
+    all_reduce.require_traffic(run)
 
     helm.run("rollback", networks.RELEASE, "1", "--namespace", networks.NAMESPACE)
     networks.wait_ready(cluster)
     assert names() == {"rail-0"}
-    sums.require_traffic(run)
+    all_reduce.require_traffic(run)
 
     helm.uninstall(networks.RELEASE, namespace=networks.NAMESPACE)
-    sums.require_traffic(run)
+    all_reduce.require_traffic(run)
     plain = idle_pods(loading.load(cluster, engine, "whereabouts"), run.namespace, count=2, on_the_rail=False)
     api.apply(cluster.kubeconfig, plain)
     api.wait_until(

@@ -1,4 +1,4 @@
-"""The main job: one release trains on two nodes, its checkpoint outlives it, the next install resumes from it."""
+"""The main use: a release trains on two nodes, its checkpoint outlives it, the next release resumes from it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from tests.cluster import api
-from tests.jobs import checkpoint
-from tests.jobs import namespace as namespaces
-from tests.jobs.follow import Outcome
-from tests.jobs.run import Run
+from tests.harness.cluster import api
+from tests.harness.jobs import checkpoint
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs.follow import Outcome
+from tests.harness.jobs.run import Run
 
 EPOCH = re.compile(r"epoch=(\d+)/(\d+) loss=([\d.]+) test_accuracy=([\d.]+)")
 
 
 def epochs(outcome: Outcome) -> list[tuple[int, float, float]]:
-    """Epoch, loss and test accuracy of each epoch line, in the order of the log."""
+    """Return epoch, loss and test accuracy of each epoch line, in the order of the log."""
     found = (EPOCH.search(line) for line in outcome.log)
     return [(int(match[1]), float(match[3]), float(match[4])) for match in found if match]
 
@@ -28,7 +28,7 @@ def until_epoch(number: int) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def first(digits: Run) -> Outcome:
-    """The first run of the release with the chart's defaults, followed to its end; the release is still there."""
+    """The first run with the chart's defaults, followed to its end; the release is still installed."""
     notes = digits.install()
     assert f"logs -f {digits.release}-master-0" in notes
     outcome = digits.follow()
@@ -47,7 +47,7 @@ def test_the_log_names_backend_world_size_and_transport(first: Outcome) -> None:
     assert "backend=gloo world_size=2 transport=tcp/eth0" in lines[0]
 
 
-def test_loss_falls_in_each_of_three_epochs_and_accuracy_exceeds_nine_tenths(first: Outcome) -> None:
+def test_loss_falls_in_each_of_three_epochs_and_accuracy_exceeds_90_percent(first: Outcome) -> None:
     numbers, losses, accuracies = zip(*epochs(first), strict=True)
     assert numbers == (1, 2, 3)
     assert losses[0] > losses[1] > losses[2]
@@ -74,7 +74,7 @@ def test_uninstall_leaves_only_the_checkpoints_and_the_next_run_resumes_from_the
     digits.uninstall()
 
 
-def test_two_processes_on_each_of_two_nodes_make_a_world_of_four(digits: Run) -> None:
+def test_two_processes_on_each_of_two_nodes_have_world_size_4(digits: Run) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "four")
     run.install(settings={"processesPerNode": 2, "checkpoints.keep": False, **until_epoch(2)})
     outcome = run.follow()
@@ -84,7 +84,7 @@ def test_two_processes_on_each_of_two_nodes_make_a_world_of_four(digits: Run) ->
     run.uninstall()
 
 
-def test_worker_only_layout_meets_without_a_master(digits: Run) -> None:
+def test_a_worker_only_run_needs_no_master(digits: Run) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "peers", program="helm4")
     run.install(settings={"layout": "worker-only", **until_epoch(1)})
     outcome = run.follow()

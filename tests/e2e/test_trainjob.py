@@ -1,4 +1,4 @@
-"""A TrainJob of Kubeflow Trainer: the values of a PyTorchJob, with another kind, are the same run."""
+"""A TrainJob of Kubeflow Trainer: the values of a PyTorchJob with another kind give the same run."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from uuid import uuid4
 
 import pytest
 
-from tests.cluster import api
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.cluster.errors import ClusterError
-from tests.jobs import checkpoint, kubeflow_trainer
-from tests.jobs import namespace as namespaces
-from tests.jobs.follow import Outcome
-from tests.jobs.helm import Helm
-from tests.jobs.namespace import TRAINJOB
-from tests.jobs.run import CHART, Run
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs import checkpoint, kubeflow_trainer
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs.follow import Outcome
+from tests.harness.jobs.helm import Helm
+from tests.harness.jobs.namespace import TRAINJOB
+from tests.harness.jobs.run import CHART, Run
 
 # Two nodes of two processes each.
 VALUES = """\
@@ -43,7 +43,7 @@ def trainer(cluster: Cluster, engine: Engine) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def namespace(cluster: Cluster, training_operator: None, trainer: None) -> Iterator[str]:
-    """A namespace with Pod Security `restricted`, gone before Trainer is: its runtimes wait for that."""
+    """A namespace with Pod Security `restricted`, removed before Trainer: its runtimes block the removal of Trainer."""
     name = f"run-{uuid4().hex[:6]}"
     namespaces.create(cluster.kubeconfig, name)
     yield name
@@ -52,19 +52,19 @@ def namespace(cluster: Cluster, training_operator: None, trainer: None) -> Itera
 
 @pytest.fixture(scope="module")
 def values(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The values of all runs here, two epochs long."""
+    """The values of all runs in this file: two epochs."""
     file = tmp_path_factory.mktemp("values") / "run.yaml"
     file.write_text(VALUES.format(epochs=2))
     return file
 
 
 def epochs(outcome: Outcome) -> list[tuple[str, str, str]]:
-    """Number, loss and test accuracy of each epoch, as the log has them."""
+    """Return number, loss and test accuracy of each epoch in the log."""
     return [match.groups() for line in outcome.log if (match := EPOCH.search(line))]  # type: ignore[misc]
 
 
 def follow(run: Run) -> Outcome:
-    """The run, followed to its success."""
+    """Follow a run to its end, which must be a success."""
     outcome = run.follow()
     run.require_success(outcome)
     return outcome
@@ -72,7 +72,7 @@ def follow(run: Run) -> Outcome:
 
 @pytest.fixture(scope="module")
 def before(digits: Run, values: Path) -> Outcome:
-    """The run as a PyTorchJob; its checkpoints stay."""
+    """The run as a PyTorchJob; its checkpoints are kept."""
     digits.install(values=[values])
     outcome = follow(digits)
     digits.uninstall()
@@ -80,13 +80,11 @@ def before(digits: Run, values: Path) -> Outcome:
 
 
 def of(digits: Run, release: str, program: str = "helm") -> Run:
-    """A TrainJob beside the run."""
+    """Return a TrainJob in the namespace of the run."""
     return Run(digits.cluster, digits.engine, digits.namespace, release, program, TRAINJOB)
 
 
-def test_one_line_makes_a_pytorchjob_a_trainjob_with_the_same_losses(
-    before: Outcome, digits: Run, values: Path
-) -> None:
+def test_changing_only_the_kind_to_trainjob_gives_the_same_losses(before: Outcome, digits: Run, values: Path) -> None:
     run = of(digits, "same", program="helm4")
     assert run.settings().items() - digits.settings().items() == {("kind", "TrainJob")}
     run.install(values=[values])
@@ -96,7 +94,7 @@ def test_one_line_makes_a_pytorchjob_a_trainjob_with_the_same_losses(
     assert set(after.nodes.values()) == set(run.cluster.workers)
     assert [number for number, _, _ in epochs(after)] == ["1", "2"]
     assert epochs(after) == epochs(before)
-    # Rank 0, which alone says so, is in the pod of index 0.
+    # Only rank 0 logs this, in the pod of index 0.
     (first,) = (pod for pod, lines in after.lines.items() if any("checkpoint saved" in line for line in lines))
     assert first.startswith("same-node-0-0-")
     read = checkpoint.read(run.cluster.kubeconfig, run.namespace, run.claim, run.image())
@@ -107,7 +105,7 @@ def test_one_line_makes_a_pytorchjob_a_trainjob_with_the_same_losses(
     assert namespaces.leftovers(run.cluster.kubeconfig, run.namespace, run.release, TRAINJOB) == []
 
 
-def test_a_trainjob_measures_its_network_and_goes_on_where_the_pytorchjob_has_ended(
+def test_a_trainjob_tests_its_network_and_resumes_from_the_pytorchjob_s_checkpoint(
     before: Outcome,
     digits: Run,
     values: Path,
@@ -134,7 +132,7 @@ def test_a_trainjob_measures_its_network_and_goes_on_where_the_pytorchjob_has_en
     run.uninstall()
 
 
-def test_a_program_that_fails_fails_its_trainjob(digits: Run) -> None:
+def test_a_failing_program_fails_its_trainjob(digits: Run) -> None:
     run = of(digits, "wrong")
     run.install(
         settings={

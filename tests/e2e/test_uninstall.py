@@ -1,4 +1,4 @@
-"""A release with all that this cluster has an API for is installed, tested, run and uninstalled: nothing stays."""
+"""A release with every feature that this cluster supports is tested, run and uninstalled without leftovers."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.cluster import api
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.cluster.errors import ClusterError
-from tests.jobs import data_server
-from tests.jobs import namespace as namespaces
-from tests.jobs.data_server import DataServer
-from tests.jobs.helm import Helm
-from tests.jobs.run import Run
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs import data_server
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs.data_server import DataServer
+from tests.harness.jobs.helm import Helm
+from tests.harness.jobs.run import Run
 
 RELEASE = "all"
 KEPT = f"persistentvolumeclaim/{RELEASE}-checkpoints"
-# What the chart makes itself, and what others make for it: the operator, the kubelet and Kubernetes' own controllers.
+# Objects of the chart, and those that the operator, the kubelet and Kubernetes' controllers create for them.
 MADE = {
     f"configmap/{RELEASE}-dataset",
     f"configmap/{RELEASE}-launch",
@@ -40,7 +40,7 @@ MADE = {
 
 
 def everything(server: DataServer) -> dict[str, object]:
-    """Settings that turn all parts on; the run is suspended, so that its network can be tested first."""
+    """Return settings that enable all features; the run is suspended, so that its network can be tested first."""
     return {
         "launcher": "deepspeed",
         "deepspeed.option": "",
@@ -58,7 +58,7 @@ def everything(server: DataServer) -> dict[str, object]:
         "metrics.enabled": True,
         "tensorboard.enabled": True,
         "tensorboard.service": True,
-        # The image has none: what takes its place is there until the program ends.
+        # The image has no TensorBoard; this process runs until the program ends.
         "tensorboard.command": ["sh", "-c", "sleep infinity"],
         "flightRecorder.enabled": True,
         "preflight.enabled": True,
@@ -69,7 +69,7 @@ def everything(server: DataServer) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a namespace held before the release, with it and after it, and what Helm said at its end."""
+    """The contents of a namespace before, during and after the release, and Helm's output at the end."""
 
     before: set[str]
     during: set[str]
@@ -79,7 +79,7 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def seen(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Seen]:
-    """The release from its installation to its end."""
+    """The release, from installation to uninstallation."""
     run = Run(cluster, engine, namespace, RELEASE)
     helm = Helm(cluster.kubeconfig)
     with data_server.running(cluster, engine, namespace) as server:
@@ -92,7 +92,7 @@ def seen(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Seen]:
         run.require_success(run.follow())
         during = namespaces.contents(cluster.kubeconfig, namespace)
         words = helm.uninstall(RELEASE, namespace=namespace)
-        # Controllers delete what belongs to a pod after the pod; what stays for good is named by the tests.
+        # Controllers delete a pod's dependents after the pod; the tests name what is kept.
         with suppress(ClusterError):
             api.wait_until(
                 lambda: namespaces.contents(cluster.kubeconfig, namespace) <= before | {KEPT},
@@ -102,14 +102,14 @@ def seen(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Seen]:
         yield Seen(before, during, namespaces.contents(cluster.kubeconfig, namespace), words)
 
 
-def test_the_release_has_every_part_that_is_turned_on(seen: Seen) -> None:
+def test_the_release_has_all_enabled_features(seen: Seen) -> None:
     assert seen.during - seen.before >= MADE
 
 
-def test_the_namespace_holds_what_it_held_before_and_the_checkpoints(seen: Seen) -> None:
+def test_only_the_checkpoints_are_left_in_the_namespace(seen: Seen) -> None:
     assert seen.after - {KEPT} == seen.before
     assert KEPT in seen.after
 
 
-def test_helm_says_that_the_checkpoints_stay(seen: Seen) -> None:
+def test_helm_reports_that_the_checkpoints_are_kept(seen: Seen) -> None:
     assert f"[PersistentVolumeClaim] {RELEASE}-checkpoints" in seen.words

@@ -1,4 +1,4 @@
-"""What an upgrade does to a run that is going on: nothing that its pods cannot follow."""
+"""Upgrades of a running run: pods are kept, and values that running pods cannot take are refused."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.cluster import api
-from tests.cluster.errors import ClusterError
-from tests.jobs.helm import Helm, Settings
-from tests.jobs.run import CHART, Run
+from tests.harness.cluster import api
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs.helm import Helm, Settings
+from tests.harness.jobs.run import CHART, Run
 
-# The chart as it was first published, packed by Helm.
+# The first published version of the chart, packaged by Helm.
 FIRST = Path(__file__).parent / "charts" / "training-job-0.1.0.tgz"
 
 
@@ -23,7 +23,7 @@ Pods = Callable[[Run], dict[str, str]]
 
 @pytest.fixture
 def pods(connection: Any) -> Pods:
-    """The phases of a run's pods by their identity."""
+    """A function that returns the phases of a run's pods by UID."""
 
     def found(run: Run) -> dict[str, str]:
         items = api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=run.selector)
@@ -59,7 +59,7 @@ def test_an_upgrade_from_the_first_version_keeps_the_running_pods(digits: Run, p
     run.uninstall()
 
 
-def test_values_that_running_pods_cannot_take_are_refused_until_the_run_is_held(digits: Run, pods: Pods) -> None:
+def test_values_that_running_pods_cannot_take_are_refused_until_the_run_is_suspended(digits: Run, pods: Pods) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "changed")
     helm = Helm(run.cluster.kubeconfig)
 

@@ -1,1 +1,1 @@
-"""What the harness promises without a cluster."""
+"""The test harness: kind clusters, and real training jobs that run on them."""

@@ -1,4 +1,4 @@
-"""A cache folder of the test's own."""
+"""Fixtures for the harness's tests."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ import pytest
 
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, in place of the user's."""
+    """An empty cache folder instead of the user's."""
     monkeypatch.setenv("TRAINYARD_CACHE", str(tmp_path))
     return tmp_path

@@ -1,4 +1,4 @@
-"""Image archives: several images, one shared layer, the same bytes for the same content."""
+"""Image archives: several images share one layer, and equal content gives equal bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.images.archive import Image, Layer, write_archive
+from tests.harness.cluster.archive import Image, Layer, write_archive
 
 
 @pytest.fixture
@@ -42,13 +42,13 @@ def test_images_share_one_layer_and_keep_their_own_entrypoint(archive: Path) -> 
     assert entrypoints == [["/bin/run", "a"], ["/bin/run", "b"]]
 
 
-def test_files_in_a_layer_are_root_s_and_programs_stay_executable(archive: Path, tmp_path: Path) -> None:
+def test_files_in_a_layer_belong_to_root_and_programs_stay_executable(archive: Path, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "layer.tar") as layer:
         modes = {entry.name: (entry.uid, entry.mode & 0o777) for entry in layer if entry.isfile()}
     assert modes == {"bin/run": (0, 0o755), "etc/hosts": (0, 0o644)}
 
 
-def test_the_layer_s_digest_is_that_of_its_tar(archive: Path) -> None:
+def test_a_layer_is_named_by_the_digest_of_its_tar_file(archive: Path) -> None:
     (layer,) = member(archive, "manifest.json")[0]["Layers"]
     config = member(archive, member(archive, "manifest.json")[0]["Config"])
     assert config["rootfs"]["diff_ids"] == [f"sha256:{layer.removesuffix('.tar')}"]

@@ -1,4 +1,4 @@
-"""The cache: an entry exists whole or not at all, and is built once."""
+"""The cache: an entry is complete or does not exist, and is built once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cluster import cache
+from tests.harness.cluster import cache
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -46,7 +46,7 @@ def test_a_build_that_fails_leaves_no_entry(own_cache: Path) -> None:
     assert not (own_cache / "bin" / "tool").exists()
 
 
-def test_a_build_that_was_killed_is_done_again_and_whole(own_cache: Path) -> None:
+def test_an_interrupted_build_is_repeated_completely(own_cache: Path) -> None:
     started = SPAWN.Event()
     process = SPAWN.Process(target=build_for_ever, args=(started,))
     process.start()
@@ -58,7 +58,7 @@ def test_a_build_that_was_killed_is_done_again_and_whole(own_cache: Path) -> Non
     assert [path.name for path in (own_cache / "bin").iterdir()] == ["tool"]
 
 
-def test_processes_that_want_the_same_entry_build_it_once(own_cache: Path) -> None:
+def test_concurrent_processes_build_an_entry_once(own_cache: Path) -> None:
     processes = [SPAWN.Process(target=ask, args=(own_cache / "log",)) for _ in range(3)]
     for process in processes:
         process.start()
@@ -68,7 +68,7 @@ def test_processes_that_want_the_same_entry_build_it_once(own_cache: Path) -> No
     assert len((own_cache / "log").read_text().splitlines()) == 1
 
 
-def test_a_new_entry_replaces_older_ones_of_its_name_when_asked(own_cache: Path) -> None:
+def test_a_new_entry_replaces_older_entries_of_its_name_on_request(own_cache: Path) -> None:
     for key in ("trainer-1", "trainer-2", "system-1"):
         cache.cached("images", key, lambda folder: (folder / "image.tar").touch(), keep_others=False)
     assert sorted(path.name for path in (own_cache / "images").iterdir()) == ["system-1", "trainer-2"]
@@ -79,7 +79,7 @@ def test_different_parts_have_different_digests(one: list[str], other: list[str]
     assert (cache.digest(*one) == cache.digest(*other)) == (one == other)
 
 
-def test_a_folder_s_digest_covers_names_and_contents(tmp_path: Path) -> None:
+def test_the_digest_of_a_folder_covers_names_and_contents(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "a").write_text("1")

@@ -1,4 +1,4 @@
-"""The command line: it teaches, and a mistake ends in a message that says what to write instead."""
+"""The command line: help, and error messages that state the remedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 def harness(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "tests.cluster", *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "tests.harness", *arguments], capture_output=True, text=True, check=False
     )
 
 
@@ -22,7 +22,7 @@ def test_help_names_every_command() -> None:
 
 
 @pytest.mark.parametrize("name", ["Upper", "-dash", "dash-", "9lives", "under_score", "", "x" * 31])
-def test_a_name_that_no_node_could_have_is_refused(name: str, own_cache: Path) -> None:
+def test_a_name_that_is_invalid_for_a_node_is_refused(name: str, own_cache: Path) -> None:
     finished = harness("up", f"--name={name}")
     assert finished.returncode == 1
     assert "cannot name a cluster" in finished.stderr
@@ -31,14 +31,14 @@ def test_a_name_that_no_node_could_have_is_refused(name: str, own_cache: Path) -
 
 
 @pytest.mark.parametrize("arguments", [["status"], ["load", "trainer"]])
-def test_without_a_cluster_the_message_says_how_to_bring_it_up(arguments: list[str], own_cache: Path) -> None:
+def test_without_a_cluster_the_error_names_the_command_that_creates_it(arguments: list[str], own_cache: Path) -> None:
     finished = harness(*arguments)
     assert finished.returncode == 1
     assert "there is no cluster 'trainyard'" in finished.stderr
-    assert "python -m tests.cluster up --name trainyard" in finished.stderr
+    assert "python -m tests.harness up --name trainyard" in finished.stderr
 
 
-def test_down_without_a_cluster_succeeds_and_says_so(own_cache: Path) -> None:
+def test_down_without_a_cluster_succeeds_with_a_message(own_cache: Path) -> None:
     finished = harness("down")
     assert finished.returncode == 0
     assert "there was no cluster trainyard" in finished.stderr

@@ -1,6 +1,6 @@
-"""`python -m tests.trainer.ranks DIR SCENARIO …`: a rank that saves and loads with others, and what it says of it.
+"""`python -m tests.trainer.checkpoint_ranks DIR SCENARIO …`: one of several ranks that save and load together.
 
-As torchrun starts it. Appends lines of JSON to `DIR/said-<rank>`, for a test to compare.
+Started with torchrun's environment variables. Appends JSON lines to `DIR/records-<rank>`, for a test to compare.
 """
 
 from __future__ import annotations
@@ -20,21 +20,20 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Shard, distribute_tensor
 
+from tests.trainer.fake_strategy import FakeStrategy, new_manager
+from tests.trainer.faulty_disk import FaultyDisk
 from trainer.errors import CheckpointError
 from trainer.runtime.distributed import World, process_group
 from trainer.runtime.launch import Launch
 
-from .disk import Disk
-from .toy import Toy, manager_of
-
-# With two ranks, the second has less than the first of one tensor, nothing of the next, and all of the last.
+# On two ranks, the second has a smaller shard of the first tensor, none of the next, and a full copy of the last.
 SHAPES = ((3, 4), (1, 2), ())
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 240
 
 
 @dataclass(frozen=True)
 class Rank:
-    """One of the ranks, its world and the scenario's own folder."""
+    """One of the ranks, with its world and the scenario's folder."""
 
     world: World
     folder: Path
@@ -44,133 +43,141 @@ class Rank:
         """The checkpoint directory."""
         return self.folder / "checkpoints"
 
-    def say(self, *values: object) -> None:
+    def record(self, *values: object) -> None:
         """Appends a line."""
-        with (self.folder / f"said-{self.world.rank}").open("a") as stream:
+        with (self.folder / f"records-{self.world.rank}").open("a") as stream:
             stream.write(json.dumps(values) + "\n")
 
-    def sharded(self) -> Toy:
-        """A toy whose tensors are spread over the ranks, but for the last."""
-        toy = Toy(SHAPES, self.world.rank, self.world.size)
+    def sharded(self) -> FakeStrategy:
+        """Returns a strategy whose tensors, except the last, are sharded over the ranks."""
+        strategy = FakeStrategy(SHAPES, self.world.rank, self.world.size)
         mesh = init_device_mesh("cpu", (self.world.size,))
-        for name in list(toy.tensors)[:-1]:
-            toy.tensors[name] = nn.Parameter(distribute_tensor(toy.tensors[name].data, mesh, [Shard(0)]))
-        return toy
+        for name in list(strategy.tensors)[:-1]:
+            strategy.tensors[name] = nn.Parameter(distribute_tensor(strategy.tensors[name].data, mesh, [Shard(0)]))
+        return strategy
 
 
-def spread(rank: Rank) -> None:
+def resume_resharded(rank: Rank) -> None:
     """Go on from what another number of ranks saved, twice."""
     for _ in range(2):
-        toy = rank.sharded()
-        manager = manager_of(rank.checkpoints, toy, rank.world)
-        progress = manager.resume()
-        assert progress is not None
-        rank.say(progress.step, toy.is_at(progress.step), torch.rand(2).tolist())
-        manager.save(toy.train_to(progress.step + 1))
-        manager.before_update()
-        toy.train_to(0)
+        strategy = rank.sharded()
+        manager = new_manager(rank.checkpoints, strategy, rank.world)
+        train_state = manager.resume()
+        assert train_state is not None
+        rank.record(train_state.step, strategy.is_at(train_state.step), torch.rand(2).tolist())
+        manager.save(strategy.train_to(train_state.step + 1))
+        manager.wait_for_staging()
+        strategy.train_to(0)
         manager.wait(required=True)
         manager.close()
 
 
-def refused_to_last(rank: Rank) -> None:
-    """The disk of the last rank refuses one operation after the other, in each save another one."""
-    refused(rank, rank.world.size - 1)
+def disk_errors_on_last_rank(rank: Rank) -> None:
+    """Makes each operation of the last rank's disk fail, a different one in each save."""
+    disk_errors(rank, rank.world.size - 1)
 
 
-def refused_to_first(rank: Rank) -> None:
-    """The same of rank 0, which does more."""
-    refused(rank, 0)
+def disk_errors_on_rank_zero(rank: Rank) -> None:
+    """Does the same for rank 0, which has more operations."""
+    disk_errors(rank, 0)
 
 
-def refused(rank: Rank, broken: int) -> None:
-    """The disk of the rank `broken` refuses one operation after the other."""
-    toy = rank.sharded()
-    manager = manager_of(rank.checkpoints, toy, rank.world, keep_checkpoints=2)
+def disk_errors(rank: Rank, broken: int) -> None:
+    """Makes each operation of the disk of rank `broken` fail, a different one in each save."""
+    strategy = rank.sharded()
+    manager = new_manager(rank.checkpoints, strategy, rank.world, keep_checkpoints=2)
     manager.resume()
     with pytest.MonkeyPatch.context() as patches:
-        disk = Disk(patches)
-        manager.save(toy.train_to(1))
+        disk = FaultyDisk(patches)
+        manager.save(strategy.train_to(1))
         manager.wait(required=True)
         operations, step = rank.world.gather(disk.count)[broken], 1
         for number in range(1, operations + 1):
             if rank.world.rank == broken:
                 disk.fail(number, errno.ENOSPC, lasting=False)
             step += 1
-            manager.save(toy.train_to(step))
-            manager.before_update()
+            manager.save(strategy.train_to(step))
+            manager.wait_for_staging()
             manager.wait()
             disk.repair()
-    rank.say(manager.figures.saved, manager.figures.failed, operations)
+    rank.record(manager.metrics.saved, manager.metrics.failed, operations)
     try:
         manager.wait(required=True)
     except CheckpointError as error:
-        rank.say(str(error))
-    manager.save(toy.train_to(step + 1))
+        rank.record(str(error))
+    manager.save(strategy.train_to(step + 1))
     manager.wait(required=True)
-    rank.say(manager.figures.newest_step == step + 1)
+    rank.record(manager.metrics.newest_step == step + 1)
     manager.close()
 
 
-def apart(rank: Rank) -> None:
-    """Each rank has a directory of its own."""
-    manager = manager_of(rank.folder / f"checkpoints-{rank.world.rank}", rank.sharded(), rank.world)
+def separate_directories(rank: Rank) -> None:
+    """Gives each rank a directory of its own."""
+    manager = new_manager(rank.folder / f"checkpoints-{rank.world.rank}", rank.sharded(), rank.world)
     try:
         manager.resume()
     except CheckpointError as error:
-        rank.say(str(error))
+        rank.record(str(error))
     manager.close()
 
 
-def moved_apart(rank: Rank) -> None:
-    """The directory vanishes for the last rank while the run is under way."""
-    toy = rank.sharded()
-    manager = manager_of(rank.checkpoints, toy, rank.world)
+def directory_lost(rank: Rank) -> None:
+    """Takes the directory away from the last rank during the run."""
+    strategy = rank.sharded()
+    manager = new_manager(rank.checkpoints, strategy, rank.world)
     manager.resume()
     if rank.world.rank == rank.world.size - 1:
         elsewhere = rank.folder / "elsewhere"
         elsewhere.mkdir()
         object.__setattr__(manager._config, "checkpoint_dir", elsewhere)
     rank.world.gather(None)
-    manager.save(toy.train_to(1))
+    manager.save(strategy.train_to(1))
     manager.wait()
     rank.world.gather(None)
-    rank.say(manager.figures.saved, manager.figures.failed, sorted(path.name for path in rank.checkpoints.iterdir()))
+    rank.record(manager.metrics.saved, manager.metrics.failed, sorted(path.name for path in rank.checkpoints.iterdir()))
     manager.close()
 
 
 def killed(rank: Rank) -> None:
-    """The last rank is killed while it writes its part of the second checkpoint."""
-    toy = rank.sharded()
-    manager = manager_of(rank.checkpoints, toy, rank.world)
+    """Kills the last rank while it writes its part of the second checkpoint."""
+    strategy = rank.sharded()
+    manager = new_manager(rank.checkpoints, strategy, rank.world)
     manager.resume()
-    manager.save(toy.train_to(1))
+    manager.save(strategy.train_to(1))
     manager.wait(required=True)
-    rank.say("saved", 1)
+    rank.record("saved", 1)
     with pytest.MonkeyPatch.context() as patches:
-        disk = Disk(patches)
+        disk = FaultyDisk(patches)
         if rank.world.rank == rank.world.size - 1:
             disk.before = lambda operation: kill() if operation == "write" else None
-        manager.save(toy.train_to(2))
+        manager.save(strategy.train_to(2))
         try:
             manager.wait()
         except RuntimeError:
-            rank.say("lost a peer")
+            rank.record("lost a peer")
             raise
 
 
 def kill() -> None:
-    """What the kernel does to a container that outgrows its memory limit."""
+    """Kills this process, as the kernel does if a container exceeds its memory limit."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 SCENARIOS: dict[str, Callable[[Rank], None]] = {
-    scenario.__name__: scenario for scenario in (spread, refused_to_last, refused_to_first, apart, moved_apart, killed)
+    scenario.__name__: scenario
+    for scenario in (
+        resume_resharded,
+        disk_errors_on_last_rank,
+        disk_errors_on_rank_zero,
+        separate_directories,
+        directory_lost,
+        killed,
+    )
 }
 
 
 def main(directory: Path, *scenarios: str) -> None:
-    """Plays the scenarios, each in a folder of its name."""
+    """Runs the scenarios, each in a folder of its name."""
     torch.set_num_threads(1)
     with process_group(Launch.from_environment(os.environ), TIMEOUT_SECONDS) as world:
         for scenario in scenarios:

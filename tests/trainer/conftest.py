@@ -1,4 +1,4 @@
-"""Runs that several tests look at, and a process group of one for what needs no second process."""
+"""Runs shared by several tests, and a process group for tests that need only one process."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.harness.trainer.launch import Finished, Started, start
 from trainer.config import TrainerConfig
-from trainer.loop import train
+from trainer.run import train
 from trainer.runtime.distributed import World, process_group
 from trainer.runtime.launch import Launch
-
-from .launch import Finished, Started, start
 
 WORLD_SIZES = (1, 2, 4)
 
 
 @pytest.fixture(scope="session")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Started]]:
-    """Runs that need nothing from each other, side by side: most of their time is the import of torch."""
+    """Runs that do not depend on each other, started in parallel: most of their time is the import of torch."""
     folder = tmp_path_factory.mktemp("runs")
     runs: dict[int, Started] = {}
     try:
@@ -35,14 +34,14 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Star
 
 @pytest.fixture(scope="session")
 def runs(started: dict[int, Started]) -> dict[int, Finished]:
-    """A run with default flags per world size."""
+    """One run with default flags for each world size."""
     return {size: started[size].finish() for size in WORLD_SIZES}
 
 
 @pytest.fixture(scope="session")
 def alone() -> Iterator[World]:
-    """A world of one, in this process."""
-    # The model is so small that threads only wait for each other, for seconds where other processes want the cores.
+    """A world of one process: the test process."""
+    # The model is so small that threads only wait for each other, for seconds if the cores are busy.
     torch.set_num_threads(1)
     with process_group(Launch(), timeout_seconds=60) as world:
         yield world
@@ -50,7 +49,7 @@ def alone() -> Iterator[World]:
 
 @pytest.fixture(scope="session")
 def three_epochs(tmp_path_factory: pytest.TempPathFactory, alone: World) -> Path:
-    """The checkpoint directory of a run of three epochs in a world of one."""
+    """The checkpoint directory of a single-process run of three epochs."""
     directory = tmp_path_factory.mktemp("three-epochs")
     train(TrainerConfig(checkpoint_dir=directory), alone)
     return directory
@@ -58,5 +57,5 @@ def three_epochs(tmp_path_factory: pytest.TempPathFactory, alone: World) -> Path
 
 @pytest.fixture
 def trained(three_epochs: Path, tmp_path: Path) -> Path:
-    """The test's own copy of `three_epochs`."""
+    """A copy of `three_epochs` for one test."""
     return shutil.copytree(three_epochs, tmp_path / "checkpoints")

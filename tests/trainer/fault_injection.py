@@ -1,4 +1,4 @@
-"""The trainer with a fault: `FAULT=… python -m tests.trainer.faulty [flags of the trainer]`."""
+"""The trainer with a fault: `FAULT=… python -m tests.trainer.fault_injection [flags of the trainer]`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from trainer.data.batch import Batch, Indices
 from trainer.data.digits import Digits
 from trainer.step import Stepper
 
-# Larger than a line of log, smaller than the weights.
+# Larger than a log line, smaller than the weights.
 ALMOST_FULL_BYTES = 1000
 STOPPED_AT_STEP = 25
 TRAINING_SAMPLES = 1438
 RANK = os.environ.get("RANK", "0")
 
 
-def when_synced(pattern: str, strike: Callable[[], None], number: int = 1) -> None:
-    """Strikes when the `number`th file that matches is about to be flushed to disk: written, but not there yet."""
+def before_fsync(pattern: str, strike: Callable[[], None], number: int = 1) -> None:
+    """Calls `strike` before the `number`th matching file is synced: written, but not yet durable."""
     fsync = os.fsync
     left = number
 
@@ -41,12 +41,12 @@ def when_synced(pattern: str, strike: Callable[[], None], number: int = 1) -> No
 
 
 def kill() -> None:
-    """What the kernel does to a container that outgrows its memory limit."""
+    """Kills this process, as the kernel does if a container exceeds its memory limit."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def once(strike: Callable[[], None]) -> Callable[[], None]:
-    """Does it the first time alone, also when the process has been started anew since then."""
+    """Returns a function that strikes only the first time, even across restarts of the process."""
 
     def strike_once() -> None:
         with contextlib.suppress(FileExistsError):
@@ -56,42 +56,42 @@ def once(strike: Callable[[], None]) -> Callable[[], None]:
     return strike_once
 
 
-def break_down() -> None:
-    """What a mistake in the program does."""
+def raise_error() -> None:
+    """Raises an error, as a bug in the program does."""
     raise ZeroDivisionError("a mistake")
 
 
-def stand_still() -> None:
-    """What a collective on a GPU does whose peer has gone."""
+def hang() -> None:
+    """Hangs, as a collective on a GPU does if its peer is gone."""
     time.sleep(600)
 
 
 def fill_disk() -> None:
-    """No file may grow beyond a few bytes from now on: writing ends in EFBIG, as on a full disk in ENOSPC."""
+    """Limits the file size: writes fail with EFBIG, as ENOSPC on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (ALMOST_FULL_BYTES, resource.RLIM_INFINITY))
 
 
 def terminate() -> None:
-    """As Kubernetes does."""
+    """Sends SIGTERM to this process, as Kubernetes does."""
     os.kill(os.getpid(), signal.SIGTERM)
-    # The signal is noted in a thread of its own.
+    # A separate thread records the signal.
     time.sleep(0.2)
 
 
-def in_a_step(strike: Callable[[], None]) -> None:
-    """Strikes in the middle of the run, before a step."""
-    take = Stepper.take
+def before_step(strike: Callable[[], None]) -> None:
+    """Strikes before a step in the middle of the run."""
+    take = Stepper.train_step
 
     def strike_and_take(self: Stepper, number: int, *others: object) -> tuple[float, float]:
         if number == STOPPED_AT_STEP:
             strike()
         return take(self, number, *others)  # type: ignore[arg-type]
 
-    Stepper.take = strike_and_take  # type: ignore[method-assign, assignment]
+    Stepper.train_step = strike_and_take  # type: ignore[method-assign, assignment]
 
 
 def record_samples() -> None:
-    """Writes down which samples this rank is trained on, one line for each step."""
+    """Records the training samples of this rank, one line per step."""
     take = Digits.take
     record = Path(os.environ["RECORD"]) / f"{os.getpid()}"
 
@@ -104,17 +104,20 @@ def record_samples() -> None:
     Digits.take = take_and_record  # type: ignore[method-assign]
 
 
-# What happens, and to which rank; to all of them without a number.
+# The rank of each fault (all ranks if empty), and the fault.
 FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
-    "killed-in-second-save": ("0", lambda: when_synced(r"step-00000040.*/", kill, random.SystemRandom().randint(1, 5))),
-    "disk-full-from-second-save": ("", lambda: when_synced(r"step-00000020.*/manifest\.json$", fill_disk)),
+    "killed-in-second-save": (
+        "0",
+        lambda: before_fsync(r"step-00000040.*/", kill, random.SystemRandom().randint(1, 5)),
+    ),
+    "disk-full-from-second-save": ("", lambda: before_fsync(r"step-00000020.*/manifest\.json$", fill_disk)),
     "killed-once-in-second-save": (
         "0",
-        lambda: when_synced(r"step-00000040.*/", once(kill), random.SystemRandom().randint(1, 5)),
+        lambda: before_fsync(r"step-00000040.*/", once(kill), random.SystemRandom().randint(1, 5)),
     ),
-    "killed-beside-one-that-stands-still": ("", lambda: in_a_step(once(stand_still if RANK == "1" else kill))),
-    "broken": ("1", lambda: in_a_step(break_down)),
-    "terminated": ("1", lambda: in_a_step(terminate)),
+    "killed-beside-hanging-rank": ("", lambda: before_step(once(hang if RANK == "1" else kill))),
+    "broken": ("1", lambda: before_step(raise_error)),
+    "terminated": ("1", lambda: before_step(terminate)),
     "recorded": ("", record_samples),
     "late": ("0", lambda: time.sleep(2.0)),
 }

@@ -14,16 +14,16 @@ import pytest
 
 from trainer.checkpoint import files
 
-# Whatever asks the file system for something in a save: pathlib, shutil and PyTorch come here, too.
+# All file system operations of a save. pathlib, shutil and PyTorch use them, too.
 OPERATIONS = ("mkdir", "open", "stat", "fsync", "rename", "unlink", "rmdir", "scandir", "listdir")
 SAVING = "checkpoint"
 
 
 @contextmanager
-def limited(size: int) -> Iterator[None]:
-    """No file may grow beyond `size` bytes: writing ends in EFBIG, as on a full disk in ENOSPC.
+def file_size_limit(size: int) -> Iterator[None]:
+    """Limits the size of files to `size` bytes: longer writes fail with EFBIG, as ENOSPC on a full disk.
 
-    The limit is the whole process's. Nothing but the code under test may run inside: pytest's own report is a file too.
+    The limit applies to the whole process. Run only the code under test inside: pytest's own report is a file too.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
@@ -33,10 +33,10 @@ def limited(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-class Disk:
-    """Counts what the thread that saves asks of the file system, and refuses if told to.
+class FaultyDisk:
+    """Counts the file system operations of the saving thread, and makes them fail on demand.
 
-    Only what it is: `fsync` is counted but not done, since no test pulls the plug.
+    `fsync` is counted but not done, because no test cuts the power.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,11 +48,11 @@ class Disk:
         monkeypatch.setattr(files, "FileIO", self._file_type())
 
     def fail(self, number: int, error: int, *, lasting: bool) -> None:
-        """From now on, the `number`th operation fails with the errno `error`, and if `lasting` all that follow."""
+        """Makes the `number`th operation from now on fail with errno `error`, and all later ones if `lasting`."""
         self.count, self._from, self._error, self._lasting = 0, number, error, lasting
 
     def repair(self) -> None:
-        """From now on, none fails."""
+        """Makes all operations succeed from now on."""
         self.fail(0, 0, lasting=False)
 
     def _ask(self, operation: str) -> None:

@@ -1,6 +1,6 @@
-"""Three ranks that come to a standstill: rank 1 sleeps, rank 2 is stopped, rank 0 waits for them.
+"""Three ranks that hang: rank 1 sleeps, rank 2 is stopped, rank 0 waits for them.
 
-`RANK=… python -m tests.trainer.standstill FOLDER`, without torchrun, which would wait for the stopped one.
+`RANK=… python -m tests.trainer.hanging_ranks FOLDER`, without torchrun, which would wait for the stopped rank.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import torch.distributed as dist
 
 from trainer.config import TrainerConfig
 from trainer.runtime import timeouts
-from trainer.runtime.boundary import Boundary, Report
 from trainer.runtime.distributed import World, process_group
 from trainer.runtime.launch import Launch
+from trainer.runtime.step_sync import StepReport, StepSync
 from trainer.runtime.watchdog import Watchdog
 
 HANG_SECONDS = 2.0
 SHORT_SECONDS = 0.3
 
 
-def wait_in_vain(group: dist.ProcessGroup | None) -> float:
-    """Seconds until rank 0 gives up on a collective that nobody else comes to."""
+def seconds_until_timeout(group: dist.ProcessGroup | None) -> float:
+    """Returns the seconds until rank 0 gives up on a collective that no other rank joins."""
     begun = time.monotonic()
     try:
         dist.all_reduce(torch.zeros(1), group=group)
@@ -35,25 +35,25 @@ def wait_in_vain(group: dist.ProcessGroup | None) -> float:
 
 
 def sleep() -> None:
-    """For ever, for a test."""
+    """Sleeps longer than the test runs."""
     time.sleep(60)
 
 
 def run(world: World, config: TrainerConfig) -> None:
-    """Three steps that are fine, and a fourth that is not."""
-    boundary, other = Boundary(world), world.cpu_group()
+    """Takes three good steps and a fourth one that hangs."""
+    step_sync, other = StepSync(world), world.cpu_group()
     with Watchdog(config, world) as watchdog:
         for step in (1, 2, 3):
-            boundary.exchange(Report())
-            watchdog.alive(step)
-        timeouts.shorten(SHORT_SECONDS, [other])
+            step_sync.exchange(StepReport())
+            watchdog.step_done(step)
+        timeouts.set_collective_timeout(SHORT_SECONDS, [other])
         if world.rank == 0:
-            print(*(wait_in_vain(group) for group in (None, other)), time.monotonic(), flush=True)
+            print(*(seconds_until_timeout(group) for group in (None, other)), time.monotonic(), flush=True)
         elif world.rank == 1:
             sleep()
         else:
             os.kill(os.getpid(), signal.SIGSTOP)
-        boundary.exchange(Report())
+        step_sync.exchange(StepReport())
 
 
 if __name__ == "__main__":

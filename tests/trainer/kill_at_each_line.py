@@ -1,8 +1,8 @@
-"""`python -m tests.trainer.crash DIR CASES`: one run on DIR that is killed at CASES different lines of its code.
+"""`python -m tests.trainer.kill_at_each_line DIR CASES`: a run on DIR, killed at CASES different lines of code.
 
-Each life of the run is a fork of this process: it resumes, saves the next step, and is killed before a line of what
-touches the disk runs, in whatever thread. Forking is what makes a thousand lives cost less than a minute, and needs a
-process with a single thread. Prints, life by life, how it ended, at which step it began and what a reader then finds.
+Each attempt is a fork of this process. It resumes, saves the next step, and is killed before a line that touches the
+disk runs, in any thread. Forking makes a thousand attempts take less than a minute, and requires a process with a
+single thread. Prints for each attempt how it ended, at which step it began, and what a reader finds afterwards.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ from typing import Any
 from torch.distributed.checkpoint import filesystem
 
 import trainer.checkpoint
+from tests.trainer.fake_strategy import FakeStrategy, new_manager, run
 from trainer.checkpoint import manifest, tensors
-from trainer.checkpoint.catalogue import newest_in, published
+from trainer.checkpoint.catalog import list_checkpoints, require_newest_valid
 from trainer.checkpoint.peers import Peers
 from trainer.errors import CheckpointError
 
-from .toy import Toy, manager_of, run
-
-# All that touches the disk: ours, PyTorch's, and the removal of folders.
+# All code that touches the disk: the trainer's, PyTorch's, and the removal of folders.
 TRACED = (str(Path(trainer.checkpoint.__file__).parent), filesystem.__file__, shutil.__file__)
 HANGS_AFTER_SECONDS = 30
 # Two checkpoints are kept and three steps saved: the third save removes the first.
@@ -36,7 +35,7 @@ KEPT = 2
 
 
 def trace(number: int) -> list[int]:
-    """From now on, SIGKILL before the `number`th traced line runs, in any thread; returns the counter of lines."""
+    """Kills this process before the `number`th traced line runs, in any thread; returns the counter of lines."""
     seen = [0]
 
     def look(frame: FrameType, event: str, _: Any) -> Any:
@@ -54,23 +53,27 @@ def trace(number: int) -> list[int]:
 
 
 def live(directory: Path, step: int, line: int) -> int:
-    """One life: it is to resume at `step` and save the next, and is killed at `line`. Returns the lines that it had."""
+    """Runs one attempt: resumes at `step`, saves the next step, and is killed at `line`.
+
+    Returns:
+        The number of traced lines.
+    """
     signal.alarm(HANGS_AFTER_SECONDS)
     seen = trace(line)
-    toy = Toy()
-    manager = manager_of(directory, toy, keep_checkpoints=KEPT)
-    progress = manager.resume()
-    if progress is None or progress.step != step or not toy.is_at(step):
+    strategy = FakeStrategy()
+    manager = new_manager(directory, strategy, keep_checkpoints=KEPT)
+    train_state = manager.resume()
+    if train_state is None or train_state.step != step or not strategy.is_at(step):
         os._exit(1)
-    manager.save(toy.train_to(step + 1))
-    manager.before_update()
-    toy.train_to(0)
+    manager.save(strategy.train_to(step + 1))
+    manager.wait_for_staging()
+    strategy.train_to(0)
     manager.wait(required=True)
     return seen[0]
 
 
 def ended(directory: Path, step: int, line: int) -> str:
-    """How a life in a fork ended: `killed`, `done`, `hung`, or what it was instead."""
+    """Runs one attempt in a fork; returns how it ended: `killed`, `done`, `hung`, or its status."""
     child = os.fork()
     if child == 0:
         live(directory, step, line)
@@ -80,21 +83,21 @@ def ended(directory: Path, step: int, line: int) -> str:
 
 
 def found(directory: Path) -> str:
-    """The step of the newest checkpoint, or what is wrong with it or with an older one."""
+    """Returns the step of the newest checkpoint, or a description of what is wrong with it or with an older one."""
     try:
-        for _, path in published(directory):
-            manifest.verify(path, Peers())
-        path, state = newest_in(directory)
-        toy = Toy()
-        tensors.read(path, toy.state(), Peers())
+        for _, path in list_checkpoints(directory):
+            manifest.verify_files(path, Peers())
+        path, state = require_newest_valid(directory)
+        strategy = FakeStrategy()
+        tensors.read_tensors(path, strategy.state_dict(), Peers())
     except CheckpointError as error:
         return str(error)
-    toy.load_extras(state.extras)
-    return str(state.progress.step) if toy.is_at(state.progress.step) else f"{path} is not of its step"
+    strategy.load_extras(state.extras)
+    return str(state.train_state.step) if strategy.is_at(state.train_state.step) else f"{path} is not of its step"
 
 
 def lines_of(directory: Path) -> int:
-    """How many lines a life has that nobody ends."""
+    """Returns the number of traced lines in an attempt that is not killed."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -105,13 +108,13 @@ def lines_of(directory: Path) -> int:
 
 
 def main(directory: Path, cases: int) -> None:
-    """Lines are chosen at equal distances over all that a life has, each once."""
+    """Runs the attempts, killed at lines in equal distances, each line once."""
     warnings.simplefilter("ignore")  # PyTorch warns that it saves without a process group
-    os.fsync = lambda _: None  # type: ignore[assignment]  # it is for those who pull the plug, and slow
+    os.fsync = lambda _: None  # type: ignore[assignment]  # slow, and without effect unless the power fails
     results, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: PTH123, SIM115
     run(directory, *range(1, KEPT + 1), keep_checkpoints=KEPT)
     step, lines = KEPT + 1, lines_of(directory)
-    # A collection in a fork would touch, and so copy, all that it has from here.
+    # A garbage collection in a fork would write to, and so copy, all pages shared with this process.
     gc.collect()
     gc.freeze()
     if len(list(Path("/proc/self/task").iterdir())) > 1:

@@ -1,6 +1,6 @@
-"""Short trainings under each strategy: `torchrun … -m tests.trainer.strategies FOLDER`.
+"""Short trainings with each strategy: `torchrun … -m tests.trainer.strategy_trials FOLDER`.
 
-What came of them is in FOLDER/SIZE.pt, SIZE being the number of ranks, and checkpoints are in FOLDER/NAME.
+Writes the results to FOLDER/SIZE.pt, SIZE being the world size, and checkpoints to FOLDER/NAME.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ import functools
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor
@@ -25,12 +27,12 @@ from trainer.data import load_data
 from trainer.data.sampler import GlobalSampler, Step
 from trainer.metrics.accuracy import sample_losses
 from trainer.models import build_model
-from trainer.parallel import birthplace, spread
+from trainer.parallel import init_device, parallelize
 from trainer.runtime.distributed import World, process_group
 from trainer.runtime.launch import Launch
 
 STEPS, SAVED_AT = 20, 10
-# Every tenth batch is short: of four ranks one has no sample, and of its accumulated parts many have none.
+# Every tenth batch is short: one of four ranks has no samples, and many of the accumulated micro-batches are empty.
 SAMPLES, BATCH, PART = 84, 9, 2
 LEARNING_RATE = 0.01
 COMMON = {"dropout": 0.0, "batch_size": BATCH, "hidden_size": 32, "clip_norm": 0.5, "learning_rate": LEARNING_RATE}
@@ -40,13 +42,13 @@ MODELS: dict[str, dict[str, Any]] = {
     "gpt": COMMON | {"model": "gpt", "data": "text", "num_layers": 1, "context_length": 16},
 }
 ZERO: dict[str, Any] = {"strategy": "deepspeed"}
-# c10d's operators by which ranks exchange gradients; the others move parameters and activations.
+# The c10d operators that reduce gradients. Other operators move parameters and activations.
 REDUCTIONS = {"c10d::allreduce_", "c10d::reduce_", "c10d::_reduce_scatter_base_", "c10d::reduce_scatter_"}
 
 
 @dataclass(kw_only=True)
 class Outcome:
-    """Loss and norm of the gradients of each step from `begin`, and the state at the end, whole."""
+    """Loss and gradient norm of each step from `begin`, and the full state at the end."""
 
     begin: int = 0
     losses: list[float] = field(default_factory=list)
@@ -55,63 +57,63 @@ class Outcome:
 
 
 class Trial:
-    """One model under one strategy. All methods are collectives."""
+    """One model with one strategy. All methods are collectives."""
 
     def __init__(self, world: World, model: str, **fields: Any) -> None:
         self.world = world
         self.config = TrainerConfig(**{**MODELS[model], "micro_batch_size": PART if world.size > 1 else 0, **fields})
         self.data = load_data(self.config)
         torch.manual_seed(self.config.seed)
-        with birthplace(world):
+        with init_device(world):
             built = build_model(self.config, shape=self.data.shape, classes=self.data.classes)
-        self.strategy = spread(built, self.config, world)
+        self.strategy = parallelize(built, self.config, world)
         self.outcome = Outcome()
 
     def train(self, begin: int, end: int) -> Outcome:
-        """Takes the steps from `begin` to before `end`."""
+        """Takes the steps from `begin` up to, but not including, `end`."""
         self.outcome.begin = begin
         for step in self._steps(begin, end):
             loss_sum = self.accumulate(step)
             self.outcome.norms.append(self.strategy.update(LEARNING_RATE))
             self.outcome.losses.append(self.world.sum([loss_sum])[0] / step.global_size)
-        self.outcome.state = self.whole()
+        self.outcome.state = self.full_state()
         return self.outcome
 
     def accumulate(self, step: Step) -> float:
-        """The gradients of one step. Returns the sum of the losses that are this rank's to count."""
+        """Accumulates the gradients of one step. Returns the sum of the losses that this rank counts."""
         batch = self.data.training.take(step.indices)
-        size = self.config.micro_batch_size or step.largest
+        size = self.config.micro_batch_size or step.max_local_size
         loss_sum = 0.0
-        for start in range(0, step.largest, size):
+        for start in range(0, step.max_local_size, size):
             part = batch[start : start + size]
             loss = sample_losses(self.strategy.forward(part.inputs), part.targets).sum()
-            self.strategy.backward(loss, step.global_size, last=start + size >= step.largest)
+            self.strategy.backward(loss, step.global_size, last=start + size >= step.max_local_size)
             loss_sum += float(loss.detach())
-        return loss_sum if self.strategy.share.leads else 0.0
+        return loss_sum if self.strategy.data_shard.is_leader else 0.0
 
     def save(self, path: Path) -> None:
         """Writes the state as a checkpoint."""
-        save(self.strategy.state(), checkpoint_id=path)
+        save(self.strategy.state_dict(), checkpoint_id=path)
 
     def load(self, path: Path) -> None:
-        """Takes over the state of a checkpoint, whoever wrote it."""
-        state = self.strategy.state()
+        """Loads the state of a checkpoint, whichever strategy wrote it."""
+        state = self.strategy.state_dict()
         load(state, checkpoint_id=path)
-        self.strategy.load(state)
+        self.strategy.load_state_dict(state)
 
-    def whole(self) -> dict[str, Tensor]:
-        """The state, with nothing shared out."""
+    def full_state(self) -> dict[str, Tensor]:
+        """Returns the full state, unsharded."""
         return {
             name: (tensor.full_tensor() if isinstance(tensor, DTensor) else tensor).detach().clone()
-            for name, tensor in self.strategy.state().items()
+            for name, tensor in self.strategy.state_dict().items()
         }
 
     def first_step(self) -> Step:
-        """A whole batch."""
+        """Returns the first step, whose batch is full."""
         return next(self._steps(0, 1))
 
     def _steps(self, begin: int, end: int) -> Iterator[Step]:
-        share = self.strategy.share
+        share = self.strategy.data_shard
         sampler = GlobalSampler(num_samples=SAMPLES, batch_size=BATCH, seed=0, rank=share.rank, world_size=share.size)
         position = 0
         for number in range(end):
@@ -122,7 +124,7 @@ class Trial:
 
 
 def from_scratch(world: World, model: str, save: Path | None = None, **fields: Any) -> Outcome:
-    """All steps; a checkpoint is saved at `save` on the way."""
+    """Takes all steps; saves a checkpoint at `save` on the way."""
     trial = Trial(world, model, **fields)
     if save is None:
         return trial.train(0, STEPS)
@@ -134,27 +136,35 @@ def from_scratch(world: World, model: str, save: Path | None = None, **fields: A
 
 
 def from_checkpoint(world: World, model: str, path: Path, **fields: Any) -> tuple[dict[str, Tensor], Outcome]:
-    """What was loaded, and the steps after those that the checkpoint has seen."""
+    """Loads a checkpoint and takes the remaining steps. Returns the loaded state and the outcome."""
     trial = Trial(world, model, **fields)
     trial.load(path)
-    return trial.whole(), trial.train(SAVED_AT, STEPS)
+    return trial.full_state(), trial.train(SAVED_AT, STEPS)
 
 
 def exchanges(world: World, **fields: Any) -> list[int]:
-    """How often ranks reduce something in a step whose batch is one part, and in one of several parts."""
+    """Returns the number of reductions in a step with one micro-batch, and in one with several."""
     counts = []
     for part in (0, 1):
         trial = Trial(world, "mlp", micro_batch_size=part, **fields)
-        trial.train(0, 1)  # buckets are laid out, and groups connect
+        trial.train(0, 1)  # lays out buckets and connects groups
         with profile(activities=[ProfilerActivity.CPU]) as profiler:
             trial.accumulate(trial.first_step())
         counts.append(sum(event.count for event in profiler.key_averages() if event.key in REDUCTIONS))
     return counts
 
 
+def fp16_on_any_processor(strategy: str | None) -> AbstractContextManager[object]:
+    """Lets DeepSpeed accept fp16 without oneDNN's fp16 kernels: PyTorch computes it on every processor, only slower."""
+    if strategy != "deepspeed":
+        return nullcontext()
+    return patch("deepspeed.accelerator.cpu_accelerator.CPU_Accelerator.is_fp16_supported", return_value=True)
+
+
 def overflow(world: World, **fields: Any) -> dict[str, Any]:
-    """What a step does in fp16 when the gradients of the last rank alone are infinite."""
-    trial = Trial(world, "mlp", precision="fp16", **fields)
+    """Takes an fp16 step in which only the last rank has infinite gradients, and returns its effects."""
+    with fp16_on_any_processor(fields.get("strategy")):
+        trial = Trial(world, "mlp", precision="fp16", **fields)
     trial.train(0, 2)
     before, scale = trial.outcome.state, trial.strategy.scale.value
     step = trial.first_step()
@@ -162,7 +172,7 @@ def overflow(world: World, **fields: Any) -> dict[str, Any]:
     inputs = trial.data.training.take(step.indices).inputs
     trial.strategy.backward(trial.strategy.forward(inputs).sum() * (1e38 if last else 1.0), BATCH, last=True)
     norm = trial.strategy.update(LEARNING_RATE)
-    after = trial.whole()
+    after = trial.full_state()
     return {
         "norm": norm,
         "changed": [name for name, tensor in after.items() if not torch.equal(tensor, before[name])],
@@ -171,26 +181,26 @@ def overflow(world: World, **fields: Any) -> dict[str, Any]:
 
 
 def copies_differ(world: World, **fields: Any) -> list[str]:
-    """Parameters, not sharded over all ranks, of which two ranks have copies that are not the same to the last bit."""
+    """Returns the parameters, not sharded over all ranks, whose copies on two ranks differ in any bit."""
     trial = Trial(world, "gpt", **fields)
     trial.train(0, 5)
     parts = {
         name: (tensor.placements[-1].is_replicate() or tensor.device_mesh.ndim == 1, tensor.to_local().clone())
-        for name, tensor in trial.strategy.state().items()
+        for name, tensor in trial.strategy.state_dict().items()
         if isinstance(tensor, DTensor)
     }
     columns = trial.config.tensor_size
-    everybody = world.gather(parts)
+    by_rank = world.gather(parts)
     return [
         name
-        for rank, parts in enumerate(everybody)
+        for rank, parts in enumerate(by_rank)
         for name, (is_copy, part) in parts.items()
-        if is_copy and not torch.equal(part, everybody[rank // columns * columns][name][1])
+        if is_copy and not torch.equal(part, by_rank[rank // columns * columns][name][1])
     ]
 
 
 def surplus(world: World, **fields: Any) -> list[float]:
-    """What each rank has held while a model was spread and holds no longer then, as a part of the model's size."""
+    """Returns, for each rank, the memory needed only while a model was parallelized, as a share of the model size."""
     trial = Trial(world, "gpt", **{"hidden_size": 512, "num_layers": 12, "num_heads": 8, **fields})
     size = sum(parameter.numel() for parameter in trial.strategy.model.parameters()) * 4
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
@@ -199,8 +209,8 @@ def surplus(world: World, **fields: Any) -> list[float]:
 
 
 def on_four_ranks(world: World, folder: Path) -> dict[str, Any]:
-    """A checkpoint of one process is read by HSDP; those of FSDP2 and of tensor parallelism are for others to read."""
-    found = {"surplus": surplus(world, strategy="fsdp2")}  # first, as a process has one peak
+    """Reads a single-process checkpoint with HSDP, and writes checkpoints with FSDP2 and tensor parallelism."""
+    found = {"surplus": surplus(world, strategy="fsdp2")}  # first, because a process has only one memory peak
     loaded, hsdp = from_checkpoint(world, "gpt", folder / "alone", strategy="fsdp2", shard_size=2)
     outcomes = {
         "gpt hsdp": hsdp,
@@ -222,7 +232,7 @@ def on_four_ranks(world: World, folder: Path) -> dict[str, Any]:
 
 
 def on_two_ranks(world: World, folder: Path) -> dict[str, Any]:
-    """ZeRO 3 comes last: it replaces torch.nn.functional.linear for the rest of the process."""
+    """Runs the trials on two ranks. ZeRO 3 is last, because it replaces torch.nn.functional.linear in the process."""
     gpt: dict[str, dict[str, Any]] = {
         "ddp": {"compile": True, "activation_checkpointing": True},
         "fsdp2": {"strategy": "fsdp2", "compile": True, "activation_checkpointing": True},
@@ -254,9 +264,9 @@ def on_two_ranks(world: World, folder: Path) -> dict[str, Any]:
 
 
 def main(folder: Path) -> None:
-    """One rank's part."""
+    """Runs this rank's part of the trials."""
     torch.set_num_threads(1)
-    # Machine code would be no other, and take a minute to make.
+    # Generating machine code would take a minute and not change the results.
     torch.compile = functools.partial(torch.compile, backend="aot_eager")
     with process_group(Launch.from_environment(os.environ), timeout_seconds=120) as world:
         found = {2: on_two_ranks, 4: on_four_ranks}[world.size](world, folder)

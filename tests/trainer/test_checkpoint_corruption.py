@@ -1,4 +1,4 @@
-"""A checkpoint that was damaged after it was written is found out, named and passed over."""
+"""A checkpoint that was damaged after it was written is detected, logged and skipped."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from trainer.checkpoint.catalogue import newest_valid, published
+from tests.trainer.fake_strategy import FakeStrategy, new_manager, run, train_state_at
+from trainer.checkpoint.catalog import find_newest_valid, list_checkpoints
 from trainer.checkpoint.peers import Peers
-
-from .toy import Toy, manager_of, progress_at, run
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 FILES = (".metadata", "__0_0.distcp", "rng-00000.pt", "state.json", "manifest.json")
@@ -29,7 +28,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def directory(saved: Path, tmp_path: Path) -> Path:
-    """The test's own copy of `saved`."""
+    """A copy of `saved` for one test."""
     return shutil.copytree(saved, tmp_path / "checkpoints")
 
 
@@ -51,9 +50,9 @@ def rewrite(old: str, new: str) -> Callable[[Path], None]:
 
 
 def used(directory: Path) -> int | None:
-    """The step of the checkpoint that a reader takes."""
-    found = newest_valid(directory, Peers())
-    return found[1].progress.step if found else None
+    """Returns the step of the checkpoint that a reader uses."""
+    found = find_newest_valid(directory, Peers())
+    return found[1].train_state.step if found else None
 
 
 @pytest.mark.parametrize(
@@ -65,17 +64,17 @@ def used(directory: Path) -> int | None:
         ("manifest.json", cut_off, "manifest.json is not JSON"),
         ("manifest.json", Path.unlink, "cannot read manifest.json: No such file or directory"),
         ("manifest.json", rewrite("rng-00000.pt", "rng-00001.pt"), "cannot read rng-00001.pt"),
-        ("manifest.json", rewrite('"format": 2', '"format": 3'), "format 3, while this trainer reads format 2"),
+        ("manifest.json", rewrite('"format": 2', '"format": 3'), "format 3, but this trainer reads format 2"),
         ("manifest.json", rewrite('"files"', '"other"'), "manifest.json lists no files"),
-        ("manifest.json", rewrite('"sha256"', '"sha1"'), "manifest.json does not say the size and digest of .metadata"),
+        ("manifest.json", rewrite('"sha256"', '"sha1"'), "manifest.json lacks the size and digest of .metadata"),
         (
             "manifest.json",
             rewrite("state.json", "../state.json"),
-            "manifest.json names ../state.json, which is no file",
+            "manifest.json names ../state.json, which is not a file",
         ),
     ],
 )
-def test_damage_is_named_and_the_checkpoint_before_it_is_used(
+def test_damage_is_logged_and_the_previous_checkpoint_is_used(
     directory: Path, capsys: pytest.CaptureFixture[str], name: str, damage: Callable[[Path], None], reason: str
 ) -> None:
     path = directory / "step-00000003" / name
@@ -87,7 +86,7 @@ def test_damage_is_named_and_the_checkpoint_before_it_is_used(
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_flipped_bit_is_found_wherever_it_is(directory: Path, name: str) -> None:
+def test_a_flipped_bit_is_detected_anywhere(directory: Path, name: str) -> None:
     path = directory / "step-00000003" / name
     whole = path.read_bytes()
     for part in range(SPOTS):
@@ -98,7 +97,7 @@ def test_a_flipped_bit_is_found_wherever_it_is(directory: Path, name: str) -> No
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_cut_off_file_is_found_wherever_it_was_cut(directory: Path, name: str) -> None:
+def test_a_truncated_file_is_detected_at_any_length(directory: Path, name: str) -> None:
     path = directory / "step-00000003" / name
     whole = path.read_bytes()
     for part in range(SPOTS):
@@ -114,16 +113,16 @@ def test_a_checkpoint_under_the_name_of_another_step_is_not_used(
     assert capsys.readouterr().out.endswith("step-00000007: holds step 3\n")
 
 
-def test_resumes_from_the_newest_checkpoint_that_is_whole_and_says_why(
+def test_resumes_from_the_newest_valid_checkpoint_and_logs_why(
     directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     flip_bit(directory / "step-00000003" / "__0_0.distcp")
     cut_off(directory / "step-00000002" / "rng-00000.pt")
     size = (directory / "step-00000002" / "rng-00000.pt").stat().st_size
-    toy = Toy()
-    manager = manager_of(directory, toy)
-    assert manager.resume() == progress_at(1)
-    assert toy.is_at(1)
+    strategy = FakeStrategy()
+    manager = new_manager(directory, strategy)
+    assert manager.resume() == train_state_at(1)
+    assert strategy.is_at(1)
     manager.close()
     assert capsys.readouterr().out.splitlines() == [
         f"skipped invalid checkpoint {directory}/step-00000003: {CHANGED.format('__0_0.distcp')}",
@@ -132,7 +131,7 @@ def test_resumes_from_the_newest_checkpoint_that_is_whole_and_says_why(
     ]
 
 
-def test_invalid_checkpoints_make_room_for_new_ones_and_are_kept_aside(directory: Path) -> None:
+def test_invalid_checkpoints_are_moved_aside_and_kept(directory: Path) -> None:
     flip_bit(directory / "step-00000003" / "__0_0.distcp")
     damaged = (directory / "step-00000003" / "__0_0.distcp").read_bytes()
     (directory / ".invalid-step-00000003").mkdir()
@@ -141,8 +140,8 @@ def test_invalid_checkpoints_make_room_for_new_ones_and_are_kept_aside(directory
     assert used(directory) == 3
 
 
-def test_starts_fresh_when_no_checkpoint_is_whole(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for _, path in published(directory):
+def test_starts_fresh_when_no_checkpoint_is_valid(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _, path in list_checkpoints(directory):
         (path / "manifest.json").unlink()
     run(directory, 1)
     lines = capsys.readouterr().out.splitlines()

@@ -1,4 +1,4 @@
-"""The checkpoint directory: who may write there, what is kept and what is cleaned up."""
+"""The checkpoint directory: locking, permissions, retention and cleanup."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from trainer.checkpoint.catalogue import published
+from tests.trainer.fake_strategy import FakeStrategy, new_manager, run
+from tests.trainer.faulty_disk import file_size_limit
+from trainer.checkpoint.catalog import list_checkpoints
 from trainer.checkpoint.lock import Lock
 from trainer.errors import CheckpointError
-
-from .disk import limited
-from .toy import Toy, manager_of, run
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 NOBODY = 65534
@@ -23,8 +22,8 @@ NOBODY = 65534
 
 @pytest.fixture
 def read_only() -> Iterator[Path]:
-    """A directory that this process may not write, even when the tests run as root."""
-    # Not below tmp_path, whose parents only their owner may enter.
+    """A directory that this process cannot write to, even if the tests run as root."""
+    # Not below tmp_path, because only its owner can enter the parent directories.
     directory = Path(tempfile.mkdtemp())
     directory.chmod(0o555)
     user = os.geteuid()
@@ -39,28 +38,26 @@ def read_only() -> Iterator[Path]:
     ("every", "kept"),
     [(0, ["step-00000007", "step-00000008"]), (3, [f"step-0000000{step}" for step in (3, 6, 7, 8)])],
 )
-def test_the_newest_checkpoints_are_kept_and_every_so_many_steps_one(
-    tmp_path: Path, every: int, kept: list[str]
-) -> None:
+def test_the_newest_checkpoints_and_one_every_n_steps_are_kept(tmp_path: Path, every: int, kept: list[str]) -> None:
     run(tmp_path, *range(1, 9), keep_checkpoints=2, keep_every=every)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", *kept]
 
 
-def test_an_old_checkpoint_is_removed_only_when_a_newer_one_is_there(tmp_path: Path) -> None:
+def test_an_old_checkpoint_is_removed_only_after_a_newer_one_is_saved(tmp_path: Path) -> None:
     run(tmp_path, 1, 2, 3)
-    toy = Toy()
-    manager = manager_of(tmp_path, toy, keep_checkpoints=2)
+    strategy = FakeStrategy()
+    manager = new_manager(tmp_path, strategy, keep_checkpoints=2)
     manager.resume()
-    with limited(1000):
-        manager.save(toy.train_to(4))
+    with file_size_limit(1000):
+        manager.save(strategy.train_to(4))
         manager.wait()
-    assert [step for step, _ in published(tmp_path)] == [3, 2, 1]
-    manager.save(toy.train_to(5))
+    assert [step for step, _ in list_checkpoints(tmp_path)] == [3, 2, 1]
+    manager.save(strategy.train_to(5))
     manager.close()
-    assert [step for step, _ in published(tmp_path)] == [5, 3]
+    assert [step for step, _ in list_checkpoints(tmp_path)] == [5, 3]
 
 
-def test_a_checkpoint_that_cannot_be_removed_is_named_and_the_run_goes_on(
+def test_a_checkpoint_that_cannot_be_removed_is_logged_and_the_run_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(tmp_path, 1, 2)
@@ -74,10 +71,10 @@ def test_a_checkpoint_that_cannot_be_removed_is_named_and_the_run_goes_on(
     monkeypatch.setattr(os, "rename", refuse_old)
     run(tmp_path, 3, keep_checkpoints=2)
     assert f"cannot remove {tmp_path}/step-00000001: Input/output error\n" in capsys.readouterr().out
-    assert [step for step, _ in published(tmp_path)] == [3, 2, 1]
+    assert [step for step, _ in list_checkpoints(tmp_path)] == [3, 2, 1]
 
 
-def test_a_dead_writer_s_leftovers_are_removed_on_the_next_start(tmp_path: Path) -> None:
+def test_leftovers_of_a_crashed_run_are_removed_on_the_next_start(tmp_path: Path) -> None:
     leftover = tmp_path / ".tmp-step-00000004-0123"
     leftover.mkdir()
     (leftover / "__0_0.distcp").write_text("half")
@@ -87,9 +84,9 @@ def test_a_dead_writer_s_leftovers_are_removed_on_the_next_start(tmp_path: Path)
 
 def test_a_second_run_on_the_same_directory_is_refused(tmp_path: Path) -> None:
     lock = Lock()
-    assert lock.take(tmp_path)
+    assert lock.acquire(tmp_path)
     with pytest.raises(CheckpointError, match=f"another run is writing to {tmp_path}: .* another --checkpoint-dir"):
-        manager_of(tmp_path, Toy()).resume()
+        new_manager(tmp_path, FakeStrategy()).resume()
     lock.release()
     run(tmp_path)
 
@@ -101,11 +98,11 @@ def test_a_directory_that_cannot_be_written_is_an_error_before_training(
         CheckpointError,
         match=f"cannot write to checkpoint directory {read_only}: Permission denied: give user \\d+ write access",
     ):
-        manager_of(read_only, Toy()).resume()
+        new_manager(read_only, FakeStrategy()).resume()
     assert capsys.readouterr().out == ""
 
 
 def test_a_directory_that_cannot_be_created_is_an_error_before_training(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CheckpointError, match=r"file/checkpoints: Not a directory: .* write another --checkpoint-dir"):
-        manager_of(tmp_path / "file" / "checkpoints", Toy()).resume()
+        new_manager(tmp_path / "file" / "checkpoints", FakeStrategy()).resume()

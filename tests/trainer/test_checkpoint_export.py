@@ -1,4 +1,4 @@
-"""The weights of a checkpoint, for programs that know nothing of this trainer."""
+"""The weights of a checkpoint, exported for other programs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
+from tests.trainer.fake_strategy import FakeStrategy, run
+from tests.trainer.faulty_disk import file_size_limit
 from trainer import export
-
-from .disk import limited
-from .toy import Toy, run
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 
@@ -26,7 +25,7 @@ def directory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Where the weights are to go."""
+    """The file to write the weights to."""
     (tmp_path / "weights").mkdir()
     return tmp_path / "weights" / "model.safetensors"
 
@@ -37,11 +36,11 @@ def test_the_file_has_the_model_of_the_newest_checkpoint_under_its_own_names(
     capsys.readouterr()
     assert export.main([str(directory), str(file)]) == 0
     assert capsys.readouterr().out == f"exported: epoch=0 step=2 parameters=18 path={file}\n"
-    toy = Toy()
-    toy.train_to(2)
+    strategy = FakeStrategy()
+    strategy.train_to(2)
     weights = load_file(file)
     assert weights.keys() == {"0", "1", "2"}
-    assert all(torch.equal(weight, toy.tensors[f"model.{name}"]) for name, weight in weights.items())
+    assert all(torch.equal(weight, strategy.tensors[f"model.{name}"]) for name, weight in weights.items())
     with safe_open(file, framework="pt") as opened:
         assert opened.metadata() == {"format": "pt", "step": "2", "epoch": "0"}
     assert [path.name for path in file.parent.iterdir()] == [file.name]
@@ -58,7 +57,7 @@ def test_a_file_that_exists_is_never_overwritten(
 
 
 def test_a_full_disk_leaves_nothing_behind(directory: Path, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with limited(100):
+    with file_size_limit(100):
         status = export.main([str(directory), str(file)])
     assert status == 1
     assert f"trainer: error: cannot write {file}: " in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A checkpoint that somebody made up is refused, whatever its manifest says: reading it runs no code of theirs."""
+"""A forged checkpoint is refused, whatever its manifest says, and none of its code is run."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ import torch
 from torch.distributed.checkpoint.filesystem import _StorageInfo
 from torch.distributed.checkpoint.metadata import BytesStorageMetadata, Metadata, MetadataIndex
 
-from trainer.checkpoint.catalogue import newest_valid
+from tests.trainer.fake_strategy import FakeStrategy, new_manager, run
+from trainer.checkpoint.catalog import find_newest_valid
 from trainer.checkpoint.peers import Peers
 from trainer.errors import CheckpointError
-
-from .toy import Toy, manager_of, run
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 
@@ -45,18 +44,18 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def directory(saved: Path, tmp_path: Path) -> Path:
-    """The test's own copy of `saved`."""
+    """A copy of `saved` for one test."""
     return shutil.copytree(saved, tmp_path / "checkpoints")
 
 
 @pytest.fixture
 def crater(tmp_path: Path) -> Path:
-    """A file that is there when a bomb has gone off."""
+    """A file that exists once a bomb has run."""
     return tmp_path / "crater"
 
 
 def forge(path: Path, name: str, content: bytes) -> None:
-    """Puts `content` into file `name` of checkpoint `path`, and into its manifest."""
+    """Replaces the content of file `name` in checkpoint `path`, and its entry in the manifest."""
     (path / name).write_bytes(content)
     manifest = json.loads((path / "manifest.json").read_text())
     manifest["files"][name] = {"bytes": len(content), "sha256": sha256(content).hexdigest()}
@@ -94,20 +93,20 @@ def say_nothing(_: Metadata, __: Path) -> object:
     return {"model.0": MetadataIndex("model.0")}
 
 
-SOMETHING_ELSE = ".metadata describes something else than tensors in the files of the checkpoint"
+SOMETHING_ELSE = ".metadata describes something other than tensors in the files of the checkpoint"
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (add_bomb, ".metadata asks for pathlib.Path.touch, which is no part of a checkpoint"),
-        (add_pickle, ".metadata asks for torch.distributed.checkpoint.metadata.BytesStorageMetadata"),
+        (add_bomb, ".metadata names pathlib.Path.touch, which no checkpoint contains"),
+        (add_pickle, ".metadata names torch.distributed.checkpoint.metadata.BytesStorageMetadata"),
         (point_outside, SOMETHING_ELSE),
         (ask_for_extension, SOMETHING_ELSE),
         (say_nothing, SOMETHING_ELSE),
     ],
 )
-def test_forged_metadata_are_refused_without_running_what_they_ask_for(
+def test_forged_metadata_are_refused_without_running_their_code(
     directory: Path,
     crater: Path,
     capsys: pytest.CaptureFixture[str],
@@ -116,15 +115,15 @@ def test_forged_metadata_are_refused_without_running_what_they_ask_for(
 ) -> None:
     path = directory / "step-00000002"
     forge(path, ".metadata", pickle.dumps(change(metadata_of(path), crater)))
-    found = newest_valid(directory, Peers())
+    found = find_newest_valid(directory, Peers())
     assert found is not None
-    assert found[1].progress.step == 1
+    assert found[1].train_state.step == 1
     assert capsys.readouterr().out.startswith(f"skipped invalid checkpoint {path}: {reason}")
     assert not crater.exists()
 
 
 @pytest.mark.parametrize("name", ["rng-00000.pt", "__0_0.distcp"])
-def test_forged_tensors_are_refused_without_running_what_they_ask_for(directory: Path, crater: Path, name: str) -> None:
+def test_forged_tensors_are_refused_without_running_their_code(directory: Path, crater: Path, name: str) -> None:
     path = directory / "step-00000002"
     stream = io.BytesIO()
     torch.save(Bomb(crater), stream)
@@ -134,7 +133,7 @@ def test_forged_tensors_are_refused_without_running_what_they_ask_for(directory:
         metadata.storage_data = {index: _StorageInfo(name, 0, len(forged)) for index in metadata.storage_data}
         forge(path, ".metadata", pickle.dumps(metadata))
     forge(path, name, forged)
-    manager = manager_of(directory, Toy())
+    manager = new_manager(directory, FakeStrategy())
     with pytest.raises(CheckpointError, match=f"cannot read checkpoint {path}: "):
         manager.resume()
     assert not crater.exists()
@@ -144,13 +143,13 @@ def test_forged_tensors_are_refused_without_running_what_they_ask_for(directory:
 def test_metadata_that_are_no_pickle_are_refused(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = directory / "step-00000002"
     forge(path, ".metadata", b"")
-    newest_valid(directory, Peers())
+    find_newest_valid(directory, Peers())
     assert capsys.readouterr().out == f"skipped invalid checkpoint {path}: cannot read .metadata: Ran out of input\n"
 
 
 def test_a_state_of_another_trainer_is_refused(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = directory / "step-00000002"
     forge(path, "state.json", json.dumps({"progress": {"step": 2, "wheels": 4}}).encode())
-    newest_valid(directory, Peers())
-    expected = f"skipped invalid checkpoint {path}: state.json is not that of a checkpoint of this trainer: "
+    find_newest_valid(directory, Peers())
+    expected = f"skipped invalid checkpoint {path}: state.json was not written by this trainer: "
     assert capsys.readouterr().out.startswith(expected)

@@ -1,4 +1,4 @@
-"""A checkpoint is published whole or not at all, and what was there before stays as it was."""
+"""A checkpoint is published atomically, and existing files are not changed."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from typing import IO
 import pytest
 import torch
 
-from trainer.checkpoint.files import Entry, Files
+from tests.trainer.fake_strategy import run
+from tests.trainer.faulty_disk import file_size_limit
+from trainer.checkpoint.files import DigestingFileSystem, Entry
 from trainer.checkpoint.peers import Peers
 from trainer.checkpoint.publish import publish
 from trainer.errors import CheckpointError
-
-from .disk import limited
-from .toy import run
 
 WEIGHTS = torch.zeros(1_000_000)
 
 
 def writer(value: object) -> Callable[[Path], Mapping[str, Entry]]:
-    """A function that writes `value` into a folder."""
+    """Returns a function that writes `value` into a folder."""
 
     def write(folder: Path) -> Mapping[str, Entry]:
-        files = Files()
+        files = DigestingFileSystem()
 
         def save(stream: IO[bytes]) -> None:
             torch.save(value, stream)
@@ -37,12 +36,12 @@ def writer(value: object) -> Callable[[Path], Mapping[str, Entry]]:
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    """Every file below `directory`."""
+    """Returns the content of every file below `directory`."""
     return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
 @pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
-def test_everything_is_on_the_disk_before_it_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_everything_is_durable_before_it_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events: list[str] = []
     fsync, rename = os.fsync, os.rename
 
@@ -85,10 +84,10 @@ def test_an_existing_checkpoint_is_never_overwritten(tmp_path: Path, old: bool) 
     assert contents(tmp_path) == before
 
 
-# The tensor does not fit; it fits, but the last bytes of the file, in a buffer when torch.save returns, do not.
+# Either the tensor does not fit, or only the last bytes, still buffered when torch.save returns, do not fit.
 @pytest.mark.parametrize("size", [2_000_000, 4_000_500])
 def test_a_full_disk_is_an_error_that_leaves_nothing_behind(tmp_path: Path, size: int) -> None:
     write = writer(WEIGHTS)
-    with pytest.raises(CheckpointError, match=r"^File too large$"), limited(size):
-        publish(tmp_path / "step-00000002", lambda folder: Peers().first(lambda: write(folder)), Peers())
+    with pytest.raises(CheckpointError, match=r"^File too large$"), file_size_limit(size):
+        publish(tmp_path / "step-00000002", lambda folder: Peers().on_rank_zero(lambda: write(folder)), Peers())
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""What a run takes over from a checkpoint, and which checkpoints it refuses."""
+"""Resuming from a checkpoint: the state that is restored, and the checkpoints that are refused."""
 
 from __future__ import annotations
 
@@ -8,57 +8,56 @@ from typing import Any
 import pytest
 import torch
 
-from trainer.checkpoint.catalogue import published
+from tests.trainer.fake_strategy import FINGERPRINT, FakeStrategy, new_manager, run, train_state_at
+from trainer.checkpoint.catalog import list_checkpoints
 from trainer.errors import CheckpointError
-from trainer.parallel import Share
-
-from .toy import FINGERPRINT, Toy, manager_of, progress_at, run
+from trainer.parallel import DataShard
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 
 
-def draw(directory: Path, toy: Toy, *, save: int | None = None, **fields: Any) -> list[float]:
-    """What a run on `directory` draws after it has begun; with `save`, after it has saved that step too."""
-    manager = manager_of(directory, toy, **fields)
+def draw(directory: Path, strategy: FakeStrategy, *, save: int | None = None, **fields: Any) -> list[float]:
+    """Returns random numbers drawn by a run on `directory` after it has resumed and, with `save`, saved that step."""
+    manager = new_manager(directory, strategy, **fields)
     manager.resume()
     if save is not None:
         torch.rand(5)
-        manager.save(toy.train_to(save))
+        manager.save(strategy.train_to(save))
     drawn: list[float] = torch.rand(3).tolist()
     manager.close()
     return drawn
 
 
-def test_progress_tensors_and_extras_come_back_as_they_were(tmp_path: Path) -> None:
+def test_train_state_tensors_and_extras_are_restored(tmp_path: Path) -> None:
     run(tmp_path, 5)
-    toy = Toy()
-    manager = manager_of(tmp_path, toy)
-    assert manager.resume() == progress_at(5)
-    assert toy.is_at(5)
-    assert manager.figures.newest_step == 5
+    strategy = FakeStrategy()
+    manager = new_manager(tmp_path, strategy)
+    assert manager.resume() == train_state_at(5)
+    assert strategy.is_at(5)
+    assert manager.metrics.newest_step == 5
     manager.close()
 
 
-def test_random_state_goes_on_where_the_checkpoint_was_saved(tmp_path: Path) -> None:
-    drawn = draw(tmp_path, Toy(), save=1)
-    assert draw(tmp_path, Toy()) == drawn
-    assert draw(tmp_path, Toy()) == drawn
+def test_random_state_continues_where_the_checkpoint_was_saved(tmp_path: Path) -> None:
+    drawn = draw(tmp_path, FakeStrategy(), save=1)
+    assert draw(tmp_path, FakeStrategy()) == drawn
+    assert draw(tmp_path, FakeStrategy()) == drawn
 
 
-def test_a_new_run_draws_what_its_seed_says_and_each_part_of_a_batch_something_else(tmp_path: Path) -> None:
-    drawn = draw(tmp_path / "a", Toy())
+def test_random_numbers_depend_on_the_seed_and_the_part_of_the_batch(tmp_path: Path) -> None:
+    drawn = draw(tmp_path / "a", FakeStrategy())
     torch.rand(1)
-    assert draw(tmp_path / "b", Toy()) == drawn
-    assert draw(tmp_path / "c", Toy(), seed=1) != drawn
-    assert draw(tmp_path / "d", Toy(rank=1, size=2)) != drawn
+    assert draw(tmp_path / "b", FakeStrategy()) == drawn
+    assert draw(tmp_path / "c", FakeStrategy(), seed=1) != drawn
+    assert draw(tmp_path / "d", FakeStrategy(rank=1, size=2)) != drawn
 
 
-def test_random_state_is_drawn_anew_when_batches_are_divided_otherwise(
+def test_random_state_is_reseeded_when_batches_are_split_differently(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    drawn = draw(tmp_path, Toy(rank=0, size=2), save=1)
-    assert draw(tmp_path, Toy()) != drawn
-    assert "random state drawn anew: checkpoint has batches in 2 parts, this run in 1\n" in capsys.readouterr().out
+    drawn = draw(tmp_path, FakeStrategy(rank=0, size=2), save=1)
+    assert draw(tmp_path, FakeStrategy()) != drawn
+    assert "random state reseeded: checkpoint has batches in 2 parts, this run in 1\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -74,22 +73,22 @@ def test_random_state_is_drawn_anew_when_batches_are_divided_otherwise(
         ("classes", 9, 10),
     ],
 )
-def test_a_run_that_cannot_be_continued_is_refused_and_left_alone(
+def test_an_incompatible_checkpoint_is_refused_and_kept(
     tmp_path: Path, field: str, value: object, saved: object
 ) -> None:
     run(tmp_path, 1)
     option = "--" + field.replace("_", "-")
-    manager = manager_of(tmp_path, Toy(), **{field: value})
+    manager = new_manager(tmp_path, FakeStrategy(), **{field: value})
     with pytest.raises(CheckpointError, match=f"write {option} {saved} to continue it, or another --checkpoint-dir"):
         manager.resume()
     manager.close()
-    assert [step for step, _ in published(tmp_path)] == [1]
+    assert [step for step, _ in list_checkpoints(tmp_path)] == [1]
 
 
 def test_other_data_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(tmp_path, 1)
-    monkeypatch.setattr("tests.trainer.toy.FINGERPRINT", "other-4567")
-    manager = manager_of(tmp_path, Toy())
+    monkeypatch.setattr("tests.trainer.fake_strategy.FINGERPRINT", "other-4567")
+    manager = new_manager(tmp_path, FakeStrategy())
     expected = rf"was trained on other data \({FINGERPRINT}\) than this run has \(other-4567\): write the --data-dir"
     with pytest.raises(CheckpointError, match=expected):
         manager.resume()
@@ -99,10 +98,10 @@ def test_other_data_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     "fields", [{"batch_size": 64}, {"strategy": "fsdp2"}, {"learning_rate": 0.5}, {"epochs": 9}, {"dropout": 0.0}]
 )
-def test_whatever_the_weights_do_not_depend_on_may_change(tmp_path: Path, fields: dict[str, Any]) -> None:
+def test_fields_that_do_not_affect_the_weights_may_change(tmp_path: Path, fields: dict[str, Any]) -> None:
     run(tmp_path, 1)
     run(tmp_path, 2, **fields)
-    assert [step for step, _ in published(tmp_path)] == [2, 1]
+    assert [step for step, _ in list_checkpoints(tmp_path)] == [2, 1]
 
 
 @pytest.mark.parametrize(
@@ -113,17 +112,17 @@ def test_whatever_the_weights_do_not_depend_on_may_change(tmp_path: Path, fields
         (((3, 4), (5,), (), (1,)), r"its tensor model.3 has shape None, and this run's has \[1\]"),
     ],
 )
-def test_tensors_that_do_not_fit_are_named(tmp_path: Path, shapes: tuple[tuple[int, ...], ...], reason: str) -> None:
+def test_incompatible_tensors_are_reported(tmp_path: Path, shapes: tuple[tuple[int, ...], ...], reason: str) -> None:
     run(tmp_path, 1)
-    manager = manager_of(tmp_path, Toy(shapes))
+    manager = new_manager(tmp_path, FakeStrategy(shapes))
     with pytest.raises(CheckpointError, match=f"{tmp_path}/step-00000001 is of another model: {reason}"):
         manager.resume()
     manager.close()
 
 
-def test_a_strategy_whose_ranks_share_samples_draws_the_same_on_all_of_them(tmp_path: Path) -> None:
-    toys = [Toy() for _ in range(2)]
-    for toy in toys:
-        toy.share = Share(1, 2, leads=toy is toys[0])
-    first, second = (draw(tmp_path / str(number), toy) for number, toy in enumerate(toys))
+def test_ranks_that_share_samples_draw_the_same_random_numbers(tmp_path: Path) -> None:
+    strategies = [FakeStrategy() for _ in range(2)]
+    for strategy in strategies:
+        strategy.data_shard = DataShard(1, 2, is_leader=strategy is strategies[0])
+    first, second = (draw(tmp_path / str(number), strategy) for number, strategy in enumerate(strategies))
     assert first == second

@@ -1,4 +1,4 @@
-"""Flags: each mistake is answered at once with what to write instead."""
+"""Flags and the configuration file: each error says what to write instead."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.harness.trainer.launch import start
 from trainer.config import TrainerConfig, parse_flags
 from trainer.config.json_schema import json_schema
 from trainer.config.option import flag
 from trainer.errors import ConfigError
-
-from .launch import start
 
 
 def trainer(*flags: str) -> subprocess.CompletedProcess[str]:
@@ -98,7 +97,7 @@ def test_a_configuration_survives_json() -> None:
         ("data: digits\nmodel: gpt", "{path}: data digits has images, and model gpt reads tokens: for example `data:"),
     ],
 )
-def test_a_mistake_in_the_file_is_answered_in_the_words_of_the_file(tmp_path: Path, text: str, message: str) -> None:
+def test_an_error_in_the_file_uses_the_spelling_of_the_file(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "run.yaml"
     path.write_text(text)
     with pytest.raises(ConfigError) as failure:
@@ -114,7 +113,7 @@ def test_flags_win_over_the_file_and_set_over_flags(tmp_path: Path) -> None:
 
 
 @given(st.builds(TrainerConfig, epochs=st.integers(1), learning_rate=st.floats(1e-9, 1), compile=st.booleans()))
-def test_the_schema_takes_what_the_trainer_takes(config: TrainerConfig) -> None:
+def test_the_schema_accepts_what_the_trainer_accepts(config: TrainerConfig) -> None:
     jsonschema.validate(config.as_json(), json_schema())
 
 
@@ -138,7 +137,7 @@ def test_the_schema_refuses_what_the_trainer_refuses(wrong: dict[str, object]) -
         ),
     ],
 )
-def test_what_the_ranks_cannot_share_is_answered_with_what_they_can(
+def test_a_field_that_does_not_suit_the_world_size_is_reported_with_one_that_does(
     wrong: dict[str, Any], world_size: int, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):

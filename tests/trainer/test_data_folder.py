@@ -1,4 +1,4 @@
-"""Samples in files of a folder: the same from each format, and mistakes are named."""
+"""Samples from files in a folder: identical from each format, with errors that name the file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from safetensors.numpy import save_file
 from trainer.config import TrainerConfig
 from trainer.data.folder import load_folder
 from trainer.errors import ConfigError
-from trainer.loop import train
+from trainer.run import train
 from trainer.runtime.distributed import World
 
 Arrays = dict[str, NDArray[Any]]
@@ -65,7 +65,7 @@ WRITERS: list[Callable[[Path, Arrays], None]] = [npz, safetensors, parquet, webd
 
 
 def write(folder: Path, arrays: Arrays, *writers: Callable[[Path, Arrays], None]) -> None:
-    """Write the samples, split over one file of each writer, to train on and to test with."""
+    """Writes the samples for training and testing, split over one file of each writer."""
     for part in ("train", "test"):
         (folder / part).mkdir(parents=True)
         for number, writer in enumerate(writers):
@@ -124,7 +124,7 @@ def test_data_that_do_not_fit_the_model_are_refused(tmp_path: Path, fields: dict
         load_folder(TrainerConfig(**{"data": "folder", "data_dir": tmp_path, **fields}))
 
 
-def test_another_context_length_than_the_rows_have_is_answered_with_theirs(tmp_path: Path) -> None:
+def test_a_wrong_context_length_is_reported_with_that_of_the_rows(tmp_path: Path) -> None:
     write(tmp_path, TOKENS, npz)
     with pytest.raises(ConfigError, match="has rows of 9 tokens: write --context-length 8"):
         load_folder(TrainerConfig(data="folder", data_dir=tmp_path, model="gpt"))
@@ -138,7 +138,7 @@ def test_a_file_that_is_cut_off_is_named(tmp_path: Path) -> None:
         load_folder(TrainerConfig(data="folder", data_dir=tmp_path))
 
 
-def test_a_file_with_other_names_is_told_which_to_write(tmp_path: Path) -> None:
+def test_unknown_array_names_are_reported_with_the_expected_ones(tmp_path: Path) -> None:
     write(tmp_path, {"pixels": IMAGES["inputs"]}, npz)
     with pytest.raises(ConfigError, match=r"holds pixels: write `inputs` and `targets`, or rows of `tokens`"):
         load_folder(TrainerConfig(data="folder", data_dir=tmp_path))

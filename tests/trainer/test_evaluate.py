@@ -1,4 +1,4 @@
-"""Anyone who has the volume can verify and evaluate a checkpoint."""
+"""Evaluating a checkpoint on any machine that has the volume."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.trainer.launch import Finished
 from trainer import evaluate
 from trainer.data import load_data
 
-from .launch import Finished
 
-
-def test_accuracy_computed_afresh_equals_the_run_s(
-    runs: dict[int, Finished], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_accuracy_equals_that_of_the_run(runs: dict[int, Finished], capsys: pytest.CaptureFixture[str]) -> None:
     for run in runs.values():
         assert evaluate.main([str(run.directory)]) == 0
         line = capsys.readouterr().out
@@ -25,7 +22,7 @@ def test_accuracy_computed_afresh_equals_the_run_s(
         assert line == f"checkpoint: epoch=3 step=135 test_accuracy={accuracy:.4f} parameters=9610 path={path}\n"
 
 
-def test_an_invalid_checkpoint_is_named_and_the_older_one_shown(
+def test_an_invalid_checkpoint_is_logged_and_the_older_one_evaluated(
     trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (trained / "step-00000135" / "manifest.json").unlink()
@@ -35,7 +32,7 @@ def test_an_invalid_checkpoint_is_named_and_the_older_one_shown(
     assert re.match(r"checkpoint: epoch=2 step=90 ", shown)
 
 
-def test_is_heard_in_the_pod_of_any_rank(
+def test_prints_in_the_pod_of_any_rank(
     trained: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RANK", "1")
@@ -44,7 +41,7 @@ def test_is_heard_in_the_pod_of_any_rank(
 
 
 @pytest.mark.filterwarnings("error")
-def test_says_one_line_and_writes_nothing(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prints_one_line_and_writes_no_file(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = {path: path.stat().st_mtime_ns for path in trained.rglob("*")}
     assert evaluate.main([str(trained)]) == 0
     said = capsys.readouterr()
@@ -57,7 +54,7 @@ def test_other_data_than_it_was_trained_on_are_refused(
 ) -> None:
     monkeypatch.setattr(evaluate, "load_data", lambda config: replace(load_data(config), fingerprint="other-4567"))
     assert evaluate.main([str(trained)]) == 1
-    assert re.search(r"was trained on other data \(digits-\w+\) than are in data now", capsys.readouterr().err)
+    assert re.search(r"was trained on other data \(digits-\w+\) than data contains now", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("name", ["empty", "missing"])

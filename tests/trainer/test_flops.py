@@ -1,4 +1,4 @@
-"""Operations that a model needs, and those that devices could do."""
+"""The FLOPs of models and the peak FLOPS of devices."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
+from tests.trainer.step_metrics import new_throughput, run_start, step_metrics
 from trainer.config import TrainerConfig
 from trainer.metrics.accuracy import sample_losses
-from trainer.metrics.mfu import peak_flops, total_peak
+from trainer.metrics.mfu import peak_flops, total_peak_flops
 from trainer.models import build_model
 from trainer.runtime.distributed import World
 
-from .steps import figures, pace, start
-
-# The formula counts the parameters of norms and biases as if they were multiplied with each other.
+# The formula counts norms and biases as if they were matrices.
 TOLERANCE = 0.01
 
 
 @pytest.mark.parametrize(("hidden_size", "num_layers", "context_length"), [(128, 2, 64), (256, 4, 128)])
-def test_a_gpt_needs_what_pytorch_counts(hidden_size: int, num_layers: int, context_length: int) -> None:
+def test_gpt_flops_equal_pytorch_s_count(hidden_size: int, num_layers: int, context_length: int) -> None:
     config = TrainerConfig(
         model="gpt", data="text", hidden_size=hidden_size, num_layers=num_layers, context_length=context_length
     )
-    # On meta nothing is computed, and all is counted.
+    # The meta device computes nothing but counts everything.
     model = build_model(config, shape=(context_length,), classes=256).to("meta")
     tokens = torch.zeros(2, context_length, dtype=torch.int64, device="meta")
 
-    # The fused kernels are not all known to PyTorch's counter.
+    # PyTorch's counter does not know all fused kernels.
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
         torch.autograd.backward(sample_losses(model(tokens), tokens).sum())
 
@@ -36,7 +35,7 @@ def test_a_gpt_needs_what_pytorch_counts(hidden_size: int, num_layers: int, cont
 
 
 @pytest.mark.parametrize("model", ["mlp", "cnn"])
-def test_a_model_of_images_needs_what_pytorch_counts(model: str) -> None:
+def test_image_model_flops_equal_pytorch_s_count(model: str) -> None:
     built = build_model(TrainerConfig(model=model), shape=(8, 8), classes=10).to("meta")
     images, classes = torch.zeros(2, 8, 8, device="meta"), torch.zeros(2, dtype=torch.int64, device="meta")
 
@@ -47,25 +46,25 @@ def test_a_model_of_images_needs_what_pytorch_counts(model: str) -> None:
 
 
 def test_the_peak_is_that_of_all_devices_together() -> None:
-    assert total_peak(["NVIDIA H200", "NVIDIA H200", "NVIDIA A100-SXM4-80GB"]) == pytest.approx(2290.8e12)
+    assert total_peak_flops(["NVIDIA H200", "NVIDIA H200", "NVIDIA A100-SXM4-80GB"]) == pytest.approx(2290.8e12)
 
 
 @pytest.mark.parametrize("device", ["NVIDIA H300", "NVIDIA H100", "nvidia h200", "cpu"])
 def test_no_peak_is_guessed(device: str) -> None:
-    assert total_peak(["NVIDIA H200", device]) is None
+    assert total_peak_flops(["NVIDIA H200", device]) is None
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
-def test_a_peak_can_be_said_for_a_device_that_is_not_known(precision: str, alone: World) -> None:
+def test_the_peak_of_an_unknown_device_can_be_configured(precision: str, alone: World) -> None:
     assert peak_flops(TrainerConfig(precision=precision), alone) is None
     assert peak_flops(TrainerConfig(precision=precision, peak_tflops=0.5), alone) == 0.5e12
 
 
 def test_mfu_is_the_share_of_the_peak() -> None:
-    known = pace(peak_flops=512e6)
-    known.started(start())
+    known = new_throughput(peak_flops=512e6)
+    known.on_start(run_start())
 
-    known.stepped(figures(1, seconds=0.25))
+    known.on_step(step_metrics(1, seconds=0.25))
 
     # 32 samples of a million operations each in a quarter of a second.
     assert known.mfu == pytest.approx(0.25)
@@ -73,20 +72,20 @@ def test_mfu_is_the_share_of_the_peak() -> None:
 
 
 def test_without_a_peak_there_is_no_mfu() -> None:
-    unknown = pace()
-    unknown.started(start())
-    unknown.stepped(figures(1))
+    unknown = new_throughput()
+    unknown.on_start(run_start())
+    unknown.on_step(step_metrics(1))
 
     assert unknown.mfu is None
 
 
 def test_the_first_step_of_a_process_counts_only_while_it_is_the_only_one() -> None:
-    warming = pace(tokens_per_sample=64)
-    warming.started(start())
+    warming = new_throughput(tokens_per_sample=64)
+    warming.on_start(run_start())
 
-    warming.stepped(figures(1, seconds=60.0))
+    warming.on_step(step_metrics(1, seconds=60.0))
     first = warming.seconds_left
-    warming.stepped(figures(2, seconds=0.25))
+    warming.on_step(step_metrics(2, seconds=0.25))
 
     assert first == pytest.approx(199 * 60)
     assert warming.seconds_left == pytest.approx(198 * 0.25)

@@ -1,4 +1,4 @@
-"""The status that Kubeflow Trainer gets, by a real server."""
+"""The status reported to Kubeflow Trainer, received by a real HTTP server."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from typing import Any
 
 import pytest
 
-from trainer.metrics.figures import EpochFigures
+from tests.trainer.step_metrics import STEPS, new_throughput, run_start, step_metrics
+from trainer.metrics.base import EpochMetrics
 from trainer.metrics.kubeflow import CA_FILE, TOKEN_FILE, URL, KubeflowStatus
 
-from .steps import STEPS, figures, pace, start
-
 PATH = "/apis/trainer.kubeflow.org/v1alpha1/namespaces/team/trainjobs/run/status"
-EPOCH = EpochFigures(epoch=1, step=100, loss=0.25, test_accuracy=0.875, seconds=1.0, samples_per_second=128.0)
+EPOCH = EpochMetrics(epoch=1, step=100, loss=0.25, test_accuracy=0.875, seconds=1.0, samples_per_second=128.0)
 
 
 class Server(ThreadingHTTPServer):
-    """Keeps what it is sent, and answers with `status` once `opened`."""
+    """Records the posted statuses, and responds with `status` once `opened`."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -35,17 +34,17 @@ class Server(ThreadingHTTPServer):
         self.got: list[tuple[str, dict[str, str], dict[str, Any]]] = []
 
     def url(self, scheme: str) -> str:
-        """Where it takes posts."""
+        """Returns the URL to post to."""
         return f"{scheme}://127.0.0.1:{self.server_port}{PATH}"
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Of one request."""
+    """Handles one request."""
 
     server: Server
 
     def do_POST(self) -> None:
-        """Takes a status."""
+        """Receives a status."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.opened.wait()
         self.server.got.append((self.path, dict(self.headers), body["trainerStatus"]))
@@ -53,7 +52,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Logs nothing."""
 
 
 @contextmanager
@@ -78,15 +77,15 @@ def server() -> Iterator[Server]:
 
 
 def status_of(server: Server) -> KubeflowStatus:
-    known = pace()
-    known.started(start())
-    known.stepped(figures(50))
+    known = new_throughput()
+    known.on_start(run_start())
+    known.on_step(step_metrics(50))
     return KubeflowStatus(server.url("http"), known, every_seconds=0.01)
 
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
-    """A key and what it signed for 127.0.0.1, in one file."""
+    """A self-signed certificate for 127.0.0.1 and its key, in one file."""
     if shutil.which("openssl") is None:
         pytest.skip("no openssl to make a certificate with")
     path = tmp_path / "server.pem"
@@ -107,9 +106,9 @@ def test_the_operator_gets_the_status_with_the_pods_token_over_tls(certificate: 
     token.write_text("projected\n")
     with running(encrypt) as server:
         environment = {URL: server.url("https"), CA_FILE: str(certificate), TOKEN_FILE: str(token)}
-        status = KubeflowStatus.from_environment(pace(), environment)
+        status = KubeflowStatus.from_environment(new_throughput(), environment)
         assert status is not None
-        status.started(start())
+        status.on_start(run_start())
         status.close()
 
     (path, headers, sent) = server.got[-1]
@@ -119,15 +118,15 @@ def test_the_operator_gets_the_status_with_the_pods_token_over_tls(certificate: 
     assert sent["progressPercentage"] == 0
 
 
-def test_outside_of_a_trainjob_nobody_is_told() -> None:
-    assert KubeflowStatus.from_environment(pace(), {}) is None
+def test_outside_of_a_trainjob_there_is_no_status() -> None:
+    assert KubeflowStatus.from_environment(new_throughput(), {}) is None
 
 
-def test_progress_remaining_time_and_metrics_are_told(server: Server) -> None:
+def test_progress_remaining_time_and_metrics_are_posted(server: Server) -> None:
     status = status_of(server)
-    status.started(start())
-    status.stepped(figures(50, loss=0.123456789))
-    status.epoch_done(EPOCH)
+    status.on_start(run_start())
+    status.on_step(step_metrics(50, loss=0.123456789))
+    status.on_epoch_end(EPOCH)
     status.close()
 
     sent = server.got[-1][2]
@@ -140,13 +139,13 @@ def test_progress_remaining_time_and_metrics_are_told(server: Server) -> None:
     assert metrics["step"] == "50"
 
 
-def test_training_does_not_wait_for_the_server_which_hears_the_newest_at_last(server: Server) -> None:
+def test_training_does_not_wait_for_the_server_and_the_last_status_is_posted(server: Server) -> None:
     server.opened.clear()
     status = status_of(server)
-    status.started(start())
+    status.on_start(run_start())
     for step in range(1, STEPS + 1):
-        status.stepped(figures(step))
-    # Not one answer yet.
+        status.on_step(step_metrics(step))
+    # The server has not responded yet.
     assert server.got == []
     server.opened.set()
     status.close()
@@ -155,14 +154,12 @@ def test_training_does_not_wait_for_the_server_which_hears_the_newest_at_last(se
     assert len(server.got) < 4
 
 
-def test_a_server_that_refuses_is_named_once_and_asked_again(
-    server: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_server_error_is_logged_once_and_retried(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     server.status = 403
     status = status_of(server)
-    status.started(start())
+    status.on_start(run_start())
     while len(server.got) < 2:
-        status.stepped(figures(50))
+        status.on_step(step_metrics(50))
     status.close()
 
     warnings = capsys.readouterr().err.splitlines()

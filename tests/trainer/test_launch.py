@@ -1,4 +1,4 @@
-"""The launch: what torchrun says about this process, and what is said when it is wrong."""
+"""The launch environment from torchrun, and errors about it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_without_torchrun_the_world_is_one_process() -> None:
 
 
 @pytest.mark.parametrize("missing", ["RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"])
-def test_half_a_launch_is_refused_by_the_name_of_what_is_missing(missing: str) -> None:
+def test_an_incomplete_launch_is_refused_with_the_missing_variable(missing: str) -> None:
     with pytest.raises(ConfigError, match=f"but not {missing}: start with torchrun"):
         Launch.from_environment({name: value for name, value in TORCHRUN.items() if name != missing})
 
@@ -56,5 +56,5 @@ def test_one_rank_writes_the_log(
 
 
 def test_an_error_is_one_line_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    log.report(TrainerError("the disk is full"))
+    log.report_error(TrainerError("the disk is full"))
     assert capsys.readouterr() == ("", "trainer: error: the disk is full\n")

@@ -1,4 +1,4 @@
-"""The trainer learns, and equally so with any number of ranks."""
+"""The trainer learns, equally well with any number of ranks."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from trainer.checkpoint.catalogue import published
+from tests.harness.trainer.launch import Finished
+from tests.trainer.conftest import WORLD_SIZES
+from trainer.checkpoint.catalog import list_checkpoints
 from trainer.config import TrainerConfig
 from trainer.errors import TrainerError
-from trainer.loop import train
+from trainer.run import train
 from trainer.runtime.distributed import World
-
-from .conftest import WORLD_SIZES
-from .launch import Finished
 
 
 @pytest.mark.parametrize("world_size", WORLD_SIZES)
@@ -28,26 +27,24 @@ def test_loss_falls_in_each_epoch_and_accuracy_exceeds_nine_tenths(runs: dict[in
 
 
 @pytest.mark.parametrize(("world_size", "transport"), [(1, "none"), (2, "tcp/lo"), (4, "tcp/lo")])
-def test_each_event_is_one_line_whatever_the_number_of_ranks(
-    runs: dict[int, Finished], world_size: int, transport: str
-) -> None:
+def test_each_event_is_one_line_with_any_world_size(runs: dict[int, Finished], world_size: int, transport: str) -> None:
     directory = re.escape(str(runs[world_size].directory))
-    figures = r"loss=\d\.\d{4} test_accuracy=\d\.\d{4} seconds=\d+\.\d\d samples_per_second=\d+"
+    metrics = r"loss=\d\.\d{4} test_accuracy=\d\.\d{4} seconds=\d+\.\d\d samples_per_second=\d+"
     expected = [
         rf"trainer: backend=gloo world_size={world_size} transport={transport} device=cpu nodes=1 torch=\d+\.\d+\.\d+",
         f"starting fresh: no checkpoint in {directory}",
-        *(rf"epoch={number}/3 {figures}" for number in (1, 2, 3)),
+        *(rf"epoch={number}/3 {metrics}" for number in (1, 2, 3)),
         r"finished: epochs=3 loss=\d\.\d{4} test_accuracy=\d\.\d{4}",
     ]
-    # A checkpoint is saved while the next epoch is trained, and told of when it is durable.
+    # A checkpoint is saved during the next epoch, and logged once it is durable.
     saves = [
         rf"checkpoint saved: epoch={number} step={45 * number} path={directory}/step-{45 * number:08d}"
         for number in (1, 2, 3)
     ]
     lines = runs[world_size].lines
-    told = [line for line in lines if line.startswith("checkpoint saved")]
-    others = [line for line in lines if line not in told]
-    for patterns, found in ((expected, others), (saves, told)):
+    saved = [line for line in lines if line.startswith("checkpoint saved")]
+    others = [line for line in lines if line not in saved]
+    for patterns, found in ((expected, others), (saves, saved)):
         assert len(found) == len(patterns), lines
         assert [line for pattern, line in zip(patterns, found, strict=True) if not re.fullmatch(pattern, line)] == []
 
@@ -57,4 +54,4 @@ def test_a_loss_that_is_not_finite_ends_the_run_with_advice(alone: World, tmp_pa
     advice = r"the loss of step 2 is not finite on rank 0: write a --learning-rate below 1e\+30"
     with pytest.raises(TrainerError, match=advice):
         train(config, alone)
-    assert published(tmp_path) == []
+    assert list_checkpoints(tmp_path) == []

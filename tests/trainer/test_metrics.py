@@ -1,4 +1,4 @@
-"""What a run tells Prometheus."""
+"""Prometheus metrics of a run."""
 
 from __future__ import annotations
 
@@ -13,24 +13,22 @@ import pytest
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.jobs import promql
-from trainer.checkpoint.figures import Figures as Saves
+from tests.harness.jobs import promql
+from tests.harness.trainer.launch import Started, start
+from tests.harness.trainer.ports import free_port
+from tests.trainer.step_metrics import SAMPLES, new_throughput, run_start, step_metrics
+from trainer.checkpoint.metrics import CheckpointMetrics
 from trainer.metrics.exporter import Exporter
 from trainer.metrics.straggler import Stragglers
-from trainer.runtime.boundary import Report
+from trainer.runtime.step_sync import StepReport
 
-from .launch import Started, start
-from .ports import free_port
-from .steps import SAMPLES, figures, pace
-from .steps import start as beginning
-
-# Of models that read tokens.
+# Metrics of models that read tokens.
 OF_TOKENS = {"trainer_tokens_total", "trainer_tokens_per_second"}
 PARTS = {"data", "forward", "backward", "communication", "update", "checkpoint"}
 
 
 def scrape(port: int) -> dict[str, float]:
-    """The trainer's own series, by name and the values of its labels; none while nothing answers."""
+    """Returns the trainer's series by name and label values; empty if nothing responds."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
             text = answer.read().decode()
@@ -45,7 +43,7 @@ def scrape(port: int) -> dict[str, float]:
 
 
 def scrape_after_epoch(run: Started, port: int, epoch: int) -> dict[str, float]:
-    """The metrics once this epoch is done."""
+    """Returns the metrics once this epoch is done."""
 
     def scraped() -> dict[str, float]:
         found = scrape(port)
@@ -55,11 +53,11 @@ def scrape_after_epoch(run: Started, port: int, epoch: int) -> dict[str, float]:
 
 
 def metrics(series: dict[str, float]) -> set[str]:
-    """Names as they stand in the list of metrics: a histogram is one."""
+    """Returns the metric names as documented: a histogram is one metric."""
     return {re.sub(r"_(bucket|count|sum)$", "", name.split()[0]) for name in series}
 
 
-def test_one_process_of_a_node_serves_the_figures_of_the_whole_run(tmp_path: Path) -> None:
+def test_one_process_per_node_serves_the_metrics_of_the_whole_run(tmp_path: Path) -> None:
     port = free_port()
     before = time.time()
     run = start(tmp_path, "--epochs=1000", f"--metrics-port={port}", "--peak-tflops=0.001", processes=2)
@@ -90,29 +88,29 @@ def test_one_process_of_a_node_serves_the_figures_of_the_whole_run(tmp_path: Pat
     assert 0 < sum(spent.values()) < late["trainer_step_seconds_sum"]
 
 
-def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
-    with socket.create_server(("0.0.0.0", 0)) as taken:  # noqa: S104 - where the trainer serves
+def test_a_metrics_port_in_use_is_reported(tmp_path: Path) -> None:
+    with socket.create_server(("0.0.0.0", 0)) as taken:  # noqa: S104 - the address of the trainer's server
         port = taken.getsockname()[1]
         finished = start(tmp_path, f"--metrics-port={port}").finish()
 
     assert finished.returncode == 2
     assert finished.errors == [
-        f"trainer: error: --metrics-port {port} cannot be served (Address already in use): write another port"
+        f"trainer: error: cannot serve --metrics-port {port} (Address already in use): write another port"
     ]
 
 
 def value(name: str, **labels: str) -> float | None:
-    """What this process would serve."""
+    """Returns a value that this process would serve."""
     found: float | None = REGISTRY.get_sample_value(name, labels)
     return found
 
 
-def test_a_model_of_tokens_has_tokens_and_without_a_peak_no_mfu() -> None:
-    tokens = pace(tokens_per_sample=64)
-    exporter = Exporter(0, tokens, Stragglers(), Saves())
+def test_a_token_model_has_token_metrics_and_no_mfu_without_a_peak() -> None:
+    tokens = new_throughput(tokens_per_sample=64)
+    exporter = Exporter(0, tokens, Stragglers(), CheckpointMetrics())
     for sink in (tokens, exporter):
-        sink.started(beginning())
-        sink.stepped(figures(1, seconds=0.25))
+        sink.on_start(run_start())
+        sink.on_step(step_metrics(1, seconds=0.25))
 
     assert value("trainer_tokens_total") == 64 * SAMPLES
     assert value("trainer_tokens_per_second") == pytest.approx(64 * SAMPLES / 0.25)
@@ -121,12 +119,12 @@ def test_a_model_of_tokens_has_tokens_and_without_a_peak_no_mfu() -> None:
 
 
 def test_scores_and_parts_are_those_of_the_ranks() -> None:
-    quick, slow = Report(data_seconds=1.0, forward_seconds=1.0), Report(data_seconds=7.0, forward_seconds=1.0)
+    quick, slow = StepReport(data_seconds=1.0, forward_seconds=1.0), StepReport(data_seconds=7.0, forward_seconds=1.0)
     stragglers = Stragglers()
     before = value("trainer_part_seconds_total", part="data") or 0.0
-    exporter = Exporter(1, pace(), stragglers, Saves())
+    exporter = Exporter(1, new_throughput(), stragglers, CheckpointMetrics())
     for sink in (stragglers, exporter):
-        sink.stepped(figures(1, reports=[quick, slow]))
+        sink.on_step(step_metrics(1, reports=[quick, slow]))
 
     assert value("trainer_straggler_score", rank="0") == 1
     assert value("trainer_straggler_score", rank="1") == 0.25
@@ -134,12 +132,12 @@ def test_scores_and_parts_are_those_of_the_ranks() -> None:
 
 
 def test_each_save_is_counted_once_even_one_that_ends_after_the_last_step() -> None:
-    saves = Saves()
-    exporter = Exporter(0, pace(), Stragglers(), saves)
+    saves = CheckpointMetrics()
+    exporter = Exporter(0, new_throughput(), Stragglers(), saves)
     before = {result: value("trainer_saves_total", result=result) or 0.0 for result in ("saved", "failed")}
     saves.saved, saves.newest_time = 1, 1000.0
-    exporter.stepped(figures(1))
-    exporter.stepped(figures(2))
+    exporter.on_step(step_metrics(1))
+    exporter.on_step(step_metrics(2))
     saves.saved, saves.failed, saves.newest_time = 2, 1, 2000.0
     exporter.close()
 
@@ -148,8 +146,8 @@ def test_each_save_is_counted_once_even_one_that_ends_after_the_last_step() -> N
     assert value("trainer_checkpoint_timestamp_seconds") == 2000.0
 
 
-def test_saves_before_a_stop_are_told_by_the_process_that_resumes_from_them() -> None:
-    Exporter(0, pace(), Stragglers(), Saves()).started(beginning(step=7, emergency_saves=3))
+def test_emergency_saves_are_reported_by_the_process_that_resumes_from_them() -> None:
+    Exporter(0, new_throughput(), Stragglers(), CheckpointMetrics()).on_start(run_start(step=7, emergency_saves=3))
 
     assert value("trainer_emergency_saves") == 3
     assert value("trainer_step") == 7

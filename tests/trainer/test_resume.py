@@ -1,4 +1,4 @@
-"""A run that is interrupted, in whatever way, goes on as if nothing had happened."""
+"""An interrupted run continues as if it had never been interrupted."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from trainer.checkpoint.catalogue import published
+from tests.harness.trainer.launch import Finished, Started, start
+from tests.trainer.fault_injection import STOPPED_AT_STEP, TRAINING_SAMPLES
+from trainer.checkpoint.catalog import list_checkpoints
 from trainer.config import TrainerConfig
 from trainer.errors import CheckpointError
-from trainer.loop import train
+from trainer.run import train
 from trainer.runtime.distributed import World
-from trainer.runtime.signals import STATUS
-
-from .faulty import STOPPED_AT_STEP, TRAINING_SAMPLES
-from .launch import Finished, Started, start
+from trainer.runtime.signals import SIGTERM_STATUS
 
 # Two epochs of 45 steps, and saves between their ends.
 FLAGS = ("--epochs=2", "--checkpoint-steps=20")
@@ -26,7 +25,7 @@ INTERRUPTIONS = ("saved", "terminated", "killed")
 
 
 def begin(folder: Path, *flags: str, processes: int = 2, fault: str | None = None) -> Started:
-    """A run that writes down the loss of each step."""
+    """Starts a run that records the loss of each step."""
     (folder / "samples").mkdir(parents=True, exist_ok=True)
     return start(
         folder / "checkpoints",
@@ -41,13 +40,13 @@ def begin(folder: Path, *flags: str, processes: int = 2, fault: str | None = Non
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Finished]]:
-    """One run without interruption, and others that end early, side by side."""
+    """One uninterrupted run and several that end early, in parallel."""
     folder = tmp_path_factory.mktemp("interrupted")
     runs = {
         "whole": begin(folder / "whole"),
         "saved": begin(folder / "saved", "--steps=30"),
         "terminated": begin(folder / "terminated", fault="terminated"),
-        # By itself it would go on in its place.
+        # Without in-place restarts, so that it stays dead.
         "killed": begin(folder / "killed", "--in-place-restarts=0", fault="killed-in-second-save"),
         "killed-once": begin(folder / "killed-once", fault="killed-once-in-second-save"),
     }
@@ -59,14 +58,14 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Finish
 
 
 @pytest.fixture(scope="module")
-def left_by_the_killed(first: dict[str, Finished]) -> list[str]:
-    """What the killed run left, looked at before anyone resumes it."""
+def files_after_kill(first: dict[str, Finished]) -> list[str]:
+    """The files that the killed run left, listed before it is resumed."""
     return sorted(path.name for path in first["killed"].directory.iterdir())
 
 
 @pytest.fixture(scope="module")
-def resumed(first: dict[str, Finished], left_by_the_killed: list[str]) -> Iterator[dict[str, Finished]]:
-    """The same runs, started again."""
+def resumed(first: dict[str, Finished], files_after_kill: list[str]) -> Iterator[dict[str, Finished]]:
+    """The interrupted runs, started again."""
     runs = {name: begin(first[name].directory.parent) for name in INTERRUPTIONS}
     try:
         yield {name: run.finish() for name, run in runs.items()}
@@ -76,7 +75,7 @@ def resumed(first: dict[str, Finished], left_by_the_killed: list[str]) -> Iterat
 
 
 def losses(run: Finished) -> dict[int, set[float]]:
-    """The losses of each step, to the last bit, of the run and those before it in its folder."""
+    """Returns the exact losses of each step, over all runs in the folder."""
     found = defaultdict(set)
     for line in (run.directory.parent / "events.jsonl").read_text().splitlines():
         event = json.loads(line)
@@ -86,14 +85,14 @@ def losses(run: Finished) -> dict[int, set[float]]:
 
 
 @pytest.mark.parametrize("interruption", INTERRUPTIONS)
-def test_each_loss_equals_that_of_a_run_without_interruption_to_the_last_bit(
+def test_losses_are_bitwise_equal_to_those_of_an_uninterrupted_run(
     first: dict[str, Finished], resumed: dict[str, Finished], interruption: str
 ) -> None:
     whole, run = first["whole"], resumed[interruption]
     assert whole.returncode == run.returncode == 0, run.stderr
     assert sorted(losses(whole)) == list(range(1, 91))
     assert all(len(values) == 1 for values in losses(whole).values())
-    # Steps that were done again after a kill are among them.
+    # These include steps that were repeated after a kill.
     assert losses(run) == losses(whole)
     assert run.lines[-1] == whole.lines[-1]
 
@@ -104,7 +103,7 @@ def test_it_resumes_from_the_newest_checkpoint(resumed: dict[str, Finished], int
     assert run.lines[1] == f"resumed: epoch=0 step={step} path={run.directory}/step-{step:08d}"
 
 
-def test_a_run_of_which_a_rank_is_killed_goes_on_in_its_place_with_the_same_losses(first: dict[str, Finished]) -> None:
+def test_a_killed_rank_restarts_in_place_with_the_same_losses(first: dict[str, Finished]) -> None:
     whole, run = first["whole"], first["killed-once"]
     assert run.returncode == 0, run.stderr
     assert f"resumed: epoch=0 step=20 path={run.directory}/step-00000020" in run.lines
@@ -112,25 +111,25 @@ def test_a_run_of_which_a_rank_is_killed_goes_on_in_its_place_with_the_same_loss
     assert run.lines[-1] == whole.lines[-1]
 
 
-def test_sigterm_on_one_rank_saves_the_step_of_all_and_ends_with_a_status_for_another_try(
+def test_sigterm_on_one_rank_saves_the_step_of_all_and_exits_with_a_retryable_status(
     first: dict[str, Finished],
 ) -> None:
     run = first["terminated"]
     assert run.lines[-1] == f"stopped by SIGTERM: step={STOPPED_AT_STEP} is saved"
-    assert f"exitcode  : {STATUS}" in run.stderr
+    assert f"exitcode  : {SIGTERM_STATUS}" in run.stderr
 
 
 def test_sigkill_in_a_save_leaves_the_older_checkpoint_and_a_temporary_folder(
-    first: dict[str, Finished], left_by_the_killed: list[str], resumed: dict[str, Finished]
+    first: dict[str, Finished], files_after_kill: list[str], resumed: dict[str, Finished]
 ) -> None:
-    lock, temporary, older = left_by_the_killed
+    lock, temporary, older = files_after_kill
     assert first["killed"].returncode != 0
     assert (lock, older) == (".lock", "step-00000020")
     assert temporary.startswith(".tmp-step-00000040-")
     assert not list(resumed["killed"].directory.glob(".tmp-*"))
 
 
-def test_neither_repeats_nor_skips_a_sample_when_the_world_shrinks_and_grows(tmp_path: Path) -> None:
+def test_no_sample_is_repeated_or_skipped_when_the_world_shrinks_and_grows(tmp_path: Path) -> None:
     for processes, steps in ((4, 15), (2, 30), (4, 45)):
         run = begin(tmp_path, f"--steps={steps}", processes=processes, fault="recorded").finish()
         assert run.returncode == 0, run.stderr
@@ -138,7 +137,7 @@ def test_neither_repeats_nor_skips_a_sample_when_the_world_shrinks_and_grows(tmp
     assert Counter(int(index) for line in taken for index in line) == Counter(range(TRAINING_SAMPLES))
 
 
-def test_a_disk_that_is_full_costs_checkpoints_but_not_the_run_until_its_end(tmp_path: Path) -> None:
+def test_a_full_disk_costs_checkpoints_and_fails_the_run_only_at_its_end(tmp_path: Path) -> None:
     run = begin(tmp_path, fault="disk-full-from-second-save").finish()
     assert run.returncode != 0
     (error,) = run.errors
@@ -146,14 +145,12 @@ def test_a_disk_that_is_full_costs_checkpoints_but_not_the_run_until_its_end(tmp
     assert "File too large" in error
     missed = [line for line in run.lines if line.startswith("checkpoint not saved: ")]
     assert [line.split()[3] for line in missed] == [f"step={step}" for step in (40, 45, 60, 80, 90)]
-    assert [step for step, _ in published(run.directory)] == [20]
+    assert [step for step, _ in list_checkpoints(run.directory)] == [20]
     assert [number for number, _, _ in run.epochs] == [1, 2]
-    assert "trainer/training.py" not in run.stderr
+    assert "trainer/trainer.py" not in run.stderr
 
 
-def test_a_run_that_is_done_has_nothing_to_train(
-    trained: Path, alone: World, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_finished_run_has_nothing_to_train(trained: Path, alone: World, capsys: pytest.CaptureFixture[str]) -> None:
     train(TrainerConfig(checkpoint_dir=trained), alone)
     assert capsys.readouterr().out.splitlines() == [
         f"resumed: epoch=3 step=135 path={trained}/step-00000135",
@@ -161,20 +158,20 @@ def test_a_run_that_is_done_has_nothing_to_train(
     ]
 
 
-def test_random_state_is_drawn_anew_on_another_number_of_ranks(
+def test_random_state_is_reseeded_with_another_world_size(
     runs: dict[int, Finished], tmp_path: Path, alone: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(runs[2].directory / "step-00000135", tmp_path / "step-00000135")
     train(TrainerConfig(checkpoint_dir=tmp_path, epochs=4), alone)
-    assert "random state drawn anew: checkpoint has 2 ranks, this run 1" in capsys.readouterr().out
+    assert "random state reseeded: checkpoint has 2 ranks, this run 1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("field", "value", "saved"), [("seed", 1, 0), ("hidden_size", 64, 128)])
-def test_a_run_that_cannot_be_continued_is_refused_and_left_alone(
+def test_an_incompatible_checkpoint_is_refused_and_kept(
     trained: Path, alone: World, field: str, value: int, saved: int
 ) -> None:
     config = TrainerConfig(checkpoint_dir=trained).as_json() | {field: value}
     option = "--" + field.replace("_", "-")
     with pytest.raises(CheckpointError, match=f"write {option} {saved} to continue it"):
         train(TrainerConfig.from_json(config), alone)
-    assert [step for step, _ in published(trained)] == [135, 90, 45]
+    assert [step for step, _ in list_checkpoints(trained)] == [135, 90, 45]

@@ -1,4 +1,4 @@
-"""The sampler deals out every sample exactly once, to any number of ranks, whatever happens to that number."""
+"""The sampler yields every sample exactly once, for any world size and changes of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EPOCHS = st.integers(0, 10_000)
 
 
 def deal(num_samples: int, batch_size: int, world_size: int, seed: int, position: int) -> list[list[Step]]:
-    """The steps of each rank from `position` to the end of the epoch."""
+    """Returns the steps of each rank from `position` to the end of the epoch."""
     return [
         list(
             GlobalSampler(
@@ -31,12 +31,12 @@ def deal(num_samples: int, batch_size: int, world_size: int, seed: int, position
 
 
 def samples(ranks: list[list[Step]]) -> list[int]:
-    """All samples of these steps, in order."""
+    """Returns all samples of these steps, sorted."""
     return sorted(int(index) for steps in ranks for step in steps for index in step.indices)
 
 
 @given(NUM_SAMPLES, BATCHES, WORLDS, SEEDS, EPOCHS)
-def test_every_sample_is_dealt_once_per_epoch(
+def test_every_sample_is_used_once_per_epoch(
     num_samples: int, batch_size: int, world_size: int, seed: int, epoch: int
 ) -> None:
     ranks = deal(num_samples, batch_size, world_size, seed, epoch * num_samples)
@@ -52,13 +52,13 @@ def test_ranks_take_the_same_steps_and_equal_parts_of_each(
     for steps in zip(*ranks, strict=True):
         sizes = [len(step.indices) for step in steps]
         assert max(sizes) - min(sizes) <= 1
-        assert {(step.global_size, step.largest) for step in steps} == {(sum(sizes), max(sizes))}
+        assert {(step.global_size, step.max_local_size) for step in steps} == {(sum(sizes), max(sizes))}
     for before, after in pairwise(ranks[0]):
         assert after.position == before.position + after.global_size
 
 
 @given(NUM_SAMPLES, BATCHES, st.lists(WORLDS, min_size=2, max_size=3), SEEDS, EPOCHS)
-def test_each_step_is_of_the_same_samples_on_any_number_of_ranks(
+def test_each_step_has_the_same_samples_with_any_world_size(
     num_samples: int, batch_size: int, worlds: list[int], seed: int, epoch: int
 ) -> None:
     def steps(world_size: int) -> list[list[int]]:
@@ -71,7 +71,7 @@ def test_each_step_is_of_the_same_samples_on_any_number_of_ranks(
 @given(
     NUM_SAMPLES, SEEDS, EPOCHS, st.lists(st.tuples(WORLDS, BATCHES, st.integers(0, 5)), min_size=1, max_size=5), WORLDS
 )
-def test_neither_repeats_nor_skips_a_sample_when_the_world_and_the_batch_change_under_way(
+def test_no_sample_is_repeated_or_skipped_when_world_size_and_batch_size_change(
     num_samples: int, seed: int, epoch: int, stints: list[tuple[int, int, int]], last_world: int
 ) -> None:
     end = (epoch + 1) * num_samples
@@ -86,7 +86,7 @@ def test_neither_repeats_nor_skips_a_sample_when_the_world_and_the_batch_change_
     assert sorted(seen) == list(range(num_samples))
 
 
-def test_the_order_is_another_in_each_epoch_and_with_each_seed_and_else_the_same() -> None:
+def test_the_order_depends_on_epoch_and_seed_only() -> None:
     def order(seed: int, epoch: int) -> list[int]:
         (steps,) = deal(100, 100, 1, seed, epoch * 100)
         return [int(index) for index in steps[0].indices]

@@ -1,4 +1,4 @@
-"""SIGTERM, with which Kubernetes asks a pod to stop."""
+"""SIGTERM, which Kubernetes sends to stop a pod."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import signal
 import socket
 from pathlib import Path
 
-from tests.processes import left_behind
-from trainer.checkpoint.catalogue import published
-
-from .launch import start, wait_until
-from .ports import free_port
+from tests.harness.processes import left_behind
+from tests.harness.trainer.launch import start, wait_until
+from tests.harness.trainer.ports import free_port
+from trainer.checkpoint.catalog import list_checkpoints
 
 
 def is_listening(port: int) -> bool:
@@ -20,10 +19,10 @@ def is_listening(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_sigterm_ends_a_rank_at_once_even_while_it_waits_for_its_peers(tmp_path: Path) -> None:
+def test_sigterm_ends_a_rank_at_once_during_the_rendezvous(tmp_path: Path) -> None:
     port = free_port()
     launch = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    # Threads that a library starts by itself must not take the signal: its default action does nothing to PID 1.
+    # Threads that a library starts must not receive the signal: its default action has no effect on PID 1.
     waiting = start(tmp_path, environment=launch | {"OMP_NUM_THREADS": "4"})
     waiting.wait_for(lambda: is_listening(port))
     waiting.process.terminate()
@@ -32,13 +31,13 @@ def test_sigterm_ends_a_rank_at_once_even_while_it_waits_for_its_peers(tmp_path:
     assert finished.stderr == ""
 
 
-def test_processes_that_read_ahead_outlive_the_signal_until_the_rank_has_saved(tmp_path: Path) -> None:
+def test_loader_workers_outlive_sigterm_until_the_rank_has_saved(tmp_path: Path) -> None:
     events, mark = tmp_path / "events.jsonl", ("TRAINER_OF_TEST", str(tmp_path))
-    # The readers are new in each epoch: this one lasts for seconds.
+    # Each epoch starts new workers; this one takes seconds.
     flags = ("--epochs=100", "--batch-size=1", "--loader-workers=2", f"--events-file={events}")
     run = start(tmp_path / "checkpoints", *flags, environment=dict([mark]))
     run.wait_for(lambda: events.exists() and '"event": "step"' in events.read_text())
-    # The rank, the server that others are forked from, the readers: torchrun's signal reaches all of them.
+    # torchrun's signal reaches the rank, the fork server and its workers.
     processes = left_behind(*mark)
     for process in processes:
         os.kill(process, signal.SIGTERM)
@@ -48,5 +47,5 @@ def test_processes_that_read_ahead_outlive_the_signal_until_the_rank_has_saved(t
     assert finished.returncode == 128 + signal.SIGTERM
     assert finished.errors == []
     steps = [event["step"] for event in map(json.loads, events.read_text().splitlines()) if event["event"] == "step"]
-    assert [step for step, _ in published(run.directory)] == [steps[-1]]
+    assert [step for step, _ in list_checkpoints(run.directory)] == [steps[-1]]
     wait_until(lambda: not left_behind(*mark))

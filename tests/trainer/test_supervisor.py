@@ -1,4 +1,4 @@
-"""What starts a rank again in its place, and what does not."""
+"""In-place restarts of ranks by their supervisors."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import left_behind
-
-from .launch import Finished, Started, start, wait_until
-from .ports import free_port
+from tests.harness.processes import left_behind
+from tests.harness.trainer.launch import Finished, Started, start, wait_until
+from tests.harness.trainer.ports import free_port
 
 FLAGS = ("--epochs=2", "--checkpoint-steps=20", "--in-place-restarts=1")
-AGAIN = "starts again in its place"
+RESTARTED = "starts again in its place"
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays(tmp_path: Path) -> Iterator[None]:
-    """A test that fails leaves a run that would go on for long."""
+def kill_leftovers(tmp_path: Path) -> Iterator[None]:
+    """Kills the run of a failed test, which would otherwise continue for a long time."""
     yield
     for process in left_behind("RUN_OF_TEST", str(tmp_path)):
         with contextlib.suppress(ProcessLookupError):
@@ -30,7 +29,7 @@ def nothing_stays(tmp_path: Path) -> Iterator[None]:
 
 
 def begin(folder: Path, *flags: str, fault: str | None = None, shares_store: bool = True) -> Started:
-    """Two ranks, with torchrun's store or one of their own, and a folder in which each writes what has struck it."""
+    """Starts two ranks, with torchrun's store or their own, and a folder in which each records its fault."""
     share = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "0" if shares_store else "1"}
     return start(
         folder / "checkpoints",
@@ -43,8 +42,8 @@ def begin(folder: Path, *flags: str, fault: str | None = None, shares_store: boo
     )
 
 
-def starts(run: Finished) -> int:
-    """How often training began: from a checkpoint, if one was durable by then."""
+def count_starts(run: Finished) -> int:
+    """Returns how often training began, fresh or from a checkpoint."""
     return sum(line.startswith(("starting fresh:", "resumed:")) for line in run.lines)
 
 
@@ -52,63 +51,63 @@ def children(process: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def guards(run: Started, events: Path, starts: int = 1) -> list[int]:
-    """The processes that torchrun has started, once training has begun so often."""
+def supervisors(run: Started, events: Path, starts: int = 1) -> list[int]:
+    """Returns the processes that torchrun has started, once training has begun `starts` times."""
     run.wait_for(lambda: events.exists() and events.read_text().count('"event": "started"') == starts)
     return children(run.process.pid)
 
 
-def test_a_rank_that_stands_still_starts_again_with_the_one_that_was_killed(tmp_path: Path) -> None:
-    run = begin(tmp_path, fault="killed-beside-one-that-stands-still").finish()
+def test_a_hanging_rank_restarts_with_the_one_that_was_killed(tmp_path: Path) -> None:
+    run = begin(tmp_path, fault="killed-beside-hanging-rank").finish()
     assert run.returncode == 0, run.stderr
-    assert starts(run) == 2
-    assert f"rank 0: killed by SIGKILL: {AGAIN}" in run.stderr
-    assert f"rank 1: killed by SIGKILL: {AGAIN}" in run.stderr
+    assert count_starts(run) == 2
+    assert f"rank 0: killed by SIGKILL: {RESTARTED}" in run.stderr
+    assert f"rank 1: killed by SIGKILL: {RESTARTED}" in run.stderr
 
 
 def test_a_rank_that_is_killed_too_often_is_left_to_torchrun(tmp_path: Path) -> None:
     run = begin(tmp_path, fault="killed-in-second-save").finish()
     assert run.returncode == 1
-    assert starts(run) == 2
+    assert count_starts(run) == 2
     assert f"exitcode  : {128 + signal.SIGKILL}" in run.stderr
 
 
-def test_a_rank_that_ends_by_itself_does_not_start_again(tmp_path: Path) -> None:
+def test_a_rank_that_exits_by_itself_is_not_restarted(tmp_path: Path) -> None:
     run = begin(tmp_path, fault="broken").finish()
     assert run.returncode == 1
-    assert starts(run) == 1
+    assert count_starts(run) == 1
     assert "ZeroDivisionError: a mistake" in run.stderr
-    assert AGAIN not in run.stderr
+    assert RESTARTED not in run.stderr
 
 
 @pytest.mark.parametrize("shares_store", [True, False])
-def test_sigterm_reaches_a_rank_that_has_started_again(tmp_path: Path, *, shares_store: bool) -> None:
+def test_sigterm_reaches_a_restarted_rank(tmp_path: Path, *, shares_store: bool) -> None:
     events = tmp_path / "events.jsonl"
-    # The port of the metrics must be free again.
+    # The metrics port must be free again after a restart.
     run = begin(tmp_path, "--epochs=1000", f"--metrics-port={free_port()}", shares_store=shares_store)
-    first, second = guards(run, events)
-    # The last, since the guard of rank 0 has the store in another.
+    first, second = supervisors(run, events)
+    # The last child is the rank. The supervisor of rank 0 may have another child that hosts the store.
     os.kill(children(first)[-1], signal.SIGKILL)
-    assert guards(run, events, starts=2) == [first, second]
+    assert supervisors(run, events, starts=2) == [first, second]
     os.kill(first, signal.SIGTERM)
     finished = run.finish()
-    assert starts(finished) == 2
+    assert count_starts(finished) == 2
     assert finished.lines[-1].startswith("stopped by SIGTERM: step=")
     assert f"exitcode  : {128 + signal.SIGTERM}" in finished.stderr
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_rank_ends_with_its_guard_and_so_does_the_store(tmp_path: Path, number: int) -> None:
+def test_a_rank_and_the_store_end_with_their_supervisor(tmp_path: Path, number: int) -> None:
     run = begin(tmp_path, "--epochs=1000", shares_store=False)
-    os.kill(guards(run, tmp_path / "events.jsonl")[number], signal.SIGKILL)
+    os.kill(supervisors(run, tmp_path / "events.jsonl")[number], signal.SIGKILL)
     assert run.finish().returncode == 1
     wait_until(lambda: not left_behind("RUN_OF_TEST", str(tmp_path)))
 
 
-def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+def test_a_store_port_in_use_is_reported(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         launch = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1"}
         run = start(tmp_path, environment=launch | {"MASTER_PORT": str(other.getsockname()[1])}).finish()
     assert run.returncode == 1
     (error,) = run.errors
-    assert error.startswith("trainer: error: cannot open the store in which the ranks meet: ")
+    assert error.startswith("trainer: error: cannot open the rendezvous store: ")

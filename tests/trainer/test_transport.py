@@ -49,7 +49,7 @@ NODE = "gpu-node-7:4121:4177 [0] NCCL INFO "
         ),
     ],
 )
-def test_nccl_s_log_names_what_each_channel_goes_over(lines: list[str], transports: set[str]) -> None:
+def test_nccl_s_log_shows_the_transport_of_each_channel(lines: list[str], transports: set[str]) -> None:
     assert nccl_transports("".join(f"{NODE}{line}\n" for line in lines)) == transports
 
 

@@ -1,7 +1,7 @@
-"""Loads the whole validator before the first test.
+"""Imports the whole validator before the first test.
 
-Hypothesis draws from the constants of the modules that are loaded: what it draws would otherwise depend on the tests
-that ran before.
+Hypothesis draws from the constants of imported modules: without this, its examples would depend on the tests that ran
+before.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-import validator
+import trainyard
 
-for _module in pkgutil.walk_packages(validator.__path__, "validator."):
+for _module in pkgutil.walk_packages(trainyard.__path__, "trainyard."):
     if not _module.name.endswith(".__main__"):
         importlib.import_module(_module.name)

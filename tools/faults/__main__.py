@@ -1,4 +1,4 @@
-"""`python -m tests.faults`, or `make faults`: each fault on a run of ours and on a stock PyTorchJob, as a table."""
+"""`python -m tools.faults`, or `make faults`: the cost of each fault for our run and for a stock PyTorchJob."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from tests import measured
-from tests.cluster import api, lifecycle, progress
-from tests.cluster.cluster import Cluster
-from tests.cluster.command import exit_status
-from tests.cluster.errors import ClusterError
-from tests.jobs import operator
-
-from . import faults, table
-from .measure import measure
-from .runners import RUNNERS
+from tests.harness.cluster import api, lifecycle, progress
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.command import exit_status
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs import operator
+from tools import results_page
+from tools.faults import faults, table
+from tools.faults.measure import measure
+from tools.faults.runners import RUNNERS
 
 DEFAULT_NAME = "trainyard-faults"
 
 
 def command(
-    only: Annotated[list[str] | None, typer.Option(help="Only this fault; may be repeated.")] = None,
-    runner: Annotated[list[str] | None, typer.Option(help="ours or stock; may be repeated.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Measure only this fault. Repeatable.")] = None,
+    runner: Annotated[list[str] | None, typer.Option(help="Measure only this job: ours or stock. Repeatable.")] = None,
     name: Annotated[str, typer.Option(help="The cluster's name.")] = DEFAULT_NAME,
-    quick: Annotated[bool, typer.Option("--quick", help="Take the API server away for 30 s, not for 2 min.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Stop the API server for 30 s instead of 2 min.")] = False,
 ) -> None:
-    """Measure what faults cost, on a cluster that stays; what an earlier call has measured stays in the table."""
+    """Measure the cost of faults. The cluster stays up, and the table keeps the results of earlier calls."""
     known = {fault.name: fault for fault in faults.all_faults(quick=quick)}
     if wrong := (set(only or []) - set(known)) | (set(runner or []) - set(RUNNERS)):
         raise ClusterError(f"there is no {', '.join(wrong)}", hint=f"one of {', '.join([*known, *RUNNERS])}")
@@ -40,25 +39,25 @@ def command(
         for compared in [RUNNERS[name] for name in runner or ("ours", "stock")]:
             with progress.step(f"{fault.what}: {compared.name}"):
                 lifecycle.up(cluster)
-                # It may have been on a node that was stopped.
+                # The operator's pod may have been on a node that a fault stopped.
                 operator.wait_available(cluster)
                 try:
                     result = measure(cluster, engine, fault, compared)
                 except ClusterError as error:
-                    # The others are worth having all the same.
+                    # The other measurements are worth having all the same.
                     progress.report(error)
                     continue
-            table.keep(result)
+            table.save_result(result)
             progress.console.print(str(result))
     _show(list(known.values()), cluster)
 
 
 def _show(known: list[faults.Fault], cluster: Cluster) -> None:
-    results = table.kept()
+    results = table.load_results()
     found = table.rows(known, results)
-    Console().print(table.on_terminal(found))
+    Console().print(table.terminal_table(found))
     server = json.loads(api.kubectl(cluster.kubeconfig, "version", "--output=json"))["serverVersion"]["gitVersion"]
-    where = measured.where(f"kind's Kubernetes {server}", command="make faults")
+    where = results_page.environment(f"kind's Kubernetes {server}", command="make faults")
     table.write_page(found, table.reasons(known, results), where)
 
 

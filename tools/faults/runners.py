@@ -1,4 +1,4 @@
-"""What is compared: a run of ours and a stock PyTorchJob, with one model, one step and one pace of checkpoints."""
+"""The compared runs: ours and a stock PyTorchJob, with the same model, step time and checkpoint interval."""
 
 from __future__ import annotations
 
@@ -6,47 +6,46 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
-from tests.cluster import api, loading
-from tests.jobs.run import Run
+from tests.harness.cluster import api, loading
+from tests.harness.jobs.run import Run
+from tools.faults.sandbox import CHECKPOINTS, EVENTS, EVENTS_FILE, Sandbox
 
-from .site import CHECKPOINTS, EVENTS, EVENTS_FILE, Site
-
-PLAIN = Path(__file__).with_name("plain.py")
-# A step takes some 0.2 s on one core.
+PLAIN = Path(__file__).with_name("stock_training.py")
+# A step takes about 0.2 s on one core.
 MODEL = {"hidden_size": 128, "num_layers": 2, "context_length": 64, "batch_size": 24}
 LIMITS = {"cpu": "1", "memory": "1Gi"}
 REQUESTS = {"cpu": "100m", "memory": "512Mi"}
-# What the README of the trainer recommends, in the measure of steps this short.
+# The recommendations of the trainer's README, scaled to such short steps.
 STEP_TIMEOUT_SECONDS, HANG_SECONDS = 20, 15
 SAVE_STEPS = 10
-# A few pods can tell each other every second that they live.
-MEETING = {"keepAliveSeconds": 1, "lastCallSeconds": 10}
+# With so few pods a heartbeat every second is cheap.
+RENDEZVOUS = {"keepAliveSeconds": 1, "lastCallSeconds": 10}
 
 
 class Runner(ABC):
-    """One way to run the training; `meeting` is its pod with the store where the processes meet, `other` the other."""
+    """A way to run the training; `rendezvous_pod` hosts the rendezvous store."""
 
     name: ClassVar[str]
-    meeting: ClassVar[str]
-    other: ClassVar[str]
+    rendezvous_pod: ClassVar[str]
+    other_pod: ClassVar[str]
 
     @abstractmethod
-    def install(self, place: Site) -> None:
-        """Begin a run, named as the runner is, that does not end by itself."""
+    def install(self, sandbox: Sandbox) -> None:
+        """Start a run with the name of the runner; it does not end by itself."""
 
 
 class Ours(Runner):
-    """`charts/training-job` with the reference trainer, elastic, with the settings that we recommend."""
+    """`charts/training-job` with the reference trainer, elastic, with our recommended settings."""
 
-    name, meeting, other = "ours", "ours-worker-0", "ours-worker-1"
+    name, rendezvous_pod, other_pod = "ours", "ours-worker-0", "ours-worker-1"
 
-    def install(self, place: Site) -> None:
+    def install(self, sandbox: Sandbox) -> None:
         """Install the release."""
-        run = Run(place.cluster, place.engine, place.namespace, self.name)
-        run.install(settings=self.settings(place))
+        run = Run(sandbox.cluster, sandbox.engine, sandbox.namespace, self.name)
+        run.install(settings=self.settings(sandbox))
 
-    def settings(self, place: Site) -> dict[str, object]:
-        """Values of the release."""
+    def settings(self, sandbox: Sandbox) -> dict[str, object]:
+        """Return the values of the release."""
         config = {
             "model": "gpt",
             "data": "text",
@@ -60,44 +59,44 @@ class Ours(Runner):
         }
         return {
             "nodes": 2,
-            "elastic": {"enabled": True, "minNodes": 1, "maxNodes": 2, **MEETING},
+            "elastic": {"enabled": True, "minNodes": 1, "maxNodes": 2, **RENDEZVOUS},
             "train.args": ["--checkpoint-dir", f"/{CHECKPOINTS}"],
             "train.config": config,
             "resources": {"limits": LIMITS, "requests": REQUESTS},
             "checkpoints.existingClaim": CHECKPOINTS,
             "volumes": {EVENTS: {"claim": EVENTS, "mountPath": f"/{EVENTS}"}},
-            "placement.spread": "none" if place.small else "required",
+            "placement.spread": "none" if sandbox.small else "required",
         }
 
 
 class Stock(Runner):
-    """A PyTorchJob as its documentation has it: torchrun without restarts, containers that restart when they fail."""
+    """A PyTorchJob as in its documentation: torchrun without restarts, containers that restart on failure."""
 
-    name, meeting, other = "stock", "stock-master-0", "stock-worker-0"
+    name, rendezvous_pod, other_pod = "stock", "stock-master-0", "stock-worker-0"
 
-    def install(self, place: Site) -> None:
+    def install(self, sandbox: Sandbox) -> None:
         """Create the job and the ConfigMap with its script."""
-        metadata = {"name": self.name, "namespace": place.namespace}
+        metadata = {"name": self.name, "namespace": sandbox.namespace}
         script = {
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": metadata,
             "data": {PLAIN.name: PLAIN.read_text()},
         }
-        replicas = {"replicas": 1, "restartPolicy": "OnFailure", "template": self._template(place)}
+        replicas = {"replicas": 1, "restartPolicy": "OnFailure", "template": self._template(sandbox)}
         job = {
             "apiVersion": "kubeflow.org/v1",
             "kind": "PyTorchJob",
             "metadata": metadata,
             "spec": {"nprocPerNode": "1", "pytorchReplicaSpecs": {"Master": replicas, "Worker": replicas}},
         }
-        api.apply(place.cluster.kubeconfig, script, job)
+        api.apply(sandbox.cluster.kubeconfig, script, job)
 
-    def _template(self, place: Site) -> dict[str, object]:
+    def _template(self, sandbox: Sandbox) -> dict[str, object]:
         options = [f"--{name.replace('_', '-')}={value}" for name, value in MODEL.items()]
         container = {
             "name": "pytorch",
-            "image": loading.load(place.cluster, place.engine, "trainer"),
+            "image": loading.load(sandbox.cluster, sandbox.engine, "trainer"),
             "imagePullPolicy": "Never",
             "command": ["torchrun", f"/script/{PLAIN.name}"],
             "args": [f"--checkpoint=/{CHECKPOINTS}/last.pt", f"--events=/{EVENTS}/{EVENTS_FILE}", *options],
@@ -112,7 +111,7 @@ class Stock(Runner):
         volumes += [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in (CHECKPOINTS, EVENTS)]
         spec: dict[str, object] = {"containers": [container], "volumes": volumes}
         labels = {"app": self.name}
-        if not place.small:
+        if not sandbox.small:
             apart = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
             spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
         return {"metadata": {"labels": labels}, "spec": spec}

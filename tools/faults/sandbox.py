@@ -1,4 +1,4 @@
-"""Where one run has its fault: a namespace, a volume for checkpoints and one for events that no fault reaches."""
+"""The sandbox of one run: a namespace, a volume for checkpoints, and one for events that no fault affects."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from tests.cluster import api
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.jobs import namespace as namespaces
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import namespace as namespaces
 
 CHECKPOINTS, EVENTS = "checkpoints", "events"
 EVENTS_FILE = "steps.jsonl"
-# Room for some ten checkpoints of the runs here.
+# About ten checkpoints of these runs fit.
 SMALL_MEBIBYTES = 64
 SMALL_FOLDER = "/srv/small"
 
 
 @dataclass(frozen=True)
-class Site:
-    """With `small` the volume for checkpoints is a file system of a few MiB on one node, and both pods run there."""
+class Sandbox:
+    """A namespace and two volumes; with `small` the checkpoints are on a tmpfs of one node, where both pods run."""
 
     cluster: Cluster
     engine: Engine
@@ -31,7 +31,7 @@ class Site:
 
     @property
     def events(self) -> Path:
-        """The file of events, on the host: it can be read whatever has happened to the nodes and the API."""
+        """The events file on the host, which is readable whatever happens to the nodes and the API."""
         folders = list((self.cluster.folder / "shared").glob(f"*_{self.namespace}_{EVENTS}"))
         return (folders[0] if folders else self.cluster.folder / "none") / EVENTS_FILE
 
@@ -42,7 +42,7 @@ class Site:
 
     @property
     def small_folder(self) -> str:
-        """Where that node has it."""
+        """The mount point of the small file system."""
         return f"{SMALL_FOLDER}-{self.namespace}"
 
     def kubectl(self, *arguments: str) -> str:
@@ -55,9 +55,9 @@ class Site:
 
 
 @contextmanager
-def site(cluster: Cluster, engine: Engine, *, small: bool) -> Iterator[Site]:
-    """A site of its own, removed at the end with all that runs there."""
-    found = Site(cluster, engine, f"faults-{uuid4().hex[:6]}", small)
+def create_sandbox(cluster: Cluster, engine: Engine, *, small: bool) -> Iterator[Sandbox]:
+    """Create a sandbox, and remove it at the end with everything in it."""
+    found = Sandbox(cluster, engine, f"faults-{uuid4().hex[:6]}", small)
     namespaces.create(cluster.kubeconfig, found.namespace, level="privileged")
     try:
         if small:
@@ -65,7 +65,7 @@ def site(cluster: Cluster, engine: Engine, *, small: bool) -> Iterator[Site]:
         api.apply(cluster.kubeconfig, _claim(found, CHECKPOINTS, small=small), _claim(found, EVENTS))
         yield found
     finally:
-        # Not one after the other: the jobs would make new pods.
+        # At the same time: otherwise the jobs would create new pods.
         found.kubectl("delete", "pytorchjobs", "--all", "--wait=false")
         found.kubectl("delete", "pods", "--all", "--grace-period=0", "--force", "--wait=false")
         namespaces.delete(cluster.kubeconfig, found.namespace)
@@ -73,35 +73,35 @@ def site(cluster: Cluster, engine: Engine, *, small: bool) -> Iterator[Site]:
             _unmount(found)
 
 
-def _mount(place: Site) -> None:
-    folder = place.small_folder
-    place.on_node(place.small_node, "mkdir", "-p", folder)
+def _mount(sandbox: Sandbox) -> None:
+    folder = sandbox.small_folder
+    sandbox.on_node(sandbox.small_node, "mkdir", "-p", folder)
     options = f"size={SMALL_MEBIBYTES}m,mode=0777"
-    place.on_node(place.small_node, "mount", "-t", "tmpfs", "-o", options, "tmpfs", folder)
-    on_it = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [place.small_node]}]}
+    sandbox.on_node(sandbox.small_node, "mount", "-t", "tmpfs", "-o", options, "tmpfs", folder)
+    on_it = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [sandbox.small_node]}]}
     spec = {
         "capacity": {"storage": f"{SMALL_MEBIBYTES}Mi"},
         "accessModes": ["ReadWriteMany"],
         "storageClassName": "small",
         "local": {"path": folder},
         "nodeAffinity": {"required": {"nodeSelectorTerms": [on_it]}},
-        "claimRef": {"namespace": place.namespace, "name": CHECKPOINTS},
+        "claimRef": {"namespace": sandbox.namespace, "name": CHECKPOINTS},
     }
-    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": place.namespace}, "spec": spec}
-    api.apply(place.cluster.kubeconfig, volume)
+    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": sandbox.namespace}, "spec": spec}
+    api.apply(sandbox.cluster.kubeconfig, volume)
 
 
-def _unmount(place: Site) -> None:
-    api.kubectl(place.cluster.kubeconfig, "delete", "pv", place.namespace, "--ignore-not-found", "--wait=false")
-    # Lazily: a container of the last pod may still be on its way out.
-    place.on_node(place.small_node, "umount", "--lazy", place.small_folder)
+def _unmount(sandbox: Sandbox) -> None:
+    api.kubectl(sandbox.cluster.kubeconfig, "delete", "pv", sandbox.namespace, "--ignore-not-found", "--wait=false")
+    # Lazily, because a container of the last pod may still be terminating.
+    sandbox.on_node(sandbox.small_node, "umount", "--lazy", sandbox.small_folder)
 
 
-def _claim(place: Site, name: str, *, small: bool = False) -> dict[str, object]:
+def _claim(sandbox: Sandbox, name: str, *, small: bool = False) -> dict[str, object]:
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "namespace": place.namespace},
+        "metadata": {"name": name, "namespace": sandbox.namespace},
         "spec": {
             "accessModes": ["ReadWriteMany"],
             "storageClassName": "small" if small else "shared",

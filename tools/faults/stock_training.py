@@ -1,7 +1,7 @@
-"""A training script as most begin: DDP, a checkpoint every few steps straight onto its path, resumed if it is there.
+"""A typical first training script: DDP, a checkpoint every few steps written in sandbox, resumed if it exists.
 
-It has the reference trainer's model and data, so that a step costs the same, and writes the same lines of events. It
-runs alone in its pod, from a ConfigMap.
+It has the reference trainer's model and data, so that a step costs the same, and writes the same events. It runs alone
+in its pod, from a ConfigMap.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SAVE_STEPS = 10
 
 
 class Windows(Dataset[Any]):
-    """Single samples, as a DataLoader wants them."""
+    """Single samples, as DataLoader needs them."""
 
     def __init__(self, data: Data) -> None:
         self._samples = data.training
@@ -42,7 +42,7 @@ class Windows(Dataset[Any]):
 
 
 def note(events: Path, event: str, step: int) -> None:
-    """Append a line to the events, which rank 0 alone writes."""
+    """Append an event to the file; only rank 0 does this."""
     line = json.dumps({"time": time.time(), "event": event, "step": step})
     print(line, flush=True)
     with events.open("a") as file:
@@ -50,7 +50,7 @@ def note(events: Path, event: str, step: int) -> None:
 
 
 def main() -> None:
-    """Train until the process is ended."""
+    """Train until the process is killed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--checkpoint", type=Path, required=True)
     parser.add_argument("--events", type=Path, required=True)

@@ -9,32 +9,31 @@ from pathlib import Path
 
 from rich.table import Table
 
-from tests import markdown, measured
-
-from .faults import Fault
-from .measure import Result
+from tools import markdown, results_page
+from tools.faults.faults import Fault
+from tools.faults.measure import Result
 
 RECORD = Path("build/faults.jsonl")
 PAGE = Path("docs/trainer/faults.md")
 COLUMNS = (
     *("fault", "s to the next step", "stock", "ours to stock", "steps lost", "stock"),
-    *("starts anew", "stock", "job afterwards", "stock"),
+    *("restarts", "stock", "job afterwards", "stock"),
 )
 
 Row = Sequence[str]
-# By the names of the fault and of the runner.
+# By the names of fault and runner.
 Results = dict[tuple[str, str], Result]
 
 
-def keep(result: Result) -> None:
-    """Keep a result, so that a later call that measures others still has it; a newer one of its kind goes before it."""
+def save_result(result: Result) -> None:
+    """Append a result to the record, from which later calls take the newest result of each fault and runner."""
     RECORD.parent.mkdir(exist_ok=True)
     with RECORD.open("a") as file:
         file.write(json.dumps(asdict(result)) + "\n")
 
 
-def kept() -> Results:
-    """The newest result of each fault and runner."""
+def load_results() -> Results:
+    """Return the newest result of each fault and runner."""
     if not RECORD.exists():
         return {}
     results = (Result(**json.loads(line)) for line in RECORD.read_text().splitlines())
@@ -42,7 +41,7 @@ def kept() -> Results:
 
 
 def rows(faults: Sequence[Fault], results: Results) -> list[Row]:
-    """A row for each fault that was measured."""
+    """Return a row for each measured fault."""
     return [
         _row(fault.what, results[fault.name, "ours"], results.get((fault.name, "stock")))
         for fault in faults
@@ -56,7 +55,7 @@ def _row(what: str, ours: Result, stock: Result | None) -> Row:
 
 
 def reasons(faults: Sequence[Fault], results: Results) -> list[str]:
-    """Why a run did not go on."""
+    """Return the reasons why runs did not recover."""
     whats = {fault.name: fault.what for fault in faults}
     return [
         f"{whats[name]}, {runner}: {result.reason}"
@@ -91,8 +90,8 @@ def _end(result: Result | None) -> str:
     return "" if result is None else result.end
 
 
-def on_terminal(found: Sequence[Row]) -> Table:
-    """The table for rich."""
+def terminal_table(found: Sequence[Row]) -> Table:
+    """Return the table for rich."""
     table = Table(*COLUMNS)
     for row in found:
         table.add_row(*row)
@@ -100,8 +99,8 @@ def on_terminal(found: Sequence[Row]) -> Table:
 
 
 def write_page(found: Sequence[Row], notes: Sequence[str], where: str) -> None:
-    """Write onto the page where it was measured, the table, and notes on it."""
+    """Write the table to its page, with the place of measurement and notes."""
     lines = [where, "", *markdown.table(COLUMNS, found)]
     if notes:
         lines += ["", *(f"- {note}" for note in notes)]
-    measured.write(PAGE, lines)
+    results_page.write(PAGE, lines)

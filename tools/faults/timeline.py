@@ -1,4 +1,4 @@
-"""The steps of a run by the clock: from the lines that its rank 0 writes, what a fault has cost."""
+"""The steps of a run over time, and the cost of a fault computed from them; rank 0 writes the events."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-# An evaluation, or a save of a script that waits for it, takes less; what stands still for longer was held up.
+# Evaluations and synchronous saves are shorter; a longer pause between two steps is an interruption.
 PAUSE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A line of the events: `name` is `started`, `step`, `saved`, `save_failed` or another; `time` since 1970."""
+    """An event: `name` is `started`, `step`, `saved`, `save_failed` or another, `time` is in seconds since 1970."""
 
     name: str
     time: float
@@ -24,11 +24,11 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a fault has cost.
+    """The cost of a fault.
 
-    `seconds` is the time from the fault to the next step after the run was held up; for a run that was not held up, its
-    longest pause between two steps. None when no step has come. `steps` are those that were done and had to be done
-    again, over all `restarts` that followed.
+    `seconds` is the time from the fault to the first step after the interruption. If the run was not interrupted
+    (`noticed` is false), it is the longest pause between two steps. It is None without a later step. `steps` is the
+    number of steps that had to be repeated, over all `restarts`.
     """
 
     seconds: float | None
@@ -38,7 +38,7 @@ class Cost:
 
 
 def read(path: Path) -> list[Event]:
-    """The events that a file has until now; none without a file. A line that is still being written is left out."""
+    """Return the events of a file, none if it does not exist. An incomplete last line is left out."""
     try:
         text = path.read_text()
     except FileNotFoundError:
@@ -48,13 +48,13 @@ def read(path: Path) -> list[Event]:
 
 
 def steps(events: Iterable[Event]) -> list[Event]:
-    """The steps among the events."""
+    """Return the steps among the events."""
     return [event for event in events if event.name == "step"]
 
 
-def cost(events: Sequence[Event], struck: float, until: float) -> Cost:
-    """What a fault at time `struck` has cost, as seen at time `until`; there must be a step before it."""
-    after = [event for event in events if event.time > struck]
+def cost(events: Sequence[Event], injected: float, until: float) -> Cost:
+    """Return the cost of a fault at time `injected`, as known at time `until`; there must be an earlier step."""
+    after = [event for event in events if event.time > injected]
     starts = [event for event in after if event.name == "started"]
     lost = sum(_lost(events, start) for start in starts)
     times = [step.time for step in steps(events)]
@@ -62,15 +62,15 @@ def cost(events: Sequence[Event], struck: float, until: float) -> Cost:
         return Cost(None, lost, len(starts), noticed=True)
     if starts:
         resumed = next((time for time in times if time > starts[0].time), None)
-        return Cost(resumed and resumed - struck, lost, len(starts), noticed=True)
-    if times[-1] <= struck:
+        return Cost(resumed and resumed - injected, lost, len(starts), noticed=True)
+    if times[-1] <= injected:
         return Cost(None, 0, 0, noticed=False)
-    # What ends in an epoch is its evaluation, and no pause.
+    # The pause before the end of an epoch is its evaluation, not an interruption.
     done = [event for event in events if event.name in ("step", "epoch")]
-    pairs = [(early, late) for early, late in pairwise(done) if late.time > struck and late.name == "step"]
+    pairs = [(early, late) for early, late in pairwise(done) if late.time > injected and late.name == "step"]
     longest, end = max((late.time - early.time, late.time) for early, late in pairs)
     noticed = longest > PAUSE_SECONDS
-    return Cost(end - struck if noticed else longest, 0, 0, noticed=noticed)
+    return Cost(end - injected if noticed else longest, 0, 0, noticed=noticed)
 
 
 def _lost(events: Sequence[Event], start: Event) -> int:

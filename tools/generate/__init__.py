@@ -1,1 +1,1 @@
-"""Everything in the repository that is generated, and the check that it still is what its sources give."""
+"""Everything in the repository that is generated, and the check that it is up to date."""

@@ -1,4 +1,4 @@
-"""The generators' command line: `python -m tests.generate [--check] [PART ...]`."""
+"""The generators' command line: `python -m tools.generate [--check] [PART ...]`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from tests.cluster import progress
-from tests.cluster.command import exit_status
-from tests.cluster.errors import ClusterError
-
-from . import (
+from tests.harness.cluster import progress
+from tests.harness.cluster.command import exit_status
+from tests.harness.cluster.errors import ClusterError
+from tools.generate import (
     chart_files,
     crd_schemas,
     crds,
@@ -38,7 +37,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 
 
 class Part(StrEnum):
-    """What can be generated alone."""
+    """The parts that can be generated separately."""
 
     CRDS = "crds"
     SCHEMAS = "schemas"
@@ -54,14 +53,14 @@ class Part(StrEnum):
 
 @dataclass(frozen=True)
 class Generator:
-    """How a part comes about: its title, the files that are its own, and what writes them under a root."""
+    """The title of a part, the patterns of its files, and the function that writes them below a root."""
 
     title: str
     files: tuple[str, ...]
     write: Callable[[Path], None]
 
 
-# In the order in which they feed each other: schemas are read from CRDs, and value schemas refer to them.
+# In the order of their dependencies: schemas are generated from CRDs, and value schemas refer to them.
 GENERATORS = {
     Part.CRDS: Generator("CustomResourceDefinitions", crds.FILES, crds.write),
     Part.SCHEMAS: Generator("JSON Schemas of the CRDs", (crd_schemas.FILES,), crd_schemas.write),
@@ -77,16 +76,17 @@ GENERATORS = {
 
 
 def drifts(root: Path, parts: Iterable[Part]) -> list[drift.Drift]:
-    """Generate `parts` in a copy of the sources under `root` and return the files that come out different.
+    """Generate `parts` in a copy of the sources below `root`, and return the files that differ.
 
-    Raises `ClusterError` when a generator fails; `root` is only read.
+    Raises `ClusterError` when a generator fails; `root` is not changed.
     """
     chosen = [generator for part, generator in GENERATORS.items() if part in set(parts)]
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder)
         for name in SOURCES:
             if (root / name).exists():
-                shutil.copytree(root / name, fresh / name, symlinks=True)
+                # Other steps compile modules meanwhile: files there come and go.
+                shutil.copytree(root / name, fresh / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
         for generator in chosen:
             for pattern in generator.files:
                 for stale in fresh.glob(pattern):
@@ -98,18 +98,15 @@ def drifts(root: Path, parts: Iterable[Part]) -> list[drift.Drift]:
 
 @app.command()
 def generate(
-    what: Annotated[list[Part] | None, typer.Argument(help="Which parts; all of them when none is named.")] = None,
+    what: Annotated[list[Part] | None, typer.Argument(help="Parts to generate. Default: all.")] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit 1 with a diff when files differ.")
+        bool, typer.Option("--check", help="Write nothing. Print a diff and exit with 1 when files differ.")
     ] = False,
     root: Annotated[
         Path, typer.Option(help="Another copy of the repository.", file_okay=False, exists=True, show_default=False)
     ] = ROOT,
 ) -> None:
-    """Write what is generated: CRDs, JSON Schemas, the charts' value schemas and README files.
-
-    With --check nothing is written, and a file that differs from what its source gives is an error.
-    """
+    """Write the generated files: CRDs, JSON Schemas, the index of rules, the charts' value schemas and README files."""
     found = drifts(root, what or list(Part))
     if check and found:
         for difference in found:
@@ -117,8 +114,8 @@ def generate(
                 progress.console.print(_coloured(line))
         names = "\n".join(f"    {difference.path}" for difference in found)
         raise ClusterError(
-            f"{len(found)} generated file(s) differ from what their sources give:\n{names}",
-            hint="make generate, and commit what it changes",
+            f"{len(found)} generated file(s) are not up to date:\n{names}",
+            hint="run `make generate` and commit the changes",
         )
     for difference in found:
         difference.resolve(root)

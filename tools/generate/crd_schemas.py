@@ -1,7 +1,7 @@
 """Strict JSON Schemas of the kinds that CRDs define, for kubeconform and for editors.
 
-The definitions are those that our charts install, those of other operators in their Go modules, and, where no module
-can be had, `schemas/documented`: fields that were written down from an operator's documentation.
+The CRDs are those of our charts, those of other operators in their Go modules, and `schemas/documented`, written by
+hand from the documentation of operators without a Go module.
 """
 
 from __future__ import annotations
@@ -13,33 +13,32 @@ from typing import Any
 
 import yaml
 
-from tests.cluster.errors import ClusterError
-from tests.jobs import definitions
-
-from . import crds, kubernetes_schemas
-from .kubernetes_schemas import Schema
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs import operator_crds
+from tools.generate import crds, kubernetes_schemas
+from tools.generate.kubernetes_schemas import Schema
 
 FOLDER = Path("schemas/crds")
 FILES = f"{FOLDER}/*/*.json"
-# How kubeconform is told to name the file of a kind: `kubeflow.org/pytorchjob_v1.json`.
+# The template by which kubeconform finds the file of a kind: `kubeflow.org/pytorchjob_v1.json`.
 FILE_TEMPLATE = "{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json"
 
 
 def write(root: Path) -> None:
     """Write one file per group, kind and served version.
 
-    Raises `ClusterError` when there are no CRDs under `root`.
+    Raises `ClusterError` when there are no CRDs below `root`.
     """
     sources = {file: str(file.relative_to(root)) for file in crds.files(root)}
     if not sources:
-        raise ClusterError("there are no CRDs in charts", hint="python -m tests.generate crds schemas")
-    for tool in definitions.OTHERS:
-        sources |= definitions.of(tool)
+        raise ClusterError("there are no CRDs in charts", hint="python -m tools.generate crds schemas")
+    for tool in operator_crds.MODULES:
+        sources |= operator_crds.files(tool)
     object_meta = kubernetes_schemas.definition(kubernetes_schemas.OBJECT_META)
     for file, origin in sources.items():
         _put(root, from_crd(yaml.load(file.read_text(), Loader=yaml.CSafeLoader), object_meta), origin)
-    for file in sorted(root.glob(definitions.DOCUMENTED)):
-        for definition in definitions.documented(yaml.safe_load(file.read_text())):
+    for file in sorted(root.glob(operator_crds.DOCUMENTED)):
+        for definition in operator_crds.from_documentation(yaml.safe_load(file.read_text())):
             _put(root, from_crd(definition, object_meta), str(file.relative_to(root)))
 
 
@@ -52,9 +51,9 @@ def _put(root: Path, schemas: Iterator[tuple[str, Schema]], origin: str) -> None
 
 
 def from_crd(crd: dict[str, Any], object_meta: Schema) -> Iterator[tuple[str, Schema]]:
-    """Yield the file's name and the schema for each version that a CustomResourceDefinition serves.
+    """Yield file name and schema for each version that a CustomResourceDefinition serves.
 
-    `object_meta` is the schema of `metadata` with its definitions: a CRD leaves that property to the API server.
+    `object_meta` is the schema of `metadata` with its definitions, which a CRD leaves to the API server.
     """
     group, kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
     for version in crd["spec"]["versions"]:
@@ -68,7 +67,7 @@ def from_crd(crd: dict[str, Any], object_meta: Schema) -> Iterator[tuple[str, Sc
 
 
 def strict(schema: Schema) -> Schema:
-    """Translate a structural schema, in which an unlisted property is dropped in silence, so that it is refused."""
+    """Return a structural schema with unlisted properties forbidden; the API server would drop them silently."""
     foreign = ("description", "nullable", "properties", "items", "additionalProperties")
     result = {key: value for key, value in schema.items() if key not in foreign and not key.startswith("x-kubernetes-")}
     if schema.get("nullable"):

@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions that our charts install, from the Go types of the versions that the harness builds."""
+"""CustomResourceDefinitions that our charts install, generated from the Go types of the pinned versions."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 
 import yaml
 
-from tests.cluster import cache, modules, progress, tools
+from tests.harness.cluster import cache, modules, progress, tools
 
 FILES = ("charts/*/files/crds/*.yaml", "charts/*/crds/*.yaml")
 
 
 @dataclass(frozen=True)
 class Types:
-    """A package of Go types: where its definitions go, the tool folder that pins its module, how they are made."""
+    """A package of Go types: the folder for its CRDs, the tool folder that pins its module, the options."""
 
     folder: str
     tool: str
     package: str
-    # Descriptions are two thirds of the training operator's 3.5 MB, and would overfill the release Secret.
+    # Descriptions are two thirds of the training operator's 3.5 MB, and would not fit into the release Secret.
     options: str = "crd:maxDescLen=0"
 
 
@@ -30,7 +30,7 @@ TYPES = (
         "charts/training-operator/files/crds",
         "training-operator",
         "github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1",
-        # Without this the API server prunes the labels and annotations of every pod template.
+        # Without this the API server would prune the labels and annotations of every pod template.
         "crd:generateEmbeddedObjectMeta=true,maxDescLen=0",
     ),
     Types(
@@ -39,13 +39,13 @@ TYPES = (
         "github.com/k8snetworkplumbingwg/whereabouts/pkg/api/whereabouts.cni.cncf.io/v1alpha1",
     ),
 )
-# The types of NetworkAttachmentDefinition do not say how it is called: this is the definition that their module holds.
+# The Go types of NetworkAttachmentDefinition lack its names, so this CRD is copied from their module.
 NETWORKS = Path("charts/training-networks/crds/k8s.cni.cncf.io_network-attachment-definitions.yaml")
 _NETWORKS_MODULE = "github.com/k8snetworkplumbingwg/network-attachment-definition-client"
 
 
 def write(root: Path) -> None:
-    """Write one YAML file per kind into the charts under `root`."""
+    """Write one YAML file per kind into the charts below `root`."""
     for types in TYPES:
         target = root / types.folder
         target.mkdir(parents=True, exist_ok=True)
@@ -56,13 +56,13 @@ def write(root: Path) -> None:
 
 
 def files(root: Path) -> Iterator[Path]:
-    """All definitions that the charts under `root` hold."""
+    """Yield all CRDs in the charts below `root`."""
     for pattern in FILES:
         yield from sorted(root.glob(pattern))
 
 
 def generated(types: Types) -> Path:
-    """Folder of the definitions as controller-gen writes them, built once for each version of it and of the module."""
+    """Return the folder of controller-gen's output, cached for each version of it and of the module."""
     generator = tools.binary("controller-gen")
     key = cache.digest(tools.FOLDER / types.tool, generator.parent.name, types.package, types.options)
 

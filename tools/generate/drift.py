@@ -1,4 +1,4 @@
-"""The difference between the files of the repository and what the generators give."""
+"""Differences between the files of the repository and the output of the generators."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ SHOWN_LINES = 40
 
 @dataclass(frozen=True)
 class Drift:
-    """One file whose content is not what its generator gives; `None` is a file that is not there."""
+    """A file that differs from its generator's output; None means that the file does not exist."""
 
     path: str
     committed: str | None
     generated: str | None
 
     def diff(self) -> Iterator[str]:
-        """Lines of a unified diff from the committed to the generated file, cut where it grows long."""
+        """Yield a unified diff from the committed to the generated file, truncated after `SHOWN_LINES`."""
         if self.committed is None:
             yield f"{self.path}: is missing"
             return
         if self.generated is None:
-            yield f"{self.path}: has no source any more"
+            yield f"{self.path}: is not generated any more"
             return
         lines = list(
             difflib.unified_diff(
@@ -40,7 +40,7 @@ class Drift:
             yield f"… {len(lines) - SHOWN_LINES} more lines"
 
     def resolve(self, root: Path) -> None:
-        """Make the file under `root` what its generator gives."""
+        """Make the file below `root` equal to the generated one."""
         path = root / self.path
         if self.generated is None:
             path.unlink()
@@ -50,7 +50,7 @@ class Drift:
 
 
 def compare(committed: Path, generated: Path, patterns: Iterable[str]) -> list[Drift]:
-    """Return what differs between two trees among the files that match `patterns`, sorted by path."""
+    """Return the differences between two trees among the files that match `patterns`, sorted by path."""
     patterns = list(patterns)
     paths = {str(file.relative_to(tree)) for tree in (committed, generated) for p in patterns for file in tree.glob(p)}
     pairs = (Drift(path, _text(committed / path), _text(generated / path)) for path in sorted(paths))

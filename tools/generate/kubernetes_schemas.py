@@ -1,7 +1,7 @@
-"""Strict JSON Schemas of the kinds that Kubernetes itself serves, from the OpenAPI document in its own source.
+"""Strict JSON Schemas of Kubernetes' own kinds, from the OpenAPI document in its source.
 
-kubeconform would download such files; here they come from the module that the harness builds its cluster of, so that
-manifests are checked against the very version that they will run on, and without a network.
+kubeconform would download such files. These come from the module that the harness builds its cluster from, so that
+manifests are checked against the version on which they will run, and without network access.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.cluster import cache, tools
-from tests.cluster.modules import source
+from tests.harness.cluster import cache, tools
+from tests.harness.cluster.modules import source
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
-# How kubeconform is told to name the file of a kind: `pod-v1.json`, `deployment-apps-v1.json`.
+# The template by which kubeconform finds the file of a kind: `pod-v1.json`, `deployment-apps-v1.json`.
 FILE_TEMPLATE = "{{.ResourceKind}}{{.KindSuffix}}.json"
 OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
@@ -24,8 +24,8 @@ Schema = dict[str, Any]
 _REFERENCE = "#/definitions/"
 _DEFINITIONS = "definitions.json"
 _QUANTITY = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$"
-# What the document calls a string and the API server decodes from more than a string. A Go client writes an unset time
-# as null.
+# Types that are strings in the document, but for which the API server accepts other JSON types, too. A Go client writes
+# an unset time as null.
 _SCALARS: dict[str, Schema] = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": {"type": ["string", "number"], "pattern": _QUANTITY},
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {"type": ["string", "integer"]},
@@ -35,13 +35,13 @@ _SCALARS: dict[str, Schema] = {
 
 
 def folder() -> Path:
-    """Folder with one file per kind, named by `FILE_TEMPLATE`; written once for each version of Kubernetes."""
+    """Return the folder with one file per kind, named by `FILE_TEMPLATE`; written once per version of Kubernetes."""
     key = f"{tools.KUBERNETES_VERSION}-{cache.digest(Path(__file__))}"
     return cache.cached("kubernetes-schemas", key, _build)
 
 
 def definition(name: str) -> Schema:
-    """A schema of one definition, such as `OBJECT_META`, that holds every definition which it refers to."""
+    """Return the schema of one definition, such as `OBJECT_META`, with all definitions that it refers to."""
     definitions = json.loads((folder() / _DEFINITIONS).read_text())
     return {**definitions[name], "definitions": _reachable(definitions, definitions[name])}
 
@@ -60,14 +60,14 @@ def _build(target: Path) -> None:
 
 
 def of_kind(api_version: str, kind: str, schema: Schema) -> Schema:
-    """The schema of a whole object: `schema` with the two properties that say what it is, both required."""
+    """Return the schema of a whole object: `schema` with `apiVersion` and `kind` required."""
     properties = schema["properties"] | {"apiVersion": {"enum": [api_version]}, "kind": {"enum": [kind]}}
     required = sorted({*schema.get("required", []), "apiVersion", "kind"})
     return {"$schema": DRAFT, **schema, "properties": properties, "required": required}
 
 
 def _kinds(definitions: dict[str, Schema]) -> Iterator[tuple[str, str, str, str]]:
-    """Name, group, version and kind of what can stand in a manifest; options of requests belong to many groups."""
+    """Yield name, group, version and kind of the definitions of objects; request options belong to several groups."""
     for name, schema in definitions.items():
         match schema.get("x-kubernetes-group-version-kind"):
             case [{"group": str(group), "version": str(version), "kind": str(kind)}]:
@@ -75,7 +75,7 @@ def _kinds(definitions: dict[str, Schema]) -> Iterator[tuple[str, str, str, str]
 
 
 def _strict(schema: Schema) -> Schema:
-    """A definition without its prose that refuses every property which it does not list."""
+    """Return a definition without descriptions, with unlisted properties forbidden."""
     if "$ref" in schema:
         return {"$ref": schema["$ref"]}
     result = {key: value for key, value in schema.items() if key in ("type", "format", "required")}
@@ -101,7 +101,7 @@ def _reachable(definitions: dict[str, Schema], start: Schema) -> dict[str, Schem
 
 
 def _references(schema: Schema) -> Iterable[str]:
-    """Names of the definitions that a strict schema refers to; a property may itself be called `$ref`."""
+    """Yield the names of the definitions that a strict schema refers to; a property may itself be called `$ref`."""
     if "$ref" in schema:
         yield schema["$ref"].removeprefix(_REFERENCE)
     nested = [schema.get("items"), schema.get("additionalProperties"), *schema.get("properties", {}).values()]

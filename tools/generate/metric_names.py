@@ -1,6 +1,6 @@
-"""Names of the metrics that exporters have, from the sources of the versions that the harness builds.
+"""Names of the metrics of exporters, from the sources of the pinned versions.
 
-Alerts and dashboards may name no other ones. The lists of exporters whose module cannot be had are in
+Alerts and dashboards may use no others. Exporters without a Go module have their lists in
 `schemas/documented/metrics`.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.cluster import modules
+from tests.harness.cluster import modules
 
 FOLDER = Path("schemas/metrics")
 FILES = f"{FOLDER}/*.txt"
@@ -22,7 +22,7 @@ _GO_LITERAL = re.compile(r'^\s*[Nn]ame:\s*"([a-z0-9_]+)",$', re.MULTILINE)
 
 @dataclass(frozen=True)
 class Names:
-    """Where the names of an exporter stand: the tool folder that pins a module, the file in it, how it is read."""
+    """The source of an exporter's metric names: the tool folder that pins a module, a file in it, and its parser."""
 
     exporter: str
     tool: str

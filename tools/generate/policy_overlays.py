@@ -1,7 +1,7 @@
-"""JSON Schemas of what a user may lay over the policies that charts/gpu-rdma-policy makes.
+"""JSON Schemas of the overlays that users may put on the policies of charts/gpu-rdma-policy.
 
-Helm 3 hands a field that an operator does not know to the API server, which drops it in silence. With the operator's
-own schema in the chart's, such a field is refused before that, and without a cluster.
+Helm 3 sends unknown fields to the API server, which drops them silently. With the operator's schema in the chart's own
+schema, such fields are refused before, without a cluster.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from .crd_schemas import FOLDER
-from .kubernetes_schemas import DRAFT, Schema
+from tools.generate.crd_schemas import FOLDER
+from tools.generate.kubernetes_schemas import DRAFT, Schema
 
-# By the name of the file: the schema of the whole object.
+# By file name: the schema of the whole object.
 OVERLAYS = {
     "clusterpolicy-spec": "nvidia.com/clusterpolicy_v1.json",
     "nicclusterpolicy-spec": "mellanox.com/nicclusterpolicy_v1alpha1.json",
@@ -22,7 +22,7 @@ FILES = f"{TARGET}/*-spec.schema.json"
 
 
 def write(root: Path) -> None:
-    """Write one file for each policy under `root`."""
+    """Write one file for each policy below `root`."""
     for name, source in OVERLAYS.items():
         whole: Schema = json.loads((root / FOLDER / source).read_text())
         schema = {"$schema": DRAFT, "$comment": whole["$comment"], **partial(whole["properties"]["spec"])}
@@ -30,7 +30,7 @@ def write(root: Path) -> None:
 
 
 def partial(schema: Schema) -> Schema:
-    """A schema in which no field is required, but for those of an item of a list: lists are replaced as a whole."""
+    """Return a schema without required fields, except in items of lists, which an overlay replaces as a whole."""
     result = {key: value for key, value in schema.items() if key != "required"}
     if "properties" in schema:
         result["properties"] = {name: partial(property_) for name, property_ in schema["properties"].items()}

@@ -11,5 +11,5 @@ FILES = "schemas/trainer-config.schema.json"
 
 
 def write(root: Path) -> None:
-    """Write it under a root."""
+    """Write the schema below a root."""
     (root / FILES).write_text(json.dumps(json_schema(), indent=2) + "\n")

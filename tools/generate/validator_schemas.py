@@ -1,15 +1,15 @@
-"""The JSON Schema of what `trainyard lint --output-format json` prints."""
+"""The JSON Schema of the output of `trainyard lint --output-format json`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from validator import schemas
+from trainyard.reporters import json_schema
 
 FILES = "schemas/finding.schema.json"
 
 
 def write(root: Path) -> None:
-    """Write it under a root."""
-    (root / FILES).write_text(json.dumps(schemas.finding(), indent=2) + "\n")
+    """Write the schema below a root."""
+    (root / FILES).write_text(json.dumps(json_schema.report_schema(), indent=2) + "\n")

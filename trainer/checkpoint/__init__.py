@@ -1,1 +1,1 @@
-"""Checkpoints: written by all ranks, published whole or not at all, verified before use."""
+"""Checkpoints: written by all ranks, published atomically, verified before use."""

@@ -1,34 +1,40 @@
-"""A save that goes on while the run trains."""
+"""A save in the background."""
+
+from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 
 
 class BackgroundSave:
-    """Runs `save` in a thread of its own.
+    """Runs `save` in its own thread.
 
-    The process does not stay for it: a rank that ends in the middle of a save leaves what a crash leaves.
+    The thread is a daemon: a process that exits during a save leaves the same files as a crash.
     """
 
     def __init__(self, save: Callable[[], None]) -> None:
         self._error: BaseException | None = None
-        # Handed over, not kept: what it holds is free when it is done.
+        # `save` is not kept as an attribute, so that the memory it holds is freed when it ends.
         self._thread = threading.Thread(target=self._run, args=(save,), name="checkpoint", daemon=True)
         self._thread.start()
 
     def wait(self) -> None:
-        """Returns when it has ended. Raises what `save` raised, which is no failure of this save alone."""
+        """Waits for the save to end.
+
+        Raises:
+            BaseException: `save` raised it; it concerns more than this save.
+        """
         self._thread.join()
         self.check()
 
     def check(self) -> None:
-        """Raises what `save` raised, if it has. Does not wait."""
+        """Raises what `save` raised so far, without waiting."""
         if self._error is not None:
             raise self._error
 
     def _run(self, save: Callable[[], None]) -> None:
         try:
             save()
-        # Raised again in the training thread, which alone can end the run.
+        # Only the training thread can end the run, so `wait` and `check` raise it there.
         except BaseException as error:
             self._error = error

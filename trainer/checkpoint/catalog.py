@@ -1,4 +1,6 @@
-"""The checkpoints in a directory: names, order and which of them can be used."""
+"""The checkpoints in a directory: their names, their order and their validity."""
+
+from __future__ import annotations
 
 import re
 from pathlib import Path
@@ -6,20 +8,22 @@ from pathlib import Path
 from trainer.checkpoint import contents, manifest
 from trainer.checkpoint.manifest import InvalidCheckpointError
 from trainer.checkpoint.peers import Peers
-from trainer.checkpoint.state import State
+from trainer.checkpoint.state import CheckpointState
 from trainer.errors import CheckpointError
 from trainer.runtime.log import log
 
 _NAME = re.compile(r"step-(\d{8}|[1-9]\d{8,})")
 
 
-def path_of(directory: Path, step: int) -> Path:
-    """Where the checkpoint of `step` is published: `step-00000135` in `directory`."""
+def checkpoint_path(directory: Path, step: int) -> Path:
+    """Returns the path of the checkpoint of `step`: `step-00000135` in `directory`."""
     return directory / f"step-{step:08d}"
 
 
-def published(directory: Path) -> list[tuple[int, Path]]:
-    """Steps and paths of the published checkpoints, newest first, valid or not; none where no directory is.
+def list_checkpoints(directory: Path) -> list[tuple[int, Path]]:
+    """Returns steps and paths of the published checkpoints, newest first, valid or not.
+
+    A directory that does not exist has none.
 
     Raises:
         CheckpointError: The directory cannot be listed.
@@ -33,19 +37,19 @@ def published(directory: Path) -> list[tuple[int, Path]]:
     return sorted(((int(match[1]), path) for match, path in names), reverse=True)
 
 
-def newest_valid(directory: Path, peers: Peers) -> tuple[Path, State] | None:
-    """The newest checkpoint that verifies. Each newer one is named in the log with the reason why it was skipped.
+def find_newest_valid(directory: Path, peers: Peers) -> tuple[Path, CheckpointState] | None:
+    """Returns the newest checkpoint that passes verification. Logs each newer one with the reason why it was skipped.
 
-    Collective: the ranks share the reading, and all find the same.
+    Collective: the ranks share the reading and agree on the result.
 
     Raises:
         CheckpointError: The directory cannot be listed.
     """
-    for step in peers.first(lambda: [number for number, _ in published(directory)]):
-        path = path_of(directory, step)
+    for step in peers.on_rank_zero(lambda: [number for number, _ in list_checkpoints(directory)]):
+        path = checkpoint_path(directory, step)
         try:
-            manifest.verify(path, peers)
-            state = peers.first(lambda: contents.check(path, step))  # noqa: B023  # called before the next is looked at
+            manifest.verify_files(path, peers)
+            state = peers.on_rank_zero(lambda: contents.check_contents(path, step))  # noqa: B023 - called at once
         except InvalidCheckpointError as reason:
             log(f"skipped invalid checkpoint {path}: {reason}")
         else:
@@ -53,13 +57,13 @@ def newest_valid(directory: Path, peers: Peers) -> tuple[Path, State] | None:
     return None
 
 
-def newest_in(directory: Path) -> tuple[Path, State]:
-    """The newest checkpoint that verifies, for a program that is no run.
+def require_newest_valid(directory: Path) -> tuple[Path, CheckpointState]:
+    """Returns the newest checkpoint that passes verification, for commands outside of a run.
 
     Raises:
-        CheckpointError: None is valid, or the directory cannot be listed.
+        CheckpointError: No checkpoint is valid, or the directory cannot be listed.
     """
-    found = newest_valid(directory, Peers())
+    found = find_newest_valid(directory, Peers())
     if found is None:
         raise CheckpointError(f"no valid checkpoint in {directory}: write the --checkpoint-dir of a run")
     return found

@@ -1,22 +1,24 @@
-"""Whether a checkpoint is of a run that another one can continue."""
+"""The check that a run can continue from a checkpoint."""
+
+from __future__ import annotations
 
 from pathlib import Path
 
-from trainer.checkpoint.state import State
+from trainer.checkpoint.state import CheckpointState
 from trainer.config import TrainerConfig
 from trainer.config.option import flag
 from trainer.errors import CheckpointError
 
-# Weights of another size do not fit, and the test samples of another seed were trained on. All else may change: how
-# the work is spread, the size of a batch, the learning rate, how long.
+# Weights of another size do not fit, and with another seed test samples become training samples. Everything else may
+# change: strategy, world size, batch size, learning rate, number of epochs.
 _FIXED = ("seed", "model", "hidden_size", "num_layers", "num_heads", "context_length", "data", "classes")
 
 
-def check_same_run(path: Path, state: State, config: TrainerConfig, fingerprint: str) -> None:
-    """Whether a run of `config` continues that of checkpoint `path`.
+def check_compatible(path: Path, state: CheckpointState, config: TrainerConfig, fingerprint: str) -> None:
+    """Checks that a run of `config` can continue from checkpoint `path`.
 
     Raises:
-        CheckpointError: It does not. The message says what to write.
+        CheckpointError: It cannot. The message says what to change.
     """
     wanted = config.as_json()
     for name in _FIXED:

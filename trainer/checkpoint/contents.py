@@ -1,10 +1,12 @@
-"""What is in the folder of one checkpoint.
+"""The files in the folder of one checkpoint.
 
-- `.metadata`, `__<rank>_0.distcp`: the tensors, as torch.distributed.checkpoint lays them out
+- `.metadata`, `__<rank>_0.distcp`: the tensors, in the format of torch.distributed.checkpoint
 - `rng-<rank>.pt`: the random state of a rank
-- `state.json`: progress, configuration, number of ranks, and what else is no tensor
-- `manifest.json`: size and sha256 of each of the above
+- `state.json`: progress, configuration, world size, and all else that is not a tensor
+- `manifest.json`: size and sha256 of each file above
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
@@ -14,59 +16,65 @@ import torch
 from torch import Tensor
 
 from trainer.checkpoint import manifest, metadata, rng, state, tensors
-from trainer.checkpoint.files import Entry, Files
+from trainer.checkpoint.files import DigestingFileSystem, Entry
 from trainer.checkpoint.manifest import InvalidCheckpointError
 from trainer.checkpoint.peers import Peers
-from trainer.checkpoint.state import State
+from trainer.checkpoint.state import CheckpointState
 from trainer.errors import CheckpointError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Contents:
-    """What a rank writes."""
+    """The contents that one rank writes."""
 
-    state: State
+    state: CheckpointState
     random: rng.RngState
     tensors: MutableMapping[str, Tensor]
 
     def write(self, folder: Path, copies: Mapping[str, Tensor], peers: Peers) -> Mapping[str, Entry]:
-        """Writes this rank's files into `folder`, which rank 0 has made. Collective.
+        """Writes this rank's files into `folder`, which rank 0 has created. Collective.
 
-        `copies` are this rank's parts of `tensors`, on the CPU, since the tensors may change meanwhile.
+        Args:
+            folder: The folder of the new checkpoint.
+            copies: This rank's shards of `tensors` on the CPU, since the tensors may change during the write.
+            peers: The ranks that write together.
+
+        Returns:
+            The files written by this rank.
 
         Raises:
-            CheckpointError: A rank could not.
+            CheckpointError: A rank could not write.
         """
-        files = Files()
-        peers.each(lambda: self._write_small(folder, files, peers))
-        tensors.write(folder, files, self.tensors, copies, peers)
+        files = DigestingFileSystem()
+        peers.on_all_ranks(lambda: self._write_small(folder, files, peers))
+        tensors.write_tensors(folder, files, self.tensors, copies, peers)
         return files.entries
 
-    def _write_small(self, folder: Path, files: Files, peers: Peers) -> None:
-        check_seen(folder, peers.rank)
-        files.write(folder / rng.file_name(peers.rank), lambda stream: torch.save(self.random, stream))
+    def _write_small(self, folder: Path, files: DigestingFileSystem, peers: Peers) -> None:
+        check_visible(folder, peers.rank)
+        files.write(folder / rng.rng_file_name(peers.rank), lambda stream: torch.save(self.random, stream))
         if peers.rank == 0:
             files.write(folder / state.NAME, lambda stream: stream.write(self.state.as_json()))
 
 
-def check_seen(folder: Path, rank: int) -> None:
-    """Raises CheckpointError unless `folder`, which rank 0 has made, is there for `rank` too."""
+def check_visible(folder: Path, rank: int) -> None:
+    """Raises CheckpointError unless `rank` sees `folder`, which rank 0 has created."""
     if not folder.is_dir():
         raise CheckpointError(
             f"rank {rank} does not see what rank 0 writes to {folder.parent}: mount the same volume there on every node"
         )
 
 
-def check(path: Path, step: int) -> State:
-    """What the published, verified checkpoint `path` of `step` is about.
+def check_contents(path: Path, step: int) -> CheckpointState:
+    """Returns the state in `path`, a published and verified checkpoint of `step`.
 
     Raises:
-        InvalidCheckpointError: Its files are as they were written, but are not those of a checkpoint of this trainer.
+        InvalidCheckpointError: The files are intact but do not form a checkpoint of this trainer.
     """
-    names = manifest.read(path)
-    found = state.read(path, step)
-    for name in (state.NAME, metadata.NAME, *map(rng.file_name, range(found.world_size))):
+    names = manifest.read_manifest(path)
+    found = state.read_state(path, step)
+    for name in (state.NAME, metadata.NAME, *map(rng.rng_file_name, range(found.world_size))):
         if name not in names:
             raise InvalidCheckpointError(f"{manifest.NAME} does not list {name}")
-    metadata.read(path, names)
+    metadata.read_metadata(path, names)
     return found

@@ -1,4 +1,6 @@
-"""Files that are digested while they are written, and are on the disk before anyone relies on them."""
+"""Files that are hashed while they are written and are durable before anything relies on them."""
+
+from __future__ import annotations
 
 import hashlib
 import os
@@ -16,49 +18,49 @@ _BUFFER_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a file must be like to be the one that was written."""
+    """The size and digest of a file as written."""
 
     bytes: int
     sha256: str
 
 
-class Files(FileSystem):
-    """Where PyTorch writes a checkpoint, and we our part of it. `entries` has what was written, by name."""
+class DigestingFileSystem(FileSystem):
+    """A file system that hashes the files of a checkpoint as they are written. `entries` has them by name."""
 
     def __init__(self) -> None:
         self.entries: dict[str, Entry] = {}
 
     @contextmanager
     def create_stream(self, path: str | os.PathLike[str], mode: str) -> Generator[IOBase, None, None]:
-        """A new file to write; `mode` is what PyTorch asks for, which would write over one that exists."""
+        """Opens a new file for writing. PyTorch asks for `mode` "wb", which alone would replace an existing file."""
         if mode != "wb":
-            raise ValueError(f"files are written here, not opened with mode {mode}")
+            raise ValueError(f"only mode 'wb' is supported, not {mode!r}")
         with _DigestedFile(Path(path)) as stream:
             try:
                 yield stream
             except RuntimeError as error:
-                # torch.save replaces an OSError of its stream by a RuntimeError about stream positions.
+                # torch.save replaces an OSError of its stream with a RuntimeError about stream positions.
                 raise (stream.error or error) from error
             self.entries[Path(path).name] = stream.entry()
 
     def write(self, path: Path, write: Callable[[IO[bytes]], object]) -> None:
-        """A new file that has what `write` writes, on the disk when this returns."""
+        """Creates a file with the content that `write` writes. The file is durable when this returns."""
         with self.create_stream(path, "wb") as stream:
             write(cast(IO[bytes], stream))
             stream.flush()
             os.fsync(stream.fileno())
 
     def rename(self, path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> None:
-        """Its entry moves with a file."""
+        """Renames a file and its entry."""
         super().rename(path, new_path)
         self.entries[Path(new_path).name] = self.entries.pop(Path(path).name)
 
     def mkdir(self, path: str | os.PathLike[str]) -> None:
-        """Nothing: rank 0 has made the folder. A rank that does not see it would make one that nobody else sees."""
+        """Does nothing: rank 0 has created the folder. A rank that cannot see it must not create another one."""
 
 
 def sync_directory(path: Path) -> None:
-    """Makes the names in `path` durable."""
+    """Makes the names in directory `path` durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,6 @@
-"""One writer per checkpoint directory."""
+"""A lock that allows one writer per checkpoint directory."""
+
+from __future__ import annotations
 
 import errno
 import fcntl
@@ -13,16 +15,17 @@ _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 class Lock:
-    """The lock of a directory, which the kernel gives back when this process ends, however it ends."""
+    """A directory lock that the kernel releases when this process ends, however it ends."""
 
     def __init__(self) -> None:
         self._descriptor: int | None = None
 
-    def take(self, directory: Path) -> bool:
-        """Creates `directory` and takes its lock.
+    def acquire(self, directory: Path) -> bool:
+        """Creates `directory` and locks it.
 
-        Returns false, and says so in the log, where the file system has no locks: then nothing tells a dead writer's
-        leftovers from a living one's.
+        Returns:
+            False, with a log line, if the file system does not support locks. Leftovers of a crashed run then cannot be
+            told from the files of a live one.
 
         Raises:
             CheckpointError: Another run holds the lock, or the directory cannot be written.
@@ -44,12 +47,12 @@ class Lock:
         except OSError as error:
             if error.errno not in _UNSUPPORTED:
                 raise CheckpointError(f"cannot lock checkpoint directory {directory}: {error.strerror}") from error
-            log(f"checkpoint directory {directory} has no locks: leftovers of dead writers are not removed")
+            log(f"checkpoint directory {directory} does not support locks: leftovers of crashed runs are not removed")
             return False
         return True
 
     def release(self) -> None:
-        """Gives it back, if it was taken."""
+        """Releases the lock, if it is held."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

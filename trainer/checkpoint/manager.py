@@ -1,43 +1,42 @@
-"""The checkpoints of one run: resume, save while training goes on, keep the newest."""
+"""The checkpoints of one run: resuming, saving in the background, retention."""
+
+from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from trainer.checkpoint import catalogue, directory, rng, tensors
+from trainer.checkpoint import catalog, directory, rng, tensors
 from trainer.checkpoint.background import BackgroundSave
+from trainer.checkpoint.compatibility import check_compatible
 from trainer.checkpoint.contents import Contents
-from trainer.checkpoint.figures import Figures
 from trainer.checkpoint.lock import Lock
+from trainer.checkpoint.metrics import CheckpointMetrics
 from trainer.checkpoint.peers import Peers
 from trainer.checkpoint.publish import publish
 from trainer.checkpoint.retention import move_aside_newer_than, prune
-from trainer.checkpoint.same_run import check_same_run
 from trainer.checkpoint.staging import Stager
-from trainer.checkpoint.state import State
+from trainer.checkpoint.state import CheckpointState
 from trainer.config import TrainerConfig
 from trainer.errors import CheckpointError
-from trainer.progress import Progress
+from trainer.parallel import Strategy
 from trainer.runtime.distributed import World
 from trainer.runtime.log import log
-
-if TYPE_CHECKING:
-    from trainer.parallel import Strategy
+from trainer.train_state import TrainState
 
 
 class CheckpointManager:
-    """All ranks call the same methods in the same order. `figures` has what there is to know of this rank's saves.
+    """Saves and loads the checkpoints of a run. All methods are collectives. `metrics` are of this rank's saves.
 
-    Saves and loads talk through a group of their own, so that they never mix with what carries gradients.
+    Checkpoints have their own process group, so that their collectives never mix with those of training.
     """
 
-    def __init__(self, config: TrainerConfig, world: World, strategy: "Strategy", fingerprint: str) -> None:
-        self.figures = Figures()
+    def __init__(self, config: TrainerConfig, world: World, strategy: Strategy, fingerprint: str) -> None:
+        self.metrics = CheckpointMetrics()
         self._config = config
         self._world = world
         self._strategy = strategy
@@ -45,150 +44,155 @@ class CheckpointManager:
         self._peers = Peers(world.cpu_group())
         self._lock = Lock()
         self._stager = Stager(world.device)
-        self._under_way: BackgroundSave | None = None
+        self._running_save: BackgroundSave | None = None
         self._failure: CheckpointError | None = None
 
-    def resume(self) -> Progress | None:
-        """Takes the directory for this run and goes back to where its newest valid checkpoint was saved.
+    def resume(self) -> TrainState | None:
+        """Opens the directory for this run and restores the newest valid checkpoint.
 
-        Weights, optimizer and random state are that checkpoint's, or without one a new run's.
+        Without a checkpoint, weights and optimizer stay as they are and the random state is seeded.
+
+        Returns:
+            The training state of the checkpoint; None without one.
 
         Raises:
-            CheckpointError: The directory is not writable, is another run's, is not the same on all ranks, or the
-                checkpoint is of a run that this configuration cannot continue.
+            CheckpointError: The directory is not writable, is used by another run or differs between ranks, or the
+                checkpoint is incompatible with this configuration.
         """
         folder = self._config.checkpoint_dir
-        directory.take(folder, self._lock, self._peers)
-        found = catalogue.newest_valid(folder, self._peers)
+        directory.open_directory(folder, self._lock, self._peers)
+        found = catalog.find_newest_valid(folder, self._peers)
         if found:
-            check_same_run(*found, self._config, self._fingerprint)
-        newest = found[1].progress.step if found else -1
-        self._peers.first(lambda: move_aside_newer_than(folder, newest))
+            check_compatible(*found, self._config, self._fingerprint)
+        newest = found[1].train_state.step if found else -1
+        self._peers.on_rank_zero(lambda: move_aside_newer_than(folder, newest))
         if found is None:
             self._seed(step=0)
             log(f"starting fresh: no checkpoint in {folder}")
             return None
         path, state = found
-        log(f"resumed: epoch={state.progress.epoch} step={state.progress.step} path={path}")
+        log(f"resumed: epoch={state.train_state.epoch} step={state.train_state.step} path={path}")
         self._restore(path, state)
-        self.figures.newest_step, self.figures.newest_time = state.progress.step, time.time()
-        return state.progress
+        self.metrics.newest_step, self.metrics.newest_time = state.train_state.step, time.time()
+        return state.train_state
 
-    def save(self, progress: Progress) -> None:
-        """Saves what is trained until now, in the background if `async_checkpoints`; `progress` says how far that is.
+    def save(self, train_state: TrainState) -> None:
+        """Saves the current state, in the background if `async_checkpoints` is set. Waits for the previous save first.
 
-        Waits for the save before this one. A save that fails is named in the log and counted, and does not end the run:
-        the next one tries again. A step that is already saved is not saved again.
+        A failed save is logged and counted but does not end the run: the next save tries again. A step that is already
+        saved is not saved again.
         """
-        with self._stall():
-            self._settle()
-            if progress.step == self.figures.newest_step:
+        with self._count_stall():
+            self._wait_for_save()
+            if train_state.step == self.metrics.newest_step:
                 return
-            self._begin(progress)
+            self._start_save(train_state)
             if not self._config.async_checkpoints:
-                self._settle()
+                self._wait_for_save()
 
-    def before_update(self) -> None:
-        """To be called before the weights change: waits until a save under way has copied them."""
-        if self._under_way is not None:
-            with self._stall():
+    def wait_for_staging(self) -> None:
+        """Waits until the running save has copied the weights. Call it before they change."""
+        if self._running_save is not None:
+            with self._count_stall():
                 self._stager.wait()
-                self._under_way.check()
+                self._running_save.check()
 
     def wait(self, *, required: bool = False) -> None:
-        """Waits for the save under way, until it is durable or has failed.
+        """Waits until the running save is durable or has failed.
 
         Raises:
-            CheckpointError: With `required`, the last save failed.
+            CheckpointError: The last save failed, and `required` is set.
         """
-        with self._stall():
-            self._settle()
+        with self._count_stall():
+            self._wait_for_save()
         if required and self._failure is not None:
             raise self._failure
 
     def close(self) -> None:
-        """Gives the directory back, for a process that goes on without this run."""
-        self._settle()
+        """Releases the directory, for a process that continues without this run."""
+        self._wait_for_save()
         self._lock.release()
 
-    def _begin(self, progress: Progress) -> None:
+    def _start_save(self, train_state: TrainState) -> None:
         state = self._state_to_save()
         contents = Contents(
-            state=State(
-                progress=progress,
+            state=CheckpointState(
+                train_state=train_state,
                 config=self._config.as_json(),
                 fingerprint=self._fingerprint,
                 world_size=self._world.size,
-                parts=self._strategy.share.size,
+                parts=self._strategy.data_shard.size,
                 extras=self._strategy.extras(),
                 torch=torch.__version__,
             ),
-            random=rng.capture(self._world.device),
+            random=rng.capture_rng_state(self._world.device),
             tensors=state,
         )
         self._failure = None
         self._stager.begin()
-        self._under_way = BackgroundSave(lambda: self._save(contents))
+        self._running_save = BackgroundSave(lambda: self._save(contents))
 
     def _state_to_save(self) -> dict[str, Tensor]:
-        state = self._strategy.state()
-        # The next forward changes these, such as the averages of a normalisation, and nothing waits for it.
+        state = self._strategy.state_dict()
+        # The next forward changes buffers, such as batch norm averages, without waiting for the copies.
         volatile = {tensors.MODEL + name for name, _ in self._strategy.model.named_buffers()}
         return {name: tensor.clone() if name in volatile else tensor for name, tensor in state.items()}
 
-    def _settle(self) -> None:
-        save, self._under_way = self._under_way, None
+    def _wait_for_save(self) -> None:
+        save, self._running_save = self._running_save, None
         if save is not None:
             save.wait()
 
     def _save(self, contents: Contents) -> None:
         began = time.monotonic()
-        progress = contents.state.progress
-        path = catalogue.path_of(self._config.checkpoint_dir, progress.step)
+        train_state = contents.state.train_state
+        path = catalog.checkpoint_path(self._config.checkpoint_dir, train_state.step)
         try:
-            self._peers.each(lambda: self._stager.copy(contents.tensors))
+            self._peers.on_all_ranks(lambda: self._stager.copy(contents.tensors))
             publish(path, lambda folder: contents.write(folder, self._stager.copies, self._peers), self._peers)
         except CheckpointError as reason:
             self._failure = CheckpointError(f"cannot write checkpoint {path}: {reason}")
-            self.figures.failed += 1
-            log(f"checkpoint not saved: step={progress.step} {reason}")
+            self.metrics.failed += 1
+            log(f"checkpoint not saved: step={train_state.step} {reason}")
         else:
-            self.figures.newest_step, self.figures.newest_time = progress.step, time.time()
-            self.figures.saved += 1
-            log(f"checkpoint saved: epoch={progress.epoch} step={progress.step} path={path}")
+            self.metrics.newest_step, self.metrics.newest_time = train_state.step, time.time()
+            self.metrics.saved += 1
+            log(f"checkpoint saved: epoch={train_state.epoch} step={train_state.step} path={path}")
             if self._peers.rank == 0:
                 prune(path.parent, newest=self._config.keep_checkpoints, every=self._config.keep_every)
         finally:
-            self.figures.save_seconds += time.monotonic() - began
+            self.metrics.save_seconds += time.monotonic() - began
 
-    def _restore(self, path: Path, state: State) -> None:
-        current = self._strategy.state()
-        tensors.read(path, current, self._peers)
-        self._strategy.load(current)
+    def _restore(self, path: Path, state: CheckpointState) -> None:
+        current = self._strategy.state_dict()
+        tensors.read_tensors(path, current, self._peers)
+        self._strategy.load_state_dict(current)
         self._strategy.load_extras(state.extras)
-        # Also before it is restored: a checkpoint of a CPU has no state for a GPU.
-        self._seed(step=state.progress.step)
-        parts = self._strategy.share.size
+        # Always seed first: a checkpoint that was saved on a CPU has no random state for a GPU.
+        self._seed(step=state.train_state.step)
+        parts = self._strategy.data_shard.size
         if state.world_size != self._world.size:
-            log(f"random state drawn anew: checkpoint has {state.world_size} ranks, this run {self._world.size}")
+            log(f"random state reseeded: checkpoint has {state.world_size} ranks, this run {self._world.size}")
         elif state.parts != parts:
-            log(f"random state drawn anew: checkpoint has batches in {state.parts} parts, this run in {parts}")
+            log(f"random state reseeded: checkpoint has batches in {state.parts} parts, this run in {parts}")
         else:
             self._restore_random(path)
 
     def _restore_random(self, path: Path) -> None:
         try:
-            self._peers.each(lambda: rng.restore(path / rng.file_name(self._peers.rank), self._world.device))
+            self._peers.on_all_ranks(
+                lambda: rng.restore_rng_state(path / rng.rng_file_name(self._peers.rank), self._world.device)
+            )
         except CheckpointError as reason:
             raise CheckpointError(f"cannot read checkpoint {path}: {reason}") from reason
 
     def _seed(self, *, step: int) -> None:
-        rng.seed_rank(self._config.seed, step, self._strategy.share.rank)
+        rng.seed_rank(self._config.seed, step, self._strategy.data_shard.rank)
 
     @contextmanager
-    def _stall(self) -> Iterator[None]:
+    def _count_stall(self) -> Iterator[None]:
         began = time.monotonic()
         try:
             yield
         finally:
-            self.figures.stall_seconds += time.monotonic() - began
+            self.metrics.stall_seconds += time.monotonic() - began

@@ -1,4 +1,6 @@
-"""The manifest of a checkpoint: what its files must be like."""
+"""The manifest of a checkpoint: size and digest of its files."""
+
+from __future__ import annotations
 
 import hashlib
 import json
@@ -7,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from trainer.checkpoint.files import Entry, Files
+from trainer.checkpoint.files import DigestingFileSystem, Entry
 from trainer.checkpoint.peers import Peers
 from trainer.errors import CheckpointError
 
@@ -16,21 +18,22 @@ FORMAT = 2
 
 
 class InvalidCheckpointError(CheckpointError):
-    """A published checkpoint is cut off, corrupted, forged or of another format. The message is the reason alone."""
+    """A published checkpoint is truncated, corrupted, forged or of another format. The message is the reason alone."""
 
 
-def write(folder: Path, entries: Mapping[str, Entry]) -> None:
-    """Writes the manifest of the files `entries`. An OSError is the file system's."""
+def write_manifest(folder: Path, entries: Mapping[str, Entry]) -> None:
+    """Writes the manifest of the files `entries`. Errors of the file system are raised as OSError."""
     files = {name: asdict(entry) for name, entry in sorted(entries.items())}
     text = json.dumps({"format": FORMAT, "files": files}, indent=2)
-    Files().write(folder / NAME, lambda stream: stream.write(text.encode()))
+    DigestingFileSystem().write(folder / NAME, lambda stream: stream.write(text.encode()))
 
 
-def read(folder: Path) -> dict[str, Entry]:
-    """The files that belong to the checkpoint in `folder`, by name.
+def read_manifest(folder: Path) -> dict[str, Entry]:
+    """Returns the files that belong to the checkpoint in `folder`, by name.
 
     Raises:
-        InvalidCheckpointError: The manifest is missing, cut off, of another format or names what is in no checkpoint.
+        InvalidCheckpointError: The manifest is missing, truncated, of another format or names a file outside the
+            folder.
     """
     try:
         manifest = json.loads((folder / NAME).read_bytes())
@@ -41,29 +44,29 @@ def read(folder: Path) -> dict[str, Entry]:
     if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
         raise InvalidCheckpointError(f"{NAME} lists no files")
     if manifest.get("format") != FORMAT:
-        raise InvalidCheckpointError(f"format {manifest.get('format')}, while this trainer reads format {FORMAT}")
+        raise InvalidCheckpointError(f"format {manifest.get('format')}, but this trainer reads format {FORMAT}")
     return {name: _entry(name, listed) for name, listed in manifest["files"].items()}
 
 
-def verify(folder: Path, peers: Peers) -> None:
-    """Reads every byte of the checkpoint in `folder`, each rank its part of the files. Collective.
+def verify_files(folder: Path, peers: Peers) -> None:
+    """Verifies every byte of the checkpoint in `folder`; the ranks share the files. Collective.
 
     Raises:
-        InvalidCheckpointError: A file is missing, cut off or changed, or the manifest is.
+        InvalidCheckpointError: A file or the manifest is missing, truncated or changed.
     """
-    entries = peers.first(lambda: read(folder))
-    # Largest first, dealt out in turn: the shares are about equal.
+    entries = peers.on_rank_zero(lambda: read_manifest(folder))
+    # Dealt out in turn, largest first, so that all ranks read about equally much.
     names = sorted(entries, key=lambda name: (-entries[name].bytes, name))[peers.rank :: peers.size]
-    peers.each(lambda: _check_all(folder, {name: entries[name] for name in names}))
+    peers.on_all_ranks(lambda: _check_all(folder, {name: entries[name] for name in names}))
 
 
 def _entry(name: str, listed: Any) -> Entry:
     if name != Path(name).name:
-        raise InvalidCheckpointError(f"{NAME} names {name}, which is no file of the checkpoint")
+        raise InvalidCheckpointError(f"{NAME} names {name}, which is not a file of the checkpoint")
     try:
         entry = Entry(**listed)
     except TypeError as error:
-        raise InvalidCheckpointError(f"{NAME} does not say the size and digest of {name}") from error
+        raise InvalidCheckpointError(f"{NAME} lacks the size and digest of {name}") from error
     return entry
 
 

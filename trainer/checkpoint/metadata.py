@@ -1,4 +1,6 @@
-"""PyTorch's description of a checkpoint's tensors, `.metadata`: a pickle, read without running what it asks for."""
+"""PyTorch's description of the tensors in a checkpoint, `.metadata`: a pickle that is read without running its code."""
+
+from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Collection
@@ -12,8 +14,8 @@ from torch.distributed.checkpoint.metadata import Metadata, MetadataIndex, Tenso
 from trainer.checkpoint.manifest import InvalidCheckpointError
 
 NAME = ".metadata"
-# What PyTorch 2.14 and 2.15 write; none of these does more than to hold what it is given, or to look a name up.
-# Anything else that a pickle names could run code of whoever wrote it.
+# The types that PyTorch 2.14 and 2.15 write. They only hold data or look up a name. Any other name in a pickle could
+# run code of its author.
 _KNOWN = {
     ("torch", "Size"): torch.Size,
     ("torch.serialization", "_get_layout"): {"torch.strided": torch.strided}.__getitem__,
@@ -33,23 +35,23 @@ _KNOWN = {
 }
 
 
-def read(folder: Path, names: Collection[str]) -> Metadata:
-    """Which tensors the checkpoint in `folder` has, and where in its files, which are called `names`.
+def read_metadata(folder: Path, names: Collection[str]) -> Metadata:
+    """Returns the tensors of the checkpoint in `folder` and their locations in its files `names`.
 
     Raises:
-        InvalidCheckpointError: It cannot be read, asks for more than data, or describes something else than tensors in
-            these files.
+        InvalidCheckpointError: The file cannot be read, contains more than data, or describes something other than
+            tensors in these files.
     """
     try:
         with (folder / NAME).open("rb") as stream:
             found = _Unpickler(stream).load()
     except InvalidCheckpointError:
         raise
-    # A pickle that is not what PyTorch wrote may fail in any way.
+    # A pickle that PyTorch did not write can fail in any way.
     except Exception as error:
         raise InvalidCheckpointError(f"cannot read {NAME}: {error}") from error
     if not _describes_tensors(found, names):
-        raise InvalidCheckpointError(f"{NAME} describes something else than tensors in the files of the checkpoint")
+        raise InvalidCheckpointError(f"{NAME} describes something other than tensors in the files of the checkpoint")
     checked: Metadata = found
     return checked
 
@@ -58,17 +60,17 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str, /) -> Callable[..., Any]:
         if module == "torch" and isinstance(getattr(torch, name, None), torch.dtype):
             dtype: Any = getattr(torch, name)
-            return dtype  # type: ignore[no-any-return]  # pickle looks for whatever has a name, not only for classes
+            return dtype  # type: ignore[no-any-return]  # pickle looks up any name, not only classes
         try:
             return _KNOWN[module, name]  # type: ignore[no-any-return]
         except KeyError:
-            raise InvalidCheckpointError(f"{NAME} asks for {module}.{name}, which is no part of a checkpoint") from None
+            raise InvalidCheckpointError(f"{NAME} names {module}.{name}, which no checkpoint contains") from None
 
 
 def _describes_tensors(found: object, names: Collection[str]) -> bool:
     if not isinstance(found, Metadata) or not isinstance(found.state_dict_metadata, dict):
         return False
-    # Whatever is no tensor would be unpickled by PyTorch when it is loaded.
+    # PyTorch would unpickle everything else on load.
     tensors = all(
         isinstance(name, str) and type(described) is TensorStorageMetadata
         for name, described in found.state_dict_metadata.items()
@@ -87,6 +89,6 @@ def _is_stored_in(place: object, names: Collection[str]) -> bool:
     return (
         type(place) is filesystem._StorageInfo
         and place.relative_path in names
-        # Extensions are code, which a checkpoint of ours does not need.
+        # Extensions are code; a checkpoint of this trainer has none.
         and not getattr(place, "transform_descriptors", None)
     )

@@ -1,5 +1,7 @@
 """The ranks that write or read a checkpoint together."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import TypeVar, cast
 
@@ -11,10 +13,10 @@ T = TypeVar("T")
 
 
 class Peers:
-    """All ranks of `group`, or this process alone where there is none. Every method is a collective.
+    """All ranks of `group`, or only this process without one. All methods are collectives.
 
-    A rank that fails tells the others, so that all of them go on or none does, and nobody waits for one that gave up.
-    A rank that dies fails the group: what the collective then raises is no CheckpointError.
+    A rank that fails tells the others. So either all ranks continue or none, and no rank waits for one that gave up.
+    The death of a rank fails the group with an error that is not a CheckpointError.
     """
 
     def __init__(self, group: dist.ProcessGroup | None = None) -> None:
@@ -22,11 +24,11 @@ class Peers:
         self.rank = dist.get_rank(group) if group else 0
         self.size = dist.get_world_size(group) if group else 1
 
-    def each(self, act: Callable[[], T]) -> list[T]:
-        """What `act` returns on each rank, by rank; it travels pickled, so small CPU objects only.
+    def on_all_ranks(self, act: Callable[[], T]) -> list[T]:
+        """Calls `act` on every rank and returns the results by rank. They are pickled: use small CPU objects only.
 
         Raises:
-            CheckpointError: `act` failed on a rank. All ranks raise the same, that of the first that failed.
+            CheckpointError: `act` failed on a rank. All ranks raise the error of the first rank that failed.
         """
         outcomes = self._gather(self._outcome(act))
         for _, error in outcomes:
@@ -34,12 +36,12 @@ class Peers:
                 raise error
         return [cast(T, value) for value, _ in outcomes]
 
-    def first(self, act: Callable[[], T]) -> T:
-        """What `act` returns on rank 0, which alone calls it; all ranks raise what it raises there, as `each` does."""
-        return cast(T, self.each(lambda: act() if self.rank == 0 else None)[0])
+    def on_rank_zero(self, act: Callable[[], T]) -> T:
+        """Calls `act` on rank 0 only and returns its result on every rank. Raises as `on_all_ranks` does."""
+        return cast(T, self.on_all_ranks(lambda: act() if self.rank == 0 else None)[0])
 
-    def explained(self, rank: int, error: BaseException) -> TrainerError:
-        """`error` of `rank` as one that a user can read."""
+    def explain(self, rank: int, error: BaseException) -> TrainerError:
+        """Returns `error` of `rank` as an error that a user can act on."""
         if isinstance(error, TrainerError):
             return error
         reason = error.strerror if isinstance(error, OSError) else None
@@ -49,9 +51,9 @@ class Peers:
     def _outcome(self, act: Callable[[], T]) -> tuple[T | None, TrainerError | None]:
         try:
             return act(), None
-        # Whatever it is, the others must not wait for this rank.
+        # After any error, the others must not wait for this rank.
         except Exception as error:
-            return None, self.explained(self.rank, error)
+            return None, self.explain(self.rank, error)
 
     def _gather(self, value: T) -> list[T]:
         if self.group is None:

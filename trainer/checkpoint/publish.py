@@ -1,9 +1,10 @@
-"""Atomic publication of a folder of files that all ranks write.
+"""Atomic publication of a folder that all ranks write.
 
-A folder that carries the published name was written completely: its files and its manifest reached the disk before the
-rename that gave it the name. Whatever the moment of a crash, a reader finds either all of it or nothing. The manifest's
-digests catch what happens to it afterwards.
+A folder under its published name is complete: its files and its manifest were durable before the rename. A reader finds
+either the whole folder or nothing, whenever a crash happens. The digests in the manifest detect later damage.
 """
+
+from __future__ import annotations
 
 import shutil
 import uuid
@@ -19,50 +20,51 @@ TEMPORARY_PREFIX = ".tmp-"
 
 
 def publish(path: Path, write: Callable[[Path], Mapping[str, Entry]], peers: Peers) -> None:
-    """Creates folder `path` with the files that `write` writes into the folder that it is given. Collective.
+    """Creates folder `path` with the files that `write` writes to the temporary folder passed to it. Collective.
 
-    `write` is called on every rank and returns what that rank has written.
+    `write` is called on every rank and returns the files of that rank.
 
     Raises:
-        CheckpointError: `path` exists, or the file system of a rank refused (full, read-only, ...). The message is the
-            reason alone. Nothing of the attempt is left, and nothing that was there before is touched.
+        CheckpointError: `path` exists, or a rank could not write (disk full, read-only, ...). The message is the reason
+            alone. The attempt leaves nothing behind and changes no existing file.
     """
-    temporary = path.with_name(peers.first(lambda: temporary_for(path).name))
+    temporary = path.with_name(peers.on_rank_zero(lambda: temporary_path(path).name))
     try:
-        peers.first(lambda: _create(path, temporary))
+        peers.on_rank_zero(lambda: _create(path, temporary))
         written = write(temporary)
-        entries = peers.each(lambda: _synced(temporary, written))
-        peers.first(lambda: _seal(path, temporary, {name: entry for of in entries for name, entry in of.items()}))
+        entries = peers.on_all_ranks(lambda: _synced(temporary, written))
+        peers.on_rank_zero(
+            lambda: _seal(path, temporary, {name: entry for of in entries for name, entry in of.items()})
+        )
     except CheckpointError:
-        # All ranks are here, so that none is still writing.
+        # All ranks raise CheckpointError together, so none is still writing.
         if peers.rank == 0:
             shutil.rmtree(temporary, ignore_errors=True)
         raise
 
 
-def temporary_for(path: Path) -> Path:
-    """A name beside `path` that nobody has used.
+def temporary_path(path: Path) -> Path:
+    """Returns an unused name beside `path`.
 
-    Not that of a host or process: both are the same again when a container restarts, and a name that its predecessor
-    left behind could not be created.
+    Host name and process ID would not be unique: both repeat when a container restarts, and the name may still exist.
     """
     return path.with_name(f"{TEMPORARY_PREFIX}{path.name}-{uuid.uuid4().hex}")
 
 
 def _create(path: Path, temporary: Path) -> None:
-    if path.exists():  # rename would replace an empty directory without a word
+    if path.exists():  # rename would silently replace an empty directory
         raise CheckpointError("it exists and is never overwritten")
     temporary.mkdir()
 
 
 def _synced(temporary: Path, written: Mapping[str, Entry]) -> Mapping[str, Entry]:
-    # By each rank: on some file systems a node makes only those names durable that it has created.
+    # On every rank: on some file systems a node makes only the names durable that it created itself.
     sync_directory(temporary)
     return written
 
 
 def _seal(path: Path, temporary: Path, entries: Mapping[str, Entry]) -> None:
-    manifest.write(temporary, entries)
+    manifest.write_manifest(temporary, entries)
     sync_directory(temporary)
     temporary.rename(path)
     sync_directory(path.parent)

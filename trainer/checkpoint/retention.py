@@ -1,10 +1,12 @@
-"""What is removed from a checkpoint directory, by the one rank that may."""
+"""Removal of old checkpoints and leftovers. Only the rank that holds the lock does this."""
+
+from __future__ import annotations
 
 import shutil
 from pathlib import Path
 
-from trainer.checkpoint.catalogue import published
-from trainer.checkpoint.publish import TEMPORARY_PREFIX, temporary_for
+from trainer.checkpoint.catalog import list_checkpoints
+from trainer.checkpoint.publish import TEMPORARY_PREFIX, temporary_path
 from trainer.errors import CheckpointError
 from trainer.runtime.log import log
 
@@ -12,12 +14,12 @@ _ASIDE_PREFIX = ".invalid-"
 
 
 def prune(directory: Path, *, newest: int, every: int) -> None:
-    """Removes all checkpoints but the `newest` and those whose step is a multiple of `every`, unless that is 0.
+    """Removes all checkpoints except the `newest` ones and those whose step is a multiple of `every` (0: none).
 
-    What cannot be removed costs space, and is named in the log; ending the run for it would cost the run.
+    A checkpoint that cannot be removed is logged: it costs space, but is no reason to end the run.
     """
     try:
-        old = published(directory)[newest:]
+        old = list_checkpoints(directory)[newest:]
     except CheckpointError as error:
         log(str(error))
         return
@@ -27,20 +29,20 @@ def prune(directory: Path, *, newest: int, every: int) -> None:
 
 
 def remove_leftovers(directory: Path) -> None:
-    """Removes what a writer that has died left: for whoever holds the lock, every temporary name is such a one's."""
+    """Removes temporary folders. The lock holder is the only live writer, so every temporary folder is stale."""
     for path in directory.glob(f"{TEMPORARY_PREFIX}*"):
         _remove(path)
 
 
 def move_aside_newer_than(directory: Path, step: int) -> None:
-    """Gives checkpoints after `step` another name. They are invalid, and the run is about to publish under their names.
+    """Renames the checkpoints after `step`, which are invalid, because the run will publish under their names.
 
-    They are kept for whoever looks for the cause.
+    They are kept for later investigation.
 
     Raises:
         CheckpointError: One cannot be renamed.
     """
-    for newer, path in published(directory):
+    for newer, path in list_checkpoints(directory):
         if newer <= step:
             return
         try:
@@ -50,8 +52,8 @@ def move_aside_newer_than(directory: Path, step: int) -> None:
 
 
 def _remove_whole(path: Path) -> None:
-    # Renamed first: whatever happens meanwhile, a checkpoint is there whole or not at all.
-    temporary = temporary_for(path)
+    # Renamed first, so that a crash never leaves half a checkpoint under its published name.
+    temporary = temporary_path(path)
     try:
         path.rename(temporary)
     except OSError as error:

@@ -1,4 +1,6 @@
-"""Copies of a rank's tensors, so that the tensors may change while the copies are written."""
+"""Staging: copies of a rank's tensors, so that training can change the tensors during a write."""
+
+from __future__ import annotations
 
 import threading
 from collections.abc import MutableMapping
@@ -9,9 +11,9 @@ from torch.distributed.tensor import DTensor
 
 
 class Stager:
-    """Copies into CPU memory that is kept from one save to the next: memory that is new costs a page fault per page.
+    """Copies tensors to CPU memory that is reused between saves, because new memory costs page faults.
 
-    The training thread begins and waits; another one copies, while the next forward and backward run.
+    The training thread calls `begin` and `wait`; another thread calls `copy` during the next forward and backward.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -21,29 +23,29 @@ class Stager:
         self._ordered = threading.Event()
 
     def begin(self) -> None:
-        """The next copies are of what the training thread has asked for until now."""
+        """Orders the next copies after all GPU work that the training thread has enqueued so far."""
         self._ordered.clear()
         if self._stream:
             self._stream.wait_stream(torch.cuda.current_stream())
 
     def copy(self, state: MutableMapping[str, Tensor]) -> None:
-        """Copies this rank's part of each tensor of `state` into `copies`; they are there when this returns.
+        """Copies this rank's shard of each tensor of `state` into `copies`. The copies are complete when this returns.
 
-        A tensor that is not spread over ranks gives way to its copy in `state`: the strategy may have made it for this
-        state alone, and its memory would be missing on the GPU until the disk is done.
+        In `state`, a tensor that is not sharded is replaced by its copy: the strategy may have created it for this save
+        only, and it would occupy GPU memory until the write ends.
         """
         try:
             with torch.cuda.stream(self._stream):
                 self.copies = {name: self._copied(name, _local(tensor)) for name, tensor in state.items()}
         finally:
-            # Even after an error: the training thread may be waiting.
+            # Even after an error, because the training thread may be waiting.
             self._ordered.set()
         if self._stream:
             self._stream.synchronize()
         state.update({name: self.copies[name] for name, tensor in state.items() if not isinstance(tensor, DTensor)})
 
     def wait(self) -> None:
-        """Returns when the tensors may be changed. With a GPU the change itself waits, not this thread."""
+        """Waits until the tensors may change. With a GPU, the change itself waits and not this thread."""
         self._ordered.wait()
         if self._stream:
             torch.cuda.current_stream().wait_stream(self._stream)

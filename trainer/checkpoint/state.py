@@ -1,4 +1,6 @@
-"""What a checkpoint knows beside tensors: state.json."""
+"""The part of a checkpoint that is not tensors: state.json."""
+
+from __future__ import annotations
 
 import json
 from collections.abc import Mapping
@@ -7,20 +9,27 @@ from pathlib import Path
 from typing import Any
 
 from trainer.checkpoint.manifest import InvalidCheckpointError
-from trainer.progress import Progress
+from trainer.train_state import TrainState
 
 NAME = "state.json"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class State:
-    """How far the run was, and what it was.
+class CheckpointState:
+    """The run at the time of the save.
 
-    `config` maps names of configuration fields to JSON values. `parts` is into how many parts each batch was divided:
-    the number of ranks, or of groups of ranks that computed one sample together. `extras` are the strategy's.
+    Attributes:
+        train_state: The progress of the run.
+        config: The configuration as JSON values by field name.
+        fingerprint: Identifies the data.
+        world_size: The number of ranks.
+        parts: Parts that each batch is split into: the number of ranks, or of groups of ranks that compute a sample
+            together.
+        extras: State of the strategy that is not tensors.
+        torch: The version of PyTorch.
     """
 
-    progress: Progress
+    train_state: TrainState
     config: Mapping[str, Any]
     fingerprint: str
     world_size: int
@@ -29,21 +38,22 @@ class State:
     torch: str
 
     def as_json(self) -> bytes:
-        """The contents of state.json."""
-        return json.dumps(asdict(self), indent=2).encode()
+        """Returns the content of state.json."""
+        fields = asdict(self)
+        return json.dumps({"progress": fields.pop("train_state"), **fields}, indent=2).encode()
 
 
-def read(folder: Path, step: int) -> State:
-    """The state that the checkpoint of `step` in `folder` has.
+def read_state(folder: Path, step: int) -> CheckpointState:
+    """Reads the state of the checkpoint of `step` in `folder`.
 
     Raises:
-        InvalidCheckpointError: It is not that of a checkpoint of this trainer, or of another step.
+        InvalidCheckpointError: The file was not written by this trainer, or is of another step.
     """
     try:
         fields = json.loads((folder / NAME).read_bytes())
-        state = State(**{**fields, "progress": Progress(**fields["progress"])})
+        state = CheckpointState(train_state=TrainState(**fields.pop("progress")), **fields)
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise InvalidCheckpointError(f"{NAME} is not that of a checkpoint of this trainer: {error}") from error
-    if state.progress.step != step:
-        raise InvalidCheckpointError(f"holds step {state.progress.step}")
+        raise InvalidCheckpointError(f"{NAME} was not written by this trainer: {error}") from error
+    if state.train_state.step != step:
+        raise InvalidCheckpointError(f"holds step {state.train_state.step}")
     return state

@@ -1,4 +1,6 @@
-"""The tensors of a checkpoint, through torch.distributed.checkpoint: each rank writes and reads its own part."""
+"""The tensors of a checkpoint. Each rank reads and writes its own shards through torch.distributed.checkpoint."""
+
+from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
@@ -15,17 +17,19 @@ from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
 from trainer.checkpoint import manifest, metadata
-from trainer.checkpoint.files import Files
+from trainer.checkpoint.files import DigestingFileSystem
 from trainer.checkpoint.peers import Peers
 from trainer.errors import CheckpointError
 
 MODEL = "model."
 
 
-def write(folder: Path, files: Files, state: Mapping[str, Tensor], copies: Mapping[str, Tensor], peers: Peers) -> None:
+def write_tensors(
+    folder: Path, files: DigestingFileSystem, state: Mapping[str, Tensor], copies: Mapping[str, Tensor], peers: Peers
+) -> None:
     """Writes `state` into `folder` through `files`. Collective.
 
-    The layout over the ranks is that of `state`, the contents are `copies`: this rank's part of each, on the CPU.
+    The sharding is that of `state`; the values are those of `copies`, this rank's shards on the CPU.
 
     Raises:
         CheckpointError: A rank could not write its part.
@@ -39,27 +43,26 @@ def write(folder: Path, files: Files, state: Mapping[str, Tensor], copies: Mappi
             no_dist=peers.group is None,
         )
     except CheckpointException as error:
-        raise _explained(error, peers) from error
+        raise _explain(error, peers) from error
 
 
-def read(folder: Path, state: Mapping[str, Tensor], peers: Peers) -> None:
-    """Reads the verified checkpoint in `folder` into the tensors of `state`. Collective.
-
-    Neither needs to be spread over ranks as the other is.
+def read_tensors(folder: Path, state: Mapping[str, Tensor], peers: Peers) -> None:
+    """Reads the verified checkpoint in `folder` into the tensors of `state`, however each is sharded. Collective.
 
     Raises:
-        CheckpointError: The checkpoint has other tensors, or could not be read; those of `state` may be half read.
+        CheckpointError: The checkpoint has other tensors or could not be read. The tensors of `state` may be partly
+            read.
     """
     reader = _Reader(folder)
-    peers.each(lambda: reader.open_for(state))
+    peers.on_all_ranks(lambda: reader.open_matching(state))
     _load(dict(state), reader, peers)
 
 
 def read_model(folder: Path) -> dict[str, Tensor]:
-    """The model's weights in the verified checkpoint in `folder`, whole and on the CPU, under their names in the model.
+    """Returns the full weights in the verified checkpoint in `folder`, on the CPU, by their names in the model.
 
     Raises:
-        CheckpointError: They could not be read.
+        CheckpointError: The weights could not be read.
     """
     reader = _Reader(folder)
     state = {
@@ -72,15 +75,15 @@ def read_model(folder: Path) -> dict[str, Tensor]:
 
 
 class _Writer(FileSystemWriter):
-    """One file per rank, none of them written over."""
+    """Writes one file per rank and never overwrites a file."""
 
-    def __init__(self, folder: Path, files: Files) -> None:
-        # Copying ahead is for tensors on a GPU, and these are on the CPU.
+    def __init__(self, folder: Path, files: DigestingFileSystem) -> None:
+        # Copying ahead only helps with tensors on a GPU; these are on the CPU.
         super().__init__(folder, per_thread_copy_ahead=0, overwrite=False)
         self.fs = files
 
     def storage_meta(self) -> StorageMeta:
-        """Nothing: PyTorch would remember the temporary name of the folder, as a path that only some can read."""
+        """Returns nothing: PyTorch would store the temporary name of the folder, as a path that is not portable."""
         return StorageMeta()
 
 
@@ -90,7 +93,7 @@ class _Planner(DefaultSavePlanner):
         self._copies = copies
 
     def lookup_object(self, index: MetadataIndex) -> Any:
-        """The copy, while the tensor itself is trained on."""
+        """Returns the copy, because training changes the tensor itself."""
         return self._copies[index.fqn]
 
 
@@ -100,12 +103,12 @@ class _Reader(FileSystemReader):
         self._folder = folder
 
     def open(self) -> Mapping[str, TensorStorageMetadata]:
-        """The tensors that are there."""
-        self._metadata = metadata.read(self._folder, manifest.read(self._folder))
+        """Returns the tensors in the checkpoint."""
+        self._metadata = metadata.read_metadata(self._folder, manifest.read_manifest(self._folder))
         return cast(Mapping[str, TensorStorageMetadata], self._metadata.state_dict_metadata)
 
-    def open_for(self, wanted: Mapping[str, Tensor]) -> None:
-        """Raises CheckpointError unless the tensors that are there are those of `wanted`."""
+    def open_matching(self, wanted: Mapping[str, Tensor]) -> None:
+        """Raises CheckpointError unless the checkpoint has exactly the tensors of `wanted`."""
         saved = {name: list(described.size) for name, described in self.open().items()}
         shapes = {name: list(tensor.shape) for name, tensor in wanted.items()}
         for name in sorted(shapes.keys() | saved.keys()):
@@ -116,7 +119,7 @@ class _Reader(FileSystemReader):
                 )
 
     def read_metadata(self, *_: Any, **__: Any) -> Metadata:
-        """What was read with care, where PyTorch would unpickle whatever is there."""
+        """Returns the metadata that were read safely; PyTorch would unpickle the file."""
         return self._metadata
 
 
@@ -132,9 +135,9 @@ def _load(state: dict[str, Tensor], reader: _Reader, peers: Peers) -> None:
                 no_dist=peers.group is None,
             )
     except CheckpointException as error:
-        raise CheckpointError(f"cannot read checkpoint {reader.path}: {_explained(error, peers)}") from error
+        raise CheckpointError(f"cannot read checkpoint {reader.path}: {_explain(error, peers)}") from error
 
 
-def _explained(error: CheckpointException, peers: Peers) -> Exception:
+def _explain(error: CheckpointException, peers: Peers) -> Exception:
     rank, (cause, _) = min(error.failures.items())
-    return peers.explained(rank, cause)
+    return peers.explain(rank, cause)

@@ -1,5 +1,7 @@
 """What a run is asked to do: frozen dataclasses, and the flags and the file that fill them."""
 
+from __future__ import annotations
+
 from trainer.config.checkpoints import CheckpointConfig
 from trainer.config.flags import parse_flags
 from trainer.config.model import ModelConfig

@@ -1,5 +1,7 @@
 """What is trained on."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +14,11 @@ class DataConfig:
 
     data: str = option(
         "digits",
-        "digits (images that come with scikit-learn), text (the bytes of Python's own help) or folder (data_dir)",
+        "data set: digits (images in scikit-learn), text (the bytes of Python's own help) or folder (data_dir)",
         choices=("digits", "text", "folder"),
     )
     data_dir: Path = option(
-        Path("data"), "folder of .npz, .safetensors, .parquet or webdataset .tar files (data: folder)"
+        Path("data"), "folder of .npz, .safetensors, .parquet or WebDataset .tar files (for data: folder)"
     )
-    classes: int = option(10, "different targets of the samples in data_dir; of tokens, the vocabulary", at_least=2)
-    loader_workers: int = option(0, "processes of each rank that read samples ahead; 0 reads in step", at_least=0)
+    classes: int = option(10, "number of classes in data_dir; for tokens, the size of the vocabulary", at_least=2)
+    loader_workers: int = option(0, "data loader processes per rank (0: load in the training process)", at_least=0)

@@ -1,5 +1,7 @@
 """The configuration file: YAML, one key for each field."""
 
+from __future__ import annotations
+
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +16,7 @@ _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: 
 FIELDS = {config_field.name: config_field for config_field in fields(TrainerConfig)}
 
 
-def read(path: Path) -> dict[str, Any]:
+def read_config_file(path: Path) -> dict[str, Any]:
     """The values of the fields that the file says.
 
     Raises:

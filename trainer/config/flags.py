@@ -1,5 +1,7 @@
 """Command line to configuration."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Sequence
 from dataclasses import fields
@@ -12,9 +14,9 @@ from trainer.config.schema import FieldError, TrainerConfig
 from trainer.errors import ConfigError
 
 DESCRIPTION = """\
-Train a model on all ranks of this launch, and checkpoint. Started again on the same --checkpoint-dir, it resumes from
-the newest valid checkpoint. Each field is a flag, a key of the file that --config names, and a key of --set; flags win
-over the file, and --set over flags."""
+Train a model on all ranks of this launch, and save checkpoints. A later run with the same --checkpoint-dir resumes from
+the newest valid checkpoint. Each field is a flag, a key of the --config file and a key of --set. Flags override the
+file, and --set overrides flags."""
 
 EXAMPLES = """\
 examples:
@@ -22,7 +24,7 @@ examples:
   torchrun --nproc-per-node 2 -m trainer --epochs 5            two processes on this node
   torchrun --nnodes 2 --nproc-per-node 1 --rdzv-backend c10d \\
     --rdzv-endpoint HOST:29500 -m trainer                      one process on each of two nodes
-  python -m trainer --config run.yaml --set batch_size=64      fields from a file, one of them replaced
+  python -m trainer --config run.yaml --set batch_size=64      fields from a file, one overridden
   python -m trainer --model gpt --data text                    a small GPT on the text of Python's help
   python -m trainer.evaluate checkpoints                       verify and evaluate the newest checkpoint"""
 
@@ -42,7 +44,7 @@ def parse_flags(arguments: Sequence[str]) -> TrainerConfig:
     given = vars(_parser().parse_args(arguments))
     path: Path | None = given.pop("config")
     assigned = dict(map(file.assignment, given.pop("set")))
-    from_file = file.read(path) if path else {}
+    from_file = file.read_config_file(path) if path else {}
     try:
         return TrainerConfig(**{**from_file, **given, **assigned})
     except FieldError as error:
@@ -60,9 +62,13 @@ def _parser() -> _Parser:
         # An abbreviation that works today would break when a longer flag is added.
         allow_abbrev=False,
     )
-    parser.add_argument("--config", type=Path, metavar="FILE", help="YAML file of fields, as `batch_size: 32`")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="YAML file of fields, such as `batch_size: 32`")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="one field, as --set batch_size=32; repeatable"
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="set one field, such as --set batch_size=32; repeatable",
     )
     for config_field in fields(TrainerConfig):
         default, bounds = config_field.default, config_field.metadata["bounds"]
@@ -71,7 +77,7 @@ def _parser() -> _Parser:
             kind = {"action": argparse.BooleanOptionalAction}
         elif bounds.choices:
             kind["metavar"] = "|".join(bounds.choices)
-        # A flag that is not given says nothing, so that the file is heard.
+        # An absent flag must leave no value, or it would override the file.
         parser.add_argument(
             flag(config_field.name),
             default=argparse.SUPPRESS,

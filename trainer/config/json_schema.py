@@ -1,5 +1,7 @@
 """The JSON Schema of the configuration file, from the fields."""
 
+from __future__ import annotations
+
 from dataclasses import fields
 from pathlib import Path
 from typing import Any

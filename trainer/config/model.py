@@ -1,5 +1,7 @@
 """Which model, and how large."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from trainer.config.option import option
@@ -10,16 +12,16 @@ class ModelConfig:
     """Small by default: each model trains within seconds on one core."""
 
     model: str = option(
-        "mlp", "mlp or cnn, which classify images, or gpt, which continues a text", choices=("mlp", "cnn", "gpt")
+        "mlp", "mlp or cnn for image classification, gpt for next-token prediction", choices=("mlp", "cnn", "gpt")
     )
     hidden_size: int = option(
-        128, "width of the hidden layer (mlp), of the last layers (cnn), of the residual stream (gpt)", at_least=1
+        128, "width of the hidden layer (mlp), of the last layers (cnn) or of the residual stream (gpt)", at_least=1
     )
-    num_layers: int = option(2, "transformer blocks (gpt)", at_least=1)
-    num_heads: int = option(4, "attention heads of each block (gpt); they divide hidden_size", at_least=1)
-    context_length: int = option(64, "tokens that the gpt sees at once, and of each of its samples", at_least=1)
-    dropout: float = option(0.1, "probability that a hidden unit is dropped in training", at_least=0, below=1)
+    num_layers: int = option(2, "number of transformer blocks (gpt)", at_least=1)
+    num_heads: int = option(4, "number of attention heads per block (gpt); must divide hidden_size", at_least=1)
+    context_length: int = option(64, "context length in tokens; also the length of a sample (gpt)", at_least=1)
+    dropout: float = option(0.1, "dropout probability in training", at_least=0, below=1)
     compile: bool = option(False, "compile the model with torch.compile")
     activation_checkpointing: bool = option(
-        False, "compute the activations of each block again in backward instead of keeping them (gpt)"
+        False, "recompute the activations of each block in the backward pass instead of storing them (gpt)"
     )

@@ -1,5 +1,7 @@
 """How long, in which steps and how precisely."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from trainer.config.option import option
@@ -7,24 +9,35 @@ from trainer.config.option import option
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizationConfig:
-    """AdamW on global batches. Nothing here depends on the number of ranks, so that it may change under way."""
+    """AdamW on global batches. No field depends on the world size, so that it may change between restarts."""
 
-    epochs: int = option(3, "train until this many epochs are done, resumed ones included", at_least=1)
-    steps: int = option(0, "end after this many steps, resumed ones included; 0 leaves it to epochs", at_least=0)
-    batch_size: int = option(32, "samples per step over all ranks together (global)", at_least=1)
+    epochs: int = option(3, "number of epochs to train, including those before a resume", at_least=1)
+    steps: int = option(0, "stop after N steps, including those before a resume (0: train for epochs)", at_least=0)
+    batch_size: int = option(32, "global batch size: samples per step over all ranks", at_least=1)
     micro_batch_size: int = option(
-        0, "samples that a rank computes at once: its part of a batch is accumulated from them; 0 is all", at_least=0
+        0,
+        "samples per rank and forward pass; gradients are accumulated over the rank's share (0: no accumulation)",
+        at_least=0,
     )
-    learning_rate: float = option(0.002, "AdamW's learning rate, after the warm-up", above=0)
+    learning_rate: float = option(0.002, "learning rate of AdamW after the warm-up", above=0)
     schedule: str = option(
         "constant",
-        "of the learning rate: constant, or cosine down to nothing at the end",
+        "learning rate schedule: constant, or cosine (decays to 0 at the last step)",
         choices=("constant", "cosine"),
     )
-    warmup_steps: int = option(0, "steps in which the learning rate rises from nothing", at_least=0)
-    weight_decay: float = option(0.01, "AdamW's weight decay", at_least=0)
-    clip_norm: float = option(0.0, "gradients whose norm is larger are scaled down to it; 0 is none", at_least=0)
-    precision: str = option(
-        "fp32", "of the computation; parameters and optimizer stay fp32", choices=("fp32", "bf16", "fp16")
+    warmup_steps: int = option(0, "steps of linear warm-up of the learning rate from 0", at_least=0)
+    weight_decay: float = option(0.01, "weight decay of AdamW", at_least=0)
+    clip_norm: float = option(
+        0.0, "maximum gradient norm; larger gradients are scaled down (0: no clipping)", at_least=0
     )
-    seed: int = option(0, "fixes initial weights, train/test split, order and dropout", at_least=0, below=2**63)
+    precision: str = option(
+        "fp32",
+        "precision of the computation; parameters and optimizer state stay in fp32",
+        choices=("fp32", "bf16", "fp16"),
+    )
+    seed: int = option(
+        0,
+        "random seed of the initial weights, the train/test split, the data order and dropout",
+        at_least=0,
+        below=2**63,
+    )

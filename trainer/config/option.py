@@ -1,5 +1,7 @@
 """One field of the configuration: its default, what it may be, and its documentation."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, field
 from typing import Any

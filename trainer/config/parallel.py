@@ -1,5 +1,7 @@
 """How the work is spread over the ranks."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from trainer.config.option import option
@@ -11,16 +13,21 @@ class ParallelConfig:
 
     strategy: str = option(
         "ddp",
-        "ddp (each rank has the model), fsdp2 (ranks share it), deepspeed (ZeRO) or tensor (they share each matrix)",
+        "ddp (model replicated), fsdp2 (model sharded), deepspeed (ZeRO) or tensor (each matrix sharded)",
         choices=("ddp", "fsdp2", "deepspeed", "tensor"),
     )
     shard_size: int = option(
-        0, "ranks that share one copy of the model (fsdp2): fewer than all of them is HSDP; 0 is all", at_least=0
+        0, "ranks per copy of the model (fsdp2); fewer than all ranks is HSDP (0: all ranks)", at_least=0
     )
-    tensor_size: int = option(2, "ranks that share each matrix (tensor)", at_least=1)
+    tensor_size: int = option(2, "ranks that share each matrix (tensor parallelism)", at_least=1)
     zero_stage: int = option(
-        1, "what DeepSpeed's ranks share: 1 optimizer, 2 gradients too, 3 parameters too", at_least=1, at_most=3
+        1,
+        "ZeRO stage of DeepSpeed: 1 shards the optimizer state, 2 also gradients, 3 also parameters",
+        at_least=1,
+        at_most=3,
     )
     offload: str = option(
-        "none", "where DeepSpeed keeps the optimizer: none (with the model) or cpu", choices=("none", "cpu")
+        "none",
+        "offload of the optimizer state by DeepSpeed: none (stays with the model) or cpu",
+        choices=("none", "cpu"),
     )

@@ -1,5 +1,7 @@
 """The configuration of a run."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -64,7 +66,7 @@ class TrainerConfig(RuntimeConfig, CheckpointConfig, ParallelConfig, DataConfig,
         return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(self).items()}
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "TrainerConfig":
+    def from_json(cls, values: Mapping[str, Any]) -> TrainerConfig:
         """The configuration whose `as_json` is `values`.
 
         Raises:

@@ -1,11 +1,13 @@
-"""What is trained on, and in which order."""
+"""The training data and their order."""
+
+from __future__ import annotations
 
 from trainer.config import TrainerConfig
 from trainer.data.batch import Data
 
 
 def load_data(config: TrainerConfig) -> Data:
-    """The data that `config` names. Reads nothing that it does not name."""
+    """Loads the data that `config` names."""
     match config.data:
         case "digits":
             from trainer.data.digits import load_digits

@@ -1,4 +1,6 @@
-"""What all data have in common."""
+"""The interface of all data sets."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,10 +15,10 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Samples and what a model should say of them.
+    """Samples and their targets.
 
     Images: `inputs` (n, height, width) float32 in [0, 1], `targets` (n,) int64 below the number of classes. Tokens:
-    both (n, context_length) int64 below the size of the vocabulary, `targets` being `inputs` one token later.
+    both (n, context_length) int64 below the vocabulary size; `targets` are `inputs` shifted by one token.
     """
 
     inputs: Tensor
@@ -25,30 +27,34 @@ class Batch:
     def __len__(self) -> int:
         return len(self.targets)
 
-    def __getitem__(self, chosen: slice) -> "Batch":
+    def __getitem__(self, chosen: slice) -> Batch:
         return Batch(self.inputs[chosen], self.targets[chosen])
 
-    def to(self, device: torch.device) -> "Batch":
-        """The samples on `device`."""
+    def to(self, device: torch.device) -> Batch:
+        """Returns the batch on `device`."""
         return Batch(self.inputs.to(device, non_blocking=True), self.targets.to(device, non_blocking=True))
 
 
 class Samples(Protocol):
-    """Samples that are known by their index."""
+    """Samples by index."""
 
     def __len__(self) -> int: ...
 
     def take(self, indices: Indices) -> Batch:
-        """The samples at `indices`, in that order."""
+        """Returns the samples at `indices`, in that order."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Data:
-    """Samples to train on and others to test with.
+    """Training and test samples.
 
-    `shape` is that of one sample's input, `classes` how many different targets there are. `fingerprint` tells data from
-    others, so that a run is not resumed on data that it was not trained on.
+    Attributes:
+        training: Samples to train on.
+        test: Samples to evaluate on.
+        shape: Shape of one sample's input.
+        classes: Number of different targets.
+        fingerprint: Identifies the data, so that a run is not resumed on other data.
     """
 
     training: Samples

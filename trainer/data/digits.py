@@ -1,4 +1,6 @@
-"""Handwritten digits that ship inside scikit-learn, so that no run needs to download anything."""
+"""Handwritten digits that ship with scikit-learn, so that no download is needed."""
+
+from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ _TEST_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """Digits that are in memory."""
+    """Digits in memory."""
 
     all: Batch
 
@@ -25,13 +27,13 @@ class Digits:
         return len(self.all)
 
     def take(self, indices: Indices) -> Batch:
-        """The digits at `indices`, in that order."""
+        """Returns the digits at `indices`, in that order."""
         chosen = torch.from_numpy(indices)
         return Batch(self.all.inputs[chosen], self.all.targets[chosen])
 
 
 def load_digits(seed: int) -> Data:
-    """Training and test samples: 1438 and 359 of the 1797, split by `seed` and by nothing else.
+    """Loads the digits and splits them by `seed` into 1438 training and 359 test samples.
 
     Source: https://scikit-learn.org/stable/modules/generated/sklearn.datasets.load_digits.html
     """

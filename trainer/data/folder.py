@@ -1,8 +1,10 @@
-"""Samples in files of a folder, such as a claim that is mounted in every pod.
+"""Samples from files in a folder, such as a volume mounted in every pod.
 
-`train/` and `test/` in the folder hold the files. Their order is that of their names, so that every rank gives a sample
-the same index.
+The folder has the subfolders `train/` and `test/`. Files are read in the order of their names, so that a sample has the
+same index on every rank.
 """
+
+from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ _BRIGHTEST = 255.0
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Samples of several files, one file's after the other's."""
+    """The samples of several files, in order."""
 
     shards: tuple[Shard, ...]
     ends: Indices
@@ -31,7 +33,7 @@ class Folder:
         return int(self.ends[-1])
 
     def take(self, indices: Indices) -> Batch:
-        """The samples at `indices`, in that order."""
+        """Returns the samples at `indices`, in that order."""
         files = np.searchsorted(self.ends, indices, side="right")
         parts = [(files == number, self._rows(number, indices[files == number])) for number in np.unique(files)]
         if not parts:
@@ -46,16 +48,16 @@ class Folder:
         inputs, targets = self.shards[number].rows(indices - before)
         if targets.ndim > 1:
             return inputs.astype(np.int64), targets.astype(np.int64)
-        # Images come as bytes, too.
+        # Images may also be stored as bytes.
         scale = _BRIGHTEST if inputs.dtype == np.uint8 else 1.0
         return inputs.astype(np.float32) / np.float32(scale), targets.astype(np.int64)
 
 
 def load_folder(config: TrainerConfig) -> Data:
-    """The samples in `train` and `test` of `config.data_dir`.
+    """Loads the samples in `train` and `test` of `config.data_dir`.
 
     Raises:
-        ConfigError: A folder or its files are missing, unreadable, or not what the model takes.
+        ConfigError: A folder or file is missing or unreadable, or does not suit the model.
     """
     training, test = (_load(config.data_dir / part) for part in ("train", "test"))
     sample = training.take(np.zeros(1, np.int64))
@@ -98,12 +100,12 @@ def _read(path: Path) -> Shard:
         return READERS[path.suffix](path)
     except ConfigError:
         raise
-    except Exception as error:  # each format's library has errors of its own
+    except Exception as error:  # each format's library has its own error types
         raise ConfigError(f"cannot read {path}: {error}: write it again, or remove it") from error
 
 
 def _fingerprint(folder: Path) -> str:
-    """Of names and sizes: reading terabytes to start a run would take longer than what it guards from."""
+    """Hashes names and sizes only: reading terabytes would delay the start of every run."""
     digest = hashlib.sha256()
     for path in (*_files(folder / "train"), *_files(folder / "test")):
         digest.update(f"{path.relative_to(folder)} {path.stat().st_size}\n".encode())

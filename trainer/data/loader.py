@@ -1,4 +1,6 @@
-"""Batches of a rank, read ahead by processes of its own if wanted."""
+"""The batches of a rank, optionally read ahead by worker processes."""
+
+from __future__ import annotations
 
 import multiprocessing
 import signal
@@ -10,7 +12,7 @@ from trainer.data.batch import Batch, Samples
 from trainer.data.sampler import Step
 
 
-class _Taken(Dataset[Batch]):
+class _StepDataset(Dataset[Batch]):
     def __init__(self, samples: Samples, steps: list[Step]) -> None:
         self._samples = samples
         self._steps = steps
@@ -22,18 +24,18 @@ class _Taken(Dataset[Batch]):
         return self._samples.take(self._steps[number].indices)
 
 
-def load(samples: Samples, steps: Iterable[Step], workers: int) -> Iterator[tuple[Step, Batch]]:
-    """This rank's batch of each step. What is read ahead belongs to no state: the steps say where the run is."""
+def load_batches(samples: Samples, steps: Iterable[Step], workers: int) -> Iterator[tuple[Step, Batch]]:
+    """Yields this rank's batch of each step. Nothing is to be saved: the steps have the position of the run."""
     if workers == 0:
         for step in steps:
             yield step, samples.take(step.indices)
         return
     listed = list(steps)
-    # A fork of a process that has gloo's threads may hang in a lock that one of them held.
+    # Forking a process with gloo's threads can deadlock on a lock that one of them holds.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["trainer.data.readers"])
+    context.set_forkserver_preload(["trainer.data.worker_preload"])
     loader = DataLoader(
-        _Taken(samples, listed),
+        _StepDataset(samples, listed),
         batch_size=None,
         num_workers=workers,
         worker_init_fn=_outlive_sigterm,
@@ -43,5 +45,5 @@ def load(samples: Samples, steps: Iterable[Step], workers: int) -> Iterator[tupl
 
 
 def _outlive_sigterm(_: int) -> None:
-    # What `trainer.data.readers` says, once more: torch gives its workers a handler that ends them.
+    # Repeats `trainer.data.worker_preload`, because torch installs a handler that ends its workers.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -1,10 +1,12 @@
-"""Which sample is trained on when, and by which rank.
+"""The order of the samples, and the split of each batch over the ranks.
 
 The order is global: it depends on the seed and the epoch, never on the world size. Each step takes the next
-`batch_size` indices of it and the ranks share those out, so any number of ranks takes the same steps on the same
-samples. Where a run is in its data is one number, `position`: how many samples it has been trained on. A run that is
-resumed from a position on other ranks, or with another batch size, neither repeats a sample nor skips one.
+`batch_size` indices, split over the ranks, so any world size takes the same steps on the same samples. The position of
+a run in its data is one number, `position`: the samples trained on so far. A run that resumes from a position with
+another world size or batch size neither repeats nor skips a sample.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,22 +20,25 @@ from trainer.data.batch import Indices
 class Step:
     """One rank's part of one global batch.
 
-    `indices` are this rank's, `global_size` counts those of all ranks, `largest` those of the rank that has most.
-    `position` is that of the run once the step is done.
+    Attributes:
+        indices: The sample indices of this rank.
+        global_size: Samples of all ranks.
+        max_local_size: Samples of the rank with the most.
+        position: The position of the run after the step.
     """
 
     indices: Indices
     global_size: int
-    largest: int
+    max_local_size: int
     position: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GlobalSampler:
-    """Deals out `num_samples` indices, each exactly once per epoch.
+    """Yields each of `num_samples` indices exactly once per epoch, over all ranks.
 
-    A batch splits as equally as whole samples allow. The last one of an epoch may be short, and a rank may get none of
-    it. All ranks take the same number of steps.
+    Each batch is split as evenly as possible. The last batch of an epoch may be short and may leave ranks without
+    samples. All ranks take the same number of steps.
     """
 
     num_samples: int
@@ -43,11 +48,11 @@ class GlobalSampler:
     world_size: int
 
     def epoch_of(self, position: int) -> int:
-        """The number of the epoch, the first being 1, to which the sample after `position` belongs."""
+        """Returns the epoch, counted from 1, of the sample after `position`."""
         return position // self.num_samples + 1
 
     def rest_of_epoch(self, position: int) -> Iterator[Step]:
-        """The steps from `position` to the end of its epoch."""
+        """Yields the steps from `position` to the end of its epoch."""
         epoch, done = self.epoch_of(position), position % self.num_samples
         order = np.random.default_rng((self.seed, epoch)).permutation(self.num_samples)
         for start in range(done, self.num_samples, self.batch_size):
@@ -55,6 +60,6 @@ class GlobalSampler:
             yield Step(
                 indices=batch[self.rank :: self.world_size],
                 global_size=len(batch),
-                largest=-(-len(batch) // self.world_size),
+                max_local_size=-(-len(batch) // self.world_size),
                 position=position - done + start + len(batch),
             )

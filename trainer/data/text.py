@@ -1,4 +1,6 @@
-"""The text of Python's own help, which comes with every Python: some 700,000 bytes, each of them a token."""
+"""The text of Python's own help, included in every Python: about 700,000 bytes, one token each."""
+
+from __future__ import annotations
 
 import hashlib
 import pydoc_data.topics
@@ -16,7 +18,7 @@ _TEST_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Windows of `length` tokens of a text, next to each other; each has the token after it as its last target."""
+    """Consecutive windows of `length` tokens of a text. The last target of a window is the first token of the next."""
 
     tokens: Tensor
     length: int
@@ -25,14 +27,14 @@ class Windows:
         return (len(self.tokens) - 1) // self.length
 
     def take(self, indices: Indices) -> Batch:
-        """The windows at `indices`, in that order."""
+        """Returns the windows at `indices`, in that order."""
         starts = torch.from_numpy(indices)[:, None] * self.length
         places = starts + torch.arange(self.length)
         return Batch(self.tokens[places].long(), self.tokens[places + 1].long())
 
 
 def load_text(context_length: int) -> Data:
-    """The first nine tenths of the text to train on, and the rest to test with."""
+    """Loads the text: the first nine tenths for training, the rest for testing."""
     text = "\n".join(words for _, words in sorted(pydoc_data.topics.topics.items())).encode()
     tokens = torch.from_numpy(np.frombuffer(text, dtype=np.uint8).copy())
     end = int(len(tokens) * (1 - _TEST_SHARE))

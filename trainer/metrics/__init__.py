@@ -1,5 +1,7 @@
-"""What a run reports about itself."""
+"""The metrics of a run and the sinks that report them."""
 
-from trainer.metrics.sinks import Sinks, sinks_of
+from __future__ import annotations
 
-__all__ = ["Sinks", "sinks_of"]
+from trainer.metrics.sinks import SinkGroup, build_sinks
+
+__all__ = ["SinkGroup", "build_sinks"]

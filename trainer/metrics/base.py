@@ -1,35 +1,44 @@
-"""What a run reports about itself, and to whom."""
+"""The metrics of a run, and the interface of the sinks that receive them."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from trainer.progress import Progress
-from trainer.runtime.boundary import Report
+from trainer.runtime.step_sync import StepReport
+from trainer.train_state import TrainState
 
-# Over which figures are taken that are of the last steps.
+# The window of metrics over the last steps.
 WINDOW_STEPS = 50
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Start:
-    """What is known when training begins. `steps` and `epochs` are where the run is to end."""
+class RunStart:
+    """The run when training begins or resumes. `epochs` and `steps` are the totals of the run."""
 
-    progress: Progress
+    train_state: TrainState
     epochs: int
     steps: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class StepFigures:
-    """One step, over all ranks. `loss` is the mean over its samples; `reports` are those of the ranks, by rank.
+class StepMetrics:
+    """One step over all ranks.
 
-    `seconds` is this rank's time from the end of the step before to the end of this one; `update_seconds`,
-    `exchange_seconds` and `checkpoint_seconds` are the parts of it that this rank spent in the optimizer, waiting for
-    the other ranks at the boundary, and stalled by a save. `gradient_norm` is nan where gradients are not clipped.
+    Attributes:
+        train_state: The progress after the step.
+        samples: Samples over all ranks.
+        loss: Mean loss of the samples.
+        learning_rate: The learning rate of the step.
+        gradient_norm: Norm of the gradients before clipping; nan if they are not clipped.
+        seconds: This rank's time from the end of the previous step to the end of this one.
+        update_seconds: Part of it spent in the optimizer.
+        exchange_seconds: Part of it spent waiting for the other ranks after the step.
+        checkpoint_seconds: Part of it spent waiting for a save.
+        reports: The reports of all ranks, in rank order.
     """
 
-    progress: Progress
+    train_state: TrainState
     samples: int
     loss: float
     learning_rate: float
@@ -38,14 +47,14 @@ class StepFigures:
     update_seconds: float
     exchange_seconds: float
     checkpoint_seconds: float
-    reports: Sequence[Report]
+    reports: Sequence[StepReport]
 
     def parts(self, rank: int) -> dict[str, float]:
-        """Where the time of this step went, in seconds, on `rank`, whose figures these are.
+        """Returns the time of this step by part, in seconds, on `rank`, which must be the rank that measured it.
 
-        `communication` is what this rank waited for the others when it was done: with its step, and with ddp on a CPU
-        with its gradients. What else it waited in the middle of a step is in the part that it waited in: with fsdp2 and
-        tensor in `forward` and `backward`. The parts leave out what comes between steps, such as evaluations.
+        `communication` is the time this rank waited for others after its own work: after the step and, with ddp on a
+        CPU, for gradients. Waits within a part count for that part: with fsdp2 and tensor, `forward` and `backward`.
+        Time between steps, such as evaluation, is in no part.
         """
         report = self.reports[rank]
         return {
@@ -59,11 +68,16 @@ class StepFigures:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EpochFigures:
-    """Figures over all ranks.
+class EpochMetrics:
+    """One epoch over all ranks.
 
-    `loss` is the mean over all training samples as they were trained on, `test_accuracy` a share in [0, 1] of all test
-    samples (tokens). `seconds` is rank 0's time for the training steps; evaluation and checkpoint come on top.
+    Attributes:
+        epoch: The epoch, counted from 1.
+        step: The last step.
+        loss: Mean loss of all training samples, each at the time of its step.
+        test_accuracy: Share of all test samples (tokens) answered correctly, in [0, 1].
+        seconds: Rank 0's time for the training steps, without evaluation and checkpoint.
+        samples_per_second: Throughput over all ranks.
     """
 
     epoch: int
@@ -74,38 +88,24 @@ class EpochFigures:
     samples_per_second: float
 
     def line(self, epochs: int) -> str:
-        """The line of the log, for a run of `epochs`."""
+        """Returns the log line, for a run of `epochs`."""
         return (
             f"epoch={self.epoch}/{epochs} loss={self.loss:.4f} test_accuracy={self.test_accuracy:.4f} "
             f"seconds={self.seconds:.2f} samples_per_second={self.samples_per_second:.0f}"
         )
 
 
-class Saves(Protocol):
-    """What is known of the saves of this process. Every field may be read at any time, from any thread.
-
-    `save_seconds` is from the beginning of each save until it was durable or had failed. `newest_step` and
-    `newest_time`, of the clock, are of the newest checkpoint that was saved or resumed from.
-    """
-
-    saved: int
-    failed: int
-    save_seconds: float
-    newest_step: int | None
-    newest_time: float | None
-
-
 class Sink:
-    """Somebody who is told, and does nothing unless a subclass does. Most are on rank 0 alone."""
+    """Receives the metrics of a run. Subclasses override what they need. Most sinks exist on rank 0 only."""
 
-    def started(self, start: Start) -> None:
-        """Training begins, or goes on."""
+    def on_start(self, start: RunStart) -> None:
+        """Called when training begins or resumes."""
 
-    def stepped(self, figures: StepFigures) -> None:
-        """A step is done."""
+    def on_step(self, metrics: StepMetrics) -> None:
+        """Called after each step."""
 
-    def epoch_done(self, figures: EpochFigures) -> None:
-        """An epoch is trained and evaluated."""
+    def on_epoch_end(self, metrics: EpochMetrics) -> None:
+        """Called after each epoch and its evaluation."""
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """Called once, at the end."""

@@ -1,81 +1,86 @@
-"""How far a run is, for whoever looks at its output: a bar on a terminal, lines in a log."""
+"""Progress on the console: a progress bar on a terminal, lines in a log."""
+
+from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
 
 from trainer.config import TrainerConfig
-from trainer.metrics.figures import Sink, Start, StepFigures
-from trainer.metrics.pace import Pace
+from trainer.metrics.base import RunStart, Sink, StepMetrics
+from trainer.metrics.throughput import Throughput
 from trainer.runtime.log import log
 
 
-def console(config: TrainerConfig, pace: Pace) -> Sink | None:
-    """What suits this process's output; None where the lines of epochs are enough."""
+def build_console_sink(config: TrainerConfig, throughput: Throughput) -> Sink | None:
+    """Returns the sink that suits this process's stdout; None if the lines per epoch are enough."""
     if sys.stdout.isatty() and find_spec("rich"):
-        return Bar(pace)
-    return Lines(pace, config.log_steps) if config.log_steps else None
+        return ProgressBar(throughput)
+    return ProgressLines(throughput, config.log_steps) if config.log_steps else None
 
 
-class Lines(Sink):
-    """A line every `every` steps."""
+class ProgressLines(Sink):
+    """Logs a line every `every` steps."""
 
-    def __init__(self, pace: Pace, every: int) -> None:
-        self._pace = pace
+    def __init__(self, throughput: Throughput, every: int) -> None:
+        self._throughput = throughput
         self._every = every
         self._steps = 0
 
-    def started(self, start: Start) -> None:
-        """Learns where the run is to end."""
+    def on_start(self, start: RunStart) -> None:
+        """Stores the total number of steps."""
         self._steps = start.steps
 
-    def stepped(self, figures: StepFigures) -> None:
-        """Writes a line when it is time to."""
-        step = figures.progress.step
+    def on_step(self, metrics: StepMetrics) -> None:
+        """Logs a line if it is due."""
+        step = metrics.train_state.step
         if step % self._every == 0:
-            log(f"step={step}/{self._steps} {described(figures, self._pace)}")
+            log(f"step={step}/{self._steps} {describe_step(metrics, self._throughput)}")
 
 
-class Bar(Sink):
-    """A bar that fills up; lines of the log are written above it."""
+class ProgressBar(Sink):
+    """A progress bar; log lines appear above it."""
 
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, throughput: Throughput) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-        self._pace = pace
+        self._throughput = throughput
         self._bar = Progress(TextColumn("step"), MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"))
         self._task = self._bar.add_task("")
 
-    def started(self, start: Start) -> None:
-        """Shows it."""
-        self._bar.update(self._task, total=start.steps, completed=start.progress.step)
+    def on_start(self, start: RunStart) -> None:
+        """Shows the bar."""
+        self._bar.update(self._task, total=start.steps, completed=start.train_state.step)
         self._bar.start()
 
-    def stepped(self, figures: StepFigures) -> None:
-        """Fills it."""
+    def on_step(self, metrics: StepMetrics) -> None:
+        """Advances the bar."""
         self._bar.update(
-            self._task, completed=figures.progress.step, description=described(figures, self._pace), refresh=False
+            self._task,
+            completed=metrics.train_state.step,
+            description=describe_step(metrics, self._throughput),
+            refresh=False,
         )
 
     def close(self) -> None:
-        """Leaves it as it is: the terminal is the log's again."""
+        """Leaves the bar as it is and releases the terminal."""
         self._bar.stop()
 
 
-def described(figures: StepFigures, pace: Pace) -> str:
-    """What is known of a step, as `name=value`."""
-    said = [f"loss={figures.loss:.4f}"]
-    if pace.tokens_per_second:
-        said.append(f"tokens_per_second={pace.tokens_per_second:.0f}")
-    elif pace.samples_per_second:
-        said.append(f"samples_per_second={pace.samples_per_second:.0f}")
-    if pace.mfu:
-        said.append(f"mfu={pace.mfu:.3f}")
-    if pace.seconds_left is not None:
-        said.append(f"eta={clock(pace.seconds_left)}")
+def describe_step(metrics: StepMetrics, throughput: Throughput) -> str:
+    """Formats the metrics of a step as `name=value`."""
+    said = [f"loss={metrics.loss:.4f}"]
+    if throughput.tokens_per_second:
+        said.append(f"tokens_per_second={throughput.tokens_per_second:.0f}")
+    elif throughput.samples_per_second:
+        said.append(f"samples_per_second={throughput.samples_per_second:.0f}")
+    if throughput.mfu:
+        said.append(f"mfu={throughput.mfu:.3f}")
+    if throughput.seconds_left is not None:
+        said.append(f"eta={format_duration(throughput.seconds_left)}")
     return " ".join(said)
 
 
-def clock(seconds: float) -> str:
-    """`seconds` as hours, minutes and seconds: 1:02:03."""
+def format_duration(seconds: float) -> str:
+    """Formats `seconds` as hours, minutes and seconds: 1:02:03."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

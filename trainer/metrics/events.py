@@ -1,62 +1,65 @@
-"""What happened in a run, one line of JSON for each event, for programs to read."""
+"""Events of a run as JSON lines, for programs to read."""
+
+from __future__ import annotations
 
 import json
 import math
 import time
 from pathlib import Path
 
+from trainer.checkpoint.metrics import CheckpointMetrics
 from trainer.errors import ConfigError
-from trainer.metrics.figures import EpochFigures, Saves, Sink, Start, StepFigures
+from trainer.metrics.base import EpochMetrics, RunStart, Sink, StepMetrics
 
 
 class Events(Sink):
-    """Appends to one file per run, also when it is resumed.
+    """Appends events to one file per run, including resumed ones.
 
-    Each line has `time` (seconds since 1970), `event` and the `step` that was the last. Numbers are written so that
-    they read back to the last bit, and null where there is none.
+    Each line has `time` (seconds since 1970), `event` and the last `step`. Numbers are written with full precision, and
+    as null if they are not finite.
     """
 
-    def __init__(self, path: Path, saves: Saves) -> None:
+    def __init__(self, path: Path, saves: CheckpointMetrics) -> None:
         self._saves = saves
         self._newest_step = saves.newest_step
         self._failed = saves.failed
         self._step = 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Unbuffered: what is not there yet when a process is killed is what happened last.
+            # Unbuffered, so that the last events before a kill are not lost.
             self._file = path.open("ab", buffering=0)
         except OSError as error:
-            raise ConfigError(f"--events-file {path} cannot be written ({error.strerror}): write another") from error
+            raise ConfigError(f"cannot write --events-file {path} ({error.strerror}): write another path") from error
 
-    def started(self, start: Start) -> None:
-        """Writes where the run stands and where it is to end."""
-        self._step = start.progress.step
-        self._write("started", epoch=start.progress.epoch, position=start.progress.position, steps=start.steps)
+    def on_start(self, start: RunStart) -> None:
+        """Writes the current position and the total number of steps."""
+        self._step = start.train_state.step
+        self._write("started", epoch=start.train_state.epoch, position=start.train_state.position, steps=start.steps)
 
-    def stepped(self, figures: StepFigures) -> None:
-        """Writes a step, and what was saved in the meantime."""
-        self._step = figures.progress.step
+    def on_step(self, metrics: StepMetrics) -> None:
+        """Writes a step, and the saves since the last one."""
+        self._step = metrics.train_state.step
         self._write(
             "step",
-            position=figures.progress.position,
-            samples=figures.samples,
-            loss=figures.loss,
-            learning_rate=figures.learning_rate,
-            gradient_norm=figures.gradient_norm,
-            seconds=figures.seconds,
-            parts=figures.parts(rank=0),
+            position=metrics.train_state.position,
+            samples=metrics.samples,
+            loss=metrics.loss,
+            learning_rate=metrics.learning_rate,
+            gradient_norm=metrics.gradient_norm,
+            seconds=metrics.seconds,
+            parts=metrics.parts(rank=0),
         )
         self._write_saves()
 
-    def epoch_done(self, figures: EpochFigures) -> None:
+    def on_epoch_end(self, metrics: EpochMetrics) -> None:
         """Writes an epoch."""
         self._write(
             "epoch",
-            epoch=figures.epoch,
-            loss=figures.loss,
-            test_accuracy=figures.test_accuracy,
-            seconds=figures.seconds,
-            samples_per_second=figures.samples_per_second,
+            epoch=metrics.epoch,
+            loss=metrics.loss,
+            test_accuracy=metrics.test_accuracy,
+            seconds=metrics.seconds,
+            samples_per_second=metrics.samples_per_second,
         )
 
     def close(self) -> None:
@@ -75,10 +78,10 @@ class Events(Sink):
 
     def _write(self, event: str, **fields: object) -> None:
         known = {"time": time.time(), "event": event, "step": self._step, **fields}
-        line = {name: None if _is_nowhere(value) else value for name, value in known.items()}
+        line = {name: None if _is_not_finite(value) else value for name, value in known.items()}
         self._file.write(json.dumps(line, allow_nan=False).encode() + b"\n")
 
 
-def _is_nowhere(value: object) -> bool:
-    # JSON has no word for them.
+def _is_not_finite(value: object) -> bool:
+    # JSON cannot represent infinity or NaN.
     return isinstance(value, float) and not math.isfinite(value)

@@ -1,8 +1,10 @@
-"""What a run tells Prometheus about itself, beside what its client library tells of the process.
+"""The Prometheus exporter of a run, in addition to the client library's metrics of the process.
 
-Every figure is of the whole run, so that it can be had while any node is there; only the seconds are of the rank that
+All metrics are of the whole run, so that they are available while any node is up. Only the seconds are of the rank that
 serves them.
 """
+
+from __future__ import annotations
 
 import math
 import time
@@ -10,59 +12,60 @@ from functools import cache
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics, start_http_server
 
+from trainer.checkpoint.metrics import CheckpointMetrics
 from trainer.errors import ConfigError
-from trainer.metrics.figures import EpochFigures, Saves, Sink, Start, StepFigures
-from trainer.metrics.pace import Pace
+from trainer.metrics.base import EpochMetrics, RunStart, Sink, StepMetrics
 from trainer.metrics.straggler import Stragglers
+from trainer.metrics.throughput import Throughput
 
-# When a series began, for each of them, which nobody asks for here.
+# Omits the _created series, the creation times of the others, which are not needed here.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
-# A scrape is rarer, and with thousands of ranks these are thousands of series.
+# With thousands of ranks these are thousands of series, and scrapes are less frequent anyway.
 _SCORES_EVERY_SECONDS = 1.0
 
 _SAMPLES = Counter("trainer_samples", "Samples trained on since this process started, over all ranks.")
-_STEPS = Gauge("trainer_steps", "Steps that the run is to have.")
-_STEP = Gauge("trainer_step", "Steps that are done, resumed ones included.")
+_STEPS = Gauge("trainer_steps", "Total steps of the run.")
+_STEP = Gauge("trainer_step", "Steps done, including those before a resume.")
 _STEP_LOSS = Gauge("trainer_step_loss", "Mean loss of the last step.")
 _STEP_SECONDS = Histogram(
     "trainer_step_seconds",
-    "From the end of one step to the end of the next, on the rank that serves this.",
+    "Time from the end of one step to the end of the next, on the rank that serves this metric.",
     buckets=(0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300),
 )
 _PART_SECONDS = Counter(
     "trainer_part_seconds",
-    "Seconds of steps that went into data, forward, backward, communication, update or checkpoint, on the rank that "
-    "serves this; what backward hides of the communication is in backward.",
+    "Seconds that steps spent in data, forward, backward, communication, update or checkpoint, on the rank that serves "
+    "this metric. Communication that overlaps with backward counts as backward.",
     ["part"],
 )
-_SAMPLES_PER_SECOND = Gauge("trainer_samples_per_second", "Over all ranks and the last steps.")
+_SAMPLES_PER_SECOND = Gauge("trainer_samples_per_second", "Samples per second over all ranks and the last steps.")
 _STRAGGLER_SCORE = Gauge(
     "trainer_straggler_score",
-    "Of each rank over the last steps: the fastest rank's seconds before it had to wait as a share of its own. "
-    "0.5 is twice as slow.",
+    "The fastest rank's own time over the last steps, without waiting, divided by that of this rank. 0.5 is twice as "
+    "slow.",
     ["rank"],
 )
-_EPOCHS = Gauge("trainer_epochs", "Epochs that the run is to have.")
-_EPOCH = Gauge("trainer_epoch", "Epochs that are done, resumed ones included.")
+_EPOCHS = Gauge("trainer_epochs", "Total epochs of the run.")
+_EPOCH = Gauge("trainer_epoch", "Epochs done, including those before a resume.")
 _LOSS = Gauge("trainer_loss", "Mean loss of the last epoch.")
-_TEST_ACCURACY = Gauge("trainer_test_accuracy", "Share of the test samples that the last epoch's model gets right.")
+_TEST_ACCURACY = Gauge("trainer_test_accuracy", "Share of test samples answered correctly after the last epoch.")
 _CHECKPOINT = Gauge(
     "trainer_checkpoint_timestamp_seconds",
-    "When the newest checkpoint was published; before the first, when this process began to serve.",
+    "Time at which the newest checkpoint was published; before the first, the start of this process.",
 )
-_SAVES = Counter("trainer_saves", "Checkpoints of this process: saved, or failed.", ["result"])
-_SAVE_SECONDS = Counter("trainer_save_seconds", "From the beginning of each save until it was durable or had failed.")
+_SAVES = Counter("trainer_saves", "Checkpoint saves of this process by result: saved or failed.", ["result"])
+_SAVE_SECONDS = Counter("trainer_save_seconds", "Time from the start of each save until it was durable or had failed.")
 _EMERGENCY_SAVES = Gauge(
-    "trainer_emergency_saves", "Checkpoints that the run was resumed from and that were saved because it had to stop."
+    "trainer_emergency_saves", "Checkpoints saved because of SIGTERM, counted when the run resumes from them."
 )
 
 
-def serve(port: int) -> None:
-    """Serves the figures on `port` until the process ends.
+def serve_metrics(port: int) -> None:
+    """Serves the metrics on `port` until the process ends.
 
     Raises:
-        ConfigError: The port is taken.
+        ConfigError: The port is in use.
     """
     _CHECKPOINT.set(time.time())
     for result in ("saved", "failed"):
@@ -70,58 +73,58 @@ def serve(port: int) -> None:
     try:
         start_http_server(port)
     except OSError as error:
-        raise ConfigError(f"--metrics-port {port} cannot be served ({error.strerror}): write another port") from error
+        raise ConfigError(f"cannot serve --metrics-port {port} ({error.strerror}): write another port") from error
 
 
 class Exporter(Sink):
-    """Keeps the figures up to date, on rank `rank`."""
+    """Updates the metrics of rank `rank`."""
 
-    def __init__(self, rank: int, pace: Pace, stragglers: Stragglers, saves: Saves) -> None:
+    def __init__(self, rank: int, throughput: Throughput, stragglers: Stragglers, saves: CheckpointMetrics) -> None:
         self._rank = rank
-        self._pace = pace
+        self._throughput = throughput
         self._stragglers = stragglers
         self._saves = saves
         self._counted: dict[Counter, float] = {}
         self._scored_at = -math.inf
-        if pace.peak_flops:
-            _peak().set(pace.peak_flops)
+        if throughput.peak_flops:
+            _peak().set(throughput.peak_flops)
 
-    def started(self, start: Start) -> None:
-        """Says where the run stands and where it is to end."""
+    def on_start(self, start: RunStart) -> None:
+        """Sets the current and the total number of steps and epochs."""
         _STEPS.set(start.steps)
-        _STEP.set(start.progress.step)
+        _STEP.set(start.train_state.step)
         _EPOCHS.set(start.epochs)
-        _EPOCH.set(start.progress.epoch)
-        _EMERGENCY_SAVES.set(start.progress.emergency_saves)
+        _EPOCH.set(start.train_state.epoch)
+        _EMERGENCY_SAVES.set(start.train_state.emergency_saves)
 
-    def stepped(self, figures: StepFigures) -> None:
-        """Counts a step."""
-        _SAMPLES.inc(figures.samples)
-        _STEP.set(figures.progress.step)
-        _STEP_LOSS.set(figures.loss)
-        _STEP_SECONDS.observe(figures.seconds)
-        for part, seconds in figures.parts(self._rank).items():
+    def on_step(self, metrics: StepMetrics) -> None:
+        """Updates the metrics of steps."""
+        _SAMPLES.inc(metrics.samples)
+        _STEP.set(metrics.train_state.step)
+        _STEP_LOSS.set(metrics.loss)
+        _STEP_SECONDS.observe(metrics.seconds)
+        for part, seconds in metrics.parts(self._rank).items():
             _PART_SECONDS.labels(part).inc(seconds)
-        if rate := self._pace.samples_per_second:
+        if rate := self._throughput.samples_per_second:
             _SAMPLES_PER_SECOND.set(rate)
-        if self._pace.tokens_per_sample:
-            _tokens().inc(figures.samples * self._pace.tokens_per_sample)
-        if rate := self._pace.tokens_per_second:
+        if self._throughput.tokens_per_sample:
+            _tokens().inc(metrics.samples * self._throughput.tokens_per_sample)
+        if rate := self._throughput.tokens_per_second:
             _tokens_per_second().set(rate)
-        if mfu := self._pace.mfu:
+        if mfu := self._throughput.mfu:
             _mfu().set(mfu)
         self._score()
         self._count_saves()
 
-    def epoch_done(self, figures: EpochFigures) -> None:
-        """Notes an epoch's figures."""
-        _EPOCH.set(figures.epoch)
-        _LOSS.set(figures.loss)
-        _TEST_ACCURACY.set(figures.test_accuracy)
+    def on_epoch_end(self, metrics: EpochMetrics) -> None:
+        """Updates the metrics of epochs."""
+        _EPOCH.set(metrics.epoch)
+        _LOSS.set(metrics.loss)
+        _TEST_ACCURACY.set(metrics.test_accuracy)
         self._count_saves()
 
     def close(self) -> None:
-        """Counts what was saved at the end."""
+        """Counts the last saves."""
         self._count_saves()
 
     def _score(self) -> None:
@@ -142,7 +145,7 @@ class Exporter(Sink):
         self._counted[counter] = total
 
 
-# Only made where there is something to say: a series of zeros would be a claim.
+# Created only when there is a value: a series of zeros would be misleading.
 @cache
 def _tokens() -> Counter:
     return Counter("trainer_tokens", "Tokens trained on since this process started, over all ranks.")
@@ -150,7 +153,7 @@ def _tokens() -> Counter:
 
 @cache
 def _tokens_per_second() -> Gauge:
-    return Gauge("trainer_tokens_per_second", "Over all ranks and the last steps.")
+    return Gauge("trainer_tokens_per_second", "Tokens per second over all ranks and the last steps.")
 
 
 @cache
@@ -160,4 +163,4 @@ def _mfu() -> Gauge:
 
 @cache
 def _peak() -> Gauge:
-    return Gauge("trainer_peak_flops", "Operations a second that the devices of all ranks could do at most.")
+    return Gauge("trainer_peak_flops", "Peak operations per second of the devices of all ranks.")

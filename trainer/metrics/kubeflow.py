@@ -1,8 +1,10 @@
-"""How far a run is, for Kubeflow Trainer, which shows it in the status of the TrainJob.
+"""The status of the run in its TrainJob, reported to Kubeflow Trainer.
 
-Sources: https://github.com/kubeflow/trainer/tree/master/proposals/2779-trainjob-progress and, for the names, which are
-not those of the proposal, v2.2.0 and v2.3.0 pkg/runtime/framework/plugins/trainjobstatus/trainjobstatus.go.
+Sources: https://github.com/kubeflow/trainer/tree/master/proposals/2779-trainjob-progress, and for the names, which
+differ from the proposal, v2.2.0 and v2.3.0 pkg/runtime/framework/plugins/trainjobstatus/trainjobstatus.go.
 """
+
+from __future__ import annotations
 
 import json
 import os
@@ -15,36 +17,36 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Self
 
-from trainer.metrics.figures import EpochFigures, Sink, Start, StepFigures
-from trainer.metrics.pace import Pace
-from trainer.runtime.log import note
+from trainer.metrics.base import EpochMetrics, RunStart, Sink, StepMetrics
+from trainer.metrics.throughput import Throughput
+from trainer.runtime.log import log_rank
 
 URL = "KUBEFLOW_TRAINER_SERVER_URL"
 CA_FILE = "KUBEFLOW_TRAINER_SERVER_CA_CERT"
-TOKEN_FILE = "KUBEFLOW_TRAINER_SERVER_TOKEN"  # noqa: S105 - the name of a variable that has a file's path
+TOKEN_FILE = "KUBEFLOW_TRAINER_SERVER_TOKEN"  # noqa: S105 - the name of a variable
 
-# As often as Kubeflow's own SDK at most.
+# The interval of Kubeflow's own SDK.
 _EVERY_SECONDS = 5.0
 _TIMEOUT_SECONDS = 5.0
 
 
 class KubeflowStatus(Sink):
-    """Posts the newest status from a thread of its own, which waits for the server, so that training does not.
+    """Posts the newest status from its own thread, so that training does not wait for the server.
 
-    A post that fails is left out, with a warning the first time: the next one says more.
+    A failed post is skipped, with a warning the first time: the next post supersedes it.
     """
 
     def __init__(
         self,
         url: str,
-        pace: Pace,
+        throughput: Throughput,
         *,
         ca_file: str | None = None,
         token_file: str | None = None,
         every_seconds: float = _EVERY_SECONDS,
     ) -> None:
         self._url = url
-        self._pace = pace
+        self._throughput = throughput
         self._ca_file = ca_file
         self._token_file = token_file
         self._every_seconds = every_seconds
@@ -56,37 +58,40 @@ class KubeflowStatus(Sink):
         self._thread = threading.Thread(target=self._post_all, name="kubeflow-status", daemon=True)
 
     @classmethod
-    def from_environment(cls, pace: Pace, environment: Mapping[str, str] = os.environ) -> Self | None:
-        """For the server that the operator names; None outside of a TrainJob."""
+    def from_environment(cls, throughput: Throughput, environment: Mapping[str, str] = os.environ) -> Self | None:
+        """Returns a sink for the server that the operator names; None outside of a TrainJob."""
         if not (url := environment.get(URL)):
             return None
-        return cls(url, pace, ca_file=environment.get(CA_FILE), token_file=environment.get(TOKEN_FILE))
+        return cls(url, throughput, ca_file=environment.get(CA_FILE), token_file=environment.get(TOKEN_FILE))
 
-    def started(self, start: Start) -> None:
-        """Says where the run stands."""
+    def on_start(self, start: RunStart) -> None:
+        """Starts posting."""
         self._steps = max(start.steps, 1)
-        self._note(start.progress.step)
+        self._note(start.train_state.step)
         self._thread.start()
 
-    def stepped(self, figures: StepFigures) -> None:
-        """Has the next post say how far the run is."""
-        rates = {"samples_per_second": self._pace.samples_per_second, "tokens_per_second": self._pace.tokens_per_second}
-        known = {"step": figures.progress.step, "loss": figures.loss, "mfu": self._pace.mfu, **rates}
+    def on_step(self, metrics: StepMetrics) -> None:
+        """Updates the status with a step."""
+        rates = {
+            "samples_per_second": self._throughput.samples_per_second,
+            "tokens_per_second": self._throughput.tokens_per_second,
+        }
+        known = {"step": metrics.train_state.step, "loss": metrics.loss, "mfu": self._throughput.mfu, **rates}
         self._metrics |= {name: value for name, value in known.items() if value is not None}
-        self._note(figures.progress.step)
+        self._note(metrics.train_state.step)
 
-    def epoch_done(self, figures: EpochFigures) -> None:
-        """Has the next post tell of the epoch."""
-        self._metrics |= {"epoch": figures.epoch, "epoch_loss": figures.loss, "test_accuracy": figures.test_accuracy}
-        self._note(figures.step)
+    def on_epoch_end(self, metrics: EpochMetrics) -> None:
+        """Updates the status with an epoch."""
+        self._metrics |= {"epoch": metrics.epoch, "epoch_loss": metrics.loss, "test_accuracy": metrics.test_accuracy}
+        self._note(metrics.step)
 
     def close(self) -> None:
-        """Posts what has not been posted yet, if the server answers in time."""
+        """Posts the last status, if the server responds in time."""
         self._ended.set()
         self._thread.join(2 * _TIMEOUT_SECONDS)
 
     def _note(self, step: int) -> None:
-        seconds_left = self._pace.seconds_left
+        seconds_left = self._throughput.seconds_left
         self._newest = {
             "progressPercentage": min(100 * step // self._steps, 100),
             **({} if seconds_left is None else {"estimatedRemainingSeconds": round(seconds_left)}),
@@ -108,16 +113,16 @@ class KubeflowStatus(Sink):
             self._post(newest)
         except (OSError, HTTPException, ValueError) as error:
             if not self._has_warned:
-                note(f"the status cannot be posted to {self._url}, and will be tried again: {error}")
+                log_rank(f"cannot post the status to {self._url}, will retry: {error}")
             self._has_warned = True
 
     def _post(self, status: dict[str, object]) -> None:
         headers = {"Content-Type": "application/json"}
         if self._token_file:
-            # Read each time: the kubelet replaces it long before a run ends.
+            # Read each time, because the kubelet rotates the token during a run.
             headers["Authorization"] = f"Bearer {Path(self._token_file).read_text().strip()}"
         body = json.dumps({"trainerStatus": status}).encode()
-        request = urllib.request.Request(self._url, body, headers)  # noqa: S310 - the operator's own
+        request = urllib.request.Request(self._url, body, headers)  # noqa: S310 - the operator sets the URL
         context = ssl.create_default_context(cafile=self._ca_file)
         with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS, context=context) as answer:  # noqa: S310
             answer.read()

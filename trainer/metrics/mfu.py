@@ -1,4 +1,6 @@
-"""What the devices could do at most."""
+"""Peak performance of the devices, for the model FLOPs utilization (MFU)."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable
 
@@ -7,8 +9,8 @@ import torch
 from trainer.config import TrainerConfig
 from trainer.runtime.distributed import World
 
-# Dense bf16 (and fp16) with fp32 accumulation, in 1e12 operations a second, by the name that the driver gives a device.
-# NVIDIA's sheets state most figures with sparsity: half of those are here.
+# Dense bf16 (and fp16) with fp32 accumulation, in 1e12 operations per second, by the device name of the driver.
+# NVIDIA's data sheets mostly state values with sparsity; these are half of those.
 _PEAK_TFLOPS = {
     # https://www.nvidia.com/en-us/data-center/a100/
     "NVIDIA A100-SXM4-40GB": 312.0,
@@ -31,18 +33,18 @@ _PEAK_TFLOPS = {
 
 
 def peak_flops(config: TrainerConfig, world: World) -> float | None:
-    """Operations a second of all ranks' devices together, None where one of them is not known. Collective.
+    """Returns the peak of all ranks' devices together, in operations per second; None if one is unknown. Collective.
 
-    A guess would make the MFU that of another device. In fp32 the table does not hold: whether PyTorch multiplies in
-    TF32 there is up to a setting.
+    The table is not used for fp32, because a setting decides whether PyTorch multiplies in TF32. An unknown device is
+    never guessed.
     """
     if config.peak_tflops:
         return config.peak_tflops * 1e12 * world.size
     name = torch.cuda.get_device_name(world.device) if world.device.type == "cuda" else world.device.type
-    return total_peak(world.gather(name)) if config.precision in ("bf16", "fp16") else None
+    return total_peak_flops(world.gather(name)) if config.precision in ("bf16", "fp16") else None
 
 
-def total_peak(devices: Iterable[str]) -> float | None:
-    """Operations a second of these devices together, by their names."""
+def total_peak_flops(devices: Iterable[str]) -> float | None:
+    """Returns the peak of `devices` together, in operations per second; None if one is unknown."""
     peaks = [_PEAK_TFLOPS.get(device) for device in devices]
     return sum(peak * 1e12 for peak in peaks if peak) if all(peaks) else None

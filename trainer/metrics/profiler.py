@@ -1,4 +1,6 @@
-"""A trace of the next steps, when somebody asks for one."""
+"""A profile of the next steps on demand."""
+
+from __future__ import annotations
 
 import os
 import signal
@@ -8,14 +10,14 @@ from types import FrameType
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from trainer.metrics.figures import Sink, Start, StepFigures
-from trainer.runtime.log import log, note
+from trainer.metrics.base import RunStart, Sink, StepMetrics
+from trainer.runtime.log import log, log_rank
 
 
 class Profiler(Sink):
-    """From SIGUSR1 on, this rank traces `steps` steps into a file in `directory`, to be opened in Perfetto or Chrome.
+    """After SIGUSR1, traces `steps` steps of this rank into a file in `directory`, for Perfetto or Chrome.
 
-    Make it in the main thread. The number of the signal also goes to the pipe of `runtime.signals`, which leaves it.
+    Create it in the main thread. The signal number also reaches the pipe of `runtime.signals`, which ignores it.
     """
 
     def __init__(self, directory: Path, steps: int, rank: int) -> None:
@@ -27,16 +29,16 @@ class Profiler(Sink):
         self._steps_left = 0
         signal.signal(signal.SIGUSR1, self._ask)
 
-    def started(self, start: Start) -> None:  # noqa: ARG002 - the sinks' signature
-        """Says how to ask, for a start."""
+    def on_start(self, start: RunStart) -> None:  # noqa: ARG002 - the sinks' signature
+        """Logs how to request a profile."""
         log(f"profile: kill -USR1 {os.getpid()} traces {self._steps} steps of rank 0 into {self._directory}")
 
-    def stepped(self, figures: StepFigures) -> None:
-        """Between two steps a trace begins or ends."""
+    def on_step(self, metrics: StepMetrics) -> None:
+        """Starts or ends a trace between two steps."""
         if self._trace is not None:
             self._steps_left -= 1
             if not self._steps_left:
-                self._finish(figures.progress.step)
+                self._finish(metrics.train_state.step)
         elif self._is_asked:
             self._is_asked = False
             self._steps_left = self._steps
@@ -45,7 +47,7 @@ class Profiler(Sink):
             self._trace.start()
 
     def close(self) -> None:
-        """Drops a trace that is not complete."""
+        """Drops an incomplete trace."""
         if self._trace is not None:
             self._trace.stop()
 
@@ -59,4 +61,4 @@ class Profiler(Sink):
             self._directory.mkdir(parents=True, exist_ok=True)
             path = self._directory / f"step-{step:08}-rank-{self._rank:05}.json.gz"
             trace.export_chrome_trace(str(path))
-            note(f"profile written: {path}")
+            log_rank(f"profile written: {path}")

@@ -1,43 +1,46 @@
-"""Everybody who is told of a run."""
+"""The sinks of a run."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from trainer.checkpoint.metrics import CheckpointMetrics
 from trainer.config import TrainerConfig
-from trainer.metrics.console import console
+from trainer.metrics.base import EpochMetrics, RunStart, Sink, StepMetrics
+from trainer.metrics.console import build_console_sink
 from trainer.metrics.events import Events
 from trainer.metrics.exporter import Exporter
-from trainer.metrics.figures import EpochFigures, Saves, Sink, Start, StepFigures
 from trainer.metrics.kubeflow import KubeflowStatus
 from trainer.metrics.mfu import peak_flops
-from trainer.metrics.pace import Pace
 from trainer.metrics.profiler import Profiler
 from trainer.metrics.straggler import Stragglers
 from trainer.metrics.tensorboard import TensorBoard
+from trainer.metrics.throughput import Throughput
 from trainer.runtime.distributed import World
-from trainer.runtime.log import note
+from trainer.runtime.log import log_rank
 
 
-class Sinks(Sink):
-    """Tells one after the other. One that fails is named once and told no more: watching a run must not end it."""
+class SinkGroup(Sink):
+    """Forwards to each of its sinks. A sink that fails is logged and dropped: monitoring must not end a run."""
 
     def __init__(self, sinks: Iterable[Sink]) -> None:
         self._sinks = list(sinks)
 
-    def started(self, start: Start) -> None:
-        """Tells all."""
-        self._tell(lambda sink: sink.started(start))
+    def on_start(self, start: RunStart) -> None:
+        """Forwards to every sink."""
+        self._tell(lambda sink: sink.on_start(start))
 
-    def stepped(self, figures: StepFigures) -> None:
-        """Tells all."""
-        self._tell(lambda sink: sink.stepped(figures))
+    def on_step(self, metrics: StepMetrics) -> None:
+        """Forwards to every sink."""
+        self._tell(lambda sink: sink.on_step(metrics))
 
-    def epoch_done(self, figures: EpochFigures) -> None:
-        """Tells all."""
-        self._tell(lambda sink: sink.epoch_done(figures))
+    def on_epoch_end(self, metrics: EpochMetrics) -> None:
+        """Forwards to every sink."""
+        self._tell(lambda sink: sink.on_epoch_end(metrics))
 
     def close(self) -> None:
-        """Tells all, which is the last that they hear."""
+        """Closes every sink."""
         self._tell(lambda sink: sink.close())
         self._sinks.clear()
 
@@ -45,40 +48,40 @@ class Sinks(Sink):
         for sink in list(self._sinks):
             try:
                 what(sink)
-            # Whatever it is: a full disk, a bug in a library, a socket.
+            # Any error: a full disk, a bug in a library, a socket.
             except Exception as error:
-                note(f"{type(sink).__name__} fails and is left out from now on: {type(error).__name__}: {error}")
+                log_rank(f"{type(sink).__name__} failed and is disabled: {type(error).__name__}: {error}")
                 self._sinks.remove(sink)
 
 
-def sinks_of(config: TrainerConfig, world: World, *, flops_per_sample: float, saves: Saves) -> Sinks:
-    """Those that the configuration and the surroundings ask for on this rank. Collective.
+def build_sinks(config: TrainerConfig, world: World, *, flops_per_sample: float, saves: CheckpointMetrics) -> SinkGroup:
+    """Returns the sinks that the configuration and the environment ask for on this rank. Collective.
 
     Raises:
         ConfigError: A file or folder cannot be written, or a package is missing. Every rank raises it.
     """
-    pace = Pace(
+    throughput = Throughput(
         tokens_per_sample=config.context_length if config.model == "gpt" else 0,
         flops_per_sample=flops_per_sample,
         peak_flops=peak_flops(config, world),
     )
-    # The first, since others ask them for what they have made of a step.
+    # These come first, because other sinks read them after each step.
     stragglers = Stragglers()
-    sinks: list[Sink] = [pace, stragglers]
+    sinks: list[Sink] = [throughput, stragglers]
     if config.metrics_port and world.launch.local_rank == 0:
-        sinks.append(Exporter(world.rank, pace, stragglers, saves))
+        sinks.append(Exporter(world.rank, throughput, stragglers, saves))
     if config.profile_dir:
         sinks.append(Profiler(Path(config.profile_dir), config.profile_steps, world.rank))
-    world.from_rank_zero(lambda: sinks.extend(_of_rank_zero(config, pace, saves)))
-    return Sinks(sinks)
+    world.on_rank_zero(lambda: sinks.extend(_rank_zero_sinks(config, throughput, saves)))
+    return SinkGroup(sinks)
 
 
-def _of_rank_zero(config: TrainerConfig, pace: Pace, saves: Saves) -> Iterator[Sink]:
+def _rank_zero_sinks(config: TrainerConfig, throughput: Throughput, saves: CheckpointMetrics) -> Iterator[Sink]:
     if config.events_file:
         yield Events(Path(config.events_file), saves)
     if config.tensorboard_dir:
-        yield TensorBoard(Path(config.tensorboard_dir), pace)
-    if status := KubeflowStatus.from_environment(pace):
+        yield TensorBoard(Path(config.tensorboard_dir), throughput)
+    if status := KubeflowStatus.from_environment(throughput):
         yield status
-    if shown := console(config, pace):
+    if shown := build_console_sink(config, throughput):
         yield shown

@@ -1,26 +1,29 @@
-"""Ranks that hold the others up."""
+"""Scores that reveal stragglers: ranks that slow the others down."""
+
+from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
 
-from trainer.metrics.figures import WINDOW_STEPS, Sink, StepFigures
-from trainer.runtime.boundary import Report
+from trainer.metrics.base import WINDOW_STEPS, Sink, StepMetrics
+from trainer.runtime.step_sync import StepReport
 
 
-def own_seconds(report: Report) -> float:
-    """What a rank needed for its own part of a step: data and forward, and backward where its waiting is known.
+def own_seconds(report: StepReport) -> float:
+    """Returns a rank's own time in a step: data, forward, and backward if its wait time is known.
 
-    Elsewhere backward is left out, as every rank waits there for the gradients of the slowest. Where a strategy gathers
-    weights in forward, too (fsdp2, tensor, ZeRO 3), ranks wait there, and only slow data and a part of forward show.
+    Otherwise backward is left out, because every rank waits there for the slowest one's gradients. If a strategy also
+    gathers weights in forward (fsdp2, tensor, ZeRO 3), ranks wait there too, and only slow data and part of a slow
+    forward are visible.
     """
     own_backward = report.backward_seconds - report.wait_seconds if report.wait_seconds else 0.0
     return report.data_seconds + report.forward_seconds + own_backward
 
 
-def scores(steps: Sequence[Sequence[float]]) -> list[float]:
-    """By rank, the fastest rank's seconds as a share of its own: 1 is as fast as the fastest, 0.5 takes twice as long.
+def straggler_scores(steps: Sequence[Sequence[float]]) -> list[float]:
+    """Returns each rank's score, the fastest rank's time divided by its own: 1 is the fastest, 0.5 takes twice as long.
 
-    `steps` has a row for each step, and in it the seconds of each rank, at least 0.
+    `steps` has one row per step with the seconds of each rank, which are not negative.
     """
     totals = [sum(seconds) for seconds in zip(*steps, strict=True)]
     return [min(totals) / total if total else 1.0 for total in totals]
@@ -32,10 +35,10 @@ class Stragglers(Sink):
     def __init__(self) -> None:
         self._steps: deque[list[float]] = deque(maxlen=WINDOW_STEPS)
 
-    def stepped(self, figures: StepFigures) -> None:
-        """Notes the ranks' seconds."""
-        self._steps.append([own_seconds(report) for report in figures.reports])
+    def on_step(self, metrics: StepMetrics) -> None:
+        """Adds a step to the window."""
+        self._steps.append([own_seconds(report) for report in metrics.reports])
 
     def scores(self) -> list[float]:
-        """By rank; none before the first step."""
-        return scores(self._steps)
+        """Returns the score of each rank; empty before the first step."""
+        return straggler_scores(self._steps)

@@ -1,11 +1,13 @@
-"""Curves for TensorBoard."""
+"""TensorBoard scalars."""
+
+from __future__ import annotations
 
 import math
 from pathlib import Path
 
 from trainer.errors import ConfigError
-from trainer.metrics.figures import EpochFigures, Sink, Start, StepFigures
-from trainer.metrics.pace import Pace
+from trainer.metrics.base import EpochMetrics, RunStart, Sink, StepMetrics
+from trainer.metrics.throughput import Throughput
 
 
 class TensorBoard(Sink):
@@ -15,49 +17,49 @@ class TensorBoard(Sink):
         ConfigError: TensorBoard is not installed, or the folder cannot be written.
     """
 
-    def __init__(self, directory: Path, pace: Pace) -> None:
+    def __init__(self, directory: Path, throughput: Throughput) -> None:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError as error:
             raise ConfigError(
-                "--tensorboard-dir needs a package that is not there: pip install tensorboard, or leave it out"
+                "--tensorboard-dir needs the package tensorboard: pip install it, or leave out the option"
             ) from error
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigError(
-                f"--tensorboard-dir {directory} cannot be written ({error.strerror}): write another"
+                f"cannot write --tensorboard-dir {directory} ({error.strerror}): write another path"
             ) from error
         self._directory = directory
-        self._pace = pace
+        self._throughput = throughput
         self._open = SummaryWriter
 
-    def started(self, start: Start) -> None:
-        """Begins a file; what a run that did not get to save wrote of later steps is taken back."""
-        self._writer = self._open(str(self._directory), purge_step=start.progress.step + 1)
+    def on_start(self, start: RunStart) -> None:
+        """Opens a file and purges steps after the resumed one, which a previous process wrote but did not save."""
+        self._writer = self._open(str(self._directory), purge_step=start.train_state.step + 1)
 
-    def stepped(self, figures: StepFigures) -> None:
-        """Adds a point to the curves of steps."""
-        step = figures.progress.step
+    def on_step(self, metrics: StepMetrics) -> None:
+        """Adds the scalars of a step."""
+        step = metrics.train_state.step
         known = {
-            "loss/step": figures.loss,
-            "learning_rate": figures.learning_rate,
-            "gradient_norm": figures.gradient_norm,
-            "samples_per_second": self._pace.samples_per_second,
-            "tokens_per_second": self._pace.tokens_per_second,
-            "mfu": self._pace.mfu,
-            "seconds/step": figures.seconds,
-        } | {f"seconds/{part}": seconds for part, seconds in figures.parts(rank=0).items()}
+            "loss/step": metrics.loss,
+            "learning_rate": metrics.learning_rate,
+            "gradient_norm": metrics.gradient_norm,
+            "samples_per_second": self._throughput.samples_per_second,
+            "tokens_per_second": self._throughput.tokens_per_second,
+            "mfu": self._throughput.mfu,
+            "seconds/step": metrics.seconds,
+        } | {f"seconds/{part}": seconds for part, seconds in metrics.parts(rank=0).items()}
         for name, value in known.items():
             if value is not None and not math.isnan(value):
                 self._writer.add_scalar(name, value, step)
 
-    def epoch_done(self, figures: EpochFigures) -> None:
-        """Adds a point to the curves of epochs."""
-        self._writer.add_scalar("loss/epoch", figures.loss, figures.step)
-        self._writer.add_scalar("test_accuracy", figures.test_accuracy, figures.step)
+    def on_epoch_end(self, metrics: EpochMetrics) -> None:
+        """Adds the scalars of an epoch."""
+        self._writer.add_scalar("loss/epoch", metrics.loss, metrics.step)
+        self._writer.add_scalar("test_accuracy", metrics.test_accuracy, metrics.step)
         self._writer.flush()
 
     def close(self) -> None:
-        """Ends the file."""
+        """Closes the file."""
         self._writer.close()

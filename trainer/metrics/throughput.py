@@ -1,14 +1,18 @@
-"""How fast a run is."""
+"""The throughput of a run."""
+
+from __future__ import annotations
 
 from collections import deque
 
-from trainer.metrics.figures import WINDOW_STEPS, Sink, Start, StepFigures
+from trainer.metrics.base import WINDOW_STEPS, RunStart, Sink, StepMetrics
 
 
-class Pace(Sink):
-    """Figures over the last steps and what came between them, such as evaluations. None is what is not known.
+class Throughput(Sink):
+    """Throughput over the last steps, including the time between them, such as evaluations. Unknown values are None.
 
-    `peak_flops` is of all ranks together, in operations a second.
+    Attributes:
+        tokens_per_sample: 0 if samples are not tokens.
+        peak_flops: Peak of all ranks' devices together, in operations per second.
     """
 
     def __init__(self, *, tokens_per_sample: int, flops_per_sample: float, peak_flops: float | None) -> None:
@@ -20,40 +24,40 @@ class Pace(Sink):
         self._steps_left = 0
         self._steps = 0
 
-    def started(self, start: Start) -> None:
-        """Learns where the run is to end."""
+    def on_start(self, start: RunStart) -> None:
+        """Stores the total number of steps."""
         self._steps = start.steps
 
-    def stepped(self, figures: StepFigures) -> None:
-        """Notes a step."""
+    def on_step(self, metrics: StepMetrics) -> None:
+        """Adds a step to the window."""
         if len(self._taken) == 1 and not self._is_warm:
-            # The first step of a process compiles and connects: it would spoil the figures for a whole window.
+            # The first step of a process compiles and connects. It would distort a whole window.
             self._taken.clear()
             self._is_warm = True
-        self._taken.append((figures.samples, figures.seconds))
-        self._steps_left = max(self._steps - figures.progress.step, 0)
+        self._taken.append((metrics.samples, metrics.seconds))
+        self._steps_left = max(self._steps - metrics.train_state.step, 0)
 
     @property
     def samples_per_second(self) -> float | None:
-        """Over all ranks."""
+        """Samples per second over all ranks."""
         seconds = self._seconds()
         return sum(samples for samples, _ in self._taken) / seconds if seconds else None
 
     @property
     def tokens_per_second(self) -> float | None:
-        """Over all ranks; None where samples have no tokens."""
+        """Tokens per second over all ranks; None if samples are not tokens."""
         samples = self.samples_per_second
         return samples * self.tokens_per_sample if samples and self.tokens_per_sample else None
 
     @property
     def mfu(self) -> float | None:
-        """The share of the devices' peak that the model's own operations make up; None where no peak is known."""
+        """The model's own operations as a share of the devices' peak; None if the peak is unknown."""
         samples = self.samples_per_second
         return samples * self._flops_per_sample / self.peak_flops if samples and self.peak_flops else None
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the last step, if it goes on like this."""
+        """Estimated seconds until the last step."""
         seconds = self._seconds()
         return self._steps_left * seconds / len(self._taken) if seconds else None
 

@@ -1,4 +1,6 @@
-"""What is trained."""
+"""The models."""
+
+from __future__ import annotations
 
 import math
 
@@ -10,9 +12,9 @@ from trainer.models.model import Model
 
 
 def build_model(config: ModelConfig, *, shape: tuple[int, ...], classes: int) -> Model:
-    """The model that `config` describes, with weights drawn from torch's current random state.
+    """Builds the model that `config` describes, with random initial weights.
 
-    `shape` is that of one sample's input, `classes` how many answers there are.
+    `shape` is the shape of one sample's input, `classes` the number of classes.
     """
     match config.model:
         case "mlp":

@@ -1,5 +1,7 @@
 """A small convolutional network."""
 
+from __future__ import annotations
+
 from torch import Tensor, nn
 
 from trainer.models.model import Model
@@ -8,7 +10,7 @@ _CHANNELS = (16, 32)
 
 
 class CNN(Model):
-    """Two convolutions, a pool and two linear layers: (n, height, width) float32 to (n, classes) logits."""
+    """Two convolutions, a pooling layer and two linear layers: (n, height, width) float32 to (n, classes) logits."""
 
     def __init__(self, *, image: tuple[int, ...], hidden_size: int, classes: int, dropout: float) -> None:
         super().__init__()
@@ -29,12 +31,12 @@ class CNN(Model):
         )
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Logits (n, classes)."""
+        """Returns logits (n, classes)."""
         logits: Tensor = self.layers(inputs.unsqueeze(1))
         return logits
 
     def flops_per_sample(self) -> float:
-        """Two for each weight, pass and pixel of a convolution; the first needs no gradient of its inputs."""
+        """Counts 2 per weight, pass and pixel of a convolution. The first one needs no gradient of its inputs."""
         first, second = (layer.weight.numel() for layer in self.layers if isinstance(layer, nn.Conv2d))
         linear = sum(layer.weight.numel() for layer in self.layers if isinstance(layer, nn.Linear))
         return float(self._pixels * (4 * first + 6 * second) + 6 * linear)

@@ -1,4 +1,6 @@
-"""A decoder-only transformer in the shape of GPT-2: learned positions, pre-norm blocks, GELU."""
+"""A decoder-only transformer like GPT-2: learned positions, pre-norm blocks, GELU."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
-from trainer.models.model import Model, Split
+from trainer.models.model import Model, SplitStyle
 
 _WIDENING = 4
 _STANDARD_DEVIATION = 0.02  # GPT-2's, https://github.com/openai/gpt-2/blob/master/src/model.py
@@ -18,14 +20,14 @@ class _Attention(nn.Module):
         super().__init__()
         self.head_size = hidden_size // num_heads
         self.dropout = dropout
-        # Not one matrix: its columns could not be shared out by heads.
+        # A combined matrix could not be split by heads.
         self.query = nn.Linear(hidden_size, hidden_size)
         self.key = nn.Linear(hidden_size, hidden_size)
         self.value = nn.Linear(hidden_size, hidden_size)
         self.output = nn.Linear(hidden_size, hidden_size)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        # As many heads as this rank has: a share of them where several ranks share the matrices.
+        # With tensor parallelism, this rank has only some of the heads.
         query, key, value = (
             layer(inputs).unflatten(-1, (-1, self.head_size)).transpose(1, 2)
             for layer in (self.query, self.key, self.value)
@@ -54,9 +56,9 @@ class _Block(nn.Module):
 
 
 class GPT(Model):
-    """(n, t) int64 tokens, t up to `context_length`, to (n, t, vocabulary) logits of the token after each.
+    """Maps (n, t) int64 tokens, t up to `context_length`, to (n, t, vocabulary) logits of each next token.
 
-    With `recompute` the activations of a block are computed again in backward instead of kept.
+    With `recompute`, the activations of a block are recomputed in backward instead of kept.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class GPT(Model):
         self.apply(_initialise)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Logits (n, t, vocabulary)."""
+        """Returns logits (n, t, vocabulary)."""
         places = torch.arange(inputs.shape[1], device=inputs.device)
         hidden = self.dropout(self.tokens(inputs) + self.positions(places))
         for layer in self.layers:
@@ -93,20 +95,20 @@ class GPT(Model):
         return logits
 
     def blocks(self) -> Sequence[nn.Module]:
-        """The transformer blocks."""
+        """Returns the transformer blocks."""
         return list(self.layers)
 
-    def splits(self) -> Mapping[str, Split]:
-        """Heads and the units of each block's wide layer are shared out."""
+    def tensor_parallel_plan(self) -> Mapping[str, SplitStyle]:
+        """Splits the attention heads and the hidden units of each block."""
         columns = ("attention.query", "attention.key", "attention.value", "up")
-        found: dict[str, Split] = {}
+        found: dict[str, SplitStyle] = {}
         for number in range(len(self.layers)):
-            found |= {f"layers.{number}.{name}": "columns" for name in columns}
-            found |= {f"layers.{number}.{name}": "rows" for name in ("attention.output", "down")}
+            found |= {f"layers.{number}.{name}": "colwise" for name in columns}
+            found |= {f"layers.{number}.{name}": "rowwise" for name in ("attention.output", "down")}
         return found
 
     def flops_per_sample(self) -> float:
-        """Of `context_length` tokens: 6 per parameter of a matrix and token, and 12 per layer for the attention.
+        """Counts per token 6 for each matrix parameter, and 12 * hidden_size * context_length per layer for attention.
 
         Source: Appendix B of PaLM, https://arxiv.org/abs/2204.02311. Embeddings are looked up, not multiplied.
         """

@@ -1,14 +1,16 @@
 """A multi-layer perceptron."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 from torch import Tensor, nn
 
-from trainer.models.model import Model, Split
+from trainer.models.model import Model, SplitStyle
 
 
 class MLP(Model):
-    """Two linear layers with ReLU and dropout between: (n, ...) float32 of `features` numbers each to (n, classes)."""
+    """Two linear layers with ReLU and dropout in between: (n, ...) float32, `features` per sample, to (n, classes)."""
 
     def __init__(self, *, features: int, hidden_size: int, classes: int, dropout: float) -> None:
         super().__init__()
@@ -17,15 +19,15 @@ class MLP(Model):
         )
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Logits (n, classes)."""
+        """Returns logits (n, classes)."""
         logits: Tensor = self.layers(inputs.flatten(1))
         return logits
 
-    def splits(self) -> Mapping[str, Split]:
-        """The hidden units are shared out."""
-        return {"layers.0": "columns", "layers.3": "rows"}
+    def tensor_parallel_plan(self) -> Mapping[str, SplitStyle]:
+        """Splits the hidden units."""
+        return {"layers.0": "colwise", "layers.3": "rowwise"}
 
     def flops_per_sample(self) -> float:
-        """Two for each weight and pass; nobody needs the gradient of the inputs, which saves the first layer a pass."""
+        """Counts 2 per weight and pass. The first layer needs no gradient of its inputs, which saves a pass."""
         first, second = (layer.weight.numel() for layer in self.layers if isinstance(layer, nn.Linear))
         return float(4 * first + 6 * second)

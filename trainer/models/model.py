@@ -1,4 +1,6 @@
-"""What the strategies need to know of a model."""
+"""The interface of models."""
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -6,27 +8,27 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-Split = Literal["columns", "rows"]
+SplitStyle = Literal["colwise", "rowwise"]
 
 
 class Model(nn.Module, ABC):
-    """A model from inputs to logits, whose parts say how they can be shared out."""
+    """A model from inputs to logits, with a description of how it can be sharded."""
 
     @abstractmethod
     def forward(self, inputs: Tensor) -> Tensor:
-        """Logits of each target: (n, classes) for images, (n, context_length, vocabulary) for tokens."""
+        """Returns the logits of each target: (n, classes) for images, (n, context_length, vocabulary) for tokens."""
 
     def blocks(self) -> Sequence[nn.Module]:
-        """The repeated parts that hold most parameters and can be gathered one after the other."""
+        """Returns the repeated parts that hold most parameters and can be gathered one at a time."""
         return []
 
-    def splits(self) -> Mapping[str, Split]:
-        """Linear layers, by name, whose matrices ranks can share: by columns of the output or rows of the input.
+    def tensor_parallel_plan(self) -> Mapping[str, SplitStyle]:
+        """Returns, by name, the linear layers that ranks can split: by output columns or by input rows.
 
-        What a split by columns gives is a part of the whole on each rank, until a split by rows puts it together again.
+        The output of a columnwise layer stays split over the ranks until a rowwise layer combines it.
         """
         return {}
 
     @abstractmethod
     def flops_per_sample(self) -> float:
-        """Floating-point operations of one sample, forward and backward, without those that are computed again."""
+        """Returns the floating-point operations per sample in forward and backward, without recomputation."""

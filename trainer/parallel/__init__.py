@@ -1,20 +1,22 @@
-"""How the work is spread over the ranks: one strategy per file."""
+"""Parallelism strategies, one per file."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 
 from trainer.config import TrainerConfig
 from trainer.models.model import Model
-from trainer.parallel.strategy import Share, Strategy, birthplace
+from trainer.parallel.strategy import DataShard, Strategy, init_device
 from trainer.runtime.distributed import World
 
 
-def spread(model: Model, config: TrainerConfig, world: World) -> Strategy:
-    """`model` under the strategy that `config` names. Collective; of its weights those of rank 0 count."""
-    return strategy_of(config)(model, config, world)
+def parallelize(model: Model, config: TrainerConfig, world: World) -> Strategy:
+    """Parallelizes `model` with the strategy that `config` names. Collective; rank 0's weights are used."""
+    return strategy_class(config)(model, config, world)
 
 
-def strategy_of(config: TrainerConfig) -> Callable[[Model, TrainerConfig, World], Strategy]:
-    """The strategy that `config` names; the others are not imported."""
+def strategy_class(config: TrainerConfig) -> Callable[[Model, TrainerConfig, World], Strategy]:
+    """Returns the strategy that `config` names, without importing the others."""
     match config.strategy:
         case "fsdp2":
             from trainer.parallel.fsdp2 import FSDP2
@@ -34,4 +36,4 @@ def strategy_of(config: TrainerConfig) -> Callable[[Model, TrainerConfig, World]
             return DDP
 
 
-__all__ = ["Share", "Strategy", "birthplace", "spread", "strategy_of"]
+__all__ = ["DataShard", "Strategy", "init_device", "parallelize", "strategy_class"]

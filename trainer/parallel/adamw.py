@@ -1,4 +1,6 @@
-"""AdamW, and what it remembers of each parameter."""
+"""AdamW and its initial state."""
+
+from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -12,9 +14,9 @@ MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 def adamw(parameters: Iterable[nn.Parameter], learning_rate: float, weight_decay: float) -> torch.optim.AdamW:
-    """One kernel changes all parameters that are spread over the same ranks.
+    """Creates AdamW with one fused group for each device mesh.
 
-    It remembers from the start what it otherwise would after its first step: a state to save, or to load into.
+    The state exists from the start, not only after the first step, so that it can be saved or loaded at any time.
     """
     groups: dict[DeviceMesh | None, list[nn.Parameter]] = defaultdict(list)
     for parameter in parameters:
@@ -24,11 +26,11 @@ def adamw(parameters: Iterable[nn.Parameter], learning_rate: float, weight_decay
     )
     for group in groups.values():
         for parameter in group:
-            optimizer.state[parameter] = nothing_yet(parameter)
+            optimizer.state[parameter] = initial_state(parameter)
     return optimizer
 
 
-def nothing_yet(parameter: Tensor) -> dict[str, Tensor]:
-    """What AdamW knows of a parameter before its first step."""
+def initial_state(parameter: Tensor) -> dict[str, Tensor]:
+    """Returns the state of a parameter before its first step."""
     step = torch.zeros((), device=parameter.device)
     return {"step": step} | {moment: torch.zeros_like(parameter) for moment in MOMENTS}

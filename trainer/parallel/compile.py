@@ -1,5 +1,7 @@
 """torch.compile, block by block."""
 
+from __future__ import annotations
+
 import torch
 
 from trainer.errors import ConfigError
@@ -7,9 +9,9 @@ from trainer.models.model import Model
 
 
 def compile_blocks(model: Model, device: torch.device) -> None:
-    """Compiles the forward of each block, or of a model without blocks; names of parameters stay as they are.
+    """Compiles the forward of each block, or of a model without blocks. Parameter names do not change.
 
-    Blocks, since equal ones are compiled once, and gradients of one are exchanged while the next one's are computed.
+    Identical blocks are compiled once, and the gradients of one block are exchanged while the next one is computed.
 
     Raises:
         ConfigError: This machine cannot compile.
@@ -20,13 +22,13 @@ def compile_blocks(model: Model, device: torch.device) -> None:
 
 
 def _check(device: torch.device) -> None:
-    """Compiles next to nothing, since what it takes depends on torch's version and the device."""
+    """Compiles a trivial function, because the requirements depend on the version of torch and on the device."""
     try:
         torch.compile(lambda tensor: tensor.sin() + 1)(torch.zeros(8, device=device))
     except RuntimeError as error:
         needed = "Triton and a C compiler" if device.type == "cuda" else "a C++ compiler and Python's headers"
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         raise ConfigError(
-            f"--compile does not work here ({reason}): it needs {needed}, such as Debian's g++ and python3-dev, "
-            "in the image; or write --no-compile"
+            f"--compile does not work here ({reason}): install {needed} in the image (on Debian, g++ and "
+            "python3-dev), or write --no-compile"
         ) from error

@@ -1,4 +1,6 @@
-"""DistributedDataParallel: every rank holds the whole model, and gradients are averaged."""
+"""DistributedDataParallel: every rank holds the full model, and gradients are averaged."""
+
+from __future__ import annotations
 
 import time
 
@@ -11,35 +13,36 @@ from torch.futures import Future
 from torch.nn.parallel import DistributedDataParallel
 
 from trainer.parallel.native import NativeStrategy
-from trainer.parallel.strategy import place
+from trainer.parallel.strategy import materialize
 
 
 class DDP(NativeStrategy):
-    """Rank 0's weights go to every rank at the start."""
+    """DDP broadcasts rank 0's weights itself when it wraps the model."""
 
     def wrap(self) -> nn.Module:
-        """The model, replicated."""
-        place(self.model, self.world.device)
+        """Replicates the model."""
+        materialize(self.model, self.world.device)
         self._gpus: list[int | str | torch.device] | None = None
         if self.world.device.type == "cuda":
             self._gpus = [self.world.device]
         self._exchanging = True
         replica = DistributedDataParallel(self.model, device_ids=self._gpus, gradient_as_bucket_view=True)
-        replica.register_comm_hook(dist.group.WORLD, self._exchange)
+        # A lambda, because DDP requires types as annotations of its hook, and postponed annotations are strings.
+        replica.register_comm_hook(dist.group.WORLD, lambda group, bucket: self._exchange(group, bucket))
         return replica
 
-    def exchange(self, wanted: bool) -> None:
-        """Not by `no_sync`, which has to be known before the forward."""
-        self._exchanging = wanted
+    def set_gradient_sync(self, enabled: bool) -> None:
+        """Sets a flag for the hook: `no_sync` would have to be known before the forward."""
+        self._exchanging = enabled
 
     def backward(self, loss_sum: Tensor, global_size: int, *, last: bool) -> None:
-        """What it waits is known on a CPU alone: a GPU has not yet computed what it was told to."""
+        """Measures the wait time on CPUs only: on a GPU, backward only enqueues work."""
         super().backward(loss_sum, global_size, last=last)
         if last and self._gpus is None:
             self.waited_seconds = time.perf_counter() - self._computed_at
 
     def _exchange(self, everyone: dist.ProcessGroup, bucket: GradBucket) -> Future[Tensor]:
-        # The last bucket is full when all gradients are computed.
+        # Called for the last bucket when all gradients are computed.
         self._computed_at = time.perf_counter()
         if self._exchanging:
             return allreduce_hook(everyone, bucket)

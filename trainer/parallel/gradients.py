@@ -1,4 +1,6 @@
-"""Gradients that are too large, scaled down together."""
+"""Gradient norm and clipping across differently sharded parameters."""
+
+from __future__ import annotations
 
 import math
 from collections import defaultdict
@@ -13,38 +15,38 @@ from torch.nn.utils import get_total_norm
 _TINY = 1e-6  # as torch.nn.utils.clip_grad_norm_ has it
 
 
-def norm_of(gradients: Sequence[Tensor]) -> float:
-    """The norm of all gradients together, inf if one is no number. The same on all ranks; collective if sharded.
+def total_norm(gradients: Sequence[Tensor]) -> float:
+    """Returns the norm of all gradients, inf if not finite. Identical on all ranks; collective if they are sharded.
 
-    Not `torch.nn.utils.get_total_norm` alone: it cannot add up gradients that are spread over different ranks, and over
-    the same ranks it takes a collective for each gradient.
+    `torch.nn.utils.get_total_norm` alone cannot combine gradients on different meshes, and takes one collective per
+    gradient on the same mesh.
     """
-    spread: dict[tuple[DeviceMesh, tuple[bool, ...]] | None, list[Tensor]] = defaultdict(list)
+    by_layout: dict[tuple[DeviceMesh, tuple[bool, ...]] | None, list[Tensor]] = defaultdict(list)
     for gradient in gradients:
-        spread[_spread(gradient)].append(local(gradient))
-    square = sum(_square_norm(parts, over) for over, parts in spread.items())
+        by_layout[_layout(gradient)].append(local_tensor(gradient))
+    square = sum(_square_norm(parts, over) for over, parts in by_layout.items())
     return math.sqrt(square) if math.isfinite(square) else math.inf
 
 
-def multiply(gradients: Sequence[Tensor], factor: float) -> None:
-    """Multiplies all of them, in place."""
+def scale_gradients(gradients: Sequence[Tensor], factor: float) -> None:
+    """Multiplies all gradients by `factor`, in place."""
     if factor != 1.0:
         for gradient in gradients:
-            local(gradient).mul_(factor)
+            local_tensor(gradient).mul_(factor)
 
 
-def factor_within(norm: float, largest: float) -> float:
-    """What brings gradients of this norm down to `largest`, 0 being no limit."""
+def clip_factor(norm: float, largest: float) -> float:
+    """Returns the factor that reduces gradients of this norm to `largest`; 0 means no limit."""
     return min(1.0, largest / (norm + _TINY)) if largest else 1.0
 
 
-def local(tensor: Tensor) -> Tensor:
-    """This rank's part of it."""
+def local_tensor(tensor: Tensor) -> Tensor:
+    """Returns this rank's shard of the tensor."""
     return tensor.to_local() if isinstance(tensor, DTensor) else tensor
 
 
-def _spread(gradient: Tensor) -> tuple[DeviceMesh, tuple[bool, ...]] | None:
-    """Over which ranks, and along which dimensions of their mesh every rank has the whole."""
+def _layout(gradient: Tensor) -> tuple[DeviceMesh, tuple[bool, ...]] | None:
+    """Returns the gradient's mesh, and for each of its dimensions whether every rank has the full tensor."""
     if not isinstance(gradient, DTensor):
         return None
     return gradient.device_mesh, tuple(placement.is_replicate() for placement in gradient.placements)
@@ -53,11 +55,11 @@ def _spread(gradient: Tensor) -> tuple[DeviceMesh, tuple[bool, ...]] | None:
 def _square_norm(parts: Sequence[Tensor], over: tuple[DeviceMesh, tuple[bool, ...]] | None) -> float:
     square = get_total_norm(parts) ** 2
     if over:
-        mesh, whole = over
+        mesh, is_replicated = over
         for dimension in range(mesh.ndim):
-            if not whole[dimension]:
+            if not is_replicated[dimension]:
                 dist.all_reduce(square, group=mesh.get_group(dimension))
     return float(square)
 
 
-__all__ = ["factor_within", "local", "multiply", "norm_of"]
+__all__ = ["clip_factor", "local_tensor", "scale_gradients", "total_norm"]

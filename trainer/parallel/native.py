@@ -1,4 +1,6 @@
-"""What the strategies that PyTorch brings have in common: AdamW, the scale of the loss, clipping, state."""
+"""The common part of PyTorch's own strategies: AdamW, loss scale, clipping, state."""
+
+from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -10,24 +12,24 @@ from torch import Tensor, nn
 from trainer.config import TrainerConfig
 from trainer.models.model import Model
 from trainer.parallel.adamw import adamw
-from trainer.parallel.clipping import factor_within, multiply, norm_of
-from trainer.parallel.compiling import compile_blocks
-from trainer.parallel.scaling import LossScale
-from trainer.parallel.strategy import Share, Strategy
+from trainer.parallel.compile import compile_blocks
+from trainer.parallel.gradients import clip_factor, scale_gradients, total_norm
+from trainer.parallel.loss_scale import LossScale
+from trainer.parallel.strategy import DataShard, Strategy
 from trainer.runtime.distributed import World
 
-COMPUTE = {"bf16": torch.bfloat16, "fp16": torch.float16}
+COMPUTE_DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 class NativeStrategy(Strategy):
-    """A subclass wraps the model and says when gradients are exchanged."""
+    """A strategy of PyTorch. Subclasses wrap the model and control when gradients are exchanged."""
 
     def __init__(self, model: Model, config: TrainerConfig, world: World) -> None:
         self.model = model
         self.config = config
         self.world = world
-        self.share = Share(world.rank, world.size)
-        self.scale = LossScale(wanted=config.precision == "fp16")
+        self.data_shard = DataShard(world.rank, world.size)
+        self.scale = LossScale(enabled=config.precision == "fp16")
         if config.compile:
             compile_blocks(model, world.device)
         self._module = self.wrap()
@@ -36,56 +38,59 @@ class NativeStrategy(Strategy):
 
     @abstractmethod
     def wrap(self) -> nn.Module:
-        """Spreads `model` over the ranks and returns what is called in its place. May set `share` and `groups`."""
+        """Distributes `model` over the ranks and returns the module to call. May set `data_shard` and `groups`."""
 
     @abstractmethod
-    def exchange(self, wanted: bool) -> None:
-        """Says whether the next backward exchanges gradients between ranks, or only adds to this rank's own."""
+    def set_gradient_sync(self, enabled: bool) -> None:
+        """Sets whether the next backward exchanges gradients between ranks or only accumulates them on this rank."""
 
-    def computing(self) -> AbstractContextManager[object]:
-        """In which context the model is called."""
-        compute = COMPUTE.get(self.config.precision)
+    def autocast(self) -> AbstractContextManager[object]:
+        """Returns the context in which the model is called."""
+        compute = COMPUTE_DTYPES.get(self.config.precision)
         return torch.autocast(self.world.device.type, compute) if compute else nullcontext()
 
-    def reconcile(self, gradients: list[Tensor]) -> None:
-        """Makes the same, in place, what ought to be the same on several ranks."""
+    def sync_replicated_gradients(self, gradients: list[Tensor]) -> None:
+        """Makes gradients of replicated parameters identical on all ranks, in place."""
 
     def compute(self, inputs: Tensor) -> Tensor:
-        """Logits as the model gives them."""
-        with self.computing():
+        """Returns the logits of the model."""
+        with self.autocast():
             logits: Tensor = self._module(inputs)
         return logits
 
     def backward(self, loss_sum: Tensor, global_size: int, *, last: bool) -> None:
-        """Ranks average the gradients, so that a rank's own mean would weigh samples of a short batch by their rank."""
-        self.exchange(last)
-        torch.autograd.backward(loss_sum * (self.scale.value * self.share.size / global_size))
+        """Scales the loss by the world size, because ranks average gradients, and by the global number of samples.
+
+        A rank's own mean would weigh samples by rank if a batch is short.
+        """
+        self.set_gradient_sync(last)
+        torch.autograd.backward(loss_sum * (self.scale.value * self.data_shard.size / global_size))
 
     def update(self, learning_rate: float) -> float:
-        """The norm is asked for by clipping, and by fp16."""
+        """Computes the gradient norm only for clipping and for fp16."""
         gradients = [parameter.grad for parameter in self._parameters.values() if parameter.grad is not None]
-        self.reconcile(gradients)
-        wanted = self.config.clip_norm or self.scale.wanted
-        norm = norm_of(gradients) / self.scale.value if wanted else float("nan")
-        factor = factor_within(norm, self.config.clip_norm) / self.scale.value
-        if self.scale.learn(norm):
-            multiply(gradients, factor)
+        self.sync_replicated_gradients(gradients)
+        needs_norm = self.config.clip_norm or self.scale.enabled
+        norm = total_norm(gradients) / self.scale.value if needs_norm else float("nan")
+        factor = clip_factor(norm, self.config.clip_norm) / self.scale.value
+        if self.scale.update(norm):
+            scale_gradients(gradients, factor)
             for group in self._optimizer.param_groups:
                 group["lr"] = learning_rate
             self._optimizer.step()
         self._optimizer.zero_grad()
         return norm
 
-    def state(self) -> dict[str, Tensor]:
-        """The optimizer's settings are left out: they are the configuration's."""
+    def state_dict(self) -> dict[str, Tensor]:
+        """Omits the optimizer's settings, because they belong to the configuration."""
         state = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
         for name, parameter in self._parameters.items():
             known = self._optimizer.state[parameter]
             state |= {f"optimizer.{name}.{what}": tensor for what, tensor in known.items()}
         return state
 
-    def load(self, state: Mapping[str, Tensor]) -> None:
-        """Tensors that a checkpoint was read into in place are these already."""
+    def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
+        """Copies `state` into the tensors in use; a no-op for tensors that were read in place."""
         with torch.no_grad():
-            for name, tensor in self.state().items():
+            for name, tensor in self.state_dict().items():
                 tensor.copy_(state[name])

@@ -1,4 +1,6 @@
-"""What the loop asks of a strategy, whichever it is."""
+"""The interface of parallelism strategies."""
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -11,92 +13,99 @@ from torch import Tensor, nn
 from torch.distributed.tensor import DTensor
 
 from trainer.models.model import Model
-from trainer.parallel.scaling import LossScale
+from trainer.parallel.loss_scale import LossScale
 from trainer.runtime.distributed import World
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """Which part of each batch a rank takes: part `rank` of `size`.
+class DataShard:
+    """The part of each batch that a rank takes: part `rank` of `size`.
 
-    Ranks that compute one sample together have the same share; one of them `leads` and is counted.
+    Ranks that compute samples together have the same part; one of them is the leader, whose loss is counted.
     """
 
     rank: int
     size: int
-    leads: bool = True
+    is_leader: bool = True
 
 
 class Strategy(ABC):
-    """A model that is spread over the ranks, and the optimizer that changes it.
+    """A model distributed over the ranks, and its optimizer.
 
-    All methods are collectives, unless they say otherwise. Gradients of a step are accumulated over calls of
-    `backward`; `last` marks the one after which ranks need each other's. `groups` are the process groups it has made.
-    `waited_seconds` is how long the last backward went on when this rank's own gradients were done, 0 where that is not
-    known.
+    Methods are collectives unless stated otherwise. The gradients of a step are accumulated over calls of `backward`;
+    `last` marks the call after which ranks exchange them.
+
+    Attributes:
+        model: The model.
+        data_shard: This rank's part of each batch.
+        scale: The loss scale.
+        groups: The process groups made by the strategy.
+        waited_seconds: Time that the last backward waited for other ranks; 0 if unknown.
     """
 
     model: Model
-    share: Share
+    data_shard: DataShard
     scale: LossScale
     groups: Sequence[dist.ProcessGroup] = ()
     waited_seconds: float = 0.0
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Logits in fp32 of this rank's `inputs`, which may be none: all ranks call it equally often."""
+        """Returns the fp32 logits of `inputs`, which may be empty: all ranks must call it equally often."""
         if len(inputs):
             return self.compute(inputs).float()
-        # Not every kernel is made for no samples, and DTensors choose a layout for them that others would not.
+        # Some kernels do not support empty batches, and DTensors would get another layout than on other ranks.
         return self.compute(inputs.new_zeros(1, *inputs.shape[1:])).float()[:0]
 
     @abstractmethod
     def compute(self, inputs: Tensor) -> Tensor:
-        """Logits of at least one sample, in the precision of the computation."""
+        """Returns the logits of at least one sample, in the compute precision."""
 
     @abstractmethod
     def backward(self, loss_sum: Tensor, global_size: int, *, last: bool) -> None:
-        """Adds the gradients of the mean loss of `global_size` samples; those of this rank add up to `loss_sum`."""
+        """Adds the gradients of the mean loss over `global_size` samples, of which this rank contributes `loss_sum`."""
 
     @abstractmethod
     def update(self, learning_rate: float) -> float:
-        """Clips the gradients, takes the optimizer's step and forgets them.
+        """Clips the gradients, takes the optimizer step and resets the gradients.
 
-        Returns their norm before, over all ranks: nan where nothing asks for it, inf where they have overflown in fp16,
-        in which case all ranks leave the step out.
+        Returns:
+            The gradient norm before clipping, over all ranks. It is nan if neither clipping nor fp16 needs it, and inf
+            if fp16 gradients overflowed; then all ranks skip the step.
         """
 
     @abstractmethod
-    def state(self) -> dict[str, Tensor]:
-        """Parameters as `model.<name>`, and what the optimizer knows of each as `optimizer.<name>.<what>`.
+    def state_dict(self) -> dict[str, Tensor]:
+        """Returns parameters as `model.<name>` and their optimizer state as `optimizer.<name>.<key>`.
 
-        Names, shapes and types are the same with every strategy and number of ranks; a tensor may be sharded. They may
-        be those in use, not copies.
+        Names, shapes and types do not depend on the strategy or the world size. Tensors may be sharded, and may be the
+        ones in use rather than copies.
         """
 
     @abstractmethod
-    def load(self, state: Mapping[str, Tensor]) -> None:
-        """Takes over a state that has the names and the layout of `state()`."""
+    def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
+        """Loads a state with the names and the sharding of `state_dict()`."""
 
     def extras(self) -> dict[str, Any]:
-        """What else must be remembered, as JSON, the same on all ranks. Not a collective."""
-        return {"loss_scale": self.scale.state()}
+        """Returns further state as JSON values, identical on all ranks. Not a collective."""
+        return {"loss_scale": self.scale.state_dict()}
 
     def load_extras(self, extras: Mapping[str, Any]) -> None:
-        """Takes over what `extras` gave. Not a collective."""
+        """Loads what `extras` returned. Not a collective."""
         if "loss_scale" in extras:
-            self.scale.load(extras["loss_scale"])
+            self.scale.load_state_dict(extras["loss_scale"])
 
 
-def birthplace(world: World) -> torch.device:
-    """Where a rank builds the model: rank 0 draws the weights, and elsewhere they take no memory until they are given.
+def init_device(world: World) -> torch.device:
+    """Returns the device on which a rank builds the model: CPU on rank 0, which draws the weights; meta elsewhere.
 
-    It is a context; all strategies begin with `place` or `give_weights`.
+    Use it as a context. The weights are broadcast later; all strategies start with `materialize` or
+    `broadcast_weights`.
     """
     return torch.device("cpu" if world.rank == 0 else "meta")
 
 
-def place(part: nn.Module, device: torch.device) -> None:
-    """Moves a part of a model to the device: what took no memory has any content, until rank 0's weights are given."""
+def materialize(part: nn.Module, device: torch.device) -> None:
+    """Moves a part of a model to the device. Meta tensors become uninitialized memory until the broadcast."""
     for module in part.modules():
         own = (*module.parameters(recurse=False), *module.buffers(recurse=False))
         if any(tensor.is_meta for tensor in own):
@@ -104,12 +113,12 @@ def place(part: nn.Module, device: torch.device) -> None:
     part.to(device)
 
 
-def give_weights(part: nn.Module, device: torch.device) -> None:
-    """Moves a part of a model to the device, with rank 0's weights in every rank. A collective.
+def broadcast_weights(part: nn.Module, device: torch.device) -> None:
+    """Moves a part of a model to the device and broadcasts rank 0's weights. Collective.
 
-    Shares of different models would make a model that nobody had. What is shared out already stays as it is.
+    All shards must come from rank 0's weights. Tensors that are already sharded are not changed.
     """
-    place(part, device)
+    materialize(part, device)
     for tensor in part.state_dict().values():
         if not isinstance(tensor, DTensor):
             dist.broadcast(tensor, src=0)

@@ -1,4 +1,6 @@
-"""Tensor parallelism: ranks share each matrix of a block and compute every sample together."""
+"""Tensor parallelism: ranks split each matrix of a block and compute every sample together."""
+
+from __future__ import annotations
 
 import warnings
 
@@ -12,41 +14,41 @@ from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, 
 from trainer.config import TrainerConfig
 from trainer.config.schema import FieldError
 from trainer.models.model import Model
-from trainer.parallel.clipping import local
 from trainer.parallel.fsdp2 import FSDP2
-from trainer.parallel.strategy import Share, give_weights
+from trainer.parallel.gradients import local_tensor
+from trainer.parallel.strategy import DataShard, broadcast_weights
 
-_STYLES = {"columns": ColwiseParallel, "rows": RowwiseParallel}
+_STYLES = {"colwise": ColwiseParallel, "rowwise": RowwiseParallel}
 
 
 class TensorParallel(FSDP2):
-    """The ranks are a grid: those of one row share each matrix, those of one column are FSDP2's.
+    """Arranges the ranks in a grid: tensor parallelism within a row, FSDP2 within a column.
 
-    Ranks of a row are neighbours, and should be on one node: they exchange activations in every block.
+    The ranks of a row are consecutive and should be on one node, because they exchange activations in every block.
     """
 
     def wrap(self) -> nn.Module:
-        """The model, its matrices and then all its parameters shared out in place."""
-        check_splits(self.model, self.config)
-        give_weights(self.model, self.world.device)
+        """Splits the matrices, then shards all parameters, in place."""
+        check_divisible(self.model, self.config)
+        broadcast_weights(self.model, self.world.device)
         columns = self.config.tensor_size
         rows = self.world.size // columns
         mesh = init_device_mesh(self.world.device.type, (rows, columns), mesh_dim_names=("data", "tensor"))
         self._data, self._tensor, self.groups = mesh["data"], mesh["tensor"], mesh.get_all_groups()
         row, column = divmod(self.world.rank, columns)
-        self.share = Share(row, rows, leads=column == 0)
-        styles = {name: _STYLES[split]() for name, split in self.model.splits().items()}
+        self.data_shard = DataShard(row, rows, is_leader=column == 0)
+        styles = {name: _STYLES[split]() for name, split in self.model.tensor_parallel_plan().items()}
         parallelize_module(self.model, self._tensor, styles)
-        # It is about logits that a split matrix gives, and nobody changes those in place.
+        # The warning concerns in-place changes of the logits of a split matrix. There are none.
         warnings.filterwarnings("ignore", "FSDP2-wrapped module .* returned a view")
-        return self.shard(self._data, given=True)
+        return self.shard(self._data, weights_broadcast=True)
 
-    def reconcile(self, gradients: list[Tensor]) -> None:
-        """Averages over a row what each of its ranks has a copy of.
+    def sync_replicated_gradients(self, gradients: list[Tensor]) -> None:
+        """Averages the gradients of replicated parameters over a row.
 
-        The copies are the same but for the order in which a GPU adds up, and that would make them drift apart.
+        The order of additions on a GPU can make the copies differ slightly, and the parameters would drift apart.
         """
-        copies = [local(gradient) for gradient in gradients if self._is_copy(gradient)]
+        copies = [local_tensor(gradient) for gradient in gradients if self._is_copy(gradient)]
         together = torch.cat([copy.flatten() for copy in copies])
         dist.all_reduce(together, group=self._tensor.get_group())
         together /= self._tensor.size()
@@ -61,10 +63,10 @@ class TensorParallel(FSDP2):
         return gradient.placements[-1].is_replicate()
 
 
-def check_splits(model: Model, config: TrainerConfig) -> None:
-    """Raises FieldError unless all ranks of a row can have equal parts of each matrix."""
-    if not model.splits():
-        raise FieldError("strategy", f"tensor splits the matrices of mlp and gpt, not those of {config.model}", "fsdp2")
+def check_divisible(model: Model, config: TrainerConfig) -> None:
+    """Raises FieldError unless each matrix can be split evenly over the ranks of a row."""
+    if not model.tensor_parallel_plan():
+        raise FieldError("strategy", f"tensor supports the models mlp and gpt, not {config.model}", "fsdp2")
     for name in ("num_heads", "hidden_size") if config.model == "gpt" else ("hidden_size",):
         if (value := getattr(config, name)) % config.tensor_size:
             problem = f"must be a multiple of tensor_size, which is {config.tensor_size}, and {value} is not"

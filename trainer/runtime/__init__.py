@@ -1,1 +1,1 @@
-"""The process and its peers: launch variables, process group, transport, signals, log."""
+"""The process and its surroundings: launch, process group, signals, supervision and logging."""

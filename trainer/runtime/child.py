@@ -1,31 +1,36 @@
-"""A process that ends with the one that has forked it."""
+"""Forking a child process that ends with its parent."""
+
+from __future__ import annotations
 
 import ctypes
 import os
 import signal
 
-# Those that somebody sends to a rank, and does not know of its guard.
-FORWARDED = (signal.SIGTERM, signal.SIGUSR1)
+# Signals that the supervisor forwards to its child.
+FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
 
 _PR_SET_PDEATHSIG = 1
 
 
-def fork() -> int:
-    """Returns the number of the new process, and 0 in it. Linux only.
+def fork_child() -> int:
+    """Forks this process; the kernel kills the child when its parent ends. Linux only.
 
-    In the parent the signals `FORWARDED` are blocked afterwards, for it to set handlers that know of the child, which
-    has none of the parent's.
+    `FORWARDED_SIGNALS` stay blocked in the parent until it has installed handlers that know the child. The child starts
+    with default handlers.
+
+    Returns:
+        The child's process ID in the parent, 0 in the child.
     """
     parent = os.getpid()
-    # In between, a handler of the parent would swallow the signal.
-    signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
+    # A signal that arrives during the fork would be lost in a handler of the parent.
+    signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED_SIGNALS)
     process = os.fork()
     if not process:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(128 + signal.SIGKILL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        for number in FORWARDED:
+        for number in FORWARDED_SIGNALS:
             signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED_SIGNALS)
     return process

@@ -1,4 +1,6 @@
-"""The process group and the few collectives that the trainer needs."""
+"""The process group and the collectives that the trainer needs."""
+
+from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -13,56 +15,60 @@ from torch.distributed import HashStore, PrefixStore, Store  # type: ignore[attr
 
 from trainer.errors import ConfigError, TrainerError
 from trainer.runtime.launch import Launch
-from trainer.runtime.store import connect
+from trainer.runtime.store import connect_store
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class World:
-    """All ranks of the run, seen from this one. Every method is a collective: all ranks call it, in the same order.
+    """All ranks of the run, seen from this one. All methods are collectives: every rank calls them in the same order.
 
-    `meeting` is a name that no other meeting of ranks has, though it may be in the same store.
+    Attributes:
+        launch: This process's place in the launch.
+        backend: The backend of the process group.
+        device: The device of this rank.
+        rendezvous_id: Unique to this rendezvous, even if several share one store.
     """
 
     launch: Launch
     backend: str
     device: torch.device
-    meeting: str = ""
+    rendezvous_id: str = ""
 
     @property
     def rank(self) -> int:
-        """This process's number, in [0, size)."""
+        """The rank of this process, in [0, size)."""
         return self.launch.rank
 
     @property
     def size(self) -> int:
-        """How many processes train together."""
+        """The world size."""
         return self.launch.size
 
     def cpu_group(self) -> dist.ProcessGroup:
-        """A gloo group of all ranks, beside the one that carries gradients: for CPU tensors, or for another thread."""
+        """Creates another gloo group of all ranks, for CPU tensors or for use by another thread."""
         group = dist.new_group(backend="gloo")
-        assert isinstance(group, dist.ProcessGroup)  # noqa: S101 - anything else is for ranks outside of it
+        assert isinstance(group, dist.ProcessGroup)  # noqa: S101 - ranks outside of a group get another type
         return group
 
     def sum(self, values: Sequence[float]) -> list[float]:
-        """Element-wise sums over ranks, in float64."""
+        """Returns element-wise sums over all ranks, in float64."""
         total = torch.tensor(values, dtype=torch.float64, device=self.device)
         dist.all_reduce(total)
         return [float(value) for value in total.tolist()]
 
     def gather(self, value: T) -> list[T]:
-        """Every rank's `value`, in rank order. It travels pickled: small CPU objects only."""
+        """Returns the `value` of every rank, in rank order. Values are pickled: use small CPU objects only."""
         values: list[Any] = [None] * self.size
         dist.all_gather_object(values, value)
         return values
 
-    def from_rank_zero(self, decide: Callable[[], T]) -> T:
+    def on_rank_zero(self, decide: Callable[[], T]) -> T:
         """Runs `decide` on rank 0 and returns its result on every rank.
 
         Raises:
-            TrainerError: `decide` raised it. Every rank raises the same, so none waits for a peer that has given up.
+            TrainerError: `decide` raised it. Every rank raises it, so that no rank waits for a peer that has given up.
         """
         outcome: list[Any] = [None, None]
         if self.rank == 0:
@@ -79,10 +85,10 @@ class World:
 
 @contextmanager
 def process_group(launch: Launch, timeout_seconds: float) -> Iterator[World]:
-    """Joins the process group (NCCL when there are GPUs, else gloo) and leaves it at the end.
+    """Joins the process group (NCCL on GPUs, else gloo) and leaves it at the end.
 
-    A world of one gets a real group too, so that the loop has a single path. When a peer dies its connections close and
-    gloo fails the next collective at once; when a node vanishes silently, or with NCCL, `timeout_seconds` does.
+    A single process gets a real group too, so that there is one code path. If a peer dies, its connections close and
+    gloo fails the next collective at once. With NCCL, or if a node vanishes silently, it fails after `timeout_seconds`.
     """
     world = _world(launch)
     dist.init_process_group(
@@ -94,20 +100,20 @@ def process_group(launch: Launch, timeout_seconds: float) -> Iterator[World]:
         device_id=world.device if world.backend == "nccl" else None,
     )
     try:
-        yield replace(world, meeting=world.from_rank_zero(lambda: os.urandom(8).hex()))
+        yield replace(world, rendezvous_id=world.on_rank_zero(lambda: os.urandom(8).hex()))
     except TrainerError:
-        # Raised by every rank together, so leaving is safe. After any other failure peers may be gone or stuck in a
-        # collective, and leaving could wait for them: the end of the process closes its connections and frees them.
+        # Every rank raises TrainerError, so leaving is safe. After any other failure, peers may be gone or stuck in a
+        # collective, and leaving could block. The end of the process closes its connections and so frees its peers.
         dist.destroy_process_group()
         raise
     dist.destroy_process_group()
 
 
 def _store(launch: Launch, timeout_seconds: float) -> Store | None:
-    """None for the one that torch finds by itself."""
+    """Returns the store of the rendezvous; None for the default that torch finds by itself."""
     if not launch.launched:
         return HashStore()
-    return PrefixStore(launch.meeting, connect(timeout_seconds)) if launch.meeting else None
+    return PrefixStore(launch.store_prefix, connect_store(timeout_seconds)) if launch.store_prefix else None
 
 
 def _world(launch: Launch) -> World:

@@ -1,4 +1,6 @@
-"""Network interfaces that this process's TCP connections use, read from the kernel (Linux)."""
+"""The network interfaces of this process's TCP connections, read from the kernel (Linux)."""
+
+from __future__ import annotations
 
 import fcntl
 import ipaddress
@@ -12,10 +14,10 @@ _SIOCGIFADDR = 0x8915
 
 
 def interfaces_of_connections(excluded_port: int) -> set[str]:
-    """Names of the interfaces that own the local addresses of this process's established TCP connections.
+    """Returns the interfaces that own the local addresses of this process's established TCP connections.
 
-    Connections from or to `excluded_port` (the rendezvous store, which carries no gradients) do not count. An address
-    that no interface owns is returned as it is.
+    Connections from or to `excluded_port` are ignored: the rendezvous store carries no gradients. An address that no
+    interface owns is returned itself.
     """
     owned = _own_socket_inodes()
     owners = _owners_of_ipv4_addresses() | _owners_of_ipv6_addresses()
@@ -31,7 +33,7 @@ def _own_socket_inodes() -> set[str]:
     for descriptor in Path("/proc/self/fd").iterdir():
         try:
             target = str(descriptor.readlink())
-        except FileNotFoundError:  # closed since the listing, as the listing's own descriptor is
+        except FileNotFoundError:  # closed since the listing, like the descriptor of the listing itself
             continue
         if target.startswith("socket:["):
             inodes.add(target[len("socket:[") : -1])
@@ -39,12 +41,12 @@ def _own_socket_inodes() -> set[str]:
 
 
 def _established() -> Iterator[tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int, int, str]]:
-    """Local address, local port, remote port and inode of each established connection in this network namespace.
+    """Yields local address, local port, remote port and inode of each established connection in this network namespace.
 
     Source of the columns: https://docs.kernel.org/networking/proc_net_tcp.html
     """
     for table in (Path("/proc/self/net/tcp"), Path("/proc/self/net/tcp6")):
-        if not table.exists():  # tcp6 is absent where IPv6 is switched off
+        if not table.exists():  # tcp6 is absent if IPv6 is disabled
             continue
         for row in table.read_text().splitlines()[1:]:
             columns = row.split()

@@ -1,4 +1,6 @@
-"""The place of this process in the launch, as torchrun tells it through the environment."""
+"""This process's place in the launch, as torchrun sets it in the environment."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +12,15 @@ from trainer.errors import ConfigError
 class Launch:
     """Ranks and sizes of a launch.
 
-    `nodes` counts torchrun agents (its GROUP_WORLD_SIZE): on Kubernetes, pods. `launched` is false for a plain
-    `python -m trainer`, which is a world of one. `keeps_store` says that the store in which the ranks meet is
-    torchrun's and outlives them; `meeting` is their place in it, and empty where torch finds it by itself.
+    Attributes:
+        rank: Global rank.
+        local_rank: Rank on this node.
+        local_size: Processes on this node.
+        size: World size.
+        nodes: torchrun agents (GROUP_WORLD_SIZE); on Kubernetes, pods.
+        launched: False for a plain `python -m trainer`, a single process.
+        has_agent_store: True if the rendezvous store belongs to the torchrun agent and so outlives the ranks.
+        store_prefix: Prefix of this rendezvous in the store; empty for the default store that torch finds by itself.
     """
 
     rank: int = 0
@@ -21,25 +29,25 @@ class Launch:
     size: int = 1
     nodes: int = 1
     launched: bool = False
-    keeps_store: bool = False
-    meeting: str = ""
+    has_agent_store: bool = False
+    store_prefix: str = ""
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str]) -> "Launch":
+    def from_environment(cls, environment: Mapping[str, str]) -> Launch:
         """Reads the variables that torchrun exports to each worker.
 
         Source: https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
 
         Raises:
-            ConfigError: Some are set and others missing, one is not a number, or the rank is not one of the world.
+            ConfigError: Some variables are missing, one is not a number, or the rank is not below the world size.
         """
         if "RANK" not in environment and "WORLD_SIZE" not in environment:
             return cls()
         for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
             if name not in environment:
                 raise ConfigError(
-                    f"the environment has RANK or WORLD_SIZE but not {name}: start with torchrun, which sets them all, "
-                    "or unset them to train in one process"
+                    f"the environment has RANK or WORLD_SIZE but not {name}: start with torchrun, which sets all of "
+                    "them, or unset them to train in one process"
                 )
         rank, size = _integer(environment, "RANK"), _integer(environment, "WORLD_SIZE")
         if rank >= size:
@@ -51,7 +59,7 @@ class Launch:
             size=size,
             nodes=_integer(environment, "GROUP_WORLD_SIZE", 1),
             launched=True,
-            keeps_store=environment.get("TORCHELASTIC_USE_AGENT_STORE") == "True",
+            has_agent_store=environment.get("TORCHELASTIC_USE_AGENT_STORE") == "True",
         )
 
 

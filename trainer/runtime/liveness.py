@@ -1,4 +1,6 @@
-"""Which ranks still answer, when the run stands still."""
+"""Liveness of the ranks when the run hangs."""
+
+from __future__ import annotations
 
 import threading
 import time
@@ -8,34 +10,37 @@ from collections.abc import Mapping
 from torch.distributed import TCPStore  # type: ignore[attr-defined]  # documented, but missing in __all__
 
 from trainer.runtime.distributed import World
-from trainer.runtime.store import connect
+from trainer.runtime.store import connect_store
 
 _POLL_SECONDS = 0.1
 
 
-class RollCall:
-    """Every rank that lives writes where it stands into the store in which the ranks have met; who does not is silent.
+class LivenessCheck:
+    """Finds out which ranks still respond: each writes its position in the code to the rendezvous store.
 
-    No collective: those are what hangs.
+    Uses no collective, because collectives are what hangs.
     """
 
     def __init__(self, world: World) -> None:
         self._rank = world.rank
         self._size = world.size
-        # The store outlives a restart by torchrun, and so do the answers.
-        self._key = f"roll-call-{world.meeting}"
-        self._store = connect() if world.launch.launched else None
+        # The store outlives a restart by torchrun, so the key must be unique to this rendezvous.
+        self._key = f"liveness-{world.rendezvous_id}"
+        self._store = connect_store() if world.launch.launched else None
 
-    def answer(self, place: str, seconds: float) -> dict[int, str]:
-        """Says that this rank stands at `place`, waits up to `seconds` for the others, returns who said what.
+    def collect(self, place: str, seconds: float) -> dict[int, str]:
+        """Reports `place` for this rank and waits up to `seconds` for the other ranks.
+
+        Returns:
+            The place of each rank that responded, by rank.
 
         Raises:
-            TimeoutError: The store does not answer: its process is stopped, or gone, or out of reach.
+            TimeoutError: The store does not respond: its process is stopped, gone or unreachable.
         """
         if self._store is None:
             return {self._rank: place}
         answers: dict[int, str] = {}
-        # In a thread of its own, since a store that is stopped keeps whoever asks it, whatever the timeout.
+        # In a separate thread: calls to a stopped store block regardless of the timeout.
         call = threading.Thread(target=self._call, args=(self._store, place, seconds, answers), daemon=True)
         call.start()
         call.join(seconds + 1)
@@ -53,11 +58,11 @@ class RollCall:
                     answers[int(rank)] = there
                 time.sleep(_POLL_SECONDS)
         except RuntimeError:
-            return  # the store has ended, and what it has said stays
+            return  # the store is gone; the answers so far are kept
 
 
-def summary(answers: Mapping[int, str], size: int) -> str:
-    """Who stands where, and who is silent: `ranks 0,2-3 at here; rank 1 silent`."""
+def describe_liveness(answers: Mapping[int, str], size: int) -> str:
+    """Describes where the ranks are and which are silent: `ranks 0,2-3 at here; rank 1 silent`."""
     ranks_at: dict[str, list[int]] = defaultdict(list)
     for rank in range(size):
         ranks_at[f"at {answers[rank]}" if rank in answers else "silent (stopped, gone, or cut off)"].append(rank)
@@ -65,7 +70,7 @@ def summary(answers: Mapping[int, str], size: int) -> str:
 
 
 def _spans(ranks: list[int]) -> str:
-    """Sorted numbers, those in a row as first-last."""
+    """Formats sorted numbers, with consecutive ones as first-last."""
     spans: list[list[int]] = []
     for rank in ranks:
         if spans and rank == spans[-1][-1] + 1:

@@ -1,4 +1,6 @@
-"""The log: one line per event on stdout, written by rank 0 alone."""
+"""The log: one line per event on stdout, written by rank 0 only."""
+
+from __future__ import annotations
 
 import os
 import sys
@@ -10,30 +12,30 @@ _HEAD_START_SECONDS = 10.0
 
 
 def _is_rank_zero() -> bool:
-    # Read from the environment, not from the process group: flags are checked before the group exists. A RANK that is
-    # no number is about to be an error, and somebody has to say so.
+    # Flags are checked before the process group exists, so the rank is read from the environment. If RANK is not a
+    # number, every rank counts as rank 0, so that the error is printed.
     rank = os.environ.get("RANK", "0")
     return not rank.isdecimal() or int(rank) == 0
 
 
 def log(line: str) -> None:
-    """Prints `line` when this is rank 0. Flushed, since `kubectl logs --follow` would show it minutes late."""
+    """Prints `line` if this is rank 0. Flushed, because `kubectl logs --follow` would otherwise lag by minutes."""
     if _is_rank_zero():
         print(line, flush=True)
 
 
-def report(error: TrainerError) -> None:
-    """Prints `error` on stderr, on rank 0 at once.
+def report_error(error: TrainerError) -> None:
+    """Prints `error` to stderr: at once on rank 0, after a head start on other ranks.
 
-    Mostly all ranks fail for the same reason, and torchrun ends all processes of a node as soon as one has failed: a
-    rank that left before a slower rank 0 would cost it its message. Whoever still lives after a head start has a
-    reason of its own.
+    torchrun ends all processes of a node as soon as one fails. Usually all ranks fail for the same reason; if another
+    rank exited before rank 0, the message of rank 0 would be lost. A rank that is still alive after the head start has
+    failed for a reason of its own.
     """
     if not _is_rank_zero():
         time.sleep(_HEAD_START_SECONDS)
     print(f"trainer: error: {error}", file=sys.stderr, flush=True)
 
 
-def note(line: str) -> None:
-    """Prints `line` on stderr, for what only this rank knows."""
+def log_rank(line: str) -> None:
+    """Prints `line` to stderr with the rank, for events of this rank only."""
     print(f"trainer: rank {os.environ.get('RANK', '0')}: {line}", file=sys.stderr, flush=True)

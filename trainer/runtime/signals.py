@@ -1,22 +1,25 @@
-"""Termination by SIGTERM, which is how Kubernetes asks a pod to stop."""
+"""Graceful termination: Kubernetes sends SIGTERM to stop a pod."""
+
+from __future__ import annotations
 
 import os
 import signal
 import threading
 
-STATUS = 128 + signal.SIGTERM
+SIGTERM_STATUS = 128 + signal.SIGTERM
 
 
 class Termination:
-    """Answers SIGTERM from now on. Make it in the main thread.
+    """Handles SIGTERM from now on. Create it in the main thread.
 
-    At first the process ends at once, with status 143, as there is nothing to lose. After `defer` the signal is only
-    noted, for the ranks to agree on at their next step boundary; if that does not come in time, because a peer is gone
-    or a step takes too long, the process ends all the same. After `release` it ends at once again.
+    Initially the process exits at once with status 143, because there is nothing to save. After `defer` the signal is
+    only recorded; the ranks agree on it at their next step boundary. If that does not happen within the grace period,
+    because a peer is gone or a step takes too long, the process exits anyway. After `release` it exits at once again.
 
-    Python's C handler writes the signal's number to a pipe, in whatever thread the kernel picks, and a thread reads it
-    there. A Python handler would not run while the main thread is inside a collective. The default action does not
-    exist for PID 1 of a container, so threads that a library starts before the signal is blocked would swallow it.
+    Python's C handler writes the signal number to a pipe, in whichever thread the kernel picks, and a thread reads it
+    there. A Python handler would not run while the main thread is in a collective. The default action does not apply to
+    PID 1 of a container, so blocking the signal is not an option: threads that a library started earlier would swallow
+    it.
     """
 
     def __init__(self) -> None:
@@ -31,21 +34,21 @@ class Termination:
 
     @property
     def requested(self) -> bool:
-        """Whether this process was told to end."""
+        """True if this process has received SIGTERM."""
         return self._noted.is_set()
 
     def defer(self, grace_seconds: float) -> None:
-        """From now on the signal is noted, and ends the process `grace_seconds` later."""
+        """Makes SIGTERM end the process only after `grace_seconds`."""
         self._grace_seconds = grace_seconds
 
     def release(self) -> None:
-        """There is nothing to lose any more."""
+        """Makes SIGTERM end the process at once again."""
         self._released.set()
 
     def _listen(self, reader: int) -> None:
         while os.read(reader, 1) != bytes([signal.SIGTERM]):
-            pass  # another signal that Python handles, such as SIGINT
+            pass  # another signal with a Python handler, such as SIGINT
         if self._grace_seconds is not None:
             self._noted.set()
             self._released.wait(self._grace_seconds)
-        os._exit(STATUS)
+        os._exit(SIGTERM_STATUS)

@@ -1,4 +1,6 @@
-"""What the ranks tell each other between two steps."""
+"""Reports that ranks exchange between steps."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
@@ -10,12 +12,18 @@ from trainer.runtime.distributed import World
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Report:
-    """One rank's view of the step that has just ended, or of a part of an evaluation.
+class StepReport:
+    """One rank's report on the step that has just ended, or on one batch of an evaluation.
 
-    `loss_sum` is over its samples, `correct` counts those that it had right; 0 where another rank counts them. `stop`
-    is 1 when this rank was told to end, `save` when it finds that a checkpoint is due. `wait_seconds` is the part of
-    `backward_seconds` in which this rank's own gradients were done, as far as its strategy knows.
+    Attributes:
+        loss_sum: Sum of the losses of this rank's samples; 0 if another rank counts them.
+        correct: Samples answered correctly; 0 if another rank counts them.
+        stop: 1 if this rank received SIGTERM.
+        save: 1 if this rank finds that a checkpoint is due.
+        data_seconds: Time spent waiting for data.
+        forward_seconds: Time of the forward pass.
+        backward_seconds: Time of the backward pass.
+        wait_seconds: Part of `backward_seconds` spent waiting for other ranks, if the strategy can tell.
     """
 
     loss_sum: float = 0.0
@@ -28,23 +36,23 @@ class Report:
     wait_seconds: float = 0.0
 
 
-class Boundary:
-    """All ranks meet here after every step, so that none acts on what only it knows: a signal, a clock, a loss."""
+class StepSync:
+    """Synchronizes all ranks after every step, so that no rank acts alone on a signal, a clock or a loss."""
 
     def __init__(self, world: World) -> None:
         self._size = world.size
-        # Of its own and on CPU tensors: a rank that waits for a GPU here would not hear of a peer that has gone.
+        # A separate gloo group with CPU tensors: a rank blocked on its GPU would not notice that a peer is gone.
         self.group = world.cpu_group()
 
-    def exchange(self, report: Report) -> list[Report]:
-        """The reports of all ranks, by rank. Collective."""
+    def exchange(self, report: StepReport) -> list[StepReport]:
+        """Returns the reports of all ranks, in rank order. Collective."""
         mine = torch.tensor(astuple(report), dtype=torch.float64)
         rows = [torch.empty_like(mine) for _ in range(self._size)]
         dist.all_gather(rows, mine, group=self.group)
-        names = [field.name for field in fields(Report)]
-        return [Report(**dict(zip(names, row.tolist(), strict=True))) for row in rows]
+        names = [field.name for field in fields(StepReport)]
+        return [StepReport(**dict(zip(names, row.tolist(), strict=True))) for row in rows]
 
 
-def total_loss(reports: Sequence[Report]) -> float:
-    """The sum of all samples' losses, added up in the order of the ranks, so that all of them get the same bits."""
+def total_loss(reports: Sequence[StepReport]) -> float:
+    """Returns the sum of all samples' losses. Summed in rank order, so that all ranks compute identical bits."""
     return sum(report.loss_sum for report in reports)

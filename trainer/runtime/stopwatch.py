@@ -1,4 +1,6 @@
-"""Where the time of a step goes."""
+"""A stopwatch for the parts of a step."""
+
+from __future__ import annotations
 
 import time
 from collections import defaultdict
@@ -9,9 +11,9 @@ import torch
 
 
 class Stopwatch:
-    """Adds up seconds under names until they are taken.
+    """Adds up seconds by name until they are taken.
 
-    A GPU has only been told what to do when the host is done: what it computes is timed by events on it.
+    GPU work is timed with CUDA events, because the host only enqueues it.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -21,7 +23,7 @@ class Stopwatch:
 
     @contextmanager
     def timing(self, name: str, *, computing: bool = False) -> Iterator[None]:
-        """The time that the body takes counts for `name`; with `computing` it is the GPU's, where there is one."""
+        """Adds the duration of the body to `name`. With `computing` it is the GPU's time, if there is a GPU."""
         if computing and self._on_gpu:
             begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
             begin.record()
@@ -36,7 +38,7 @@ class Stopwatch:
             self._seconds[name] += time.perf_counter() - begun
 
     def take(self) -> dict[str, float]:
-        """The seconds so far, by name; they start from nothing again. Waits for what the GPU has been told."""
+        """Returns the seconds so far by name, and resets them. Waits for enqueued GPU work."""
         for name, begin, end in self._events:
             end.synchronize()
             self._seconds[name] += begin.elapsed_time(end) / 1000

@@ -1,4 +1,6 @@
-"""The store in which the ranks meet."""
+"""The store of the rendezvous."""
+
+from __future__ import annotations
 
 import os
 import signal
@@ -8,39 +10,39 @@ from typing import NoReturn
 from torch.distributed import TCPStore  # type: ignore[attr-defined]  # documented, but missing in __all__
 
 from trainer.errors import TrainerError
-from trainer.runtime.child import FORWARDED, fork
+from trainer.runtime.child import FORWARDED_SIGNALS, fork_child
 
 _CONNECT_SECONDS = 60.0
 
 
-def connect(timeout_seconds: float = _CONNECT_SECONDS) -> TCPStore:
-    """A connection of one's own to the store that the launcher names: whoever waits in it keeps others from it.
+def connect_store(timeout_seconds: float = _CONNECT_SECONDS) -> TCPStore:
+    """Opens a dedicated connection to the launcher's store: a blocking wait would block all users of a shared one.
 
     Raises:
-        RuntimeError: Nobody answers there.
+        RuntimeError: The store does not respond.
     """
     return _store(is_master=False, timeout_seconds=timeout_seconds)
 
 
-def host() -> None:
-    """Opens the store in a process of its own, which ends with this one. It outlives the ranks.
+def host_store() -> None:
+    """Hosts the store in a child process that ends with this one and outlives the ranks.
 
     Raises:
-        TrainerError: The port is taken.
+        TrainerError: The port is in use.
     """
     reader, writer = os.pipe()
-    if not fork():
+    if not fork_child():
         _host(writer)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED_SIGNALS)
     os.close(writer)
     with os.fdopen(reader) as said:
         if problem := said.read():
-            raise TrainerError(f"cannot open the store in which the ranks meet: {problem}: start the launcher again")
+            raise TrainerError(f"cannot open the rendezvous store: {problem}: start the launcher again")
 
 
 def _host(said: int) -> NoReturn:
-    # What ends the ranks of a node must leave them the store until they have saved.
-    for number in (signal.SIGINT, *FORWARDED):
+    # The ranks need the store until they have saved, so it ignores the signals that end them.
+    for number in (signal.SIGINT, *FORWARDED_SIGNALS):
         signal.signal(number, signal.SIG_IGN)
     try:
         store = _store(is_master=True, timeout_seconds=_CONNECT_SECONDS)

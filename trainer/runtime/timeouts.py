@@ -1,4 +1,6 @@
-"""How long collectives may take, which changes once a process has done all of its kinds for the first time."""
+"""Timeouts of collectives, which are shortened after the first step."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -6,11 +8,11 @@ from datetime import timedelta
 import torch.distributed as dist
 
 
-def shorten(seconds: float, groups: Iterable[dist.ProcessGroup] = ()) -> None:
-    """From now on a collective of the default group, or of `groups`, fails after `seconds`.
+def set_collective_timeout(seconds: float, groups: Iterable[dist.ProcessGroup] = ()) -> None:
+    """Makes collectives of the default group and of `groups` fail after `seconds`. Every rank calls it.
 
-    Every rank calls it when all have met after their first step. Before, some compile or connect while others wait, for
-    minutes; afterwards nobody who still comes does so late, and waiting longer only costs the run time.
+    Before the end of the first step, some ranks compile or connect for minutes while others wait. Afterwards no healthy
+    rank is that late, and a longer timeout only costs time.
     """
     everyone = dist.group.WORLD
     for group in (*([everyone] if everyone else []), *groups):

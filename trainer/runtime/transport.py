@@ -1,7 +1,9 @@
-"""What carries the collectives, observed and not assumed.
+"""The transport of the collectives, observed rather than assumed.
 
-A wrong interface or a missing RDMA device shows as a slow run, not as a failure, so the log names what is in use.
+A wrong interface or a missing RDMA device makes a run slow, not fail. So the log names the transport in use.
 """
+
+from __future__ import annotations
 
 import os
 import re
@@ -11,15 +13,16 @@ from pathlib import Path
 from trainer.runtime.distributed import World
 from trainer.runtime.interfaces import interfaces_of_connections
 
-# The last words of the line that NCCL logs for each channel it connects, for example
+# The end of the line that NCCL logs for each channel, for example
 # "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA" (subsystem INIT).
 _NCCL_CHANNEL = re.compile(r" via (?:(?P<local>P2P|SHM)\b|NET/(?P<net>[^/\n]+))")
 
 
 def watch_nccl() -> Path | None:
-    """Has NCCL write its INIT log into a file of its own; call before the process group is made.
+    """Makes NCCL write its INIT log to a separate file. Call it before the process group is made.
 
-    Returns the file, or None when the user has set NCCL_DEBUG: that log is the user's to read.
+    Returns:
+        The file; None if the user has set NCCL_DEBUG, since that log is for the user.
     """
     if "NCCL_DEBUG" in os.environ:
         return None
@@ -30,8 +33,8 @@ def watch_nccl() -> Path | None:
 
 
 def describe_transport(world: World, nccl_log: Path | None) -> str:
-    """Collective: the transports in use on any rank, such as `tcp/eth0` or `p2p+net/IB`; `none` in a world of one."""
-    # Connections are made by the first collective, not by joining the group.
+    """Returns the transports in use on any rank: `tcp/eth0`, `p2p+net/IB`, ...; `none` for one process. Collective."""
+    # The first collective opens the connections, not joining the group.
     world.sum([1.0])
     if world.backend == "nccl":
         seen = nccl_transports(nccl_log.read_text(errors="replace")) if nccl_log else set()
@@ -47,7 +50,7 @@ def describe_transport(world: World, nccl_log: Path | None) -> str:
 
 
 def nccl_transports(text: str) -> set[str]:
-    """Transports named by NCCL's channel lines: `p2p`, `shm`, `net/IB`, `net/Socket`, `net/<plugin>`."""
+    """Returns the transports in NCCL's channel lines: `p2p`, `shm`, `net/IB`, `net/Socket`, `net/<plugin>`."""
     return {
         match["local"].lower() if match["local"] else "net/" + match["net"].replace(" ", "-")
         for match in _NCCL_CHANNEL.finditer(text)

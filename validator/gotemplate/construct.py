@@ -1,4 +1,4 @@
-"""Nodes of YAML to plain data."""
+"""Plain data from YAML nodes."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from typing import Any, NamedTuple
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from validator.scalars import scalar
-from validator.source import Path
+from gotemplate.origin import Path
+from gotemplate.scalars import resolve_scalar
 
 _STRING = "tag:yaml.org,2002:str"
 
-# One mebibyte of manifest has some 10^5 nodes; aliases and merge keys can make a thousand bytes expand to more than
-# memory holds, so what expands beyond this is refused. go-yaml, which Kubernetes reads with, begins to refuse here too.
+# One mebibyte of manifest has some 10^5 nodes. Aliases and merge keys can expand a thousand bytes to more than memory
+# holds, so larger expansions are refused. go-yaml, the parser of Kubernetes, begins to refuse here too.
 MAX_EXPANDED = 400_000
 MAX_DEPTH = 200
 
 
 class UnusableError(Exception):
-    """A document that is well-formed and yet cannot be used; `args[0]` says why."""
+    """A well-formed document that cannot be used; `args[0]` gives the reason."""
 
 
 class _Extent(NamedTuple):
-    """How many nodes there are below one, what its aliases stand for included, and how deep they are nested."""
+    """The number of nodes below a node, with its aliases expanded, and their nesting depth."""
 
     nodes: int
     height: int
 
 
 class Builder:
-    """Plain data from nodes. Aliased nodes are built once and shared; extents say what that is when written out."""
+    """Builds plain data from nodes. Aliased nodes are built once and shared; extents count them as if written out."""
 
     def __init__(self) -> None:
         self.repeated: list[Path] = []
@@ -40,9 +40,9 @@ class Builder:
         self._expanded = 0
 
     def build(self, node: Any, path: Path, depth: int) -> Any:
-        """The data of a node at a path and a depth. Raises `UnusableError`."""
+        """Returns the data of a node at a path and a depth. Raises `UnusableError`."""
         if isinstance(node, ScalarNode):
-            return node.value if node.style or node.tag == _STRING else scalar(node.value)
+            return node.value if node.style or node.tag == _STRING else resolve_scalar(node.value)
         known = self._built.get(id(node))
         if known is not None:
             self._expand(node, depth)
@@ -58,7 +58,7 @@ class Builder:
     def _expand(self, node: Any, depth: int) -> None:
         extent = self._extents.get(id(node))
         if extent is None:
-            raise UnusableError("an alias stands within what it names")
+            raise UnusableError("an alias is within its own anchor")
         _check_depth(depth + extent.height)
         self._deepest = max(self._deepest, depth + extent.height)
         self._nodes += extent.nodes
@@ -67,7 +67,7 @@ class Builder:
     def _count(self, nodes: int) -> None:
         self._expanded += nodes
         if self._expanded > MAX_EXPANDED:
-            raise UnusableError("its aliases and merge keys expand to more than can be read")
+            raise UnusableError("its aliases and merge keys expand to more data than can be read")
 
     def _collection(self, node: Any, path: Path, depth: int) -> Any:
         if isinstance(node, SequenceNode):

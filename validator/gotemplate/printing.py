@@ -1,4 +1,4 @@
-"""Scalars as Helm's templates write them: a number of the values is a 64-bit float there, an int is Go's own."""
+"""Scalars as Helm's templates print them: a number from the values is a 64-bit float, an int is Go's own."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 _EXACT = 2**53
 
 
-def as_json(value: Any) -> str:
-    """A scalar as Go writes it in JSON."""
+def json_scalar(value: Any) -> str:
+    """Returns a scalar as Go writes it in JSON."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -21,12 +21,12 @@ def as_json(value: Any) -> str:
     return sign + _scientific(digits, f"{exponent:+d}")
 
 
-def printed(value: Any) -> str:
-    """A scalar as a template prints it: `{{ .Values.nodes }}`."""
+def print_scalar(value: Any) -> str:
+    """Returns a scalar as a template prints it: `{{ .Values.nodes }}`."""
     if value is None:
         return ""
     if isinstance(value, bool | str):
-        return as_json(value) if isinstance(value, bool) else value
+        return json_scalar(value) if isinstance(value, bool) else value
     if isinstance(value, int):
         return str(value)
     sign, digits, exponent = _shortest(float(value))
@@ -36,7 +36,7 @@ def printed(value: Any) -> str:
 
 
 def _shortest(value: float) -> tuple[str, str, int]:
-    """Sign, digits and decimal exponent (of the first digit) of the shortest text that reads back as this number."""
+    """Returns sign, digits and decimal exponent (of the first digit) of the shortest text that parses to the number."""
     written = repr(value)
     mantissa, _, power = written.removeprefix("-").partition("e")
     whole, _, fraction = mantissa.partition(".")

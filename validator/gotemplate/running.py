@@ -1,13 +1,13 @@
-"""Templates at work: trees and values to text. Source: text/template/exec.go of Go 1.26, pkg/engine of Helm 3."""
+"""Executes templates. Source: text/template/exec.go of Go 1.26, pkg/engine of Helm 3."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from validator.roads.origins import Origin
-from validator.roads.templates.syntax import (
+from gotemplate.origin import Origin
+from gotemplate.syntax import (
     Action,
     Branch,
     Call,
@@ -20,48 +20,53 @@ from validator.roads.templates.syntax import (
     Text,
     UnsupportedError,
 )
-from validator.roads.templates.tracked import Value, Writer, derived
-from validator.roads.templates.tracked import first as first_origin
+from gotemplate.tracked import Value, Writer, derived_origin, first_origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Function = Callable[["Templates", Sequence[Value]], Value]
+Function = Callable[[Sequence[Value]], Value]
 _DEEPEST = 100
 
 
 class FailedError(Exception):
-    """Values with which a template fails: `origin` is the value that it failed for, as far as that is known."""
+    """A template failed for these values. `origin` is the value that caused it, if known."""
 
-    def __init__(self, message: str, origin: Origin | None) -> None:
+    def __init__(self, message: str, origin: Origin | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.origin = origin
 
 
 class Templates:
-    """The templates of a chart and the functions that they may call."""
+    """The templates of a chart, by name, and the functions that they may call beside `include`.
 
-    def __init__(self, definitions: Definitions, functions: Mapping[str, Function]) -> None:
+    `roots` are the top-level contexts of charts: most helpers take one of them and are called again and again.
+    """
+
+    def __init__(
+        self, definitions: Definitions, functions: Mapping[str, Function], roots: Iterable[Value] = ()
+    ) -> None:
         self._definitions = definitions
-        self._functions = functions
-        # The values on which it depends that the present text is written, outermost first.
+        self._functions: dict[str, Function] = {**functions, "include": self._include}
+        # The values that decided whether the current text is written, outermost first.
         self._reasons: list[Origin] = []
         self._depth = 0
-        # What is made of the data of the whole chart, by name: most helpers take that, and are asked again and again.
-        self._known: dict[str, Value] = {}
-        self._root: Any = None
+        # Cache of texts rendered from a chart's top-level context, by name and identity of the context.
+        self._known: dict[tuple[str, int], Value] = {}
+        self._roots = {id(root.data): root for root in roots}
 
     def render(self, name: str, data: Value) -> Value:
-        """The text of a template. Raises `FailedError` and `UnsupportedError`."""
-        if not self._depth and data.data is not self._root:
-            self._root, self._known = data.data, {}
-        if data.data is not self._root:
+        """Returns the text of a template. Raises `FailedError` and `UnsupportedError`."""
+        if id(data.data) not in self._roots:
             return self._render(name, data)
-        known = self._known.get(name)
+        known = self._known.get((name, id(data.data)))
         if known is None:
-            known = self._known[name] = self._render(name, data)
+            known = self._known[name, id(data.data)] = self._render(name, data)
         return known
+
+    def _include(self, args: Sequence[Value]) -> Value:
+        return self.render(str(args[0].data), args[1])
 
     def _render(self, name: str, data: Value) -> Value:
         nodes = self._definitions.get(name)
@@ -76,8 +81,11 @@ class Templates:
         return writer.text()
 
     def failed(self, message: str, origin: Origin | None = None) -> FailedError:
-        """The failure of the present template."""
-        return FailedError(message, origin or (self._reasons[-1] if self._reasons else None))
+        """Returns an error for the current template."""
+        return FailedError(message, origin or self._reason())
+
+    def _reason(self) -> Origin | None:
+        return self._reasons[-1] if self._reasons else None
 
     def _write(self, nodes: Sequence[Node], scope: _Scope, writer: Writer) -> None:
         for node in nodes:
@@ -95,7 +103,7 @@ class Templates:
     def _act(self, node: Action, scope: _Scope, writer: Writer) -> None:
         value = self._assigned(node, scope)
         if not node.variable:
-            writer.write(self._functions["print"](self, (value,)))
+            writer.write(self._functions["print"]((value,)))
 
     def _assigned(self, node: Action, scope: _Scope) -> Value:
         value = self.evaluate(node.pipeline, scope)
@@ -108,9 +116,9 @@ class Templates:
     def _branch(self, node: Branch, scope: _Scope, writer: Writer) -> None:
         with scope.block():
             condition = self._assigned(node.condition, scope)
-            origin = derived(condition.source)
+            origin = derived_origin(condition.source)
             start = writer.length
-            with self._because_of(origin):
+            with self._decided_by(origin):
                 if condition:
                     with scope.dot(condition if node.is_with else None):
                         self._write(node.body, scope, writer)
@@ -122,14 +130,14 @@ class Templates:
         found = self.evaluate(node.pipeline, scope)
         origin, begin = found.origin, writer.length
         if not isinstance(found.data, dict | list | None):
-            raise UnsupportedError("a loop over what is no list and no mapping")
+            raise UnsupportedError("a loop over neither a list nor a mapping")
         if not found:
             self._write(node.otherwise, scope, writer)
         for key, item in found.items():
             own = item.origin if origin is None else Origin((*origin.path, key))
             whole = own and Origin(own.path, whole=origin is not None and origin.exact)
             start = writer.length
-            with scope.block(), self._because_of(own), scope.dot(item):
+            with scope.block(), self._decided_by(own), scope.dot(item):
                 at = origin and Origin((*origin.path, key), origin.exact, on_key=True)
                 named = Value(key, at if isinstance(key, str) else None)
                 for name, value in zip(node.variables[::-1], (item, named), strict=False):
@@ -144,7 +152,7 @@ class Templates:
         writer.write(self.render(node.name, data))
 
     @contextmanager
-    def _because_of(self, origin: Origin | None) -> Iterator[None]:
+    def _decided_by(self, origin: Origin | None) -> Iterator[None]:
         count = len(self._reasons)
         if origin is not None:
             self._reasons.append(origin)
@@ -154,7 +162,7 @@ class Templates:
             del self._reasons[count:]
 
     def evaluate(self, pipeline: Pipeline, scope: _Scope) -> Value:
-        """The value of an expression."""
+        """Returns the value of an expression."""
         value: Value | None = None
         for command in pipeline.commands:
             value = self._command(command, scope, () if value is None else (value,))
@@ -170,21 +178,24 @@ class Templates:
                 raise UnsupportedError(f"function {first.value}")
             arguments = (*(self._operand(operand, scope) for operand in others), *given)
             try:
-                return function(self, arguments)
+                return function(arguments)
+            except FailedError as error:
+                error.origin = error.origin or self._reason()
+                raise
             except (TypeError, AttributeError, LookupError, ValueError) as error:
-                # Where Go's function takes no such argument, it fails for the value as ours does.
-                reason = f"{first.value} is given what it does not take: {error}"
+                # Where Go's function rejects an argument, it fails for the value as ours does.
+                reason = f"{first.value} got an invalid argument: {error}"
                 raise self.failed(reason, first_origin(arguments)) from error
         value = self._operand(first, scope)
         arguments = (*(self._operand(operand, scope) for operand in others), *given)
         if callable(value.data):
             return Value(value.data(*(argument.plain() for argument in arguments)))
         if arguments:
-            raise UnsupportedError("arguments for what is no function")
+            raise UnsupportedError("arguments for a value that is not a function")
         return value
 
     def _chosen(self, is_and: bool, operands: Sequence[Operand | Value], scope: _Scope) -> Value:
-        """Go evaluates only as many of the arguments of `and` and `or` as it needs."""
+        """Returns the result of `and` or `or`. Like Go, it evaluates only the arguments that it needs."""
         value = Value(None)
         for operand in operands:
             value = operand if isinstance(operand, Value) else self._operand(operand, scope)
@@ -206,9 +217,9 @@ class Templates:
             value = self.evaluate(operand.value, scope)
         for field in operand.fields:
             if value.data is None:
-                raise self.failed(f"{field} is asked of what is empty", value.origin)
+                raise self.failed(f"{field} is read from an empty value", value.origin)
             if not isinstance(value.data, dict):
-                raise UnsupportedError(f"field {field} of what is no mapping")
+                raise UnsupportedError(f"field {field} of a value that is not a mapping")
             value = value.item(field)
         return value
 
@@ -237,22 +248,15 @@ class _Scope:
 
     @contextmanager
     def block(self) -> Iterator[None]:
-        """Variables that are declared from here on end with the block."""
+        """Context manager: ends the scope of variables that are declared within it."""
         count = len(self._variables)
         yield
         del self._variables[count:]
 
     @contextmanager
     def dot(self, data: Value | None) -> Iterator[None]:
-        """Another dot, unless there is none."""
+        """Context manager: sets another dot, unless it is None."""
         outer = self.data
         self.data = data if data is not None else outer
         yield
         self.data = outer
-
-
-def chart_data(values: dict[str, Any], **others: Any) -> Value:
-    """What the templates get as dot."""
-    return Value(
-        {"Values": Value(values, Origin((), exact=True)), **{key: Value(item) for key, item in others.items()}}
-    )

@@ -1,4 +1,4 @@
-"""Plain scalars of YAML as sigs.k8s.io/yaml resolves them, which Helm and kubectl read with."""
+"""Plain YAML scalars as sigs.k8s.io/yaml resolves them, the parser of Helm and kubectl."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _CONSTANTS: dict[str, Any] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
 }
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|[1-9][0-9]*|0)$")
-# Repetition is possessive: a long text that only begins like a number would otherwise be tried in every possible way.
+# Possessive repetition: a long text that only begins like a number would otherwise be tried in every possible way.
 _FLOAT = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?$")
 _NUMERIC = frozenset("0123456789+-.")
 
 
-def scalar(text: str) -> Any:
-    """The value of a plain scalar: null, boolean, number or string."""
+def resolve_scalar(text: str) -> Any:
+    """Returns the value of a plain scalar: null, boolean, number or string."""
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if text[0] in _NUMERIC:

@@ -1,4 +1,4 @@
-"""Template text to a tree. Source: text/template/parse of Go 1.26."""
+"""Parses template text to a tree. Source: text/template/parse of Go 1.26."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from validator.roads.templates.tracked import Value
+from gotemplate.tracked import Value
 
 
 class UnsupportedError(Exception):
-    """A template with something in it that is not read here, or that is wrong."""
+    """A template that is invalid or uses something that is not supported here."""
 
 
 class Operand(NamedTuple):
-    """What an expression is made of: `kind` is literal, dot, variable, function or pipeline; `fields` follow it."""
+    """An operand of an expression. `kind` is literal, dot, variable, function or pipeline; `fields` follow it."""
 
     kind: str
     value: Any
@@ -26,19 +26,19 @@ Command = tuple[Operand, ...]
 
 
 class Pipeline(NamedTuple):
-    """Commands, each of which gets the result of the one before as its last argument."""
+    """A chain of commands; each gets the result of the previous one as its last argument."""
 
     commands: tuple[Command, ...]
 
 
 class Text(NamedTuple):
-    """Text that is written as it is."""
+    """Literal text."""
 
     text: str
 
 
 class Action(NamedTuple):
-    """An expression whose result is written, or is given to a variable: a new one, or one that there is."""
+    """An expression whose result is written or assigned to a new or existing variable."""
 
     pipeline: Pipeline
     variable: str = ""
@@ -46,7 +46,7 @@ class Action(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """`if` or `with`, and what stands in its place otherwise."""
+    """`if` or `with`, and its `else` part."""
 
     is_with: bool
     condition: Action
@@ -99,7 +99,7 @@ class _Token(NamedTuple):
 
 
 def parse(text: str, definitions: Definitions) -> tuple[Node, ...]:
-    """The tree of a file; what it defines is put into `definitions`. Raises `UnsupportedError`."""
+    """Returns the tree of a file and adds the templates that it defines to `definitions`. Raises `UnsupportedError`."""
     parser = _Parser(text, definitions)
     nodes, end = parser.block(())
     if end:
@@ -108,7 +108,7 @@ def parse(text: str, definitions: Definitions) -> tuple[Node, ...]:
 
 
 def _pieces(text: str) -> Iterator[str | list[_Token]]:
-    """The text between actions, and the tokens of each action."""
+    """Yields the text between actions, and the tokens of each action."""
     position, trimmed = 0, False
     for match in _ACTION.finditer(text):
         before = text[position : match.start()]
@@ -137,7 +137,7 @@ class _Parser:
         self._tokens: list[_Token] = []
 
     def block(self, ends: tuple[str, ...]) -> tuple[tuple[Node, ...], str]:
-        """Nodes up to one of these words, and that word; its action's other tokens are left to be read."""
+        """Returns the nodes up to one of these words, and that word. Further tokens of its action are left unread."""
         nodes: list[Node] = []
         for piece in self._pieces:
             if isinstance(piece, str):
@@ -238,7 +238,7 @@ class _Parser:
         if token.text == "(":
             inner = self._pipeline()
             if not self._tokens:
-                raise UnsupportedError("a parenthesis is open")
+                raise UnsupportedError("a parenthesis is not closed")
             self._tokens.pop(0)
             return Operand("pipeline", inner)
         if token.text in _WORDS:
@@ -251,5 +251,6 @@ class _Parser:
 def _literal(token: _Token) -> Value:
     if token.kind == "number":
         return Value(float(token.text) if "." in token.text else int(token.text))
-    # Go's escapes that templates use are Python's.
-    return Value(token.text[1:-1] if token.text[0] == "`" else ast.literal_eval(token.text))
+    is_plain = token.text[0] == "`" or "\\" not in token.text
+    # All escapes of Go that templates use are valid in Python.
+    return Value(token.text[1:-1] if is_plain else ast.literal_eval(token.text))

@@ -1,4 +1,4 @@
-"""Values of templates that know which of the user's values they come from, and text of which every part does."""
+"""Template values that know their origin in the user's values, and text that knows the origin of every part."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from validator.roads.origins import Origin
+from gotemplate.origin import Origin
 
 
 class Span(NamedTuple):
-    """A part of a text, from `start` to before `end`, and the value behind it. It may be empty: what was left out."""
+    """A part of a text, from `start` to before `end`, and its origin. An empty span marks text that was left out."""
 
     start: int
     end: int
@@ -18,28 +18,30 @@ class Span(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A value in a template. Numbers from values are floats, as Helm holds them; an int is Go's.
+    """A value in a template. Numbers from values are floats, as in Helm; an int is Go's.
 
-    Lists and mappings hold plain data where they are a part of the user's values, and `Value`s where a template made
-    them: `item` gives either. Text that was put together has `spans`; of other data `origin` says it all.
+    Lists and mappings hold plain data if they come from the user's values, and `Value`s if a template built them:
+    `item` handles both. Composed text has `spans`; for other data `origin` is enough. `written` is the value of which
+    the whole text is the JSON, so that parsing it again keeps all origins.
     """
 
     data: Any
     origin: Origin | None = None
     spans: tuple[Span, ...] = ()
+    written: Value | None = None
 
     @property
     def source(self) -> Origin | None:
-        """The one value that all of this is a copy of, or else the last of those that it is made from."""
+        """The value that all of this is a copy of, or else the origin of its last part."""
         if self.origin is not None or not self.spans:
             return self.origin
         span = innermost(span for span in self.spans if span.end > span.start)
         if span is None:
             return None
-        return span.origin if span[:2] == (0, len(self.data)) else derived(span.origin)
+        return span.origin if span[:2] == (0, len(self.data)) else derived_origin(span.origin)
 
     def item(self, key: str | int) -> Value:
-        """What a mapping or a list has there; null where a mapping has nothing."""
+        """Returns the value at a key or index; null if a mapping lacks the key."""
         found = self.data.get(key) if isinstance(self.data, dict) else self.data[key]
         if isinstance(found, Value):
             return found
@@ -47,12 +49,12 @@ class Value(NamedTuple):
         return Value(found, origin and Origin((*origin.path, key), origin.exact))
 
     def items(self) -> Iterator[tuple[Any, Value]]:
-        """Keys in order with their values, or indexes with theirs."""
+        """Yields keys in order with their values, or indexes with theirs."""
         keys: Any = sorted(self.data) if isinstance(self.data, dict) else range(len(self.data or ()))
         return ((key, self.item(key)) for key in keys)
 
     def plain(self) -> Any:
-        """The data without origins, at any depth."""
+        """Returns the data without origins, at any depth."""
         if isinstance(self.data, dict):
             return {key: self.item(key).plain() for key in self.data}
         if isinstance(self.data, list):
@@ -60,12 +62,12 @@ class Value(NamedTuple):
         return self.data
 
     def __bool__(self) -> bool:
-        """Go's truth of templates."""
+        """Returns the truth value by the rules of Go templates."""
         return bool(self.data)
 
 
 def innermost(spans: Iterable[Span]) -> Span | None:
-    """The last part of a text that has no other one in it; inner parts come before those around them."""
+    """Returns the last span that contains no other one; inner spans come before those around them."""
     found = None
     for span in spans:
         if found is None or span.start >= found.end:
@@ -73,60 +75,64 @@ def innermost(spans: Iterable[Span]) -> Span | None:
     return found
 
 
-def derived(origin: Origin | None) -> Origin | None:
-    """The origin of what is made from a value."""
+def derived_origin(origin: Origin | None) -> Origin | None:
+    """Returns the origin of a value that is derived from another."""
     return origin and Origin(origin.path)
 
 
-def first(values: Sequence[Value]) -> Origin | None:
-    """The origin of what is computed from values: that of the first of them that has one."""
-    return next((derived(value.source) for value in values if value.source is not None), None)
+def first_origin(values: Sequence[Value]) -> Origin | None:
+    """Returns the origin of a value computed from others: the first origin among them."""
+    return next((derived_origin(value.source) for value in values if value.source is not None), None)
 
 
-def last(values: Sequence[Value]) -> Origin | None:
-    """The origin of what is chosen or put together from values: that of the last of them that has one."""
-    return first(values[::-1])
+def last_origin(values: Sequence[Value]) -> Origin | None:
+    """Returns the origin of a value chosen or composed from others: the last origin among them."""
+    return first_origin(values[::-1])
 
 
 class Writer:
-    """Text under construction."""
+    """A buffer of text with spans."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._spans: list[Span] = []
+        self._written: tuple[Value, int] | None = None
         self.length = 0
 
     def literal(self, text: str) -> None:
-        """Text of the template itself."""
+        """Appends text of the template itself."""
         self._parts.append(text)
         self.length += len(text)
 
     def write(self, text: Value) -> None:
-        """Text that was computed."""
+        """Appends computed text."""
         start, self.length = self.length, self.length + len(text.data)
         self._parts.append(text.data)
+        if text.written is not None and not start:
+            self._written = (text.written, self.length)
         self._spans += (Span(start + span.start, start + span.end, span.origin) for span in text.spans)
         if text.origin is not None:
             self._spans.append(Span(start, self.length, text.origin))
 
     def mark(self, start: int, origin: Origin | None) -> None:
-        """Say that all from `start` on is there, or not there, because of a value."""
+        """Records that everything from `start` on is present, or absent, because of a value."""
         if origin is not None:
             self._spans.append(Span(start, self.length, origin))
 
     def text(self) -> Value:
-        """The text with its parts; inner ones come before those around them."""
-        return Value("".join(self._parts), None, tuple(self._spans))
+        """Returns the text with its spans; inner ones come before those around them."""
+        written = self._written[0] if self._written is not None and self._written[1] == self.length else None
+        return Value("".join(self._parts), None, tuple(self._spans), written)
 
 
-def spanned(text: Value) -> tuple[Span, ...]:
-    """The parts of a text."""
+def spans_of(text: Value) -> tuple[Span, ...]:
+    """Returns the spans of a text."""
     own = () if text.origin is None else (Span(0, len(text.data), text.origin),)
     return (*text.spans, *own)
 
 
 def stripped(text: Value, letters: str | None = None) -> Value:
-    """Text without blanks, or these letters, around it."""
+    """Returns the text without surrounding blanks, or without these characters."""
     start = len(text.data) - len(text.data.lstrip(letters))
     found = text.data.strip(letters)
     end = start + len(found)
@@ -136,7 +142,7 @@ def stripped(text: Value, letters: str | None = None) -> Value:
 
 
 def indented(text: Value, columns: int) -> Value:
-    """Text with each of its lines moved to the right."""
+    """Returns the text with each of its lines indented."""
     pad = " " * columns
     lines = text.data.split("\n")
     ends, length = [], 0
@@ -146,7 +152,7 @@ def indented(text: Value, columns: int) -> Value:
 
     def moved(span: Span) -> Span:
         start = span.start + columns * (bisect_left(ends, span.start + 1) + 1)
-        # The end is behind the last character: of an empty part, where it starts.
+        # The end is after the last character; an empty span ends where it starts.
         return Span(start, span.end + columns * (bisect_left(ends, max(span.end, span.start + 1)) + 1), span.origin)
 
     return Value("\n".join(pad + line for line in lines), text.origin, tuple(map(moved, text.spans)))

@@ -1,4 +1,4 @@
-"""Entry of the command `trainyard`, also as `python -m validator`."""
+"""Entry point of the command `trainyard` and of `python -m trainyard`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 
 def main() -> int:
-    """Run the command line and return its exit code."""
-    # Trees are most of what is made. Looking for cycles among them takes longer than linting them, and as long again
-    # when Python ends.
+    """Runs the command line and returns its exit code."""
+    # Most objects are trees. Looking for cycles among them takes longer than linting them, and as long again when
+    # Python exits.
     gc.set_threshold(100_000, 50, 1000)
     try:
         return _run()
@@ -19,32 +19,32 @@ def main() -> int:
 
 
 def _run() -> int:
-    # The version alone needs none of the imports below.
+    # `--version` needs none of the imports below.
     if sys.argv[1:] in (["--version"], ["-V"]):
-        from validator import __version__
+        from trainyard import __version__
 
         sys.stdout.write(f"trainyard {__version__}\n")
         return 0
     command, *words = sys.argv[1:] or [""]
     if command == "lint":
-        from validator import plain
+        from trainyard.cli import fast_lint
 
-        code = _quietly(plain.lint, words)
+        code = _try(fast_lint.lint_fast, words)
         if code is not None:
             return code
-    from validator import cli
+    from trainyard.cli import main as cli
 
     return cli.main()
 
 
-def _quietly(lint: Callable[[list[str]], int | None], words: list[str]) -> int | None:
-    """What came of it; None for any trouble, which the whole command line meets again and knows how to tell."""
+def _try(lint: Callable[[list[str]], int | None], words: list[str]) -> int | None:
+    """Returns the exit code; None for any error: the full command line repeats the call and reports it properly."""
     try:
         return lint(words)
     except Exception:
         return None
     except KeyboardInterrupt:
-        from validator.exit_codes import INTERRUPTED
+        from trainyard.linting.exit_codes import INTERRUPTED
 
         return INTERRUPTED
 

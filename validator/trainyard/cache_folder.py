@@ -1,6 +1,6 @@
-"""Where the validator keeps what it need not find out twice.
+"""The folder of the validator's caches.
 
-Paths are strings here: importing pathlib takes longer than reading what is kept.
+Paths are strings here: importing pathlib takes longer than reading the cache.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import contextlib
 import os
 
 
-def place(kind: str, name: str) -> str:
-    """Path of a file of this kind in `$TRAINYARD_CACHE`, or in the user's folder for caches; it may not exist yet."""
+def cache_path(kind: str, name: str) -> str:
+    """Returns the path of a cache file in `$TRAINYARD_CACHE` or in the user's cache folder; it may not exist yet."""
     folder = os.environ.get("TRAINYARD_CACHE")
     if not folder:
         from platformdirs import user_cache_dir
@@ -19,8 +19,8 @@ def place(kind: str, name: str) -> str:
     return os.path.join(folder, kind, name)
 
 
-def keep(path: str, data: bytes) -> None:
-    """Put a file there, whole or not at all; without a place to write the next run is slower, and no less right."""
+def save_to_cache(path: str, data: bytes) -> None:
+    """Writes a file atomically. Best effort: an unwritable cache only costs speed."""
     draft = f"{path}.{os.getpid()}"
     with contextlib.suppress(OSError):
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -1,11 +1,11 @@
 {{/*
-Forms that Kubernetes demands of text: it would refuse the run's object with the path of a field that is in no values
-file, or take it and refuse each of the pods that the operator then makes.
+Formats that Kubernetes requires of text. Without the check it would refuse the run's object with the path of a field that
+is in no values file, or accept the object and refuse each pod that the operator then creates.
 */}}
 
 {{/*
-common.formats: the forms (pattern, greatest length, what to write) and the values that have each. A `*` is every
-entry of a list or mapping, a `@` every key of a mapping.
+common.formats: the formats (pattern, greatest length, advice) and the values that each applies to. A `*` is every entry
+of a list or mapping, a `@` every key of a mapping.
 */}}
 {{- define "common.formats" -}}
 name:
@@ -154,7 +154,7 @@ quantity:
     - scheduling.gang.minResources.*
 {{- end -}}
 
-{{/* common.checkFormats: fails for a value that has not its form. Takes the root context. */}}
+{{/* common.checkFormats: fails for a value that does not match its format. Takes the root context. */}}
 {{- define "common.checkFormats" -}}
 {{- range $format := include "common.formats" . | fromYaml -}}
 {{- range $format.values -}}
@@ -165,9 +165,9 @@ quantity:
 {{- end -}}
 
 {{/*
-common.checkFormat: goes down from a value by the steps that are left of a path. Takes (dict "value" <value>
-"steps" <list> "name" <dotted key so far> "format" <entry of common.formats> "isItem" <whether it is an item of a
-list: any other value may be empty>).
+common.checkFormat: follows the remaining steps of a path from a value. Takes (dict "value" <value> "steps" <list>
+"name" <dotted key so far> "format" <entry of common.formats> "isItem" <true for an item of a list: any other value may
+be empty>).
 */}}
 {{- define "common.checkFormat" -}}
 {{- $at := . -}}

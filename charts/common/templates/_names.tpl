@@ -3,8 +3,8 @@ Names of a release's objects and of its image. Every helper takes the root conte
 */}}
 
 {{/*
-common.name: the chart's name, the value of app.kubernetes.io/name. To a part of another chart Helm gives the alias for a
-name; a chart that is one says its own in the annotation `trainyard/name`, so that monitors find its objects.
+common.name: the chart's name, the value of app.kubernetes.io/name. Helm names a subchart by its alias, so such a chart
+declares its own name in the annotation `trainyard/name`, and monitors find its objects.
 */}}
 {{- define "common.name" -}}
 {{- index (.Chart.Annotations | default dict) "trainyard/name" | default .Chart.Name | trunc 63 | trimSuffix "-" -}}
@@ -23,8 +23,8 @@ the chart's name, or `<release>-<chart>`. Cut at 63 characters, the length of a 
 
 {{/*
 common.image: the image reference. Takes (dict "image" <values> "root" <root context>), where values hold `repository`
-and optionally `digest` or `tag`. A digest wins over a tag because a digest cannot move; without either the tag is the
-chart's appVersion.
+and optionally `digest` or `tag`. A digest takes precedence over a tag because a digest cannot move; without either the
+tag is the chart's appVersion.
 */}}
 {{- define "common.image" -}}
 {{- $advice := "image.repository is empty: name an image, e.g. registry.example.com/team/trainer" -}}

@@ -11,10 +11,10 @@ The program that measures the network between nodes, which charts hold in files/
 {{- end -}}
 
 {{/*
-common.preflight.command: {command, args} of a pod of an Indexed Job. torchrun starts the processes of the one node and
-waits for no other: the program does, and can say which never came. The node's number is the pod's index in the Job,
-which Kubernetes puts into the environment and expands here. Takes (dict "root" <root context> "name" <name of the Job
-and its Service> "nodes" <number> "options" <map of the program's options>).
+common.preflight.command: {command, args} of a pod of an Indexed Job. torchrun starts the processes of one node and waits
+for no other node. The program itself waits, so that it can report the missing nodes. The node's number is the pod's index
+in the Job, which Kubernetes puts into the environment and expands here. Takes (dict "root" <root context> "name" <name of
+the Job and its Service> "nodes" <number> "options" <map of the program's options>).
 */}}
 {{- define "common.preflight.command" -}}
 {{- $options := dict "nodes" (int64 .nodes) "index" "$(JOB_COMPLETION_INDEX)"
@@ -32,7 +32,7 @@ args:
   {{- end }}
 {{- end -}}
 
-{{/* common.preflight.nodeName: the entry of the environment by which a pod knows its node. */}}
+{{/* common.preflight.nodeName: the environment variable with the name of the pod's node. */}}
 {{- define "common.preflight.nodeName" -}}
 name: NODE_NAME
 valueFrom:

@@ -1,7 +1,7 @@
 {{/*
 common.bytes: a quantity of memory or storage in bytes, as an integer's text. Takes (dict "name" <dotted key> "value"
-<number or text>). Kubernetes knows more spellings (`1.5Gi`, `1e9`, `100m`); they are refused, because template
-arithmetic is exact for integers alone.
+<number or text>). Kubernetes accepts more notations (`1.5Gi`, `1e9`, `100m`); they are refused here, because template
+arithmetic is exact for integers only.
 */}}
 {{- define "common.bytes" -}}
 {{- $text := ternary .value (toJson .value) (kindIs "string" .value) -}}

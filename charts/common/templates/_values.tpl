@@ -1,8 +1,7 @@
 {{/*
-common.refuseEmpty: fails for a key that the values set to nothing (`nodes:`). Helm takes that as "delete the default"
-and the schema sees no key at all: the template would die of it in words that name no key of the user's, or the program
-would, of a flag without a value. Takes (dict "values" .Values "paths" <list of dotted keys>), in which a key stands
-after the one that it lies under.
+common.refuseEmpty: fails for a key without a value (`nodes:`). Helm interprets it as "delete the default", and the schema
+sees no key at all. The template would then fail with an error that names no key of the user, or the program with a flag
+that has no value. Takes (dict "values" .Values "paths" <list of dotted keys>), in which a key follows its parent.
 */}}
 {{- define "common.refuseEmpty" -}}
 {{- range $path := .paths -}}

@@ -1,6 +1,6 @@
 {{/*
-What each profile decides, and what the values say otherwise. `rdma_shared_device_a` is the resource that the profiles
-of the same name in the chart training-job ask for.
+Settings of each profile, which the values override. `rdma_shared_device_a` is the resource that the profiles of the
+same name in the chart training-job request.
 */}}
 
 {{- define "gpu-rdma-policy.profile.none" -}}
@@ -40,11 +40,13 @@ sharedDevices:
     linkTypes: [ether]
 {{- end -}}
 
-{{/* gpu-rdma-policy.settings: the profile's data with the values in place of it, as JSON. Takes the root context. */}}
+{{/*
+gpu-rdma-policy.settings: the settings of the profile, overridden by the values, as JSON. Takes the root context.
+*/}}
 {{- define "gpu-rdma-policy.settings" -}}
 {{- include "gpu-rdma-policy.checkValues" . -}}
 {{- $settings := include (printf "gpu-rdma-policy.profile.%s" .Values.profile) . | fromYaml -}}
-{{- /* Its module is loaded beside the driver. */}}
+{{- /* The GDRCopy module is loaded together with the driver. */}}
 {{- $_ := set $settings "gdrcopy" (and $settings.gdrcopy .Values.gpu.driver.enabled) -}}
 {{- $given := dict "gpu" .Values.gpu.enabled "gpuDirect" .Values.gpu.gpuDirect "gdrcopy" .Values.gpu.gdrcopy
     "network" .Values.network.enabled "driver" .Values.network.driver "nvIpam" .Values.network.nvIpam

@@ -1,5 +1,5 @@
 {{/*
-gpu-rdma-policy.checkValues: fails for a value that is set to nothing and has a meaning. Takes the root context.
+gpu-rdma-policy.checkValues: fails for required values that are empty. Takes the root context.
 */}}
 {{- define "gpu-rdma-policy.checkValues" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "profile" "images" "images.registry"

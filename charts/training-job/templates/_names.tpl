@@ -1,8 +1,8 @@
 {{/*
-training-job.name: the name of the run's object, which is the release's name. Fails when the operator could not use it:
-it takes a DNS label that begins with a letter, and each pod's name is also a Service's and a host's, so the longest,
-such as <release>-worker-<index>, must fit in 63 characters. A TrainJob's is <release>-node-0-<index> with six
-characters more. Takes the root context.
+training-job.name: the name of the run's object, which is the release's name. Fails if the operator cannot use it. The name
+must be a DNS label that begins with a letter. Each pod's name is also the name of a Service and a host, so the longest,
+such as <release>-worker-<index>, must fit in 63 characters. In a TrainJob it is <release>-node-0-<index> with six more
+characters. Takes the root context.
 */}}
 {{- define "training-job.name" -}}
 {{- $name := .Release.Name -}}

@@ -1,4 +1,4 @@
-{{/* training-job.checkValues: fails for values of which no run can be made. */}}
+{{/* training-job.checkValues: fails for values that cannot produce a working run. */}}
 {{- define "training-job.checkValues" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "kind" "image" "image.pullPolicy" "nodes" "processesPerNode" "layout"
     "train" "launcher" "torchrun" "torchrun.port" "accelerate" "deepspeed" "deepspeed.microBatchPerGpu"

@@ -6,7 +6,7 @@ labels:
   {{- merge (include "common.labels" .root | fromYaml) (.labels | default dict) | toYaml | nindent 2 }}
 {{- end -}}
 
-{{/* training-monitoring.namespaces: where a monitor looks for its targets. Takes a list of namespaces, empty for all. */}}
+{{/* training-monitoring.namespaces: the namespace selector of a monitor. Takes a list of namespaces, empty for all. */}}
 {{- define "training-monitoring.namespaces" -}}
 {{- if . -}}
 matchNames:
@@ -17,7 +17,7 @@ any: true
 {{- end -}}
 
 {{/*
-training-monitoring.serves: not empty when monitors and rules can be made and the part of the values that is named is
+training-monitoring.serves: not empty if the cluster serves monitors and rules, and the given part of the values is
 enabled. Takes (dict "part" <values with enabled> "root" <root context>).
 */}}
 {{- define "training-monitoring.serves" -}}

@@ -1,4 +1,4 @@
-{{/* training-monitoring.checkValues: fails for values with which something else would be installed than their author meant. */}}
+{{/* training-monitoring.checkValues: fails for required values that are empty. */}}
 {{- define "training-monitoring.checkValues" -}}
 {{- $paths := list "monitors" "monitors.interval" "alerts" "alerts.checkpointTooOld" "alerts.checkpointTooOld.olderThanSeconds"
     "alerts.gpuIdle" "alerts.gpuIdle.belowPercent" "alerts.nvlinkErrors" "alerts.nvlinkErrors.above" "alerts.linkFlap"

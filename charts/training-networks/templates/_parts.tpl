@@ -1,6 +1,6 @@
 {{/*
-Multus and Whereabouts: a DaemonSet each, with a ServiceAccount and a ClusterRole of the same name. Helpers take
-(dict "part" <multus or whereabouts> "root" <root context>).
+Helpers of Multus and Whereabouts. Each is a DaemonSet with a ServiceAccount and a ClusterRole of the same name. Helpers
+take (dict "part" <multus or whereabouts> "root" <root context>).
 */}}
 
 {{/* training-networks.partName: the name of a part's objects. */}}
@@ -17,20 +17,20 @@ labels:
   app.kubernetes.io/component: {{ .part }}
 {{- end -}}
 
-{{/* training-networks.partSelector: the labels by which a part's pods are found. */}}
+{{/* training-networks.partSelector: the selector labels of a part's pods. */}}
 {{- define "training-networks.partSelector" -}}
 {{ include "common.selectorLabels" .root }}
 app.kubernetes.io/component: {{ .part }}
 {{- end -}}
 
-{{/* training-networks.partPod: the fields of a part's pods that follow from site policy. */}}
+{{/* training-networks.partPod: the pod fields that the values set for all parts. */}}
 {{- define "training-networks.partPod" -}}
 {{- $pod := pick .root.Values "priorityClassName" "nodeSelector" "tolerations" -}}
 {{- $image := (get .root.Values .part).image -}}
 {{- include "common.pod" (set $pod "pullSecrets" $image.pullSecrets) -}}
 {{- end -}}
 
-{{/* training-networks.partImage: the image of a part and when it is pulled. */}}
+{{/* training-networks.partImage: the image of a part and its pull policy. */}}
 {{- define "training-networks.partImage" -}}
 {{- $image := (get .root.Values .part).image -}}
 image: {{ include "common.image" (dict "image" $image "root" .root) | quote }}
@@ -38,7 +38,7 @@ imagePullPolicy: {{ $image.pullPolicy }}
 {{- end -}}
 
 {{/*
-training-networks.installer: the security context of what writes into the nodes' folders, which belong to root.
+training-networks.installer: the security context of containers that write to the nodes' directories, which root owns.
 */}}
 {{- define "training-networks.installer" -}}
 allowPrivilegeEscalation: false

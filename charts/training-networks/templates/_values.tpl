@@ -1,4 +1,6 @@
-{{/* training-networks.checkValues: fails for values with which nothing would be installed as its author meant. */}}
+{{/*
+training-networks.checkValues: fails for required values that are empty, and for a namespace that refuses the pods.
+*/}}
 {{- define "training-networks.checkValues" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "multus" "multus.enabled" "multus.image"
     "multus.cniVersion" "multus.namespaceIsolation" "multus.logLevel" "multus.metrics"
@@ -8,15 +10,15 @@
 {{- range $part := list "multus" "whereabouts" -}}
 {{- $image := (get $.Values $part).image -}}
 {{- if not (or $image.tag $image.digest) -}}
-{{- fail (printf "%s.image.tag is empty: name a tag or a digest" $part) -}}
+{{- fail (printf "%s.image.tag is empty: set %s.image.tag or %s.image.digest" $part $part $part) -}}
 {{- end -}}
 {{- end -}}
 {{- include "training-networks.checkNamespace" . -}}
 {{- end -}}
 
 {{/*
-training-networks.checkNamespace: fails where no pod of Multus or Whereabouts would be admitted. The release's namespace
-is looked up: there is none yet where `--create-namespace` makes it, and where nothing is installed.
+training-networks.checkNamespace: fails if the Pod Security level of the namespace refuses the pods of Multus and
+Whereabouts. `lookup` finds no namespace if `--create-namespace` creates it, or under `helm template`.
 */}}
 {{- define "training-networks.checkNamespace" -}}
 {{- $label := "pod-security.kubernetes.io/enforce" -}}

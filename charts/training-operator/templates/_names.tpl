@@ -1,9 +1,9 @@
 {{/*
-Names that several objects must agree on.
+Names that several objects share.
 */}}
 
 {{/*
-training-operator.webhookSecret: the Secret that the operator keeps its certificate in.
+training-operator.webhookSecret: the Secret with the operator's certificate.
 */}}
 {{- define "training-operator.webhookSecret" -}}
 {{ include "common.fullname" . | trunc 50 }}-webhook-cert

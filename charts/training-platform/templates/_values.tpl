@@ -1,8 +1,9 @@
 {{/*
-What the parts of a site must agree in, where a schema sees one value alone.
+Checks of values that depend on each other, which a schema cannot express.
 */}}
 
-{{/* training-platform.checkValues: fails for values with which runs would not get what their author meant. */}}
+{{/* training-platform.checkValues: fails for required values that are empty, and for values that contradict
+each other. */}}
 {{- define "training-platform.checkValues" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "fabric" "fabric.profile" "queues" "queues.enabled"
     "queues.name" "operator" "operator.enabled" "networks" "networks.enabled"
@@ -16,20 +17,20 @@ What the parts of a site must agree in, where a schema sees one value alone.
 {{- include "training-platform.checkLabels" . -}}
 {{- end -}}
 
-{{/* training-platform.checkNetworks: fails where the fabric's networks and those of the site are not the same. */}}
+{{/* training-platform.checkNetworks: fails if the networks of the fabric are not networks of the site. */}}
 {{- define "training-platform.checkNetworks" -}}
 {{- $networks := include "training-platform.runNetworks" . | fromJsonArray -}}
 {{- if and (eq .Values.fabric.profile "onprem-roce") (not $networks) -}}
-{{- $advice := "write networks.networks, or name those that are there in fabric.networks" -}}
+{{- $advice := "write networks.networks, or name existing networks in fabric.networks" -}}
 {{- fail (printf "fabric.profile onprem-roce: RoCE needs an interface in the pod; %s" $advice) -}}
 {{- end -}}
 {{- $isOracle := eq .Values.fabric.profile "oke-roce" -}}
 {{- if and .Values.fabric.rails (ne (len $networks) 1) (or $networks (not $isOracle)) -}}
-{{- fail (printf "fabric.rails repeats one network and there are %d; name one in fabric.networks, or remove it" (len $networks)) -}}
+{{- fail (printf "fabric.rails requires a single network, but there are %d; name one in fabric.networks, or remove fabric.rails" (len $networks)) -}}
 {{- end -}}
 {{- if and $isOracle (eq (len $networks) 1) (not .Values.fabric.rails) -}}
 {{- $advice := "write fabric.rails: 16, or 8 on shapes with one port for each GPU" -}}
-{{- fail (printf "fabric.profile oke-roce: a run would attach %s once; %s" (first $networks).name $advice) -}}
+{{- fail (printf "fabric.profile oke-roce: a run would attach %s only once; %s" (first $networks).name $advice) -}}
 {{- end -}}
 {{- $made := dict -}}
 {{- range include "training-platform.madeNetworks" . | fromJsonArray -}}
@@ -39,13 +40,13 @@ What the parts of a site must agree in, where a schema sees one value alone.
 {{- $place := printf "%s/%s" (.namespace | default "") .name -}}
 {{- if and $made (eq (.namespace | default "") $.Release.Namespace) (not (hasKey $made $place)) -}}
 {{- $known := keys $made | sortAlpha | join ", " -}}
-{{- fail (printf "fabric.networks: %s is none of the networks that are made here (%s); add it to networks.networks" $place $known) -}}
+{{- fail (printf "fabric.networks: %s is not a network of this release (%s); add it to networks.networks" $place $known) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
 {{/*
-training-platform.checkNamespaces: fails where runs in the namespaces of the queues would be refused by another part.
+training-platform.checkNamespaces: fails if another component would refuse runs in the namespaces of the queues.
 */}}
 {{- define "training-platform.checkNamespaces" -}}
 {{- if and .Values.operator.enabled .Values.queues.enabled -}}
@@ -53,7 +54,7 @@ training-platform.checkNamespaces: fails where runs in the namespaces of the que
 {{- range $queue := .Values.queues.clusterQueues -}}
 {{- range $queue.namespaces -}}
 {{- if and $watched (ne . $watched) -}}
-{{- $what := printf "the operator serves no job there, but in %s alone" $watched -}}
+{{- $what := printf "the operator watches only namespace %s" $watched -}}
 {{- fail (printf "queues.clusterQueues: %s: namespace %s: %s; write operator.watchNamespace: \"\"" $queue.name . $what) -}}
 {{- end -}}
 {{- end -}}
@@ -64,34 +65,34 @@ training-platform.checkNamespaces: fails where runs in the namespaces of the que
 {{- range include "training-platform.runNetworks" . | fromJsonArray -}}
 {{- if and $isolation.enabled .namespace (not (has .namespace $isolation.globalNamespaces)) -}}
 {{- $advice := printf "add %s to networks.multus.namespaceIsolation.globalNamespaces" .namespace -}}
-{{- fail (printf "fabric.networks: %s/%s: no pod of another namespace may join it; %s" .namespace .name $advice) -}}
+{{- fail (printf "fabric.networks: %s/%s: pods of other namespaces may not attach it; %s" .namespace .name $advice) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
 {{/*
-training-platform.checkDevices: fails where a run would ask for a device that no plugin of the GPU and RDMA policy hands
-out, and wait for ever. Only its own plugins are known: where it makes none, another may be there.
+training-platform.checkDevices: fails if a run would request a device that no device plugin of the GPU and RDMA policy
+provides, and wait forever. If the policy creates no plugins, the check is skipped, because others may be installed.
 */}}
 {{- define "training-platform.checkDevices" -}}
 {{- if .Values.gpu.enabled -}}
 {{- $offered := include "gpu-rdma-policy.advertised" .Subcharts.gpu | fromJsonArray -}}
 {{- range include "training-platform.resources" . | fromJsonArray -}}
 {{- if and $offered (or (hasPrefix "rdma/" .) (hasPrefix "nvidia.com/" .)) (not (has . $offered)) -}}
-{{- $advice := "write it in gpu.rdma or gpu.sriov.policies, or another name in fabric.resources" -}}
-{{- fail (printf "fabric: a run asks for %s, and gpu hands out %s; %s" . (join ", " $offered) $advice) -}}
+{{- $advice := "add it to gpu.rdma or gpu.sriov.policies, or write another name in fabric.resources" -}}
+{{- fail (printf "fabric: a run requests %s, but gpu provides only %s; %s" . (join ", " $offered) $advice) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* training-platform.checkOnce: fails for what two parts would do, where the second breaks or doubles the first. */}}
+{{/* training-platform.checkOnce: fails if two components would install or scrape the same thing. */}}
 {{- define "training-platform.checkOnce" -}}
 {{- $parts := .Subcharts -}}
 {{- if and .Values.gpu.enabled .Values.networks.enabled -}}
 {{- if and $parts.gpu.Values.network.multus $parts.networks.Values.multus.enabled -}}
-{{- fail "gpu.network.multus and networks.multus.enabled: a second Multus on a node breaks both; write one of them false" -}}
+{{- fail "gpu.network.multus and networks.multus.enabled: a second Multus on a node breaks both; set one of them to false" -}}
 {{- end -}}
 {{- end -}}
 {{- if .Values.monitoring.enabled -}}
@@ -108,25 +109,25 @@ out, and wait for ever. Only its own plugins are known: where it makes none, ano
 {{- end -}}
 {{- range $monitor, $other := $twice -}}
 {{- if $other -}}
-{{- $what := "Prometheus would count everything twice; write one of them false" -}}
+{{- $what := "Prometheus would scrape the targets twice; set one of them to false" -}}
 {{- fail (printf "monitoring.monitors.%s.enabled and %s: %s" $monitor $other $what) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* training-platform.checkPolicies: fails where the policies are those of another site than the rest of the values. */}}
+{{/* training-platform.checkPolicies: fails if the GPU and RDMA policies contradict the rest of the values. */}}
 {{- define "training-platform.checkPolicies" -}}
 {{- if .Values.gpu.enabled -}}
 {{- $gpu := .Subcharts.gpu.Values -}}
 {{- if not (has $gpu.profile (list "none" .Values.fabric.profile)) -}}
-{{- fail (printf "gpu.profile is %s and fabric.profile %s; write the same in both" $gpu.profile .Values.fabric.profile) -}}
+{{- fail (printf "gpu.profile is %s, but fabric.profile is %s; use the same profile in both" $gpu.profile .Values.fabric.profile) -}}
 {{- end -}}
 {{- if .Values.networks.enabled -}}
 {{- $pools := .Subcharts.networks.Values.nvIpam.namespace -}}
 {{- range include "training-platform.madeNetworks" . | fromJsonArray -}}
 {{- if and (eq (dig "ipam" "type" "" .) "nv-ipam") (ne $pools $gpu.network.namespace) -}}
-{{- $advice := printf "nv-ipam looks for its pools in gpu.network.namespace, %s; write the same in both" $gpu.network.namespace -}}
+{{- $advice := printf "nv-ipam reads its pools from gpu.network.namespace, %s; use the same namespace in both" $gpu.network.namespace -}}
 {{- fail (printf "networks.nvIpam.namespace is %s: %s" $pools $advice) -}}
 {{- end -}}
 {{- end -}}
@@ -134,13 +135,15 @@ out, and wait for ever. Only its own plugins are known: where it makes none, ano
 {{- range without .Values.queues.topologyLevels "kubernetes.io/hostname" -}}
 {{- if and $gpu.topology.nodes (not (has . (values $gpu.topology.keys))) -}}
 {{- $known := values $gpu.topology.keys | sortAlpha | join ", " -}}
-{{- fail (printf "queues.topologyLevels: no node gets the label %s; write one of gpu.topology.keys: %s" . $known) -}}
+{{- fail (printf "queues.topologyLevels: gpu.topology sets no label %s; write one of gpu.topology.keys: %s" . $known) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* training-platform.checkLabels: fails where Prometheus would find the monitors of one part and not of another. */}}
+{{/*
+training-platform.checkLabels: fails if Prometheus would select the monitors of one component and not of another.
+*/}}
 {{- define "training-platform.checkLabels" -}}
 {{- if .Values.monitoring.enabled -}}
 {{- $labels := .Subcharts.monitoring.Values.monitors.labels -}}
@@ -156,8 +159,8 @@ out, and wait for ever. Only its own plugins are known: where it makes none, ano
 {{- end -}}
 {{- range $where, $monitor := $others -}}
 {{- if and $monitor.enabled (ne (toJson $monitor.labels) (toJson $labels)) -}}
-{{- $why := "by which Prometheus finds monitors; write the same in both" -}}
-{{- fail (printf "%s.labels are not those of monitoring.monitors.labels, %s" $where $why) -}}
+{{- $why := "which Prometheus selects monitors by; use the same labels in both" -}}
+{{- fail (printf "%s.labels differ from monitoring.monitors.labels, %s" $where $why) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,7 +1,7 @@
 {{/*
 training-preflight.name: the name of the Job, of its Service and of its program: the release's name, and after an upgrade
-its revision too, because the pods of a Job cannot be changed, and other values measure anew. Its pods' host names are made
-of it: <name>-<index> must fit in 63 characters. Takes the root context.
+its revision too, because the pods of a Job cannot be changed, and an upgrade measures again. The host names of its pods
+contain it: <name>-<index> must fit in 63 characters. Takes the root context.
 */}}
 {{- define "training-preflight.name" -}}
 {{- $name := .Release.Name -}}

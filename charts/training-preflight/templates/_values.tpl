@@ -1,4 +1,4 @@
-{{/* training-preflight.checkValues: fails for values of which no preflight can be made. */}}
+{{/* training-preflight.checkValues: fails for values that cannot produce a working preflight. */}}
 {{- define "training-preflight.checkValues" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "image" "image.pullPolicy" "nodes" "processesPerNode"
     "torchrun" "torchrun.command" "torchrun.port" "ncclTests" "ncclTests.enabled" "ncclTests.command" "ncclTests.mpirun"
@@ -15,19 +15,19 @@
 {{- include "training-preflight.checkPlacement" . -}}
 {{- include "training-preflight.checkThreshold" . -}}
 {{- if and .Values.ncclTests.enabled (eq (int64 .Values.ncclTests.port) (int64 .Values.torchrun.port)) -}}
-{{- fail "ncclTests.port is also torchrun.port: write another one" -}}
+{{- fail "ncclTests.port equals torchrun.port: use another port" -}}
 {{- end -}}
 {{- if ge (int64 .Values.startTimeoutSeconds) (int64 .Values.activeDeadlineSeconds) -}}
-{{- $reason := "the pods would be deleted before they can say who is missing" -}}
+{{- $reason := "the pods would be deleted before they can report the missing nodes" -}}
 {{- fail (printf "activeDeadlineSeconds is not more than startTimeoutSeconds: %s; raise it" $reason) -}}
 {{- end -}}
 {{- end -}}
 
-{{/* training-preflight.checkPlacement: fails for nodes that cannot hold a pod each. */}}
+{{/* training-preflight.checkPlacement: fails for too few nodes to hold one pod each. */}}
 {{- define "training-preflight.checkPlacement" -}}
 {{- $placement := .Values.placement -}}
 {{- if hasKey ($placement.affinity | default dict) "podAntiAffinity" -}}
-{{- fail "placement.affinity.podAntiAffinity is the chart's, which puts each pod on a node of its own: remove it" -}}
+{{- fail "placement.affinity.podAntiAffinity: the chart sets it, so that each pod has its own node; remove it" -}}
 {{- end -}}
 {{- $left := list -}}
 {{- range $placement.nodes.allow -}}

@@ -1,1 +1,1 @@
-"""The program of the chart that brings data sets: against servers and folders of this machine, and with kills."""
+"""The data set program of the training-job chart, with local servers and folders, and with killed processes."""

@@ -1,4 +1,4 @@
-"""A server, and a volume to fill."""
+"""Fixtures: a web server and a volume."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from .server import Server
+from tests.charts.dataset.server import Server
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A web server of this test's own."""
+    """A web server for one test."""
     with Server() as running:
         yield running
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where the data belongs on an empty volume."""
+    """The path of the data set on an empty volume."""
     volume = tmp_path / "volume"
     volume.mkdir()
     return volume / "flowers"

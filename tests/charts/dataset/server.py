@@ -1,4 +1,4 @@
-"""A web server with ranges, validators and faults to order."""
+"""A web server with byte ranges, ETags and configurable faults."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from urllib.parse import unquote
 
 @dataclass
 class Page:
-    """What the server answers at a path.
+    """The response at a path.
 
-    `cut_at` ends the first answers after so many bytes, `hold_at` pauses there, and `then` takes the page's place after
-    its first answer.
+    `cut_at` are the lengths at which the first responses are cut off, `hold_at` is the length at which one pauses,
+    and `then` replaces the page after its first response.
     """
 
     body: bytes
@@ -34,8 +34,8 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A request as it came."""
+class Request:
+    """A request."""
 
     path: str
     range: str | None
@@ -43,11 +43,11 @@ class Asked:
 
 
 class Server:
-    """Serves `pages` and notes in `asked` what it was asked; `release` ends the pauses."""
+    """Serves `pages` and records requests in `requests`; `release` ends the pauses."""
 
     def __init__(self) -> None:
         self.pages: dict[str, Page] = {}
-        self.asked: list[Asked] = []
+        self.requests: list[Request] = []
         self.release = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
         self._server.daemon_threads = True
@@ -65,13 +65,13 @@ class Server:
         self._server.server_close()
 
     def put(self, path: str, body: bytes | Any, **options: Any) -> str:
-        """Serve a page, JSON unless it is bytes; returns its address."""
+        """Serve a page, as JSON unless it is bytes; return its URL."""
         self.pages[path] = Page(body if isinstance(body, bytes) else json.dumps(body).encode(), **options)
         return self.address + path
 
     def ranges(self, path: str) -> list[str | None]:
-        """The ranges that were asked of a page, in order."""
-        return [one.range for one in self.asked if one.path == path]
+        """Return the ranges of the requests for a page, in order."""
+        return [one.range for one in self.requests if one.path == path]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -79,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         authorization = self.headers.get("Authorization")
-        self.owner.asked.append(Asked(self.path, self.headers.get("Range"), authorization))
+        self.owner.requests.append(Request(self.path, self.headers.get("Range"), authorization))
         page = self.owner.pages.get(unquote(self.path))
         if page is None:
             return self.send_error(404)
@@ -128,4 +128,4 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing: `asked` has it."""
+        """Suppress the log: `requests` has the requests."""

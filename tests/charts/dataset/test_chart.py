@@ -1,16 +1,15 @@
-"""What the chart renders is what the program reads."""
+"""The program reads the files and the plan that the chart renders."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from tests.charts.dataset.program import FETCH, contents, fetch, sha256
+from tests.charts.dataset.server import Server
 from tests.charts.helm import CHARTS, objects, template
 
-from .program import FETCH, contents, fetched, sha256
-from .server import Server
 
-
-def test_the_rendered_files_and_plan_bring_the_data(tmp_path: Path, server: Server) -> None:
+def test_the_rendered_files_and_plan_fetch_the_data(tmp_path: Path, server: Server) -> None:
     values = {
         "volumes": {"data": {"claim": "team", "mountPath": "/data"}},
         "dataset": {
@@ -23,7 +22,7 @@ def test_the_rendered_files_and_plan_bring_the_data(tmp_path: Path, server: Serv
     }
     result = template("helm", CHARTS["training-job"], values=values)
     (config,) = (found for found in objects(result.stdout) if found["kind"] == "ConfigMap")
-    # As the kubelet mounts it: a link to the newest version of each file.
+    # As the kubelet mounts a ConfigMap: links to the newest version of each file.
     version = tmp_path / "config" / "..2026"
     version.mkdir(parents=True)
     (version.parent / "..data").symlink_to(version.name)
@@ -32,7 +31,7 @@ def test_the_rendered_files_and_plan_bring_the_data(tmp_path: Path, server: Serv
         (version / name).write_text(text)
         (version.parent / name).symlink_to(f"..data/{name}")
 
-    fetched(version.parent / "plan.json", program=version.parent / "fetch.py")
+    fetch(version.parent / "plan.json", program=version.parent / "fetch.py")
 
     assert contents(tmp_path / "flowers" / "v1") == {"a.tar": b"a", "b.tar": b"b"}
     assert {path.name for path in FETCH.parent.glob("*.py")} == set(config["data"]) - {"plan.json"}

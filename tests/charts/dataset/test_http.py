@@ -1,4 +1,4 @@
-"""Files of web servers: whole, or an error that says what to do; interrupted ones go on where they ended."""
+"""Files from web servers: complete, or an error with the remedy; interrupted transfers are resumed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from .program import MARKER, contents, fetched, plan, refused, sha256
-from .server import Page, Server
+from tests.charts.dataset.program import MARKER, contents, fetch, fetch_error, plan, sha256
+from tests.charts.dataset.server import Page, Server
 
 DATA = random.Random(1).randbytes(3_000_000)  # noqa: S311
 
@@ -18,82 +18,84 @@ def http(*urls: str) -> dict[str, object]:
     return {"kind": "http", "urls": list(urls)}
 
 
-def test_files_arrive_under_their_names_with_a_marker_and_nothing_else_stays(server: Server, folder: Path) -> None:
+def test_files_arrive_under_their_names_with_a_marker_and_nothing_else(server: Server, folder: Path) -> None:
     urls = [server.put("/a/train%201.tar".replace("%20", " "), DATA).replace(" ", "%20"), server.put("/b", b"")]
 
-    output = fetched(plan(folder, http(*urls)))
+    output = fetch(plan(folder, http(*urls)))
 
     assert contents(folder) == {"train 1.tar": DATA, "b": b""}
     assert json.loads((folder / MARKER).read_text())["source"]["urls"] == urls
     assert [path.name for path in folder.parent.iterdir()] == ["flowers"]
-    assert "has fetched 2.9 MiB, 2 of 2 files" in output
+    assert "fetched 2.9 MiB, 2 of 2 files" in output
 
 
-def test_a_second_run_asks_the_server_nothing(server: Server, folder: Path) -> None:
+def test_a_second_run_sends_no_request(server: Server, folder: Path) -> None:
     path = plan(folder, http(server.put("/train.tar", DATA)))
-    fetched(path)
-    count = len(server.asked)
+    fetch(path)
+    count = len(server.requests)
 
-    output = fetched(path, "pod-b")
+    output = fetch(path, "pod-b")
 
-    assert len(server.asked) == count
+    assert len(server.requests) == count
     assert output == f"dataset: {folder} is complete\n"
 
 
-def test_a_connection_that_breaks_goes_on_where_it_ended(server: Server, folder: Path) -> None:
+def test_an_interrupted_transfer_is_resumed(server: Server, folder: Path) -> None:
     url = server.put("/train.tar", DATA, cut_at=[1_000_000, 2_000_000])
 
-    fetched(plan(folder, http(url)))
+    fetch(plan(folder, http(url)))
 
     assert contents(folder) == {"train.tar": DATA}
     assert server.ranges("/train.tar") == [None, "bytes=1000000-", "bytes=2000000-"]
 
 
 @pytest.mark.parametrize("options", [{"knows_ranges": False}, {"tag": ""}, {"tag": 'W/"weak"'}])
-def test_a_server_that_cannot_resume_sends_all_again(server: Server, folder: Path, options: dict[str, object]) -> None:
+def test_without_support_for_ranges_a_file_is_sent_again(
+    server: Server, folder: Path, options: dict[str, object]
+) -> None:
     url = server.put("/train.tar", DATA, cut_at=[1_000_000], **options)
 
-    fetched(plan(folder, http(url)))
+    fetch(plan(folder, http(url)))
 
     assert contents(folder) == {"train.tar": DATA}
 
 
 @pytest.mark.parametrize("knows_versions", [True, False])
-def test_two_versions_of_a_file_are_never_joined(server: Server, folder: Path, knows_versions: bool) -> None:
+def test_two_versions_of_a_file_are_never_mixed(server: Server, folder: Path, knows_versions: bool) -> None:
     newer = Page(b"2" * 2_000_000, tag='"2"', knows_versions=knows_versions)
     url = server.put("/train.tar", b"1" * 2_000_000, cut_at=[1_000_000], then=newer)
 
-    fetched(plan(folder, http(url)))
+    fetch(plan(folder, http(url)))
 
     assert server.ranges("/train.tar")[:2] == [None, "bytes=1000000-"]
     assert contents(folder) == {"train.tar": newer.body}
 
 
-def test_a_busy_server_is_asked_again(server: Server, folder: Path) -> None:
+def test_a_request_is_retried_when_the_server_is_busy(server: Server, folder: Path) -> None:
     url = server.put("/train.tar", DATA, statuses=[503])
 
-    output = fetched(plan(folder, http(url)))
+    output = fetch(plan(folder, http(url)))
 
-    assert "train.tar: HTTP 503 Service Unavailable; tries again in 2 s" in output
+    assert "train.tar: HTTP 503 Service Unavailable; retrying in 2 s" in output
     assert contents(folder) == {"train.tar": DATA}
 
 
-def test_a_missing_file_is_named_with_the_value_to_look_at(server: Server, folder: Path) -> None:
-    errors = refused(plan(folder, http(f"{server.address}/none.tar?signature=secret")))
+def test_the_error_for_a_missing_file_names_the_value_to_check(server: Server, folder: Path) -> None:
+    errors = fetch_error(plan(folder, http(f"{server.address}/none.tar?signature=secret")))
 
     assert errors == f"error: {server.address}/none.tar: HTTP 404 Not Found: see dataset.http.urls\n"
     assert not folder.exists()
 
 
-def test_a_token_is_sent_to_the_server_and_not_to_where_it_redirects(server: Server, folder: Path) -> None:
+def test_a_token_is_sent_to_the_server_but_not_to_a_redirect(server: Server, folder: Path) -> None:
     with Server() as store:
         url = server.put("/train.tar", b"", token="abc", location=store.put("/signed", DATA))  # noqa: S106
         path = plan(folder, http(url))
 
-        assert "HTTP 401 Unauthorized: set dataset.http.token to a Secret" in refused(path)
-        fetched(path, environment={"DATASET_TOKEN": "abc"})
+        assert "HTTP 401 Unauthorized: set dataset.http.token to a Secret" in fetch_error(path)
+        fetch(path, environment={"DATASET_TOKEN": "abc"})
 
-        assert [one.authorization for one in store.asked] == [None]
+        assert [one.authorization for one in store.requests] == [None]
     assert contents(folder) == {"train.tar": DATA}
     assert "abc" not in (folder / MARKER).read_text()
 
@@ -103,95 +105,95 @@ def test_a_token_is_sent_to_the_server_and_not_to_where_it_redirects(server: Ser
     [
         (["http://host.example.com/a/", "http://host.example.com/b"], "ends in no file name"),
         (["http://host.example.com/a/x", "http://host.example.com/b/x"], "two of dataset.http.urls end in x"),
-        (["file:///etc/passwd"], "file:///etc/passwd is no address of a web server"),
+        (["file:///etc/passwd"], "file:///etc/passwd is not an HTTP URL"),
     ],
 )
-def test_addresses_that_name_no_file_are_refused(folder: Path, urls: list[str], message: str) -> None:
-    assert message in refused(plan(folder, http(*urls)))
+def test_urls_without_a_unique_file_name_are_refused(folder: Path, urls: list[str], message: str) -> None:
+    assert message in fetch_error(plan(folder, http(*urls)))
     assert not folder.exists()
 
 
-def test_a_wrong_checksum_leaves_nothing_and_fetches_only_that_file_again(server: Server, folder: Path) -> None:
+def test_a_wrong_checksum_leaves_no_data_and_only_that_file_is_fetched_again(server: Server, folder: Path) -> None:
     good, bad = server.put("/good", DATA), server.put("/bad", b"damaged")
     path = plan(folder, http(good, bad), {"bad": sha256(b"right"), "good": sha256(DATA)})
 
-    errors = refused(path)
+    errors = fetch_error(path)
 
     assert f"bad has the SHA-256 {sha256(b'damaged')}, but dataset.checksum.files says {sha256(b'right')}" in errors
     assert not folder.exists()
 
     server.put("/bad", b"right")
-    fetched(path)
+    fetch(path)
     assert contents(folder) == {"good": DATA, "bad": b"right"}
-    assert [one.path for one in server.asked] == ["/good", "/bad", "/bad"]
+    assert [one.path for one in server.requests] == ["/good", "/bad", "/bad"]
 
 
-def test_the_manifest_is_what_sha256sum_prints(server: Server, folder: Path) -> None:
+def test_the_manifest_is_the_output_of_sha256sum(server: Server, folder: Path) -> None:
     urls = [server.put(f"/{name}", name.encode()) for name in ("b", "a", "Z")]
     lines = "".join(f"{sha256(name.encode())}  {name}\n" for name in ("Z", "a", "b"))
 
-    fetched(plan(folder, http(*urls), manifest=sha256(lines.encode())))
+    fetch(plan(folder, http(*urls), manifest=sha256(lines.encode())))
 
     assert sorted(contents(folder)) == ["Z", "a", "b"]
 
 
-def test_a_wrong_manifest_keeps_the_data_staged_and_says_both_digests(server: Server, folder: Path) -> None:
+def test_a_wrong_manifest_digest_keeps_the_data_staged_and_names_both_digests(server: Server, folder: Path) -> None:
     url = server.put("/a", b"a")
     found = sha256(f"{sha256(b'a')}  a\n".encode())
 
-    errors = refused(plan(folder, http(url), manifest="0" * 64))
+    errors = fetch_error(plan(folder, http(url), manifest="0" * 64))
 
     assert f"has the SHA-256 {found}, but dataset.checksum.manifest says {'0' * 64}" in errors
     assert not folder.exists()
-    fetched(plan(folder, http(url), manifest=found))
+    fetch(plan(folder, http(url), manifest=found))
     assert server.ranges("/a") == [None]
 
 
-def test_checksums_that_come_later_are_held_against_what_is_there(server: Server, folder: Path) -> None:
+def test_checksums_added_later_are_checked_against_existing_data(server: Server, folder: Path) -> None:
     url = server.put("/a", b"a")
-    fetched(plan(folder, http(url)))
+    fetch(plan(folder, http(url)))
 
-    errors = refused(plan(folder, http(url), {"a": "0" * 64}))
+    errors = fetch_error(plan(folder, http(url), {"a": "0" * 64}))
     assert "a has the SHA-256" in errors
     assert contents(folder) == {"a": b"a"}
 
-    fetched(plan(folder, http(url), {"a": sha256(b"a")}))
+    fetch(plan(folder, http(url), {"a": sha256(b"a")}))
     assert json.loads((folder / MARKER).read_text())["checks"]
     assert server.ranges("/a") == [None]
 
 
 @pytest.mark.parametrize("name", ["none", "../plan.json"])
-def test_a_checksum_of_no_fetched_file_is_refused(server: Server, folder: Path, name: str) -> None:
+def test_a_checksum_for_a_file_that_is_not_fetched_is_refused(server: Server, folder: Path, name: str) -> None:
     url = server.put("/a", b"a")
 
-    assert f"dataset.checksum.files names {name}" in refused(plan(folder, http(url), {name: "0" * 64}))
+    assert f"dataset.checksum.files names {name}" in fetch_error(plan(folder, http(url), {name: "0" * 64}))
 
 
-def test_the_data_of_another_source_is_left_alone(server: Server, folder: Path) -> None:
-    fetched(plan(folder, http(server.put("/a", b"a"))))
+def test_the_data_of_another_source_is_not_overwritten(server: Server, folder: Path) -> None:
+    fetch(plan(folder, http(server.put("/a", b"a"))))
 
-    errors = refused(plan(folder, http(server.put("/b", b"b"))))
+    errors = fetch_error(plan(folder, http(server.put("/b", b"b"))))
 
     assert "holds the data of another source" in errors
     assert "set dataset.path to another folder" in errors
     assert contents(folder) == {"a": b"a"}
 
 
-def test_files_that_nobody_fetched_are_left_alone(server: Server, folder: Path) -> None:
+def test_files_that_no_run_fetched_are_not_overwritten(server: Server, folder: Path) -> None:
     folder.mkdir()
     path = plan(folder, http(server.put("/a", b"a")))
     (folder / "mine").write_text("mine")
 
-    assert "holds files that no run has fetched" in refused(path)
+    assert "holds files that no run has fetched" in fetch_error(path)
     assert contents(folder) == {"mine": b"mine"}
 
     (folder / "mine").unlink()
-    fetched(path)
+    fetch(path)
     assert contents(folder) == {"a": b"a"}
 
 
-def test_an_error_of_the_system_names_the_place(folder: Path) -> None:
+def test_an_operating_system_error_names_the_path(folder: Path) -> None:
     folder.parent.rmdir()
     folder.parent.write_text("a file where a volume should be")
 
-    assert refused(plan(folder, http("http://host.example.com/a"))) == f"error: {folder.parent}: File exists\n"
+    assert fetch_error(plan(folder, http("http://host.example.com/a"))) == f"error: {folder.parent}: File exists\n"

@@ -1,4 +1,4 @@
-"""Several pods and one volume: one fetches, the others wait, and whoever dies is followed by the next."""
+"""Several pods share one volume: one fetches, the others wait, and another one takes over when it dies."""
 
 from __future__ import annotations
 
@@ -10,23 +10,34 @@ from pathlib import Path
 
 import pytest
 
-from .program import MARKER, PATIENCE_SECONDS, contents, fetched, finish, plan, refused, sha256, start, wait_until
-from .server import Server
+from tests.charts.dataset.program import (
+    MARKER,
+    PATIENCE_SECONDS,
+    contents,
+    fetch,
+    fetch_error,
+    finish,
+    plan,
+    sha256,
+    start,
+    wait_until,
+)
+from tests.charts.dataset.server import Server
 
 DATA = random.Random(2).randbytes(3_000_000)  # noqa: S311
 HALF = 2_000_000
 
 
-def parts(folder: Path) -> int:
-    """How many bytes are staged."""
+def staged_bytes(folder: Path) -> int:
+    """Return the number of staged bytes."""
     return sum(path.stat().st_size for path in folder.parent.rglob("*.part"))
 
 
-def test_of_many_pods_one_fetches_and_the_others_wait_for_it(server: Server, folder: Path) -> None:
+def test_one_of_several_pods_fetches_and_the_others_wait_for_it(server: Server, folder: Path) -> None:
     urls = [server.put("/big", DATA, hold_at=HALF), server.put("/small", b"x")]
     path = plan(folder, {"kind": "http", "urls": urls})
     pods = [start(path, f"pod-{number}", patience=60) for number in range(6)]
-    wait_until(lambda: parts(folder) >= HALF)
+    wait_until(lambda: staged_bytes(folder) >= HALF)
     time.sleep(1)
     assert not folder.exists()
 
@@ -35,45 +46,45 @@ def test_of_many_pods_one_fetches_and_the_others_wait_for_it(server: Server, fol
 
     assert [status for status, _, _ in results] == [0] * 6
     assert server.ranges("/big") == server.ranges("/small") == [None]
-    assert sum("has fetched" in output and "waits" not in output for _, output, _ in results) == 1
-    assert sum(": waits for pod-" in output and "has fetched 1.9 MiB" in output for _, output, _ in results) == 5
+    assert sum("dataset: fetched " in output and "waiting" not in output for _, output, _ in results) == 1
+    assert sum(": waiting for pod-" in output and "fetched 1.9 MiB" in output for _, output, _ in results) == 5
     assert contents(folder) == {"big": DATA, "small": b"x"}
     assert [entry.name for entry in folder.parent.iterdir()] == ["flowers"]
 
 
-def test_a_killed_pod_is_followed_by_another_that_goes_on(server: Server, folder: Path) -> None:
+def test_another_pod_takes_over_from_a_killed_pod_and_resumes(server: Server, folder: Path) -> None:
     path = plan(folder, {"kind": "http", "urls": [server.put("/big", DATA, hold_at=HALF)]}, {"big": sha256(DATA)})
     first = start(path, "pod-a")
-    wait_until(lambda: parts(folder) >= HALF)
+    wait_until(lambda: staged_bytes(folder) >= HALF)
     first.kill()
     finish(first)
     assert not folder.exists()
 
-    output = fetched(path, "pod-b")
+    output = fetch(path, "pod-b")
 
-    assert f"takes over: pod-a showed no sign of life for {PATIENCE_SECONDS:g} s" in output
+    assert f"taking over: no heartbeat of pod-a for {PATIENCE_SECONDS:g} s" in output
     assert server.ranges("/big") == [None, f"bytes={HALF}-"]
     assert contents(folder) == {"big": DATA}
 
 
-def test_the_same_pod_goes_on_at_once_after_a_kill(server: Server, folder: Path) -> None:
+def test_the_same_pod_resumes_at_once_after_a_kill(server: Server, folder: Path) -> None:
     path = plan(folder, {"kind": "http", "urls": [server.put("/big", DATA, hold_at=HALF)]})
     first = start(path)
-    wait_until(lambda: parts(folder) >= HALF)
+    wait_until(lambda: staged_bytes(folder) >= HALF)
     first.kill()
     finish(first)
 
     status, output, _ = finish(start(path, patience=3600))
 
     assert status == 0
-    assert "waits" not in output
+    assert "waiting" not in output
     assert server.ranges("/big") == [None, f"bytes={HALF}-"]
 
 
-def test_a_deleted_pod_gives_its_turn_back(server: Server, folder: Path) -> None:
+def test_a_deleted_pod_releases_its_lock(server: Server, folder: Path) -> None:
     path = plan(folder, {"kind": "http", "urls": [server.put("/big", DATA, hold_at=HALF)]})
     first = start(path, "pod-a")
-    wait_until(lambda: parts(folder) >= HALF)
+    wait_until(lambda: staged_bytes(folder) >= HALF)
     first.terminate()
     assert finish(first)[0] == 128 + signal.SIGTERM
 
@@ -83,10 +94,10 @@ def test_a_deleted_pod_gives_its_turn_back(server: Server, folder: Path) -> None
     assert contents(folder) == {"big": DATA}
 
 
-def test_a_pod_that_slept_finds_its_turn_lost_and_spoils_nothing(server: Server, folder: Path) -> None:
+def test_a_suspended_pod_that_lost_its_lock_does_no_damage(server: Server, folder: Path) -> None:
     path = plan(folder, {"kind": "http", "urls": [server.put("/big", DATA, hold_at=HALF)]})
     first = start(path, "pod-a")
-    wait_until(lambda: parts(folder) >= HALF)
+    wait_until(lambda: staged_bytes(folder) >= HALF)
     first.send_signal(signal.SIGSTOP)
     second = start(path, "pod-b")
     wait_until(lambda: len(server.ranges("/big")) == 2)
@@ -101,9 +112,9 @@ def test_a_pod_that_slept_finds_its_turn_lost_and_spoils_nothing(server: Server,
     assert contents(folder) == {"big": DATA}
 
 
-def test_after_an_error_the_next_pod_need_not_wait(server: Server, folder: Path) -> None:
+def test_after_an_error_the_next_pod_does_not_wait(server: Server, folder: Path) -> None:
     path = plan(folder, {"kind": "http", "urls": [f"{server.address}/none"]})
-    refused(path)
+    fetch_error(path)
     server.put("/none", b"now")
 
     status, output, _ = finish(start(path, "pod-b", patience=3600))
@@ -112,7 +123,7 @@ def test_after_an_error_the_next_pod_need_not_wait(server: Server, folder: Path)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_whenever_pods_are_killed_readers_see_all_or_nothing(tmp_path: Path, folder: Path, seed: int) -> None:
+def test_readers_see_all_or_nothing_whenever_pods_are_killed(tmp_path: Path, folder: Path, seed: int) -> None:
     claim = tmp_path / "claim"
     claim.mkdir()
     for number in range(40):
@@ -135,7 +146,7 @@ def test_whenever_pods_are_killed_readers_see_all_or_nothing(tmp_path: Path, fol
         time.sleep(chance.uniform(0.05, 0.4))
         process.kill()
         finish(process)
-    fetched(path, "pod-last")
+    fetch(path, "pod-last")
     ended.set()
     reader.join()
 

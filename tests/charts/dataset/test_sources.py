@@ -1,4 +1,4 @@
-"""The other sources: repositories, buckets, the Hugging Face hub, another claim."""
+"""The other sources: git repositories, buckets, the Hugging Face hub, another claim."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from .program import MARKER, contents, fetched, plan, refused, sha256
-from .server import Server
+from tests.charts.dataset.program import MARKER, contents, fetch, fetch_error, plan, sha256
+from tests.charts.dataset.server import Server
 
 COMMIT = "0123456789012345678901234567890123456789"
 
 
 def git(repository: Path, *arguments: str) -> str:
-    """Run git as nobody in particular."""
+    """Run git with a neutral identity and configuration."""
     names = {f"GIT_{role}_{what}": "test@example.com" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     config = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     command = ["git", "-C", str(repository), *arguments]
@@ -56,53 +56,53 @@ def of_git(repository: Path, ref: str, path: str) -> dict[str, str]:
         ("HEAD", "readme", {"readme": b"readme"}),
     ],
 )
-def test_a_repository_arrives_at_its_ref(
+def test_a_repository_is_fetched_at_its_ref(
     repository: Path, folder: Path, ref: str, path: str, wanted: dict[str, bytes]
 ) -> None:
-    fetched(plan(folder, of_git(repository, ref, path)))
+    fetch(plan(folder, of_git(repository, ref, path)))
 
     assert contents(folder) == wanted
     assert json.loads((folder / MARKER).read_text())["version"] == git(repository, "rev-parse", f"{ref}^{{}}").strip()
     assert [entry.name for entry in folder.parent.iterdir()] == ["flowers"]
 
 
-def test_a_commit_is_fetched_by_its_name(repository: Path, folder: Path) -> None:
+def test_a_commit_is_fetched_by_its_hash(repository: Path, folder: Path) -> None:
     git(repository, "config", "uploadpack.allowAnySHA1InWant", "true")
     first = git(repository, "rev-parse", "v1^{}").strip()
 
-    fetched(plan(folder, of_git(repository, first, "data/train")))
+    fetch(plan(folder, of_git(repository, first, "data/train")))
 
     assert contents(folder) == {"a.txt": b"a of v1"}
 
 
 @pytest.mark.parametrize(("ref", "path"), [("v9", ""), ("v1", "none")])
-def test_what_a_repository_does_not_have_is_said_in_the_words_of_git(
+def test_a_missing_ref_or_path_is_reported_with_git_s_message(
     repository: Path, folder: Path, ref: str, path: str
 ) -> None:
-    errors = refused(plan(folder, of_git(repository, ref, path)))
+    errors = fetch_error(plan(folder, of_git(repository, ref, path)))
 
-    assert "git has failed with exit status" in errors
+    assert "git failed with exit status" in errors
     assert (ref if ref == "v9" else path) in errors
     assert not folder.exists()
 
 
-def test_pointers_of_git_lfs_are_no_data(repository: Path, folder: Path) -> None:
+def test_git_lfs_pointers_are_refused(repository: Path, folder: Path) -> None:
     (repository / "big.bin").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n")
     git(repository, "add", ".")
     git(repository, "commit", "--quiet", "--message=3")
 
-    errors = refused(plan(folder, of_git(repository, "main", "")))
+    errors = fetch_error(plan(folder, of_git(repository, "main", "")))
 
     assert "1 files such as big.bin are only pointers of Git LFS: set dataset.image" in errors
 
 
-def test_a_token_reaches_the_git_server_and_no_argument(server: Server, folder: Path) -> None:
+def test_a_token_reaches_the_git_server_but_no_command_line(server: Server, folder: Path) -> None:
     source = {"kind": "git", "url": f"{server.address}/team/a.git", "ref": "HEAD", "path": ""}
 
-    errors = refused(plan(folder, source), {"DATASET_TOKEN": "abc"})
+    errors = fetch_error(plan(folder, source), {"DATASET_TOKEN": "abc"})
 
-    assert server.asked[0].authorization == "Basic " + base64.b64encode(b"x-access-token:abc").decode()
-    assert "dataset.git.url, ref and token: git has failed" in errors
+    assert server.requests[0].authorization == "Basic " + base64.b64encode(b"x-access-token:abc").decode()
+    assert "dataset.git.url, ref and token: git failed" in errors
 
 
 @pytest.mark.parametrize(
@@ -112,16 +112,16 @@ def test_a_token_reaches_the_git_server_and_no_argument(server: Server, folder: 
         ("rclone", {"kind": "gs", "url": "gs://bucket/a", "anonymous": True}),
     ],
 )
-def test_a_program_that_the_image_lacks_is_named(
+def test_a_program_missing_from_the_image_is_named(
     tmp_path: Path, folder: Path, program: str, source: dict[str, Any]
 ) -> None:
-    errors = refused(plan(folder, source), {"PATH": str(tmp_path)})
+    errors = fetch_error(plan(folder, source), {"PATH": str(tmp_path)})
 
     wanted = f"error: this image has no {program}: set dataset.image to one that has python3 and {program}\n"
     assert errors == wanted
 
 
-# Stands in for rclone: notes how it was called, and brings a file.
+# Takes the place of rclone: records its arguments and variables, and creates a file.
 RCLONE = f"""#!{sys.executable}
 import json, os, pathlib, sys
 names = ("RCLONE_", "AWS_")
@@ -135,7 +135,7 @@ pathlib.Path(sys.argv[-1], "shard").write_text("shard")
 
 @pytest.fixture
 def rclone(tmp_path: Path) -> dict[str, str]:
-    """The environment in which the stand-in is found."""
+    """The environment in which the fake rclone is found."""
     program = tmp_path / "bin" / "rclone"
     program.parent.mkdir()
     program.write_text(RCLONE)
@@ -171,7 +171,7 @@ OF_S3 = {"RCLONE_S3_PROVIDER": "Ceph", "RCLONE_S3_ENDPOINT": "https://s3.example
         ),
     ],
 )
-def test_a_bucket_arrives_through_rclone_with_its_secrets_in_the_environment(
+def test_a_bucket_is_fetched_by_rclone_with_secrets_in_the_environment(
     folder: Path,
     rclone: dict[str, str],
     source: dict[str, Any],
@@ -179,7 +179,7 @@ def test_a_bucket_arrives_through_rclone_with_its_secrets_in_the_environment(
     remote: str,
     given: dict[str, str],
 ) -> None:
-    fetched(plan(folder, source, {"shard": sha256(b"shard")}), environment=rclone | secrets)
+    fetch(plan(folder, source, {"shard": sha256(b"shard")}), environment=rclone | secrets)
 
     arguments, environment = json.loads(Path(rclone["NOTE"]).read_text())
     assert arguments[:3] == ["--config=", "sync", remote]
@@ -187,14 +187,14 @@ def test_a_bucket_arrives_through_rclone_with_its_secrets_in_the_environment(
     assert contents(folder) == {"shard": b"shard"}
 
 
-def test_what_rclone_says_of_a_failure_is_shown(folder: Path, rclone: dict[str, str]) -> None:
-    errors = refused(plan(folder, S3 | {"url": "s3://denied/a", "anonymous": True}), rclone)
+def test_the_error_of_rclone_is_shown(folder: Path, rclone: dict[str, str]) -> None:
+    errors = fetch_error(plan(folder, S3 | {"url": "s3://denied/a", "anonymous": True}), rclone)
 
-    assert errors == "error: rclone has failed with exit status 1\nCRITICAL: AccessDenied\n"
+    assert errors == "error: rclone failed with exit status 1\nCRITICAL: AccessDenied\n"
 
 
 def hub(server: Server, **options: Any) -> dict[str, str]:
-    """Serve a repository of two files, listed on two pages."""
+    """Serve a repository with two files, listed on two pages."""
     server.put("/api/datasets/team/flowers/revision/main", {"sha": COMMIT}, **options)
     big, small = b"big" * 1000, b"small"
     tree = f"/api/datasets/team/flowers/tree/{COMMIT}"
@@ -214,17 +214,17 @@ def hub(server: Server, **options: Any) -> dict[str, str]:
 
 
 @pytest.fixture
-def plain(tmp_path: Path) -> dict[str, str]:
-    """An environment without huggingface_hub, whatever is installed here."""
+def without_library(tmp_path: Path) -> dict[str, str]:
+    """An environment without huggingface_hub, even if it is installed here."""
     (tmp_path / "huggingface_hub.py").write_text("raise ImportError")
     return {"PYTHONPATH": str(tmp_path)}
 
 
 def test_a_repository_of_the_hub_arrives_without_its_library(
-    server: Server, folder: Path, plain: dict[str, str]
+    server: Server, folder: Path, without_library: dict[str, str]
 ) -> None:
     source = hub(server, token="abc")  # noqa: S106
-    output = fetched(plan(folder, source), environment=plain | {"DATASET_TOKEN": "abc"})
+    output = fetch(plan(folder, source), environment=without_library | {"DATASET_TOKEN": "abc"})
 
     assert contents(folder) == {"data/big": b"big" * 1000, "small file": b"small"}
     assert json.loads((folder / MARKER).read_text())["version"] == COMMIT
@@ -232,39 +232,39 @@ def test_a_repository_of_the_hub_arrives_without_its_library(
     assert "2.9 KiB of 2.9 KiB (100 %), 2 of 2 files" in output
 
 
-def test_a_file_of_the_hub_is_held_against_the_digest_that_the_hub_gives(
-    server: Server, folder: Path, plain: dict[str, str]
+def test_a_file_of_the_hub_is_checked_against_the_hub_s_digest(
+    server: Server, folder: Path, without_library: dict[str, str]
 ) -> None:
     source = hub(server)
     server.put(f"/datasets/team/flowers/resolve/{COMMIT}/data/big", b"bad" * 1000)
 
-    assert "data/big has arrived with the SHA-256" in refused(plan(folder, source), plain)
+    assert "data/big has the SHA-256" in fetch_error(plan(folder, source), without_library)
 
 
-def test_the_hub_is_told_who_asks(server: Server, folder: Path) -> None:
-    errors = refused(plan(folder, hub(server, token="abc")))  # noqa: S106
+def test_a_missing_token_for_the_hub_is_an_error_that_names_the_value(server: Server, folder: Path) -> None:
+    errors = fetch_error(plan(folder, hub(server, token="abc")))  # noqa: S106
 
     assert "HTTP 401 Unauthorized: set dataset.huggingFace.token" in errors
 
 
-def test_a_new_commit_of_the_hub_is_not_mixed_with_the_stage_of_an_older_one(
-    server: Server, folder: Path, plain: dict[str, str]
+def test_a_new_commit_of_the_hub_is_not_mixed_with_staged_files_of_an_older_one(
+    server: Server, folder: Path, without_library: dict[str, str]
 ) -> None:
     source = hub(server)
     del server.pages[f"/datasets/team/flowers/resolve/{COMMIT}/small file"]
-    refused(plan(folder, source), plain)
+    fetch_error(plan(folder, source), without_library)
     newer = COMMIT[::-1]
     server.put("/api/datasets/team/flowers/revision/main", {"sha": newer})
     server.put(f"/api/datasets/team/flowers/tree/{newer}?recursive=true", [{"type": "file", "path": "new", "size": 3}])
     server.put(f"/datasets/team/flowers/resolve/{newer}/new", b"new")
 
-    output = fetched(plan(folder, source), environment=plain)
+    output = fetch(plan(folder, source), environment=without_library)
 
-    assert "the source has a new version: begins anew" in output
+    assert "the source has a new version: starting over" in output
     assert contents(folder) == {"new": b"new"}
 
 
-# Stands in for huggingface_hub.
+# Takes the place of huggingface_hub.
 LIBRARY = """
 import json, os, pathlib
 def snapshot_download(**arguments):
@@ -277,12 +277,10 @@ def snapshot_download(**arguments):
 """
 
 
-def test_the_library_of_the_hub_does_the_transfer_where_there_is_one(
-    server: Server, tmp_path: Path, folder: Path
-) -> None:
+def test_the_library_of_the_hub_is_used_if_installed(server: Server, tmp_path: Path, folder: Path) -> None:
     (tmp_path / "huggingface_hub.py").write_text(LIBRARY)
 
-    fetched(plan(folder, hub(server)), environment={"PYTHONPATH": str(tmp_path)})
+    fetch(plan(folder, hub(server)), environment={"PYTHONPATH": str(tmp_path)})
 
     found = contents(folder)
     assert list(found) == ["file"]
@@ -313,30 +311,30 @@ def of_claim(claim: Path, path: str) -> dict[str, str]:
 def test_a_folder_of_another_claim_is_copied_with_its_links_and_times(claim: Path, folder: Path) -> None:
     os.utime(claim / "set" / "train" / "a", ns=(0, 1_700_000_000_123_456_789))
 
-    fetched(plan(folder, of_claim(claim, "set")))
+    fetch(plan(folder, of_claim(claim, "set")))
 
     assert contents(folder) == {"train/a": b"a" * 100_000}
     assert (folder / "current").readlink() == Path("train")
     assert (folder / "train" / "a").stat().st_mtime_ns == 1_700_000_000_123_456_789
 
 
-def test_a_whole_claim_is_copied_without_what_its_file_system_keeps(claim: Path, folder: Path) -> None:
-    fetched(plan(folder, of_claim(claim, "")))
+def test_a_whole_claim_is_copied_without_lost_and_found(claim: Path, folder: Path) -> None:
+    fetch(plan(folder, of_claim(claim, "")))
 
     assert sorted(path.name for path in folder.iterdir()) == [MARKER, "set"]
 
 
 def test_a_file_of_another_claim_is_copied(claim: Path, folder: Path) -> None:
-    fetched(plan(folder, of_claim(claim, "set/train/a")))
+    fetch(plan(folder, of_claim(claim, "set/train/a")))
 
     assert contents(folder) == {"a": b"a" * 100_000}
 
 
-def test_a_link_that_leaves_the_data_is_refused(claim: Path, folder: Path) -> None:
+def test_a_link_to_a_target_outside_the_data_set_is_refused(claim: Path, folder: Path) -> None:
     (claim / "set" / "passwords").symlink_to("/etc/passwd")
 
-    assert "passwords is a link that leaves the data set" in refused(plan(folder, of_claim(claim, "set")))
+    assert "passwords is a link to a path outside of the data set" in fetch_error(plan(folder, of_claim(claim, "set")))
 
 
-def test_a_path_that_the_claim_lacks_is_named(claim: Path, folder: Path) -> None:
-    assert "the claim archive has no none: see dataset.claim.path" in refused(plan(folder, of_claim(claim, "none")))
+def test_a_path_missing_from_the_claim_is_named(claim: Path, folder: Path) -> None:
+    assert "the claim archive has no none: see dataset.claim.path" in fetch_error(plan(folder, of_claim(claim, "none")))

@@ -1,1 +1,1 @@
-"""Kubernetes clusters for trying charts and trainer: `python -m tests.cluster --help`."""
+"""Kubernetes clusters for trying charts and trainer: `python -m tests.harness --help`."""

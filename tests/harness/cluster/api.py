@@ -1,4 +1,4 @@
-"""What the harness asks of a cluster's Kubernetes API: wait for a condition, apply a manifest, read a log."""
+"""Requests to a cluster's Kubernetes API: wait for a condition, apply a manifest, read a log."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kubernetes.dynamic.exceptions import DynamicApiError, NotFoundError
 from tenacity import RetryError, Retrying, retry_if_exception_type, retry_if_result, stop_after_delay, wait_fixed
 from urllib3.exceptions import HTTPError
 
-from .errors import ClusterError
-from .tools import binary
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.cluster.tools import binary
 
 Result = TypeVar("Result")
 POLL_SECONDS = 0.5
 REQUEST_SECONDS = 5
-# What a request raises when the API is not up, or not yet whole.
+# Raised by a request while the API server is down or still starting.
 NO_ANSWER = (ApiException, DynamicApiError, HTTPError, OSError)
 
 
@@ -49,8 +49,8 @@ def find(connection: Any, api_version: str, kind: str, name: str, namespace: str
 def wait_until(condition: Callable[[], Result | None], *, what: str, seconds: float) -> Result:
     """Poll until `condition` returns something true, and return it.
 
-    An API that does not answer, or answers with an error, counts as "not yet". Raises `ClusterError` that says `what`
-    was waited for when the time is over.
+    An API that does not answer, or answers with an error, counts as "not yet". Raises `ClusterError` naming `what`
+    after so many `seconds`.
     """
     attempts = Retrying(
         stop=stop_after_delay(seconds),
@@ -62,13 +62,13 @@ def wait_until(condition: Callable[[], Result | None], *, what: str, seconds: fl
     except RetryError as error:
         cause = error.last_attempt.exception()
         reason = f" ({cause})" if cause is not None else ""
-        raise ClusterError(f"waited {seconds:.0f} s in vain for {what}{reason}") from cause
+        raise ClusterError(f"timed out after {seconds:.0f} s waiting for {what}{reason}") from cause
     assert found is not None
     return found
 
 
 def nodes_ready(connection: Any, count: int) -> bool:
-    """Whether this many nodes are there and all of them Ready."""
+    """Returns true if there are exactly this many nodes and all of them are Ready."""
     nodes = objects(connection, "v1", "Node")
     return len(nodes) == count and all(
         condition.status == "True"
@@ -78,14 +78,14 @@ def nodes_ready(connection: Any, count: int) -> bool:
     )
 
 
-def heard_since(connection: Any, node: str, moment: datetime) -> bool:
-    """Whether a node's kubelet has renewed its Lease since then; it does so every 10 s."""
+def lease_renewed_since(connection: Any, node: str, moment: datetime) -> bool:
+    """Returns true if a node's kubelet has renewed its Lease since `moment`; it does so every 10 s."""
     lease = find(connection, "coordination.k8s.io/v1", "Lease", node, "kube-node-lease")
     return lease is not None and datetime.fromisoformat(lease.spec.renewTime) > moment
 
 
 def is_ready(kubeconfig: Path, count: int) -> bool:
-    """Whether the API answers and this many nodes are Ready."""
+    """Returns true if the API answers and this many nodes are Ready."""
     try:
         return nodes_ready(connect(kubeconfig), count)
     except NO_ANSWER:
@@ -93,7 +93,7 @@ def is_ready(kubeconfig: Path, count: int) -> bool:
 
 
 def deployment_available(connection: Any, namespace: str, name: str) -> bool:
-    """Whether a Deployment has every replica it wants, up to date and available."""
+    """Returns true if all replicas that a Deployment wants are up to date and available."""
     found = find(connection, "apps/v1", "Deployment", name, namespace)
     if found is None or (found.status.observedGeneration or 0) < found.metadata.generation:
         return False
@@ -101,7 +101,7 @@ def deployment_available(connection: Any, namespace: str, name: str) -> bool:
 
 
 def apply(kubeconfig: Path, *objects: Mapping[str, object]) -> None:
-    """Create these objects, or change them to what is given; raise `ClusterError` when they are refused."""
+    """Create these objects or update them; raise `ClusterError` when the API server refuses them."""
     document = {"apiVersion": "v1", "kind": "List", "items": objects}
     kubectl(kubeconfig, "apply", "-f", "-", stdin=json.dumps(document))
 

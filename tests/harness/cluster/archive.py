@@ -16,7 +16,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# What a layer's path may hold: a file to copy, a text, or None for a folder (its name then ends in a slash).
+# The content of a path: a file to copy, a text, or None for a folder (whose path ends in a slash).
 Content = Path | str | None
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -101,7 +101,7 @@ def write_archive(path: Path, images: Sequence[Image]) -> None:
 
 
 def tree(folder: Path, place: str, *, unused: Container[str] = ()) -> dict[str, Content]:
-    """Every file below `folder` by its path below `place` in the image, but for what has an unused name in its path."""
+    """Return every file below `folder`, except those with an unused path element, by its path below `place`."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     names = {file: file.relative_to(folder) for file in files}
     return {f"{place}/{name}": file for file, name in names.items() if not any(part in unused for part in name.parts)}

@@ -1,7 +1,7 @@
-"""Content-addressed folders under the user's cache: an entry exists whole or not at all.
+"""Content-addressed folders in the user's cache: an entry is complete or does not exist.
 
-Every entry is named by the hash of what it was built from, written under a temporary name and renamed into place, so
-that a build killed at any point leaves nothing that a later run could mistake for a result.
+An entry is named by the hash of its inputs. It is written under a temporary name and renamed into place, so a build
+that is killed at any point leaves nothing that a later run could take for a result.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Part = str | bytes | Path
 
 
 def root() -> Path:
-    """Folder of everything that the harness keeps: `TRAINYARD_CACHE`, else the platform's user cache."""
+    """Return the harness's cache folder: `TRAINYARD_CACHE`, else the platform's user cache."""
     override = os.environ.get("TRAINYARD_CACHE")
     return Path(override).expanduser().resolve() if override else user_cache_path("trainyard")
 
 
 def digest(*parts: Part) -> str:
-    """Twelve hex digits that name content: strings and bytes as they are, files and folders by name and content."""
+    """Return 12 hex digits that identify content: strings and bytes, and files and folders by name and content."""
     sha = hashlib.sha256()
     for part in parts:
         for label, content in _contents(part):
@@ -48,7 +48,7 @@ def _contents(part: Part) -> Iterable[tuple[str, bytes]]:
 
 
 def lock(name: str) -> FileLock:
-    """A lock between processes; the kernel releases it when its holder dies, however it dies."""
+    """Return a lock between processes; the kernel releases it when its holder dies for any reason."""
     path = root() / "locks" / f"{name}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     return FileLock(path)
@@ -80,7 +80,7 @@ def cached(kind: str, key: str, build: Callable[[Path], None], *, keep_others: b
 
 
 def log_path(name: str) -> Path:
-    """The log file of a step, emptied by each new run of the step."""
+    """Return the log file of a step; each run of the step empties it."""
     path = root() / "logs" / f"{name}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
@@ -88,7 +88,7 @@ def log_path(name: str) -> Path:
 
 @contextmanager
 def scratch(name: str) -> Iterator[Path]:
-    """A folder for one step's intermediate files, emptied before and after; the caller holds the step's lock."""
+    """Give one step a folder for intermediate files, emptied before and after; the caller holds the step's lock."""
     folder = root() / "scratch" / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""A kind cluster by name: where its things are kept, what state it is in, how it is created and removed."""
+"""A kind cluster by name: its folder, its state, its creation and its removal."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from tenacity import (
     wait_fixed,
 )
 
-from . import cache, progress
-from .engine import Engine
-from .errors import ClusterError
-from .tools import binary
+from tests.harness.cluster import cache, progress
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.cluster.tools import binary
 
 DEFAULT_NAME = "trainyard"
 WORKERS = 2
@@ -38,7 +38,7 @@ LABEL = "io.x-k8s.kind.cluster"
 
 @dataclass(frozen=True)
 class Cluster:
-    """A name, and with it a folder of this machine that holds all that belongs to the cluster."""
+    """The name of a cluster, which determines the folder of this machine that holds the cluster's files."""
 
     name: str = DEFAULT_NAME
 
@@ -52,17 +52,17 @@ class Cluster:
 
     @property
     def folder(self) -> Path:
-        """Kubeconfig, shared volumes and the record of completion: `down` removes it whole."""
+        """The kubeconfig, the shared volumes and the completion record; `down` removes the whole folder."""
         return cache.root() / "clusters" / self.name
 
     @property
     def kubeconfig(self) -> Path:
-        """Administrator's kubeconfig; the user's own file is never touched."""
+        """The administrator's kubeconfig; the user's own file is never touched."""
         return self.folder / "kubeconfig"
 
     @property
     def network(self) -> str:
-        """The engine's network that the nodes are on: one for each cluster, so that `down` can remove it."""
+        """The container engine's network of the nodes: one for each cluster, so that `down` can remove it."""
         return f"trainyard-{self.name}"
 
     @property
@@ -78,7 +78,7 @@ class Cluster:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the cluster against other processes that create, load or remove it."""
+        """Lock the cluster against other processes that create, load or remove it."""
         lock = cache.lock(f"cluster-{self.name}")
         try:
             with lock.acquire(blocking=False):
@@ -89,7 +89,7 @@ class Cluster:
             ) from error
 
     def record(self, engine: Engine) -> None:
-        """Note that creation has finished: without this file, what is there is the rest of an interrupted run."""
+        """Record that creation has finished; without this file the nodes are leftovers of an interrupted run."""
         partial = self._record.with_suffix(".partial")
         partial.write_text(json.dumps(asdict(engine)))
         partial.replace(self._record)
@@ -106,8 +106,8 @@ class Cluster:
         return self.folder / "engine.json"
 
     @property
-    def _anew(self) -> str:
-        return f"python -m tests.cluster up --name {self.name} --renew (what the cluster holds is lost)"
+    def _recreate_hint(self) -> str:
+        return f"python -m tests.harness up --name {self.name} --renew (everything in the cluster is lost)"
 
     def states(self, engine: Engine) -> dict[str, str]:
         """State of each node container that exists, such as `running`, `exited` or `paused`."""
@@ -118,33 +118,33 @@ class Cluster:
         return {name.lstrip("/"): state for name, state in (line.split() for line in listed.splitlines())}
 
     def volumes(self, engine: Engine) -> list[str]:
-        """Volumes of the nodes that the engine does not remove with them: on Podman kind names one for each node."""
+        """Return the volumes that the engine does not remove with the nodes: on Podman kind creates one for each."""
         listings = (engine.check("volume", "ls", "--quiet", "--filter", f"label={node}") for node in self.node_names)
         return [volume for listing in listings for volume in listing.split()]
 
-    def revive(self, engine: Engine) -> bool:
-        """Start the nodes that a reboot or a hand has stopped, and return whether there were any.
+    def start_stopped_nodes(self, engine: Engine) -> bool:
+        """Start nodes that a reboot or a person has stopped, and return true if there were any.
 
-        Raises `ClusterError` when one is gone for good.
+        Raises `ClusterError` when a node does not exist any more.
         """
         states = self.states(engine)
         if missing := set(self.node_names) - set(states):
             raise ClusterError(
-                f"cluster {self.name!r} has lost its nodes {', '.join(sorted(missing))}", hint=self._anew
+                f"cluster {self.name!r} has lost its nodes {', '.join(sorted(missing))}", hint=self._recreate_hint
             )
         for node, state in states.items():
-            # Asking a running node too: an engine that died together with its containers still calls them running.
+            # Running nodes too: an engine that died together with its containers still reports them as running.
             command = {"running": ("exec", node, "true"), "paused": ("unpause", node)}.get(state, ("start", node))
             if engine.run(*command).returncode != 0:
-                raise ClusterError(f"node {node}, which is {state}, does not come back", hint=self._anew)
+                raise ClusterError(f"node {node} is {state} and cannot be started", hint=self._recreate_hint)
         return set(states.values()) != {"running"}
 
     def create(self, engine: Engine, *, image: str, published: bool, api_port: int) -> None:
-        """Create the nodes with kind; whatever an interrupted run left under this name goes first."""
+        """Create the nodes with kind; leftovers of an interrupted run under this name are removed first."""
         self.remove(engine)
         shared = self.folder / "shared"
         shared.mkdir(parents=True)
-        # Pods of any user write here, as they would on a file server that squashes no one.
+        # Pods of any user write here, as on a file server without root squash.
         shared.chmod(0o777)
         config = self.folder / "kind.yaml"
         config.write_text(yaml.safe_dump(self._config(shared, published=published, api_port=api_port), sort_keys=False))
@@ -155,13 +155,13 @@ class Cluster:
             ],
             log=f"kind-{self.name}",
             environment=self._kind_environment(engine),
-            hint="the nodes are kept for a look at them; the next `up` begins anew",
+            hint="the nodes are kept for inspection; the next `up` creates them anew",
         )
 
     def remove(self, engine: Engine) -> None:
         """Remove the nodes, their volumes, their network and the cluster's folder; nothing else."""
         self._end_orphans(engine)
-        # Podman waits in vain for the exit status of a node whose monitor was killed, and removes it the next time.
+        # Podman times out on a node whose monitor process was killed, and removes it at the second attempt.
         twice = Retrying(stop=stop_after_attempt(2), retry=retry_if_exception_type(ClusterError), reraise=True)
         twice(self._remove_nodes, engine)
         if volumes := self.volumes(engine):
@@ -173,17 +173,17 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _remove_nodes(self, engine: Engine) -> None:
-        # The engine and not kind: a run that was killed early leaves parts that kind does not list.
+        # By the engine, not by kind: an `up` that was killed early leaves containers that kind does not list.
         if nodes := engine.check("ps", "--all", "--quiet", "--filter", f"label={LABEL}={self.name}").split():
             engine.check("rm", "--force", "--volumes", *nodes)
 
     def _end_orphans(self, engine: Engine) -> None:
-        """End what a killed `up` left running: a node that is still being started would appear after the removal."""
+        """Kill what an interrupted `up` left running: a node that is starting would appear after the removal."""
         for pid, words in _processes("kind"):
             if self.name in words:
                 os.kill(pid, signal.SIGKILL)
-        # Starting a container takes seconds and is let end, so that the engine's own records stay whole; an `exec` in
-        # one, such as kubeadm's, takes minutes and ends with it.
+        # Starting a container takes seconds and is allowed to finish, so that the engine's records stay consistent. An
+        # `exec`, such as kubeadm's, takes minutes and ends with its container.
         wait = Retrying(
             stop=stop_after_delay(30),
             wait=wait_fixed(0.2),
@@ -196,7 +196,7 @@ class Cluster:
         return "exec" not in words and not set(self.node_names).isdisjoint(words)
 
     def exec(self, engine: Engine, node: str, *command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command in a node's container and return it finished, whatever its exit status."""
+        """Run a command in a node's container and return the finished process, whatever its exit status."""
         return engine.run("exec", node, *command)
 
     def check(self, engine: Engine, node: str, *command: str) -> str:
@@ -214,16 +214,16 @@ class Cluster:
         mounts = [{"hostPath": str(shared), "containerPath": SHARED_PATH}]
         kubelet = {
             "kind": "KubeletConfiguration",
-            # A changed Secret or ConfigMap reaches its pod within this time: a webhook's certificate, for one.
+            # A changed Secret or ConfigMap reaches its pod within this time: for example a webhook's certificate.
             "syncFrequency": "5s",
-            # cgroupfs works on cgroup v1 and v2 alike; the published image has containerd set to systemd.
+            # cgroupfs works on cgroup v1 and v2; the published image configures containerd for systemd.
             **({} if published else {"cgroupDriver": "cgroupfs"}),
         }
         roles = ["control-plane", *["worker"] * WORKERS]
         return {
             "kind": "Cluster",
             "apiVersion": "kind.x-k8s.io/v1alpha4",
-            # Without CAP_SYS_RESOURCE the kubelet cannot lower oom_score_adj or set some sysctls; it may then go on.
+            # Without CAP_SYS_RESOURCE the kubelet cannot lower oom_score_adj or set some sysctls; now it may go on.
             "featureGates": {"KubeletInUserNamespace": True},
             "networking": {"apiServerAddress": "127.0.0.1", "apiServerPort": api_port},
             "kubeadmConfigPatches": [yaml.safe_dump(kubelet, sort_keys=False)],
@@ -232,7 +232,7 @@ class Cluster:
 
 
 def _processes(program: str) -> Iterator[tuple[int, list[str]]]:
-    """Id and arguments of every running process of `program`."""
+    """Yield the id and the arguments of every running process of `program`."""
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = file.read_bytes().decode(errors="replace").split("\0")

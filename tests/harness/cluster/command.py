@@ -1,11 +1,11 @@
-"""How a command line of the harness ends: in a message and an exit status; a mistake of its user shows no traceback."""
+"""Exit statuses of the harness's command lines: an expected error is reported as a message, without a traceback."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import progress
-from .errors import ClusterError
+from tests.harness.cluster import progress
+from tests.harness.cluster.errors import ClusterError
 
 INTERRUPTED = 130
 
@@ -19,6 +19,6 @@ def exit_status(run: Callable[[], object]) -> int:
         return 1
     except SystemExit as end:
         if end.code == INTERRUPTED:
-            progress.console.print("interrupted: run the same command again and it goes on from here")
+            progress.console.print("interrupted: run the same command again to continue")
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0

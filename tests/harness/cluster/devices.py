@@ -1,4 +1,4 @@
-"""Devices: GPUs and adapters that the nodes do not have, of which a device plugin of ours tells their kubelets."""
+"""Simulated devices: GPUs and network adapters that a device plugin reports to the kubelets; the nodes have none."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import api, loading
-from .cluster import Cluster
-from .engine import Engine
+from tests.harness.cluster import api, loading
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
 
 MANIFEST = Path(__file__).parent / "manifests" / "devices.yaml"
 NAMESPACE = "trainyard-devices"
 HEALTHY, UNHEALTHY = "Healthy", "Unhealthy"
-# A kubelet looks for a changed ConfigMap every 5 s and writes its node's status every 10 s.
-COUNTED_SECONDS = 60
+# A kubelet checks for a changed ConfigMap every 5 s and updates its node's status every 10 s.
+ALLOCATABLE_SECONDS = 60
 
-# Health of each device of a node, by resource and id.
+# The health of each device of a node, by resource and device id.
 Devices = Mapping[str, Mapping[str, str]]
 
 
 def advertise(cluster: Cluster, engine: Engine, devices: Mapping[str, Devices]) -> None:
-    """Let the workers have these devices, by node, and no others, and wait until the scheduler counts on them."""
+    """Give the workers exactly these devices, by node, and wait until they are allocatable."""
     image = loading.load(cluster, engine, "device-plugin")
     config = {
         "apiVersion": "v1",
@@ -33,31 +33,31 @@ def advertise(cluster: Cluster, engine: Engine, devices: Mapping[str, Devices]) 
     }
     manifest = f"{MANIFEST.read_text().replace('@IMAGE@', image)}---\n{json.dumps(config)}"
     api.kubectl(cluster.kubeconfig, "apply", "--server-side", "-f", "-", stdin=manifest)
-    _wait_counted(cluster, devices)
+    _wait_allocatable(cluster, devices)
 
 
 def remove(cluster: Cluster) -> None:
-    """Take the plugin off all nodes, and with it their devices."""
+    """Remove the plugin, and with it the devices, from all nodes."""
     api.kubectl(cluster.kubeconfig, "delete", "namespace", NAMESPACE, "--ignore-not-found")
-    _wait_counted(cluster, {})
+    _wait_allocatable(cluster, {})
 
 
 def allocatable(connection: Any, node: str) -> dict[str, int]:
-    """Number of devices on a node that may be given out, or are, by resource."""
+    """Return the number of a node's devices, free or in use, by resource."""
     found = api.find(connection, "v1", "Node", node)
     assert found is not None
-    # The names of all other resources have no domain.
+    # The names of devices have a domain; those of CPU, memory and storage do not.
     counts = {name: int(count) for name, count in dict(found.status.allocatable).items() if "/" in name}
     return {name: count for name, count in counts.items() if count}
 
 
-def _wait_counted(cluster: Cluster, devices: Mapping[str, Devices]) -> None:
+def _wait_allocatable(cluster: Cluster, devices: Mapping[str, Devices]) -> None:
     connection = api.connect(cluster.kubeconfig)
     wanted = {node: _healthy(devices.get(node, {})) for node in cluster.workers}
     api.wait_until(
         lambda: {node: allocatable(connection, node) for node in cluster.workers} == wanted,
-        what="the nodes to have their devices",
-        seconds=COUNTED_SECONDS,
+        what="the devices to be allocatable",
+        seconds=ALLOCATABLE_SECONDS,
     )
 
 

@@ -1,4 +1,4 @@
-"""The container engine that runs kind's nodes: the first of Docker and Podman that starts a privileged container."""
+"""The container engine of kind's nodes: Docker or Podman, the first that can start a privileged container."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import cache, progress
-from .errors import ClusterError
-from .images.archive import Image, Layer, write_archive
-from .tools import binary
+from tests.harness.cluster import cache, progress
+from tests.harness.cluster.archive import Image, Layer, write_archive
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.cluster.tools import binary
 
 PROBE_REFERENCE = "localhost/trainyard/probe:1"
 
 # Podman's defaults (crun, systemd cgroups, limits above the host's) fail on hosts with cgroup v1 or without
-# CAP_SYS_RESOURCE; these settings work there. They live in a file of the harness's own: the user's stay as they are.
+# CAP_SYS_RESOURCE; these settings work there. They are in a file of the harness; the user's configuration is untouched.
 CONSTRAINED_PODMAN = """\
 [containers]
 default_ulimits = ["nofile=20000:20000", "nproc=32000:32000"]
@@ -29,21 +29,21 @@ cgroup_manager = "cgroupfs"
 
 @dataclass(frozen=True)
 class Engine:
-    """A container engine's command and the environment in which it and kind must run."""
+    """The command of a container engine, and the environment in which it and kind must run."""
 
     command: str
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kind_environment(self) -> dict[str, str]:
-        """Environment for `kind`, naming this engine as its provider."""
+        """The environment for `kind`, which names this engine as its provider."""
         return os.environ | self.environment | {"KIND_EXPERIMENTAL_PROVIDER": self.command}
 
     def run(self, *arguments: str, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
-        """Run one engine command and return it finished, whatever its exit status.
+        """Run one engine command and return the finished process, whatever its exit status.
 
-        Ctrl-C does not reach it and waits for its end: Podman that is cut off while it starts or removes a container
-        leaves mounts, addresses and names behind that break the next one.
+        Ctrl-C waits for its end and does not reach it: a Podman that is killed while it starts or removes a container
+        leaves mounts, addresses and names behind that break the next container.
         """
         command = [self.command, *arguments]
         with subprocess.Popen(
@@ -77,12 +77,12 @@ class Engine:
         progress.run([self.command, *arguments], log=log, environment=os.environ | self.environment)
 
     def has_image(self, reference: str) -> bool:
-        """Whether the engine's own store holds this image."""
+        """Returns true if the engine's store holds this image."""
         return self.run("image", "inspect", reference).returncode == 0
 
 
 def choose() -> Engine:
-    """Return the first engine that starts a privileged container; raise `ClusterError` naming why each could not."""
+    """Return the first engine that starts a privileged container; raise `ClusterError` with all reasons if none."""
     refusals = []
     for candidate in _candidates():
         reason = _refusal(candidate)
@@ -108,7 +108,7 @@ def _constrained_podman() -> Path:
 
 
 def _refusal(engine: Engine) -> str | None:
-    """Why this engine cannot run a privileged container, or None when it just did."""
+    """Return the reason why this engine cannot run a privileged container, or None if it just did."""
     try:
         loaded = engine.run("load", "--input", str(_probe_archive()), timeout=60)
         if loaded.returncode != 0:

@@ -1,4 +1,4 @@
-"""The one exception that a user of the harness is meant to read."""
+"""The exception for errors that a user of the harness can fix."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class ClusterError(Exception):
-    """A failure with its cause, what to do about it and, where a step failed, the step's log.
+    """A failure: its cause, a hint at the remedy and, if a step failed, the step's log.
 
     The command line prints it without a traceback and exits 1.
     """

@@ -1,23 +1,23 @@
-"""Faults of a cluster's nodes, made and taken back, for tests of what has to notice them."""
+"""Faults of a cluster's nodes: each is injected for the duration of a block."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .cluster import Cluster
-from .engine import Engine
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
 
-# The interface by which a node, and every pod on it, reaches the other nodes.
+# The interface through which a node and its pods reach the other nodes.
 INTERFACE = "eth0"
 
 
 @contextmanager
-def slow(
+def limit_bandwidth(
     cluster: Cluster, engine: Engine, node: str, *, megabits: int = 200, interface: str = INTERFACE
 ) -> Iterator[None]:
-    """Let a node send no more than this many Mbit/s over an interface, by a token bucket, until the block is left."""
-    # In place of one that a killed test has left.
+    """Limit what a node sends over an interface to this many Mbit/s, with a token bucket filter."""
+    # `replace`: a test that was killed may have left a filter.
     bucket = ("rate", f"{megabits}mbit", "burst", "32kbit", "latency", "400ms")
     _tc(cluster, engine, node, "replace", "dev", interface, "root", "tbf", *bucket)
     try:

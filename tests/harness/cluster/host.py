@@ -1,4 +1,4 @@
-"""What this machine must offer before anything is built: programs, disk space, a free port."""
+"""Requirements on this machine, checked before anything is built: programs, disk space, a free port."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 
-from . import cache, progress
-from .errors import ClusterError
+from tests.harness.cluster import cache, progress
+from tests.harness.cluster.errors import ClusterError
 
 GIB = 1024**3
 NEEDED_FREE = 15 * GIB
 
-# Program that shows a package is there -> Debian packages that bring it and what it needs at run time.
+# The program whose presence is checked -> the Debian packages that provide it and its runtime dependencies.
 ENGINE_PACKAGES = {"podman": ("podman", "runc", "netavark", "aardvark-dns", "iptables")}
 IMAGE_PACKAGES = {"mmdebstrap": ("mmdebstrap", "debian-archive-keyring")}
 
@@ -31,7 +31,7 @@ def require_disk_space(folder: Path) -> None:
 
 
 def require_free_port(port: int) -> None:
-    """Raise `ClusterError` when something already listens on this port of 127.0.0.1; 0 means any free port."""
+    """Raise `ClusterError` when this port of 127.0.0.1 is in use; 0 means any free port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -39,13 +39,24 @@ def require_free_port(port: int) -> None:
         except OSError as error:
             raise ClusterError(
                 f"port {port} of 127.0.0.1 cannot be used for the Kubernetes API: {error.strerror}",
-                hint="name another with --api-port, or leave it out and a free one is chosen",
+                hint="choose another port with --api-port, or omit the option to use a free one",
             ) from error
 
 
 def require_programs(programs: Mapping[str, tuple[str, ...]], *, install: bool) -> None:
-    """Make sure that programs exist: install their Debian packages when allowed and root, else say what to install."""
-    missing = [program for program in programs if shutil.which(program) is None]
+    """Make sure that programs exist: install their Debian packages if allowed and root, else raise `ClusterError`."""
+    if not _missing(programs):
+        return
+    # apt-get refuses to run twice at a time.
+    with cache.lock("apt"):
+        _install(programs, _missing(programs), install=install)
+
+
+def _missing(programs: Mapping[str, tuple[str, ...]]) -> list[str]:
+    return [program for program in programs if shutil.which(program) is None]
+
+
+def _install(programs: Mapping[str, tuple[str, ...]], missing: list[str], *, install: bool) -> None:
     if not missing:
         return
     packages = [package for program in missing for package in programs[program]]
@@ -66,12 +77,12 @@ def require_programs(programs: Mapping[str, tuple[str, ...]], *, install: bool) 
 
 
 def may_install() -> bool:
-    """Whether packages can be installed here: root, on a system that has apt."""
+    """Returns true if packages can be installed: as root, on a system with apt."""
     return os.geteuid() == 0 and shutil.which("apt-get") is not None
 
 
 def prepare_cache() -> Path:
-    """Create the cache folder; raise `ClusterError` when it cannot be written."""
+    """Create the cache folder; raise `ClusterError` when that fails."""
     folder = cache.root()
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Bring a cluster up and take it down: the steps in their order."""
+"""Create a cluster and remove it."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from . import api, engine, host, loading, progress, storage, tools
-from .cluster import WORKERS, Cluster
-from .engine import Engine
-from .errors import ClusterError
-from .images import source
+from tests.harness.cluster import api, engine, host, loading, progress, storage, tools
+from tests.harness.cluster.cluster import WORKERS, Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.cluster.images import source
 
 READY_SECONDS = 180
-# kind bind-mounts this folder into its nodes; a kernel without modules has none, and an empty one will do.
+# kind bind-mounts this folder into its nodes. It is missing where the kernel has no modules; an empty one is enough.
 KERNEL_MODULES = Path("/lib/modules")
 
 
 def up(cluster: Cluster, *, api_port: int = 0, install: bool = True, renew: bool = False) -> Engine:
-    """Make sure that the cluster runs and return its engine: build and create what is missing, start what stopped.
+    """Make sure that the cluster runs and return its engine: create what is missing, start what is stopped.
 
-    A cluster that does not come back is kept and a `ClusterError` raised, unless `renew` allows to create it anew.
+    A cluster that cannot be restarted is kept and a `ClusterError` raised, unless `renew` allows to recreate it.
     """
     host.prepare_cache()
     with cluster.locked():
         known = cluster.engine()
         if known is not None:
             try:
-                _bring_back(cluster, known)
+                _restart(cluster, known)
             except ClusterError as error:
                 if not renew:
                     raise
-                progress.console.print(f"{error}: creating the cluster anew")
+                progress.console.print(f"{error}: recreating the cluster")
             else:
                 return known
         started = time.monotonic()
@@ -47,9 +47,9 @@ def up(cluster: Cluster, *, api_port: int = 0, install: bool = True, renew: bool
             _wait_ready(cluster)
         if published:
             loading.load(cluster, chosen, "storage")
-        with progress.step("proving that a volume is shared between nodes"):
+        with progress.step("checking that nodes share a volume"):
             storage.install(cluster)
-            storage.prove_shared(cluster)
+            storage.verify_shared_volume(cluster)
         cluster.record(chosen)
         tools.drop_build_cache()
         progress.console.print(f"cluster {cluster.name} is ready after {time.monotonic() - started:.0f} s")
@@ -57,7 +57,7 @@ def up(cluster: Cluster, *, api_port: int = 0, install: bool = True, renew: bool
 
 
 def down(cluster: Cluster) -> bool:
-    """Remove the cluster and whatever an interrupted `up` left of it; return whether there was anything."""
+    """Remove the cluster and the leftovers of an interrupted `up`; return true if there was anything to remove."""
     with cluster.locked():
         known = cluster.engine()
         if known is None and not cluster.folder.exists():
@@ -67,11 +67,11 @@ def down(cluster: Cluster) -> bool:
 
 
 def require_running(cluster: Cluster) -> Engine:
-    """Return the engine of a cluster that is up; raise `ClusterError` that says how to bring it up otherwise."""
+    """Return the engine of a cluster that is up; otherwise raise `ClusterError` with the command that creates it."""
     known = cluster.engine()
     if known is None:
         raise ClusterError(
-            f"there is no cluster {cluster.name!r}", hint=f"python -m tests.cluster up --name {cluster.name}"
+            f"there is no cluster {cluster.name!r}", hint=f"python -m tests.harness up --name {cluster.name}"
         )
     return known
 
@@ -93,23 +93,23 @@ def _prepare_kernel_modules() -> None:
         KERNEL_MODULES.mkdir(parents=True)
     except OSError as error:
         raise ClusterError(
-            f"{KERNEL_MODULES} is missing and kind mounts it into its nodes", hint=f"as root: mkdir {KERNEL_MODULES}"
+            f"{KERNEL_MODULES}, which kind mounts into its nodes, is missing", hint=f"as root: mkdir {KERNEL_MODULES}"
         ) from error
 
 
-def _bring_back(cluster: Cluster, known: Engine) -> None:
+def _restart(cluster: Cluster, known: Engine) -> None:
     began = datetime.now(UTC)
-    if cluster.revive(known):
-        _wait_heard(cluster, since=began)
+    if cluster.start_stopped_nodes(known):
+        _wait_for_leases(cluster, since=began)
     _wait_ready(cluster)
 
 
-def _wait_heard(cluster: Cluster, *, since: datetime) -> None:
-    """Wait for every kubelet to report: a node that was stopped goes on being called Ready for 40 s."""
+def _wait_for_leases(cluster: Cluster, *, since: datetime) -> None:
+    """Wait until every kubelet has renewed its Lease: a node that was stopped stays Ready for 40 s."""
     connection = _connection(cluster)
     api.wait_until(
-        lambda: all(api.heard_since(connection, node, since) for node in cluster.node_names),
-        what="the kubelets to report",
+        lambda: all(api.lease_renewed_since(connection, node, since) for node in cluster.node_names),
+        what="the kubelets to renew their Leases",
         seconds=READY_SECONDS,
     )
 

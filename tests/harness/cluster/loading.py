@@ -1,4 +1,4 @@
-"""Put images on a cluster's nodes, where pods use them without a registry."""
+"""Load images onto a cluster's nodes, so that pods need no registry."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import cache, progress
-from .cluster import Cluster
-from .engine import Engine
-from .errors import ClusterError
-from .images import device_plugin, fetcher, frameworks, networks, system, trainer
-from .tools import binary
+from tests.harness.cluster import cache, host, progress
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.cluster.images import device_plugin, fetcher, frameworks, networks, system, trainer
+from tests.harness.cluster.tools import binary
 
 
 @dataclass(frozen=True)
 class Loadable:
-    """An image that the harness itself builds: its reference and how its archive is had."""
+    """An image that the harness builds: its reference, and the function that returns its archive."""
 
     reference: Callable[[], str]
     archive: Callable[[], Path]
@@ -50,18 +50,29 @@ OURS = {
     "storage": Loadable(lambda: system.reference(system.LOCAL_PATH), lambda: system.archive(system.TOOLS)),
 }
 
+# Of the tests that `make test` runs, none needs queues.
+OF_LONG_TESTS = {system.KUEUE}
+
+
+def build_all(*, install: bool = True) -> None:
+    """Build every image that `make test` loads and the cache lacks, those of the first tests first."""
+    host.require_programs(host.IMAGE_PACKAGES, install=install)
+    for name, image in OURS.items():
+        if name not in OF_LONG_TESTS:
+            image.archive()
+
 
 def load(cluster: Cluster, engine: Engine, what: str, nodes: Sequence[str] = ()) -> str:
-    """Load one of our images by name, an image archive by path or an image of the engine's store by reference.
+    """Load an image: one of the harness's by name, an archive by path, or one of the engine's store by reference.
 
-    Returns the reference that a pod names. The nodes are the workers unless others are named; those that already have
-    the image are left alone.
+    Returns the image reference for the pod spec. The nodes are the workers by default; nodes that have the image are
+    skipped.
     """
     nodes = nodes or cluster.workers
     if what in OURS:
         reference = OURS[what].reference()
         if _missing(cluster, engine, nodes, reference):
-            # Of several test processes that want the same image one loads it.
+            # Several test processes may want the same image; only one loads it.
             with cache.lock(f"load-{cluster.name}"):
                 if missing := _missing(cluster, engine, nodes, reference):
                     _load_archive(cluster, engine, OURS[what].archive(), reference, missing)
@@ -77,7 +88,7 @@ def load(cluster: Cluster, engine: Engine, what: str, nodes: Sequence[str] = ())
             hint=f"one of {', '.join(OURS)}; a path to an archive; or build the image with {engine.command} first",
         )
     with cache.lock("save-image"), cache.scratch("save-image") as folder:
-        # A fresh name each time: `podman save` keeps an archive that exists.
+        # A new file each time: `podman save` does not overwrite an archive.
         archive = folder / "image.tar"
         engine.run_logged("save", "--output", str(archive), what, log="save-image")
         _load_archive(cluster, engine, archive, what, nodes)

@@ -1,4 +1,4 @@
-"""Source trees of pinned Go modules, which hold truths that this project derives files from."""
+"""Source trees of pinned Go modules, from which files of this project are generated."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import os
 import subprocess
 from pathlib import Path
 
-from . import progress, tools
-from .errors import ClusterError
+from tests.harness.cluster import progress, tools
+from tests.harness.cluster.errors import ClusterError
 
 
 def environment() -> dict[str, str]:
-    """Environment in which a program that calls `go` by its name finds the pinned one."""
+    """Return an environment in which a program that calls `go` finds the pinned toolchain."""
     variables = tools.go_environment()
     return variables | {"PATH": os.pathsep.join([str(Path(tools.go()).parent), variables.get("PATH", os.defpath)])}
 
 
 def source(tool: str, module: str) -> Path:
-    """Return the source tree of `module` in the version that the go.mod of `tool` pins, downloading it at need.
+    """Return the source tree of `module` in the version pinned by the go.mod of `tool`; download it if necessary.
 
-    Raises `ClusterError` when the module proxy does not have it or does not answer.
+    Raises `ClusterError` when the module proxy does not have the module or does not answer.
     """
     folder = _listed(tool, module)
     if folder is None:
@@ -35,20 +35,20 @@ def source(tool: str, module: str) -> Path:
         folder = _listed(tool, module)
     if folder is None:
         raise ClusterError(
-            f"tests/cluster/tools/{tool}/go.mod does not pin {module}", hint=f"run `go get {module}` there"
+            f"tests/harness/cluster/tools/{tool}/go.mod does not pin {module}", hint=f"run `go get {module}` there"
         )
     return folder
 
 
 def _listed(tool: str, module: str) -> Path | None:
-    """The folder of a module in the module cache; none when only its version is known."""
+    """Return the folder of a module in the module cache; None if it is not downloaded."""
     command = [tools.go(), "list", "-m", "-f", "{{.Dir}}", module]
     listed = subprocess.run(
         command, cwd=tools.FOLDER / tool, env=environment(), capture_output=True, text=True, check=False
     )
     if listed.returncode != 0:
         raise ClusterError(
-            f"tests/cluster/tools/{tool}/go.mod gives no version of {module}:\n    {listed.stderr.strip()}",
+            f"tests/harness/cluster/tools/{tool}/go.mod does not resolve {module}:\n    {listed.stderr.strip()}",
             hint="check that the Go module proxy can be reached and that go.mod and go.sum are as committed",
         )
     folder = listed.stdout.strip()

@@ -1,7 +1,7 @@
-"""NetworkPolicies of one namespace as rules of the nodes' packet filter, for a network that enforces none itself.
+"""NetworkPolicies of one namespace as iptables rules on the nodes: kind's network does not enforce policies.
 
-The selectors are read by the API server, so that what a policy selects is not judged by code of ours. A pod or a policy
-that comes later needs `enforce` anew.
+The API server evaluates the label selectors, so this module does not. Call `enforce` again for every pod or policy
+that is created later.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from . import api
-from .cluster import Cluster
-from .engine import Engine
-from .errors import ClusterError
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
 
 CHAIN = "TRAINYARD"
 SIDES = {"Ingress": ("ingress", "from", "-d", "-s"), "Egress": ("egress", "to", "-s", "-d")}
@@ -21,7 +21,7 @@ Peer = Mapping[str, Any]
 
 
 def enforce(cluster: Cluster, engine: Engine, namespace: str) -> None:
-    """Let through what the namespace's policies allow to and from the pods that they select, and drop the rest."""
+    """Allow what the namespace's policies allow to and from the pods that they select, and drop everything else."""
     connection = api.connect(cluster.kubeconfig)
     policies = [
         policy.to_dict()
@@ -36,7 +36,7 @@ def enforce(cluster: Cluster, engine: Engine, namespace: str) -> None:
                 chain = f"{field}-{pod.status.podIP}"
                 if chain not in chains:
                     jumps.append(f"{own} {pod.status.podIP} -j {chain}")
-                # Policies that select one pod add up.
+                # Policies that select the same pod are additive.
                 chains.setdefault(chain, []).extend(
                     rule
                     for entry in policy["spec"].get(field) or []
@@ -46,7 +46,7 @@ def enforce(cluster: Cluster, engine: Engine, namespace: str) -> None:
 
 
 def lift(cluster: Cluster, engine: Engine) -> None:
-    """Let everything through again."""
+    """Stop enforcing policies."""
     _restore(cluster, engine, {CHAIN: []})
 
 
@@ -56,16 +56,16 @@ def _pods(connection: Any, namespace: str, selector: Peer | None) -> list[Any]:
 
 
 def _labels(selector: Peer | None) -> str:
-    """A selector's labels as the API's own query; raise `ClusterError` for expressions, which no test has."""
+    """Return a selector as a label query; raise `ClusterError` for `matchExpressions`, which no test uses."""
     if (selector or {}).get("matchExpressions"):
-        raise ClusterError(f"matchExpressions are not translated: {selector}")
+        raise ClusterError(f"matchExpressions are not supported: {selector}")
     return ",".join(f"{key}={value}" for key, value in ((selector or {}).get("matchLabels") or {}).items())
 
 
 def _rules(
     connection: Any, namespace: str, pod: Any, side: str, peers: list[Peer] | None, ports: list[Peer] | None
 ) -> Iterator[str]:
-    """What one entry of a policy allows; no peers are all peers, and no ports are all ports."""
+    """Yield the rules of one entry of a policy; without peers all peers are allowed, without ports all ports."""
     flag = SIDES[side][3]
     addresses = [""]
     if peers:
@@ -91,7 +91,7 @@ def _addresses(connection: Any, namespace: str, peer: Peer) -> Iterator[str]:
 
 
 def _number(pod: Any, side: str, port: int | str) -> int:
-    """A port's number; the name of one is looked up in the pod that is connected to."""
+    """Return a port's number; a named port is looked up in the pod at the receiving end."""
     if isinstance(port, int):
         return port
     if side == "Ingress":
@@ -99,7 +99,7 @@ def _number(pod: Any, side: str, port: int | str) -> int:
             for own in container.ports or []:
                 if own.name == port:
                     return int(own.containerPort)
-    raise ClusterError(f"{pod.metadata.name} has no port {port!r} that a policy's {side} names")
+    raise ClusterError(f"{pod.metadata.name} has no port {port!r}, which a policy's {side} names")
 
 
 def _restore(cluster: Cluster, engine: Engine, chains: Mapping[str, list[str]]) -> None:
@@ -117,4 +117,4 @@ def _restore(cluster: Cluster, engine: Engine, chains: Mapping[str, list[str]]) 
     )
     for node in cluster.node_names:
         if (finished := cluster.exec(engine, node, "sh", "-c", script)).returncode != 0:
-            raise ClusterError(f"{node} takes no filter: {finished.stderr.strip()}")
+            raise ClusterError(f"iptables-restore failed on {node}: {finished.stderr.strip()}")

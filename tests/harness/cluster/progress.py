@@ -1,4 +1,4 @@
-"""Steps that a person can watch: a line with elapsed time on a terminal, plain lines in a log, no colour in a pipe."""
+"""Progress of long steps: a line with elapsed time on a terminal, plain lines in a log, no colour in a pipe."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from . import cache
-from .errors import ClusterError
+from tests.harness.cluster import cache
+from tests.harness.cluster.errors import ClusterError
 
-# Soft-wrapped: a command in a hint can be copied whole.
+# Soft-wrapped, so that a command in a hint can be copied as a whole.
 console = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def step(title: str) -> Iterator[None]:
-    """Show `title` with its elapsed time while the body runs, and how it ended."""
+    """Show `title` with its elapsed time while the body runs, and then its result."""
     started = time.monotonic()
     try:
         if console.is_terminal:
@@ -49,7 +49,7 @@ def run(
 ) -> None:
     """Run a long command with its output in the log called `log`; raise with the log's path when it fails."""
     path = cache.log_path(log)
-    # Without this, a child of a killed harness goes on writing where the next run already builds.
+    # Otherwise a child of a killed harness would keep writing while the next run builds in the same place.
     guard = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
     with path.open("wb") as output:
         finished = subprocess.run(
@@ -60,7 +60,7 @@ def run(
             env=None if environment is None else dict(environment),
             cwd=cwd,
             check=False,
-            # Ctrl-C ends the command itself and spares its children: kind's are engine commands, see Engine.run.
+            # Ctrl-C kills the command itself but not its children: kind's are engine commands, see `Engine.run`.
             start_new_session=True,
         )
     if finished.returncode != 0:
@@ -74,7 +74,7 @@ def run(
 
 
 def report(error: ClusterError) -> None:
-    """Print an error the way a person reads it: what happened, what to do, where the details are."""
+    """Print an error: the message, the hint and the path of the log."""
     console.print(f"[bold red]error:[/] {escape(error.message)}")
     if error.hint:
         console.print(f"[bold]try:[/] {escape(error.hint)}")

@@ -1,19 +1,19 @@
-"""Rails: second networks of a cluster's nodes, which secondary networks of pods sit on."""
+"""Rails: additional networks between a cluster's nodes, which carry the secondary networks of pods."""
 
 from __future__ import annotations
 
 import json
 
-from . import progress
-from .cluster import LABEL, Cluster
-from .engine import Engine
-from .errors import ClusterError
+from tests.harness.cluster import progress
+from tests.harness.cluster.cluster import LABEL, Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
 
 
 def add(cluster: Cluster, engine: Engine, rail: str = "rail0") -> str:
-    """Connect every node to a network of its own for this rail; return the name of the interface, the same on all.
+    """Connect every node to the network of this rail; return the name of its interface, which is the same on all nodes.
 
-    Nodes that are connected already are left alone.
+    Nodes that are already connected are skipped.
     """
     network = _network(cluster, rail)
     if engine.run("network", "inspect", network).returncode != 0:
@@ -24,18 +24,18 @@ def add(cluster: Cluster, engine: Engine, rail: str = "rail0") -> str:
                 engine.check("network", "connect", network, node)
     interfaces = {_interface(cluster, engine, node, network) for node in cluster.node_names}
     if len(interfaces) != 1:
-        raise ClusterError(f"{rail} is called {', '.join(sorted(interfaces))} on the nodes", hint="create them anew")
+        raise ClusterError(f"{rail} is called {', '.join(sorted(interfaces))} on the nodes", hint="run down, then up")
     return interfaces.pop()
 
 
 def sent(cluster: Cluster, engine: Engine, interface: str) -> dict[str, int]:
-    """Bytes that each worker has sent by its interface of a rail, those of its pods included."""
+    """Return the bytes that each worker and its pods have sent over its interface of a rail."""
     file = f"/sys/class/net/{interface}/statistics/tx_bytes"
     return {node: int(cluster.exec(engine, node, "cat", file).stdout) for node in cluster.workers}
 
 
 def remove(cluster: Cluster, engine: Engine, rail: str = "rail0") -> None:
-    """Take the rail off all nodes."""
+    """Disconnect all nodes from the rail and remove its network."""
     network = _network(cluster, rail)
     for node in cluster.node_names:
         if network in _networks(engine, node):

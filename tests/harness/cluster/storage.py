@@ -1,12 +1,12 @@
-"""Volumes: the provisioner behind the `standard` and `shared` classes, and the proof that they work."""
+"""Volumes: the provisioner of the `standard` and `shared` storage classes, and a check of both."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from . import api
-from .cluster import SHARED_PATH, Cluster
-from .images import system
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import SHARED_PATH, Cluster
+from tests.harness.cluster.images import system
 
 MANIFEST = Path(__file__).parent / "manifests" / "storage.yaml"
 PROOF = Path(__file__).parent / "manifests" / "shared-volume-proof.yaml"
@@ -24,11 +24,11 @@ def install(cluster: Cluster) -> None:
     )
 
 
-def prove_shared(cluster: Cluster) -> None:
-    """Let a pod on each worker read what the other wrote to one `shared` volume; raise `ClusterError` otherwise.
+def verify_shared_volume(cluster: Cluster) -> None:
+    """Let a pod on each worker read what the other wrote to one `shared` volume; raise `ClusterError` if it cannot.
 
-    Each pod also asks the cluster's DNS, whose pods are on another node, and reaches the API's Service: so the pod
-    network is proven with it.
+    Each pod also queries the cluster's DNS, whose pods are on another node, and connects to the API's Service, which
+    checks the pod network.
     """
     manifest = PROOF.read_text().replace("@IMAGE@", system.reference(system.KUBECTL))
     connection = api.connect(cluster.kubeconfig)

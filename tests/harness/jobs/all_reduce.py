@@ -1,14 +1,13 @@
-"""A run that does nothing but sum over the first second network of its pods, as long as it is asked to."""
+"""A run that only calls all-reduce over the first secondary network of its pods, for a given number of rounds."""
 
 from __future__ import annotations
 
-from tests.cluster import api
-from tests.cluster.errors import ClusterError
-
-from .run import Run
+from tests.harness.cluster import api
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs.run import Run
 
 MEBIBYTES = 64
-# A network that is lost between two sums must be noticed within seconds and not within gloo's own half an hour.
+# A network failure between two rounds must be detected within seconds, not after gloo's default of 30 minutes.
 PROGRAM = f"""
 import datetime, json, os, pathlib, time
 import torch, torch.distributed as dist
@@ -21,7 +20,7 @@ for number in range(rounds):
     dist.all_reduce(tensor)
     if number == 0:
         print("first sum", flush=True)
-    # What happens beside it on the same processors is what is tested.
+    # Leaves CPU time to the events that are tested meanwhile.
     time.sleep(0.5)
 said = {{"rank": dist.get_rank(), "sum": tensor[0].item(), "sent": int(sent.read_text()) - before}}
 print("result", json.dumps(said))
@@ -31,7 +30,7 @@ NEXT_SECONDS = 60
 
 
 def settings(*, rounds: int) -> dict[str, object]:
-    """What makes a run of training-job sum; the network that it attaches comes beside."""
+    """Return the values that make a training-job release run the program; the attached network is set separately."""
     return {
         "launcher": "command",
         "train.command": ["python3", "-c", PROGRAM],
@@ -40,16 +39,16 @@ def settings(*, rounds: int) -> dict[str, object]:
         "checkpoints.enabled": False,
         "runPolicy.restartsPerNode": 0,
         "restartPolicy": "Never",
-        # The program does not listen to SIGTERM, as process 1 of its container.
+        # As process 1 of its container the program ignores SIGTERM.
         "terminationGracePeriodSeconds": 1,
     }
 
 
 def require_traffic(run: Run) -> None:
-    """Wait until the run's first pod has sent one more tensor; raise `ClusterError` when it does not."""
+    """Wait until the run's first pod has sent another tensor; raise `ClusterError` if it does not."""
     before = api.wait_until(lambda: _sent(run), what=f"{run.release} to use net1", seconds=FIRST_SECONDS)
     tensor = MEBIBYTES << 20
-    api.wait_until(lambda: _sent(run) > before + tensor, what=f"{run.release} to sum on", seconds=NEXT_SECONDS)
+    api.wait_until(lambda: _sent(run) > before + tensor, what=f"{run.release} to continue", seconds=NEXT_SECONDS)
 
 
 def _sent(run: Run) -> int:

@@ -1,18 +1,17 @@
-"""Read a run's checkpoint from its volume in a pod that took no part in the run."""
+"""Read a run's checkpoint from its volume, in a pod that was not part of the run."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cluster import api
-
-from . import pods
+from tests.harness.cluster import api
+from tests.harness.jobs import pods
 
 POD = "checkpoint-reader"
 
 
 def read(kubeconfig: Path, namespace: str, claim: str, image: str) -> str:
-    """Return the trainer's account of the newest valid checkpoint on `claim`; its accuracy is computed in the pod."""
+    """Return the trainer's report on the newest valid checkpoint on `claim`; the pod computes its accuracy."""
     connection = api.connect(kubeconfig)
     api.apply(kubeconfig, _pod(namespace, claim, image))
 

@@ -1,4 +1,4 @@
-"""Grafana's dashboards as ConfigMaps hold them: what they ask Prometheus."""
+"""Queries of Grafana dashboards that are stored in ConfigMaps."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# A variable's query: the values of a label of these series.
+# The query of a variable: the values of a label of these series.
 LABEL_VALUES = re.compile(r"label_values\((.+), (\w+)\)")
 
 
 @dataclass(frozen=True)
 class Query:
-    """An expression, and where it stands."""
+    """A PromQL expression, with the dashboard and the panel that it is in."""
 
     dashboard: str
     panel: str
     expression: str
 
     def __str__(self) -> str:
-        """Its place in words: a parametrized test's name."""
+        """Return its location: the id of a parametrized test."""
         return f"{self.dashboard}: {self.panel}"
 
 
 def contents(config_map: Mapping[str, Any]) -> dict[str, Any]:
-    """The dashboard that a ConfigMap holds."""
+    """Return the dashboard in a ConfigMap."""
     (text,) = config_map["data"].values()
     dashboard: dict[str, Any] = json.loads(text)
     return dashboard
 
 
 def queries(dashboard: Mapping[str, Any]) -> Iterator[Query]:
-    """All queries of a dashboard: those of its variables, as the series whose labels they list, then its panels'."""
+    """Yield the queries of a dashboard: the series of its variables' label values, then its panels' expressions."""
     for variable in dashboard["templating"]["list"]:
         if variable["type"] == "query":
             found = LABEL_VALUES.fullmatch(variable["query"]["query"])
             if found is None:
-                raise ValueError(f"variable {variable['name']} asks for no values of a label")
+                raise ValueError(f"variable {variable['name']} is not a query for label values")
             yield Query(dashboard["title"], f"${variable['name']}", found[1])
     for panel in dashboard["panels"]:
         for target in panel.get("targets", ()):

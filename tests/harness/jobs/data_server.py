@@ -1,4 +1,4 @@
-"""A pod that has data to fetch, by HTTP and by git, and that tells what it was asked for."""
+"""A pod that serves data by HTTP and git, and logs every request."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster import api, loading
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-
-from . import pods
-from .programs import serve
+from tests.harness.cluster import api, loading
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import pods
+from tests.harness.jobs.programs import serve
 
 NAME = "data-server"
 PROGRAM = Path(serve.__file__)
@@ -21,7 +20,7 @@ READY_SECONDS = 60
 
 @dataclass(frozen=True)
 class DataServer:
-    """The server in a namespace of a cluster; `image` has python3 and git, for those who fetch as well."""
+    """The server in a namespace of a cluster; clients can use its `image` too, which has python3 and git."""
 
     cluster: Cluster
     namespace: str
@@ -29,17 +28,17 @@ class DataServer:
 
     @property
     def address(self) -> str:
-        """Where pods of the cluster reach it."""
+        """The base URL inside the cluster."""
         return f"http://{NAME}.{self.namespace}:{serve.PORT}"
 
-    def asked(self) -> list[str]:
-        """Every request so far: method, path and range."""
+    def requests(self) -> list[str]:
+        """Return all requests so far: method, path and range."""
         return api.kubectl(self.cluster.kubeconfig, "logs", NAME, "--namespace", self.namespace).splitlines()
 
 
 @contextmanager
 def running(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[DataServer]:
-    """Let the server run; its namespace takes it away."""
+    """Run the server until the block ends."""
     image = loading.load(cluster, engine, "fetcher")
     api.apply(cluster.kubeconfig, *_objects(namespace, image))
     wait = ("wait", f"pod/{NAME}", "--namespace", namespace, "--for=condition=Ready", f"--timeout={READY_SECONDS}s")

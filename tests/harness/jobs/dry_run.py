@@ -1,4 +1,4 @@
-"""Ask a cluster whether it would take objects, without making any."""
+"""Server-side dry runs of objects."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.dynamic.exceptions import ResourceNotFoundError
 
 Object = dict[str, Any]
-ELSEWHERE = ("serviceAccountName", "priorityClassName", "runtimeClassName")
-# Applied, as Helm 4 does and the API server's own schemas demand, a list that names a thing twice is a fault.
-ASKED = {"dry_run": "All", "field_manager": "dry-run", "force_conflicts": True}
+REFERENCES = ("serviceAccountName", "priorityClassName", "runtimeClassName")
+# Apply, as Helm 4 does, so that the API server rejects a list that names an item twice.
+APPLY_OPTIONS = {"dry_run": "All", "field_manager": "dry-run", "force_conflicts": True}
 STRICT = ("fieldValidation", "Strict")
 
 
 def refusals(connection: Any, objects: Iterable[Object]) -> list[str]:
-    """What the API server says against objects, one entry each; a field that its schema does not know is a fault too.
+    """Return an error for each object that the API server refuses; a field that its schema does not know is an error.
 
-    An operator makes pods from the templates of a job, and nothing looks at them before it does: they are asked about
+    An operator creates pods from the templates of a job without validating them first, so the templates are sent
     as well.
     """
     asked = [part for found in objects for part in (found, *_pods(found))]
@@ -31,10 +31,10 @@ def _refusal(connection: Any, asked: Object) -> str:
     metadata = asked["metadata"]
     try:
         resource = connection.resources.get(api_version=asked["apiVersion"], kind=asked["kind"])
-        # The client would escape what lies beyond 16 bits, and in YAML such an escape is none.
+        # The client would escape characters beyond 16 bits in a way that YAML does not know.
         body = json.dumps(asked, ensure_ascii=False)
         connection.server_side_apply(
-            resource, body, metadata["name"], metadata.get("namespace"), query_params=[STRICT], **ASKED
+            resource, body, metadata["name"], metadata.get("namespace"), query_params=[STRICT], **APPLY_OPTIONS
         )
     except ResourceNotFoundError:
         return f"{asked['apiVersion']} is not served"
@@ -47,14 +47,14 @@ def _pods(found: Object) -> Iterator[Object]:
     for role, template in _templates(found.get("spec", {})):
         title = {"name": f"{found['metadata']['name']}-{role}", "namespace": found["metadata"]["namespace"]}
         yield {"apiVersion": "v1", "kind": "PodTemplate", "metadata": title, "template": template}
-        # Of a Pod more is asked than of a PodTemplate, but also that what it names is there.
+        # A Pod is validated more strictly than a PodTemplate, but the objects that it refers to must exist.
         metadata = {**template["metadata"], **title}
-        own = {key: value for key, value in template["spec"].items() if key not in ELSEWHERE}
+        own = {key: value for key, value in template["spec"].items() if key not in REFERENCES}
         yield {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": own}
 
 
 def _templates(spec: Object) -> Iterator[tuple[str, Object]]:
-    """Role and pod template of each part of a job, and of a TrainingRuntime."""
+    """Yield role and pod template of each part of a job or a TrainingRuntime."""
     for name, specs in spec.items():
         if name.endswith("ReplicaSpecs"):
             yield from ((role.lower(), part["template"]) for role, part in specs.items())

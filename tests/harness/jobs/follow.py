@@ -1,4 +1,4 @@
-"""Follow a training run to its end: its log as it comes, and the reason when it cannot start or fails."""
+"""Follow a training run to its end: stream its logs, and report the reason when it cannot start or fails."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
-from tests.cluster import api
-
-from .namespace import PYTORCHJOB, TRAINJOB, Kind
+from tests.harness.cluster import api
+from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB, Kind
 
 POLL_SECONDS = 0.5
-# Reasons for which the kubelet tries again for ever. A first pull error may pass; the kubelet's own back-off says that
-# it did not.
-HOPELESS = ("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
+# Waiting reasons that the kubelet retries for ever. The first pull error may be temporary; ImagePullBackOff means that
+# it was not.
+PERMANENT_REASONS = ("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
 
 LAST_LINES_SECONDS = 5
 
-# A volume may still be bound or a pod of an earlier run end; after this long, on a cluster of fixed size, none will.
+# A volume may still be pending or an earlier run's pod terminating; on a cluster of fixed size, not for this long.
 UNSCHEDULABLE_SECONDS = 30
 
 
 @dataclass
 class Outcome:
-    """How a run ended: `reason` says why it did not succeed; `lines` is each pod's log; `nodes` where its pods ran."""
+    """The end of a run: `reason` is why it did not succeed, `lines` each pod's log, `nodes` the node of each pod."""
 
     succeeded: bool
     reason: str
@@ -42,18 +41,18 @@ class Outcome:
 
     @property
     def log(self) -> list[str]:
-        """All lines of all pods, the pods in the order of their names."""
+        """All lines of all pods, in the order of the pods' names."""
         return [line for pod in sorted(self.lines) for line in self.lines[pod]]
 
     @property
     def results(self) -> list[dict[str, Any]]:
-        """What the programs of the test images found out: the JSON of each line that begins with `result`."""
+        """The results that the test programs print: the JSON of each line that starts with `result`."""
         word = "result "
         return [json.loads(line.removeprefix(word)) for line in self.log if line.startswith(word)]
 
 
 class Follower:
-    """Watches one job and its pods; `on_line(pod, line)` is called for every line of log."""
+    """Watches one job and its pods; `on_line(pod, line)` is called for every line of a log."""
 
     def __init__(
         self, kubeconfig: Path, namespace: str, name: str, kind: Kind, on_line: Callable[[str, str], None]
@@ -70,33 +69,33 @@ class Follower:
         self.nodes: dict[str, str] = {}
 
     def until_end(self, seconds: float) -> Outcome:
-        """Return when the job has succeeded, failed, cannot start, or has not ended after this many seconds."""
+        """Return when the job has succeeded, has failed, cannot start, or has not ended within this many seconds."""
         started = time.monotonic()
-        succeeded, reason = False, f"it has not ended after {seconds:.0f} s"
+        succeeded, reason = False, f"it did not end within {seconds:.0f} s"
         while time.monotonic() - started < seconds:
-            ended = self._look()
+            ended = self._poll()
             if ended is not None:
                 succeeded, reason = ended
                 break
             time.sleep(POLL_SECONDS)
-        # A pod may have begun and ended since it was looked for.
+        # A pod may have started and ended since the last poll.
         with suppress(*api.NO_ANSWER):
             self._read_logs(self._pods())
         self._finish_reading()
         return Outcome(succeeded, reason, time.monotonic() - started, self.lines, self.nodes)
 
     def _finish_reading(self) -> None:
-        # Only the log of a pod that has ended comes to an end by itself.
+        # A log stream ends only with its pod.
         until = time.monotonic() + LAST_LINES_SECONDS
         for reader in self._readers.values():
             reader.join(timeout=max(0.0, until - time.monotonic()))
 
-    def _look(self) -> tuple[bool, str] | None:
+    def _poll(self) -> tuple[bool, str] | None:
         try:
             pods = self._pods()
             self._read_logs(pods)
             return self._ended() or self._cannot_start(pods)
-        except api.NO_ANSWER:  # the next look may get one
+        except api.NO_ANSWER:  # the next poll may succeed
             return None
 
     def _pods(self) -> list[Any]:
@@ -117,10 +116,10 @@ class Follower:
         for pod in pods:
             for status in _container_statuses(pod):
                 waiting = status.state.waiting
-                if waiting is not None and waiting.reason in HOPELESS:
+                if waiting is not None and waiting.reason in PERMANENT_REASONS:
                     return False, f"pod {pod.metadata.name} cannot start: {waiting.reason}: {waiting.message}"
-            if (message := self._found_no_node(pod)) is not None:
-                return False, f"pod {pod.metadata.name} found no node within {UNSCHEDULABLE_SECONDS} s: {message}"
+            if (message := self._unschedulable_message(pod)) is not None:
+                return False, f"pod {pod.metadata.name} was not scheduled within {UNSCHEDULABLE_SECONDS} s: {message}"
         if not pods:
             of_trainjob = self._kind == TRAINJOB
             maker = f"{self._name}-node-0" if of_trainjob else self._name
@@ -129,10 +128,10 @@ class Follower:
             for event in api.objects(
                 self._connection, "v1", "Event", namespace=self._namespace, field_selector=selector
             ):
-                return False, f"its pods are refused: {event.message}"
+                return False, f"its pods cannot be created: {event.message}"
         return None
 
-    def _found_no_node(self, pod: Any) -> str | None:
+    def _unschedulable_message(self, pod: Any) -> str | None:
         for condition in pod.status.conditions or []:
             if condition.type == "PodScheduled" and condition.reason == "Unschedulable":
                 since = self._unschedulable.setdefault(pod.metadata.name, time.monotonic())

@@ -1,4 +1,4 @@
-"""Helm as a user calls it, on one cluster."""
+"""The helm command on one cluster, as a user runs it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster.errors import ClusterError
-from tests.cluster.tools import binary
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.cluster.tools import binary
 
-CHARTS = Path(__file__).parents[2] / "charts"
+CHARTS = Path(__file__).parents[3] / "charts"
 Settings = Mapping[str, object]
 
 
 @dataclass(frozen=True)
 class Helm:
-    """Helm on the cluster that `kubeconfig` names; `program` is `helm` (version 3) or `helm4`."""
+    """Helm for the cluster of `kubeconfig`; `program` is `helm` (version 3) or `helm4`."""
 
     kubeconfig: Path
     program: str = "helm"
 
     def run(self, *arguments: str) -> str:
-        """Run one Helm command and return its output; raise `ClusterError` with Helm's own words when it fails."""
+        """Run one Helm command and return its output; raise `ClusterError` with Helm's message when it fails."""
         finished = subprocess.run(
             [binary(self.program), "--kubeconfig", str(self.kubeconfig), *arguments],
             capture_output=True,
@@ -45,7 +45,7 @@ class Helm:
         options: Sequence[str] = (),
         upgrade: bool = False,
     ) -> str:
-        """Install one of our charts (or upgrade its release) and return what Helm prints: the chart's notes."""
+        """Install one of our charts, or upgrade its release, and return Helm's output: the chart's notes."""
         command = ["upgrade", "--install"] if upgrade else ["install"]
         for file in values:
             command += ["--values", str(file)]
@@ -54,12 +54,12 @@ class Helm:
         return self.run(*command, release, str(CHARTS / chart), "--namespace", namespace, *options)
 
     def uninstall(self, release: str, *, namespace: str) -> str:
-        """Remove a release, wait until what it owned is gone and return what Helm says; none of this name is fine."""
+        """Remove a release if there is one, wait until its objects are gone and return Helm's output."""
         return self.run(
             "uninstall", release, "--namespace", namespace, "--ignore-not-found", "--wait", "--cascade", "foreground"
         )
 
 
 def _without_symlink_notes(text: str) -> str:
-    """Helm's message alone: it also notes that the library chart is a link, which tells a user nothing."""
+    """Return Helm's message without its warnings that the library chart is a symbolic link."""
     return "\n".join(line for line in text.strip().splitlines() if "found symbolic link in path" not in line)

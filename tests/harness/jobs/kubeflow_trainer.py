@@ -1,4 +1,4 @@
-"""Kubeflow Trainer and the JobSet controller under it, from the manifests of their modules, while a test needs them."""
+"""Kubeflow Trainer and the JobSet controller that it uses, installed from their modules' manifests."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.cluster import api, loading, modules
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
+from tests.harness.cluster import api, loading, modules
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
 
 TOOL = "kubeflow-trainer"
 MODULE = "github.com/kubeflow/trainer/v2"
 JOBSET_MODULE = "sigs.k8s.io/jobset"
-# Namespace and name of each Deployment, and its image, which the program is called like.
+# Namespace and name of each Deployment, and its image, which has the name of its program.
 TRAINER = ("kubeflow-system", "kubeflow-trainer-controller-manager", "trainer-controller-manager")
 JOBSET = ("jobset-system", "jobset-controller-manager", "jobset")
-# Both make the certificates of their webhooks after the start, which reach their pods with the kubelet's next sync.
+# Both create their webhook certificates after the start; the kubelet's next sync brings them to the pods.
 READY_SECONDS = 180
-# Neither image names a user; the published ones do.
+# Our images set no user; the published ones do.
 USER = 65532
 KUSTOMIZATION = "kustomization.yaml"
 
 
 @contextmanager
 def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
-    """Let Trainer serve TrainJobs. Every TrainJob must be gone at the end: a runtime waits for those that use it."""
+    """Install Trainer until the block ends. All TrainJobs must be gone by then: a runtime in use cannot be deleted."""
     images = {image: loading.load(cluster, engine, image) for _, _, image in (TRAINER, JOBSET)}
     with _kustomization(images) as folder:
         try:
-            # Client-side, the definitions would have to fit into annotations of their own.
+            # Client-side, each CRD would have to fit into an annotation.
             api.kubectl(cluster.kubeconfig, "apply", "--server-side", "--kustomize", str(folder))
             connection = api.connect(cluster.kubeconfig)
             for namespace, name, _ in (JOBSET, TRAINER):
@@ -49,14 +49,14 @@ def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
 
 @contextmanager
 def _kustomization(images: dict[str, str]) -> Iterator[Path]:
-    """A folder that kubectl reads the manifests from, with our images in place of the published ones."""
+    """Write a kustomization of the manifests, with our images instead of the published ones; kubectl reads it."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name).resolve()
         trainer = modules.source(TOOL, MODULE) / "manifests/base"
         jobset = modules.source(TOOL, JOBSET_MODULE) / "config/default"
         _write(root / "trainer", [trainer / part for part in ("crds", "manager", "rbac", "webhook")], TRAINER, images)
         _write(root / "jobset", [jobset], JOBSET, images)
-        # Trainer's own overlay has these too, but fetches the manifests of JobSet from the web.
+        # Trainer's own overlay has these too, but downloads JobSet's manifests.
         about = {"namespace": TRAINER[0], "name": "kubeflow-trainer-webhook-cert"}
         both = [{"kind": "Namespace", "metadata": {"name": TRAINER[0]}}, {"kind": "Secret", "metadata": about}]
         _save(
@@ -73,7 +73,7 @@ def _write(folder: Path, parts: list[Path], deployment: tuple[str, str, str], im
     changes = {
         f"{container}/image": images[image],
         f"{container}/command": [f"/usr/local/bin/{image}"],
-        # Half a processor of the two that a small machine has.
+        # The defaults request half a CPU, and a small machine has two.
         f"{container}/resources": {},
         f"{container}/readinessProbe/initialDelaySeconds": 1,
         f"{container}/readinessProbe/periodSeconds": 1,
@@ -82,7 +82,7 @@ def _write(folder: Path, parts: list[Path], deployment: tuple[str, str, str], im
     patch = [{"op": "add", "path": path, "value": value} for path, value in changes.items()]
     document = {
         "namespace": namespace,
-        # Kustomize takes no absolute path.
+        # Kustomize accepts no absolute path.
         "resources": [os.path.relpath(part, folder) for part in parts],
         "patches": [{"target": {"kind": "Deployment", "name": name}, "patch": json.dumps(patch)}],
     }

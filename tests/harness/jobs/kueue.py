@@ -1,4 +1,4 @@
-"""Kueue, from the chart of its own module, for as long as a test needs it."""
+"""Kueue, installed from its module's chart."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from pathlib import Path
 
 import yaml
 
-from tests.cluster import api, loading, modules
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.cluster.errors import ClusterError
-
-from .helm import Helm, Settings
+from tests.harness.cluster import api, loading, modules
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs.helm import Helm, Settings
 
 TOOL = RELEASE = "kueue"
 MODULE = "sigs.k8s.io/kueue"
 NAMESPACE = "kueue-system"
-# What its chart leaves out: the training operator's jobs. The other frameworks would want webhooks of their own.
+# The training operator's jobs alone, which Kueue's chart leaves out. Other frameworks would need their own webhooks.
 FRAMEWORKS = ["kubeflow.org/pytorchjob"]
 USER = 65532
 WEBHOOK_SECONDS = 120
@@ -27,7 +26,7 @@ WEBHOOK_SECONDS = 120
 
 @contextmanager
 def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
-    """Let Kueue start PyTorchJobs. Every job and queue must be gone at the end: it takes its finalizers off them."""
+    """Install Kueue until the block ends. All jobs and queues must be gone by then: Kueue removes their finalizers."""
     chart = modules.source(TOOL, MODULE) / "charts/kueue"
     repository, tag = loading.load(cluster, engine, TOOL).rsplit(":", 1)
     helm = Helm(cluster.kubeconfig)
@@ -40,7 +39,7 @@ def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
             options=["--create-namespace", "--wait"],
             upgrade=True,
         )
-        # Ready is the controller, and its webhook a little later.
+        # The Deployment is Ready shortly before its webhook answers.
         api.wait_until(lambda: _answers(cluster), what="Kueue's webhook to answer", seconds=WEBHOOK_SECONDS)
         yield
     finally:
@@ -65,9 +64,9 @@ def _settings(chart: Path, repository: str, tag: str) -> Settings:
     return {
         "managerConfig.controllerManagerConfigYaml": json.dumps(configuration),
         f"{manager}.image": {"repository": repository, "tag": tag, "pullPolicy": "Never"},
-        # Half a processor of the two that a small machine has.
+        # The defaults request half a CPU, and a small machine has two.
         f"{manager}.resources": {},
-        # The published image names a user, ours does not.
+        # Our image sets no user; the published one does.
         f"{manager}.podSecurityContext.runAsUser": USER,
         "controllerManager.readinessProbe.periodSeconds": 1,
     }

@@ -1,6 +1,6 @@
-"""What the Prometheus operator makes of a PodMonitor or a ServiceMonitor: Prometheus' own configuration.
+"""The Prometheus configuration that the Prometheus operator generates from a PodMonitor or a ServiceMonitor.
 
-It follows the operator's generator for the fields that our charts use; a monitor with another one is refused.
+It follows the operator's generator for the fields that our charts use, and rejects other fields.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ KNOWN_ENDPOINT = {"port", "interval", "honorLabels", "relabelings"}
 
 
 def scrape_configs(monitor: Object) -> Iterator[dict[str, Any]]:
-    """One scrape configuration for each endpoint of a monitor."""
+    """Yield one scrape configuration for each endpoint of a monitor."""
     kind, spec = monitor["kind"], monitor["spec"]
     _require_known(spec, KNOWN_SPEC)
     own = monitor["metadata"]["namespace"]
@@ -43,7 +43,7 @@ def scrape_configs(monitor: Object) -> Iterator[dict[str, Any]]:
 
 
 def _chosen(kind: str, selector: Object, port: str) -> Iterator[Rule]:
-    """Which of the targets that Kubernetes names are the monitor's."""
+    """Yield the relabelings that select the monitor's targets among those that Kubernetes lists."""
     of = "pod" if kind == "PodMonitor" else "service"
     if of == "pod":
         yield {"action": "drop", "source_labels": ["__meta_kubernetes_pod_phase"], "regex": "(Failed|Succeeded)"}
@@ -56,13 +56,13 @@ def _chosen(kind: str, selector: Object, port: str) -> Iterator[Rule]:
             values = "|".join(map(re.escape, expression["values"]))
             yield _keep(f"__meta_kubernetes_{of}_label_{_name(expression['key'])}", values)
         else:
-            raise ValueError(f"operator {expression['operator']} of a selector is not translated")
+            raise ValueError(f"selector operator {expression['operator']} is not supported")
     source = "pod_container_port_name" if of == "pod" else "endpointslice_port_name"
     yield _keep(f"__meta_kubernetes_{source}", re.escape(port))
 
 
 def _labels(kind: str, metadata: Object, port: str) -> Iterator[Rule]:
-    """The labels that every target gets."""
+    """Yield the labels that every target gets."""
     yield _copy("__meta_kubernetes_namespace", "namespace")
     yield _copy("__meta_kubernetes_pod_name", "pod")
     yield _copy("__meta_kubernetes_pod_container_name", "container")
@@ -76,7 +76,7 @@ def _labels(kind: str, metadata: Object, port: str) -> Iterator[Rule]:
 
 def _require_known(given: Object, known: set[str]) -> None:
     if unknown := set(given) - known:
-        raise ValueError(f"{', '.join(sorted(unknown))} of a monitor is not translated")
+        raise ValueError(f"a monitor's {', '.join(sorted(unknown))} is not supported")
 
 
 def _name(label: str) -> str:

@@ -1,4 +1,4 @@
-"""Kubeflow's MPI operator, from the manifests of its own module, for as long as a test needs it."""
+"""Kubeflow's MPI operator, installed from its module's manifests."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from typing import Any
 
 import yaml
 
-from tests.cluster import api, loading, modules
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-
-from . import definitions, operator
+from tests.harness.cluster import api, loading, modules
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import operator, operator_crds
 
 NAME = NAMESPACE = "mpi-operator"
 MODULE = "github.com/kubeflow/mpi-operator"
 OVERLAY = "manifests/overlays/standalone"
-# Both operators call their CustomResourceDefinition so, and each serves a version that the other does not know.
+# Both operators' CRDs have this name, and each serves a version that the other does not.
 CRD = "mpijobs.kubeflow.org"
 OTHER_KINDS = ("jaxjob", "paddlejob", "pytorchjob", "tfjob", "xgboostjob")
 READY_SECONDS = 60
@@ -29,17 +28,17 @@ READY_SECONDS = 60
 
 @contextmanager
 def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
-    """Let the MPI operator serve MPIJob, and the training operator all other kinds; afterwards all is as it was.
+    """Let the MPI operator serve MPIJob and the training operator the other kinds; restore the latter at the end.
 
-    The training operator is told so by the values of its chart that are there for this, and gets the definition of
-    MPIJob back from it.
+    The training operator's chart has values for this purpose. Its release at the end brings back its own definition of
+    MPIJob.
     """
     image = loading.load(cluster, engine, "mpi-operator")
     operator.install(cluster, engine, settings={"schemes": OTHER_KINDS, "crds.enabled": False})
     api.kubectl(cluster.kubeconfig, "delete", "crd", CRD)
     with _kustomization(image) as folder:
         try:
-            # Client-side, the definition would have to fit into an annotation of its own.
+            # Client-side, the whole CRD would have to fit into an annotation.
             api.kubectl(cluster.kubeconfig, "apply", "--server-side", "--kustomize", str(folder))
             connection = api.connect(cluster.kubeconfig)
             api.wait_until(
@@ -54,13 +53,13 @@ def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
 
 
 @contextmanager
-def known(cluster: Cluster) -> Iterator[None]:
-    """Let the API server know the MPI operator's MPIJob beside that of the training operator; nothing runs either."""
-    (file,) = definitions.of(NAME)
+def served(cluster: Cluster) -> Iterator[None]:
+    """Let the API server serve the MPI operator's MPIJob beside the training operator's; neither operator runs one."""
+    (file,) = operator_crds.files(NAME)
     (version,) = yaml.load(file.read_text(), Loader=yaml.CSafeLoader)["spec"]["versions"]
     connection = api.connect(cluster.kubeconfig)
     name = version["name"]
-    # A run that was interrupted may have left it.
+    # An interrupted run may have left it.
     if name not in _versions(connection):
         _patch(cluster, {"op": "add", "path": "/spec/versions/-", "value": {**version, "storage": False}})
 
@@ -81,20 +80,20 @@ def _versions(connection: Any) -> list[str]:
 
 
 def _patch(cluster: Cluster, operation: dict[str, object]) -> None:
-    # A definition is longer than an argument may be.
+    # A CRD is longer than a command-line argument may be.
     command = ["patch", "crd", CRD, "--type=json", "--patch-file=/dev/stdin"]
     api.kubectl(cluster.kubeconfig, *command, stdin=json.dumps([operation]))
 
 
 @contextmanager
 def _kustomization(image: str) -> Iterator[Path]:
-    """A folder that kubectl reads the operator's manifests from, with our image in place of the published one."""
+    """Write a kustomization of the operator's manifests, with our image instead of the published one."""
     repository, tag = image.rsplit(":", 1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         overlay = modules.source("mpi-operator", MODULE) / OVERLAY
         document = {
-            # Kustomize takes no absolute path.
+            # Kustomize accepts no absolute path.
             "resources": [os.path.relpath(overlay, folder)],
             "images": [{"name": "mpioperator/mpi-operator", "newName": repository, "newTag": tag}],
         }

@@ -1,22 +1,22 @@
-"""Namespaces for runs: under a Pod Security Standard, and removed whole."""
+"""Namespaces of runs, each with a Pod Security Standard."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cluster import api
+from tests.harness.cluster import api
 
-# Version and kind of a job's API.
+# API version and kind of a job.
 Kind = tuple[str, str]
 PYTORCHJOB = ("kubeflow.org/v1", "PyTorchJob")
 TRAINJOB = ("trainer.kubeflow.org/v1alpha1", "TrainJob")
-# What is made for a TrainJob, and is named like it.
-UNDER_TRAINJOB = (
+# Objects that are created for a TrainJob, under its name.
+TRAINJOB_CHILDREN = (
     ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"),
     ("jobset.x-k8s.io/v1alpha2", "JobSet"),
     ("batch/v1", "Job"),
 )
-NOTES = {"events", "events.events.k8s.io", "leases.coordination.k8s.io"}
+UNTRACKED_KINDS = {"events", "events.events.k8s.io", "leases.coordination.k8s.io"}
 
 
 def create(kubeconfig: Path, name: str, *, level: str = "restricted") -> None:
@@ -30,14 +30,20 @@ def create(kubeconfig: Path, name: str, *, level: str = "restricted") -> None:
 
 
 def delete(kubeconfig: Path, name: str) -> None:
-    """Remove a namespace with all that is in it and wait until it is gone; none is fine."""
+    """Remove a namespace with everything in it and wait until it is gone; a missing one is no error."""
     api.kubectl(kubeconfig, "delete", "namespace", name, "--ignore-not-found", "--timeout=120s")
 
 
 def leftovers(kubeconfig: Path, namespace: str, release: str, kind: Kind = PYTORCHJOB) -> list[str]:
-    """What of a release is still there: its pods, Services, ConfigMaps and jobs, as `kind/name`."""
+    """Return the pods, Services, ConfigMaps and jobs of a release that still exist, as `kind/name`."""
     connection = api.connect(kubeconfig)
-    kinds = (("v1", "Pod"), ("v1", "Service"), ("v1", "ConfigMap"), kind, *(UNDER_TRAINJOB if kind == TRAINJOB else ()))
+    kinds = (
+        ("v1", "Pod"),
+        ("v1", "Service"),
+        ("v1", "ConfigMap"),
+        kind,
+        *(TRAINJOB_CHILDREN if kind == TRAINJOB else ()),
+    )
     found = [
         (kind, item.metadata)
         for version, kind in kinds
@@ -47,13 +53,13 @@ def leftovers(kubeconfig: Path, namespace: str, release: str, kind: Kind = PYTOR
 
 
 def contents(kubeconfig: Path, namespace: str) -> set[str]:
-    """Everything that a namespace holds, of any kind, as `kind/name`; without what the cluster notes by itself."""
+    """Return all objects of a namespace as `kind/name`, except events and Leases."""
     kinds = _kinds(kubeconfig, "--namespaced")
     return set(api.kubectl(kubeconfig, "get", kinds, "--namespace", namespace, "--output=name").split())
 
 
-def contents_of_all(kubeconfig: Path) -> set[str]:
-    """Everything that the cluster holds, as `kind/namespace/name`, without what it notes by itself."""
+def cluster_contents(kubeconfig: Path) -> set[str]:
+    """Return all objects of the cluster as `kind/namespace/name`, except events and Leases."""
     kinds = _kinds(kubeconfig)
     place = '{range .items[*]}{.kind}/{.metadata.namespace}/{.metadata.name}{"\\n"}{end}'
     return set(api.kubectl(kubeconfig, "get", kinds, "--all-namespaces", f"--output=jsonpath={place}").split())
@@ -61,4 +67,4 @@ def contents_of_all(kubeconfig: Path) -> set[str]:
 
 def _kinds(kubeconfig: Path, *options: str) -> str:
     listed = api.kubectl(kubeconfig, "api-resources", *options, "--verbs=list", "--output=name")
-    return ",".join(sorted(set(listed.split()) - NOTES))
+    return ",".join(sorted(set(listed.split()) - UNTRACKED_KINDS))

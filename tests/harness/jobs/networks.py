@@ -1,4 +1,4 @@
-"""The secondary networks of a cluster as our chart installs them, with the images that the harness builds."""
+"""The secondary networks of a cluster, installed by our chart with images that the harness builds."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tests.cluster import api, loading
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-
-from .helm import Helm, Settings
+from tests.harness.cluster import api, loading
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs.helm import Helm, Settings
 
 RELEASE = CHART = "training-networks"
-# Where the priority class of node-critical pods is always admitted.
+# The namespace in which the priority class of node-critical pods is always admitted.
 NAMESPACE = "kube-system"
 PARTS = ("multus", "whereabouts")
 READY_SECONDS = 120
@@ -22,7 +21,7 @@ Network = dict[str, object]
 
 
 def images(cluster: Cluster, engine: Engine) -> Settings:
-    """Load the images that the chart needs and return the values that name them."""
+    """Load the chart's images and return the values that name them."""
     found: dict[str, object] = {}
     for part in PARTS:
         repository, tag = loading.load(cluster, engine, part).rsplit(":", 1)
@@ -38,12 +37,12 @@ def install(
     program: str = "helm",
     settings: Settings | None = None,
 ) -> None:
-    """Install Multus, Whereabouts and these networks, or upgrade them, and wait until every node has them."""
+    """Install or upgrade Multus, Whereabouts and these networks, and wait until every node has them."""
     given = {
         **images(cluster, engine),
         "whereabouts.enabled": True,
         "networks": list(networks),
-        # No pod of a run is placed on the control plane, and images are not loaded into it.
+        # No pod of a run is scheduled on the control plane, and images are not loaded into it.
         "tolerations": [],
         **(settings or {}),
     }
@@ -52,7 +51,7 @@ def install(
 
 
 def addresses(connection: Any, namespace: str, selector: str) -> dict[str, str]:
-    """Address on the first second network of each pod that has one, as Multus reports it."""
+    """Return each pod's address on its first secondary network, as Multus reports it."""
     found = {}
     for pod in api.objects(connection, "v1", "Pod", namespace=namespace, label_selector=selector):
         status = (pod.metadata.annotations or {}).get("k8s.v1.cni.cncf.io/network-status")
@@ -63,7 +62,7 @@ def addresses(connection: Any, namespace: str, selector: str) -> dict[str, str]:
 
 
 def wait_ready(cluster: Cluster) -> None:
-    """Wait until every node's pod of both parts is Ready and of the newest revision."""
+    """Wait until both DaemonSets are rolled out and Ready on every node."""
     connection = api.connect(cluster.kubeconfig)
     api.wait_until(
         lambda: all(_rolled_out(connection, f"{RELEASE}-{part}") for part in PARTS),

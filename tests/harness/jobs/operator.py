@@ -1,22 +1,21 @@
-"""The training operator as our chart installs it, with the image that the harness builds."""
+"""The training operator, installed by our chart with the image that the harness builds."""
 
 from __future__ import annotations
 
-from tests.cluster import api, loading
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-
-from .helm import Helm, Settings
+from tests.harness.cluster import api, loading
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs.helm import Helm, Settings
 
 RELEASE = NAMESPACE = CHART = "training-operator"
-# The webhook's certificate is made after the start and reaches the pod with the kubelet's next sync.
+# The webhook's certificate is created after the start and reaches the pod with the kubelet's next sync.
 READY_SECONDS = 180
 
 
 def images(cluster: Cluster, engine: Engine) -> Settings:
-    """Load the images that the operator needs and return the values that name them."""
+    """Load the operator's images and return the values that name them."""
     repository, tag = loading.load(cluster, engine, "operator").rsplit(":", 1)
-    # A worker waits for its master in this image; the trainer's is on the nodes anyway.
+    # The init container of a worker, which waits for the master. The trainer's image is on the nodes anyway.
     return {
         "image.repository": repository,
         "image.tag": tag,
@@ -26,7 +25,7 @@ def images(cluster: Cluster, engine: Engine) -> Settings:
 
 
 def install(cluster: Cluster, engine: Engine, *, program: str = "helm", settings: Settings | None = None) -> None:
-    """Install the operator, or upgrade it, and wait until it is Available and its webhook answers."""
+    """Install or upgrade the operator, and wait until it is Available and its webhook answers."""
     Helm(cluster.kubeconfig, program).install(
         RELEASE,
         CHART,
@@ -39,7 +38,7 @@ def install(cluster: Cluster, engine: Engine, *, program: str = "helm", settings
 
 
 def wait_available(cluster: Cluster) -> None:
-    """Wait until the Deployment is Available: its readiness includes the webhook's certificate."""
+    """Wait until the Deployment is Available; its readiness includes the webhook's certificate."""
     connection = api.connect(cluster.kubeconfig)
     api.wait_until(
         lambda: api.deployment_available(connection, NAMESPACE, RELEASE),

@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions of operators that no chart here installs, and a cluster that serves kinds without them."""
+"""CRDs of operators that no chart here installs, and a way to serve them on a cluster without these operators."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 import yaml
 
-from tests.cluster import api, modules
-from tests.cluster.cluster import Cluster
+from tests.harness.cluster import api, modules
+from tests.harness.cluster.cluster import Cluster
 
 SERVED_SECONDS = "60s"
-# Where no module can be had: fields that were written down from an operator's own documentation.
+# Schemas that were written by hand from an operator's documentation, because no Go module has them.
 DOCUMENTED = "schemas/documented/*.yaml"
-# By the tool folder that pins the modules: each module, and patterns of its files. The MPI operator serves another
-# MPIJob than the training operator, under the same name.
-OTHERS: dict[str, dict[str, tuple[str, ...]]] = {
+# By the tool folder that pins the modules: each module, and patterns of its files. The MPI operator's MPIJob has the
+# same name as the training operator's, and another version.
+MODULES: dict[str, dict[str, tuple[str, ...]]] = {
     "mpi-operator": {"github.com/kubeflow/mpi-operator": ("manifests/base/kubeflow.org_mpijobs.yaml",)},
     "kubeflow-trainer": {
         "github.com/kubeflow/trainer/v2": ("manifests/base/crds/trainer.kubeflow.org_*.yaml",),
@@ -30,23 +30,23 @@ OTHERS: dict[str, dict[str, tuple[str, ...]]] = {
             "example/prometheus-operator-crd/monitoring.coreos.com_*rules.yaml",
         ),
     },
-    # Queues alone: a Workload is as large as a pod, and nobody writes one.
+    # Only the kinds of queues: a Workload is as large as a pod, and no user writes one.
     "kueue": {"sigs.k8s.io/kueue": ("config/components/crd/bases/kueue.x-k8s.io_[clrt]*.yaml",)},
 }
 
 
-def of(tool: str) -> dict[Path, str]:
-    """The files of an operator's definitions, and where each lies in its module."""
+def files(tool: str) -> dict[Path, str]:
+    """Return the files with an operator's CRDs, and the path of each in its module."""
     found: dict[Path, str] = {}
-    for module, patterns in OTHERS[tool].items():
+    for module, patterns in MODULES[tool].items():
         folder = modules.source(tool, module)
         files = sorted(file for pattern in patterns for file in folder.glob(pattern))
         found |= {file: f"{module}/{file.relative_to(folder)}" for file in files}
     return found
 
 
-def documented(group: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A definition of each kind of a file of `DOCUMENTED`, which holds the fields of its `spec`."""
+def from_documentation(group: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a CRD for each kind of a file of `DOCUMENTED`, which holds the schema of `spec`."""
     for kind, about in group["kinds"].items():
         properties = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
         whole = {"type": "object", "required": ["spec"], "properties": {**properties, "spec": about["spec"]}}
@@ -60,12 +60,12 @@ def documented(group: dict[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-def written(root: Path, folder: Path) -> list[Path]:
-    """Every definition of `DOCUMENTED` under `root` as a file in `folder`."""
+def write_documented(root: Path, folder: Path) -> list[Path]:
+    """Write every CRD of `DOCUMENTED` under `root` to a file in `folder`, and return the files."""
     files = []
     for source in sorted(root.glob(DOCUMENTED)):
-        for definition in documented(yaml.safe_load(source.read_text())):
-            # JSON, because in YAML parts that are used twice would become aliases.
+        for definition in from_documentation(yaml.safe_load(source.read_text())):
+            # JSON, because YAML would turn repeated parts into aliases.
             files.append(folder / f"{definition['metadata']['name']}.json")
             files[-1].write_text(json.dumps(definition))
     return files
@@ -73,10 +73,10 @@ def written(root: Path, folder: Path) -> list[Path]:
 
 @contextmanager
 def served(cluster: Cluster, files: Iterable[Path]) -> Iterator[None]:
-    """Let the API server know the definitions of these files; afterwards they are gone."""
+    """Let the API server serve the CRDs of these files until the block ends."""
     named = [word for file in files for word in ("--filename", str(file))]
     try:
-        # Client-side, a definition would have to fit into an annotation of its own.
+        # Client-side, the whole CRD would have to fit into an annotation.
         api.kubectl(cluster.kubeconfig, "apply", "--server-side", *named)
         api.kubectl(cluster.kubeconfig, "wait", "--for=condition=Established", f"--timeout={SERVED_SECONDS}", *named)
         yield

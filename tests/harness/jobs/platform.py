@@ -1,4 +1,4 @@
-"""The platform of a site as our chart installs it on a kind cluster, with the images that the harness builds."""
+"""The platform, installed by our chart on a kind cluster with images that the harness builds."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.cluster import api
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-
-from . import networks, operator
-from .helm import CHARTS, Helm, Settings
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import networks, operator
+from tests.harness.jobs.helm import CHARTS, Helm, Settings
 
 RELEASE = "platform"
 CHART = "training-platform"
@@ -21,7 +20,7 @@ RUN_VALUES = f"{RELEASE}-run-values"
 
 
 def images(cluster: Cluster, engine: Engine) -> Settings:
-    """Load the images that the parts need and return the values that name them."""
+    """Load the images of all parts and return the values that name them."""
     parts = {"operator": operator.images(cluster, engine), "networks": networks.images(cluster, engine)}
     return {f"{part}.{name}": value for part, settings in parts.items() for name, value in settings.items()}
 
@@ -33,7 +32,7 @@ def install(
     settings: Settings | None = None,
     options: Sequence[str] = (),
 ) -> str:
-    """Install the platform, or upgrade it, wait as Helm does until its parts work, and return the chart's notes."""
+    """Install or upgrade the platform, wait (`helm --wait`) until its parts are ready, and return the chart's notes."""
     return Helm(cluster.kubeconfig, program).install(
         RELEASE,
         CHART,
@@ -46,7 +45,7 @@ def install(
 
 
 def write_run_values(cluster: Cluster, file: Path) -> None:
-    """Write into `file` what the platform keeps for runs."""
+    """Write the values that the platform provides for runs to `file`."""
     kept = api.kubectl(cluster.kubeconfig, "get", "configmap", RUN_VALUES, "--namespace", NAMESPACE, "--output=json")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.loads(kept)["data"]["run.yaml"])

@@ -1,4 +1,4 @@
-"""Pods of a test's own beside a run."""
+"""Pods that tests create beside a run."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 def restricted(
     image: str, command: Sequence[str], *, container: Mapping[str, object] | None = None, **spec: object
 ) -> dict[str, object]:
-    """The spec of a pod with one container that Pod Security `restricted` admits, and that asks for next to nothing.
+    """Return the spec of a pod with one container that Pod Security `restricted` admits, with minimal requests.
 
-    What `container` and `spec` hold is added to the container and to the pod.
+    `container` is merged into the container, and `spec` into the pod's spec.
     """
     main = {
         "name": "main",

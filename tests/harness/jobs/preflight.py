@@ -1,4 +1,4 @@
-"""A preflight: a release of `charts/training-preflight` over nodes of the cluster, and what it found."""
+"""A preflight: a release of `charts/training-preflight` on nodes of the cluster, and its result."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from tests.cluster import api, loading
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-
-from . import namespace as namespaces
-from .helm import Helm, Settings
+from tests.harness.cluster import api, loading
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs.helm import Helm, Settings
 
 CHART = "training-preflight"
 JOB = ("batch/v1", "Job")
-# Images are on the nodes, and what is measured is small.
+# Images are preloaded, and the measurements are small.
 SECONDS = 180
 
 
 @dataclass(frozen=True)
 class Result:
-    """How the first pod ended: its exit status, its termination message, its log and the report in it."""
+    """The end of the first pod: its exit status, its termination message, its log and the report in it."""
 
     status: int
     message: str
@@ -31,7 +30,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Preflight:
-    """A release name in a namespace of a cluster, and the nodes that are measured."""
+    """A release name in a namespace of a cluster, and the nodes to measure."""
 
     cluster: Cluster
     engine: Engine
@@ -40,11 +39,11 @@ class Preflight:
     nodes: tuple[str, ...]
 
     def job(self, revision: int = 1) -> str:
-        """Name of the Job of a revision of the release."""
+        """Return the name of a revision's Job."""
         return self.release if revision == 1 else f"{self.release}-{revision}"
 
     def install(self, settings: Settings, *, upgrade: bool = False) -> None:
-        """Install the release, or upgrade it; the image is loaded into the nodes when it is not there."""
+        """Install or upgrade the release; the image is loaded into nodes that lack it."""
         repository, tag = loading.load(self.cluster, self.engine, "trainer", self.nodes).rsplit(":", 1)
         given = {
             "image.repository": repository,
@@ -57,7 +56,7 @@ class Preflight:
         helm.install(self.release, CHART, namespace=self.namespace, settings=given, upgrade=upgrade)
 
     def result(self, revision: int = 1) -> Result:
-        """What the first pod of a revision says when it has ended."""
+        """Wait for the end of a revision's first pod and return its result."""
         connection = api.connect(self.cluster.kubeconfig)
         labels = {"job-name": self.job(revision), "job-completion-index": "0"}
         selector = ",".join(f"batch.kubernetes.io/{name}={value}" for name, value in labels.items())
@@ -75,10 +74,10 @@ class Preflight:
         return Result(end.exitCode, end.message or "", log, json.loads(line))
 
     def uninstall(self) -> None:
-        """Remove the release and wait until nothing of it is left."""
+        """Remove the release and wait until all its objects are gone."""
         Helm(self.cluster.kubeconfig).uninstall(self.release, namespace=self.namespace)
         api.wait_until(
             lambda: not namespaces.leftovers(self.cluster.kubeconfig, self.namespace, self.release, JOB),
-            what=f"everything of {self.release} to be gone",
+            what=f"all objects of {self.release} to be gone",
             seconds=60,
         )

@@ -1,6 +1,6 @@
-"""A real Prometheus on a cluster without its operator: it scrapes what monitors say, and alerts by a release's rules.
+"""Prometheus on a cluster without the Prometheus operator: it scrapes the targets of monitors and evaluates rules.
 
-Beside that it scrapes what kube-prometheus-stack brings monitors for: the API server, and the containers of every node.
+It also scrapes the targets that kube-prometheus-stack has monitors for: the API server, and each node's containers.
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ from urllib.parse import urlencode
 
 import yaml
 
-from tests.cluster import api, loading
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-
-from . import pods
-from .monitors import scrape_configs
+from tests.harness.cluster import api, loading
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import pods
+from tests.harness.jobs.monitors import scrape_configs
 
 NAME = "prometheus"
 PORT = 9090
 READY_SECONDS = 60
 EVALUATION = "2s"
-# Kubelets keep the figures of containers for some ten seconds anyway.
+# Kubelets cache container metrics for some ten seconds anyway.
 KUBELETS = "5s"
 CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-# What it has to read; the names of its targets and, of the API server and the kubelets, their metrics.
+# Read access to the targets, and to the metrics of the API server and the kubelets.
 RULES = [
     {"apiGroups": [""], "resources": ["nodes", "pods", "services"], "verbs": ["get", "list", "watch"]},
     {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["get", "list", "watch"]},
@@ -42,21 +41,21 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Prometheus:
-    """The server in a namespace of a cluster."""
+    """A Prometheus server in a namespace of a cluster."""
 
     kubeconfig: Path
     namespace: str
 
     def query(self, expression: str) -> list[dict[str, Any]]:
-        """The series that an expression gives now, each with its labels as `metric`."""
+        """Evaluate an expression now and return its series, each with its labels as `metric`."""
         return self._ask("query", query=expression)
 
     def query_range(self, expression: str, *, start: float, end: float, step: float) -> list[dict[str, Any]]:
-        """The series that an expression gives at any time between two: what a panel of Grafana shows."""
+        """Evaluate an expression over a time range, as a Grafana panel does, and return its series."""
         return self._ask("query_range", query=expression, start=start, end=end, step=step)
 
     def firing(self) -> set[str]:
-        """Names of the alerts that fire."""
+        """Return the names of the firing alerts."""
         return {series["metric"]["alertname"] for series in self.query('ALERTS{alertstate="firing"}')}
 
     def _ask(self, what: str, **parameters: str | float) -> list[dict[str, Any]]:
@@ -70,7 +69,7 @@ class Prometheus:
 def running(
     cluster: Cluster, engine: Engine, namespace: str, monitors: Iterable[Object], groups: Iterable[Object]
 ) -> Iterator[Prometheus]:
-    """Let the server run in a namespace, which takes it away."""
+    """Run the server in a namespace; the pod is removed together with the namespace."""
     image = loading.load(cluster, engine, NAME)
     files = {"prometheus.yaml": configuration(monitors), "rules.yaml": {"groups": list(groups)}}
     api.apply(cluster.kubeconfig, *_access(namespace), *_server(namespace, image, files))
@@ -83,11 +82,11 @@ def running(
 
 
 def configuration(monitors: Iterable[Object]) -> dict[str, Any]:
-    """Prometheus' configuration for these monitors."""
+    """Return Prometheus' configuration for these monitors."""
     with_token = {
         "scheme": "https",
         "authorization": {"credentials_file": str(CREDENTIALS / "token")},
-        # Kubelets sign their own certificates.
+        # Kubelets use self-signed certificates.
         "tls_config": {"insecure_skip_verify": True},
     }
     api_server = {

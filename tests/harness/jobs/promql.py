@@ -1,4 +1,4 @@
-"""What PromQL expressions ask for: the metrics in them, against the lists of what exporters have."""
+"""Metrics in PromQL expressions, looked up in the lists of metrics that exporters have."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path
 
 import promql_parser
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LISTS = ("schemas/metrics/*.txt", "schemas/documented/metrics/*.txt")
-# Series that the text format makes of one histogram or summary.
+# Suffixes of the series of a histogram or summary.
 _PARTS = re.compile(r"_(bucket|count|sum)$")
-# Grafana fills these in; to a parser they are durations.
+# Grafana replaces these by durations.
 _GRAFANA_DURATION = re.compile(r"\$__(rate_interval|interval|range)\b")
 
 
 @functools.cache
 def exporters() -> dict[str, set[str]]:
-    """The metrics of each exporter, by its name."""
+    """Return the metrics of each exporter, by the exporter's name."""
     files = [file for pattern in LISTS for file in sorted(ROOT.glob(pattern))]
     return {
         file.stem: {line for line in file.read_text().splitlines() if line and not line.startswith("#")}
@@ -27,7 +27,7 @@ def exporters() -> dict[str, set[str]]:
 
 
 def exporters_of(expression: str) -> dict[str, set[str]]:
-    """Each metric that an expression names, and the exporters that have it: none for a metric that nobody has."""
+    """Return each metric of an expression with the exporters that have it, which may be none."""
     known = exporters()
     return {
         name: {exporter for exporter, metrics in known.items() if metrics & {name, _PARTS.sub("", name)}}
@@ -36,20 +36,20 @@ def exporters_of(expression: str) -> dict[str, set[str]]:
 
 
 def metrics(expression: str) -> set[str]:
-    """Names of the metrics that an expression selects; raises `ValueError` when it is not PromQL."""
+    """Return the names of the metrics that an expression selects; raises `ValueError` when it is not PromQL."""
     names: set[str] = set()
 
     def note(node: promql_parser.Expr) -> None:
         if isinstance(node, promql_parser.VectorSelector):
-            # Without a name it would be a selector of series by their labels alone.
+            # Without a name it selects series by their labels alone.
             names.add(node.name or "")
 
-    promql_parser.walk(promql_parser.parse(filled(expression, namespace="namespace", run="run")), note)
+    promql_parser.walk(promql_parser.parse(substitute_variables(expression, namespace="namespace", run="run")), note)
     return names
 
 
-def filled(expression: str, **variables: str) -> str:
-    """The expression with Grafana's variables replaced."""
+def substitute_variables(expression: str, **variables: str) -> str:
+    """Return the expression with Grafana's variables replaced."""
     text = _GRAFANA_DURATION.sub("1m", expression)
     for name, value in variables.items():
         text = re.sub(rf"\${name}\b", value, text)

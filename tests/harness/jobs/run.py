@@ -1,4 +1,4 @@
-"""One training run: a release of `charts/training-job` with an image that the harness builds."""
+"""A training run: a release of `charts/training-job` with an image that the harness builds."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster import api, loading
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.cluster.errors import ClusterError
-
-from . import namespace as namespaces
-from .follow import Outcome, follow
-from .helm import Helm, Settings
-from .namespace import PYTORCHJOB, TRAINJOB, Kind
+from tests.harness.cluster import api, loading
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs.follow import Outcome, follow
+from tests.harness.jobs.helm import Helm, Settings
+from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB, Kind
 
 CHART = "training-job"
-# Said by Trainer's webhook when its cache is behind: the README of the chart tells what to do then.
-UNHEARD = "specified trainingRuntime must be created before the TrainJob is created"
+# The error of Trainer's webhook while its cache is stale; the chart's README describes the remedy: install again.
+RUNTIME_NOT_CACHED = "specified trainingRuntime must be created before the TrainJob is created"
 ERROR = re.compile(r"\b\w*error\b", re.IGNORECASE)
 
 
@@ -34,30 +33,30 @@ class Run:
     release: str
     program: str = "helm"
     kind: Kind = PYTORCHJOB
-    # The harness's image that it runs, by name; empty is the one that most runs of its kind use.
-    made_of: str = ""
+    # Name of the harness's image; empty selects the default image of the kind.
+    image_name: str = ""
 
     @property
     def claim(self) -> str:
-        """Name of the claim that the chart creates for checkpoints."""
+        """The name of the PersistentVolumeClaim that the chart creates for checkpoints."""
         return f"{self.release}-checkpoints"
 
     @property
     def selector(self) -> str:
-        """Label selector of the run's pods, of any kind that the training operator starts."""
+        """The label selector of the run's pods, for any kind that the training operator runs."""
         return f"training.kubeflow.org/job-name={self.release}"
 
     def image(self) -> str:
-        """Reference of the run's image, loaded into the nodes when it is not there."""
+        """Return the reference of the run's image, loaded into nodes that lack it."""
         usual = "trainer" if self.kind in (PYTORCHJOB, TRAINJOB) else "frameworks"
-        return loading.load(self.cluster, self.engine, self.made_of or usual)
+        return loading.load(self.cluster, self.engine, self.image_name or usual)
 
     def settings(self) -> Settings:
-        """What the chart has to be told on this cluster: kind, image, and a class that several nodes share."""
+        """Return the values that the chart needs on this cluster: kind, image, and a storage class that nodes share."""
         repository, tag = self.image().rsplit(":", 1)
         version, kind = self.kind
         return {
-            # The chart's first version, which an upgrade is tried from, knows no kinds.
+            # The chart's first version, from which upgrades are tested, has no such value.
             **({"kind": kind} if self.kind != PYTORCHJOB else {}),
             **({"mpi.apiVersion": version} if kind == "MPIJob" else {}),
             "image.repository": repository,
@@ -67,7 +66,7 @@ class Run:
         }
 
     def install(self, *, settings: Settings | None = None, values: Sequence[Path] = ()) -> str:
-        """Install the release and return the chart's notes; nothing is left behind when Helm refuses it."""
+        """Install the release and return the chart's notes; nothing is left behind when Helm fails."""
         given = {**self.settings(), **(settings or {})}
         helm = Helm(self.cluster.kubeconfig, self.program)
         install = functools.partial(
@@ -76,7 +75,7 @@ class Run:
         try:
             return install()
         except ClusterError as error:
-            if UNHEARD not in str(error):
+            if RUNTIME_NOT_CACHED not in str(error):
                 raise
             return install(upgrade=True)
 
@@ -86,7 +85,7 @@ class Run:
         return follow(self.cluster.kubeconfig, self.namespace, self.release, seconds=seconds, kind=self.kind, **options)
 
     def uninstall(self) -> None:
-        """Remove the release, and raise `ClusterError` when something of it stays although it should not."""
+        """Remove the release; raise `ClusterError` when objects that should be removed remain."""
         Helm(self.cluster.kubeconfig, self.program).uninstall(self.release, namespace=self.namespace)
         api.wait_until(
             lambda: not namespaces.leftovers(self.cluster.kubeconfig, self.namespace, self.release, self.kind),
@@ -95,9 +94,9 @@ class Run:
         )
 
     def require_success(self, outcome: Outcome) -> None:
-        """Raise `ClusterError` when the run did not succeed: the reason, and what its pods say about it."""
+        """Raise `ClusterError` when the run did not succeed, with the reason and the errors in its pods' logs."""
         if not outcome.succeeded:
-            # torchrun ends with a long report on its processes; the error itself stands well above it.
+            # torchrun ends with a long report on its processes; the error is well above it.
             said = [line for line in outcome.log if ERROR.search(line)][:12] or outcome.log[-12:]
             tail = "".join(f"\n    {line}" for line in said)
             raise ClusterError(f"run {self.release} did not succeed: {outcome.reason}{tail}")

@@ -1,4 +1,4 @@
-"""Start the trainer as a user would and read what it printed."""
+"""Starts the trainer as a user would and reads its output."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TypeVar
 
 EPOCH = re.compile(r"epoch=(\d+)/\d+ loss=([\d.]+) test_accuracy=([\d.]+) seconds=[\d.]+ samples_per_second=\d+")
-# Else every process compiles anew the thousands of modules that torch imports, where none may keep what it compiled.
+# PYTHONDONTWRITEBYTECODE would make every process compile the thousands of modules that torch imports.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
     "OMP_NUM_THREADS": "1",
-    # Where the machine's name is that of an address in a network, gloo would take that network's interface.
+    # If the host name resolves to a network address, gloo would use that network's interface.
     "GLOO_SOCKET_IFNAME": "lo",
 }
-# A run takes seconds; whoever needs this long hangs.
-TIMEOUT_SECONDS = 180
+# A run takes seconds, or minutes beside the tests on a cluster. One that takes this long hangs.
+TIMEOUT_SECONDS = 400
 
 
 Found = TypeVar("Found")
@@ -37,7 +37,7 @@ def wait_until(condition: Callable[[], Found]) -> Found:
 
 @dataclass(frozen=True)
 class Finished:
-    """A run that has ended: its exit status, the lines of its stdout, its stderr and its checkpoint directory."""
+    """A finished run: its exit status, the lines of its stdout, its stderr and its checkpoint directory."""
 
     returncode: int
     lines: list[str]
@@ -52,19 +52,19 @@ class Finished:
 
     @property
     def errors(self) -> list[str]:
-        """The trainer's own lines in stderr, which torchrun writes to as well."""
+        """The trainer's error lines in stderr, which also contains torchrun's."""
         return [line for line in self.stderr.splitlines() if line.startswith("trainer: error: ")]
 
 
 @dataclass(frozen=True)
 class Started:
-    """A run under way."""
+    """A running trainer."""
 
     process: subprocess.Popen[str]
     directory: Path
 
     def wait_for(self, condition: Callable[[], Found]) -> Found:
-        """Waits until `condition` returns something true, which comes while the run is under way, and returns it."""
+        """Waits until `condition` returns something true while the run is running, and returns it."""
 
         def reached() -> Found:
             found = condition()
@@ -74,12 +74,12 @@ class Started:
         return wait_until(reached)
 
     def finish(self) -> Finished:
-        """Waits for its end."""
+        """Waits for the run to end."""
         stdout, stderr = self.process.communicate(timeout=TIMEOUT_SECONDS)
         return Finished(self.process.returncode, stdout.splitlines(), stderr, self.directory)
 
     def stop(self) -> None:
-        """Ends it, if a test has not waited for its end. By SIGTERM, which torchrun passes on to its workers."""
+        """Ends the run, if a test has not, by SIGTERM, which torchrun forwards to its workers."""
         self.process.terminate()
         self.process.communicate(timeout=TIMEOUT_SECONDS)
 
@@ -91,12 +91,12 @@ def start(
     fault: str | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Started:
-    """Starts the trainer on checkpoints in `directory`, under torchrun when there are several `processes`.
+    """Starts the trainer with checkpoints in `directory`, under torchrun if there are several `processes`.
 
-    `fault` is one of `tests.trainer.faulty`.
+    `fault` is one of `tests.trainer.fault_injection`.
     """
     torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    module = "tests.trainer.faulty" if fault else "trainer"
+    module = "tests.trainer.fault_injection" if fault else "trainer"
     process = subprocess.Popen(
         [sys.executable, *(torchrun if processes > 1 else []), "-m", module, f"--checkpoint-dir={directory}", *flags],
         env={**ENVIRONMENT, "FAULT": fault or "", **(environment or {})},

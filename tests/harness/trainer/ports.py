@@ -1,4 +1,4 @@
-"""Ports of this machine."""
+"""Free TCP ports of this machine."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import socket
 
 
 def free_port() -> int:
-    """One that nobody listens on."""
+    """Returns a port that nothing listens on."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])

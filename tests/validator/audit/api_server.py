@@ -1,4 +1,4 @@
-"""An API server with a few objects: enough of one for a client that only reads, and a memory of what it was asked."""
+"""A fake API server with a few objects: read-only, and with a record of the requested paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ users: [{{name: me, user: {{token: mine}}}}]
 contexts: [{{name: here, context: {{cluster: here, user: me}}}}]
 current-context: here
 """
-# By API version: plural, kind, and whether its objects are in namespaces.
+# By API version: plural, kind, and true if its objects are namespaced.
 RESOURCES: dict[str, list[tuple[str, str, bool]]] = {
     "v1": [("limitranges", "LimitRange", True), ("configmaps", "ConfigMap", True), ("secrets", "Secret", True)],
     "batch/v1": [("jobs", "Job", True), ("jobs/status", "Job", True), ("cronjobs", "CronJob", True)],
@@ -66,10 +66,10 @@ RESOURCES: dict[str, list[tuple[str, str, bool]]] = {
 
 
 class ApiServer:
-    """Serves `objects`, and remembers the path of every request in `asked`.
+    """Serves `objects`, and records the path of every request in `requests`.
 
-    `closed` are plurals that nobody may list or get, `absent` API versions that it does not have. Lists come in parts
-    of `page` objects; with `expiring` a part is too old to be continued by the time that the next one is asked for.
+    `closed` are plurals that the user may not list or get, `absent` are API versions that are not served. Lists have
+    pages of `page` objects; with `expiring` the continue token of a page has always expired.
     """
 
     def __init__(
@@ -85,25 +85,25 @@ class ApiServer:
         self._absent = absent
         self._page = page
         self._expiring = expiring
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         handler = type("Handler", (_Handler,), {"api": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.address = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     def stop(self) -> None:
-        """End it."""
+        """Stop the server."""
         self._server.shutdown()
         self._server.server_close()
 
     def kubeconfig(self, folder: Path) -> str:
-        """The path of a kubeconfig for it."""
+        """Return the path of a kubeconfig for the server."""
         path = folder / "kubeconfig"
         path.write_text(KUBECONFIG.format(address=self.address))
         return str(path)
 
     def answer(self, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
-        """Status and body for a GET."""
+        """Return status and body of the response to a GET."""
         if path == "/version":
             return 200, {"gitVersion": "v1.33.2"}
         _, root, *steps = path.split("/")
@@ -129,7 +129,7 @@ class ApiServer:
             return 410, {**_status("too old"), "metadata": {"continue": f"{token}-new"}}
         start = int(token.removesuffix("-new") or 0)
         rest = str(start + self._page) if start + self._page < len(found) else ""
-        # As in a list of a built-in kind, the items do not say what they are.
+        # As in a list of a built-in kind, items have no kind and no API version.
         items = [{key: value for key, value in tree.items() if key not in ("kind", "apiVersion")} for tree in found]
         return 200, {"metadata": {"continue": rest}, "items": items[start : start + self._page]}
 
@@ -139,7 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
-        self.api.asked.append(parts.path)
+        self.api.requests.append(parts.path)
         accepted = self.headers.get("authorization") == "Bearer mine"
         status, body = self.api.answer(parts.path, parse_qs(parts.query)) if accepted else (401, _status("who?"))
         data = json.dumps(body).encode()

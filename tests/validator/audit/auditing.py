@@ -1,4 +1,4 @@
-"""The audit as a test runs it, and objects as a cluster has them."""
+"""Runs the audit in tests, on objects as a cluster has them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from tests.validator.api_server import ApiServer
-from tests.validator.runs import CLEAN
-from validator import cli
+from tests.validator.audit.api_server import ApiServer
+from tests.validator.cli.sample_runs import CLEAN
+from trainyard.cli import main
 
 
 class Result(NamedTuple):
-    """What the audit ended with and printed."""
+    """The exit status and the output of the audit."""
 
     code: int
     out: str
@@ -27,27 +27,27 @@ class Audit:
 
     def __init__(self, folder: Path, captured: pytest.CaptureFixture[str]) -> None:
         self.folder = folder
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self._captured = captured
 
     def __call__(self, server: ApiServer, *options: str) -> Result:
-        """Run it."""
+        """Run the audit."""
         try:
             return self.on(server.kubeconfig(self.folder), *options)
         finally:
             server.stop()
-            self.asked = server.asked
+            self.requests = server.requests
 
     def on(self, kubeconfig: str, *options: str) -> Result:
-        """Run it with a kubeconfig."""
-        code = cli.main(["audit", "--kubeconfig", kubeconfig, *options])
+        """Run the audit with a kubeconfig."""
+        code = main.main(["audit", "--kubeconfig", kubeconfig, *options])
         out, err = self._captured.readouterr()
         assert "Traceback" not in err
         return Result(code, out, err)
 
 
 def job(text: str = CLEAN, name: str = "llm", **metadata: Any) -> dict[str, Any]:
-    """A PyTorchJob as the API server has it."""
+    """Return a PyTorchJob as the API server stores it."""
     tree: dict[str, Any] = yaml.safe_load(text)
     added = {"uid": "1", "managedFields": [{"manager": "kubectl"}], "generation": 1, "resourceVersion": "7"}
     return {
@@ -58,12 +58,12 @@ def job(text: str = CLEAN, name: str = "llm", **metadata: Any) -> dict[str, Any]
 
 
 def config_map(name: str, **data: str) -> dict[str, Any]:
-    """A ConfigMap."""
+    """Return a ConfigMap."""
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "team"}, "data": data}
 
 
 def with_pod(change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    """The clean job with another pod template."""
+    """Return the clean job with a changed pod template."""
     tree = job()
     change(tree["spec"]["pytorchReplicaSpecs"]["Worker"]["template"])
     return tree

@@ -1,4 +1,4 @@
-"""The audit: what it asks a cluster for, what it makes of the objects, and how it ends."""
+"""The audit: its requests to a cluster, its findings, and its exit statuses."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.validator.api_server import ApiServer
-from tests.validator.auditing import Audit, config_map, job, with_pod
-from tests.validator.runs import FAULTY
-from validator.cli.audit import at_version
-from validator.session import Options, start
+from tests.validator.audit.api_server import ApiServer
+from tests.validator.audit.auditing import Audit, config_map, job, with_pod
+from tests.validator.cli.sample_runs import FAULTY
+from trainyard.cli.audit import at_version
+from trainyard.linting.session import Options, start_session
 
 OWNER = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "llm", "controller": True}
 
 
 @pytest.fixture
 def audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Audit:
-    """The audit; no proxy stands between it and this machine."""
+    """The audit; it uses no proxy to reach this machine."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     return Audit(tmp_path, capfd)
 
 
-def test_a_finding_is_shown_under_the_name_of_the_object_and_offers_no_fix(audit: Audit) -> None:
+def test_a_finding_has_the_name_of_the_object_and_offers_no_fix(audit: Audit) -> None:
     code, out, _ = audit(ApiServer(job(FAULTY)))
     assert code == 1
     assert out == (
-        "pytorchjob/team/llm:16:22: error NC005 nccl-word-boolean: NCCL reads NCCL_SHM_DISABLE as a number:"
-        " `no` counts as 0\n"
+        "pytorchjob/team/llm:16:22: error NC005 nccl-word-boolean: NCCL parses NCCL_SHM_DISABLE as an integer,"
+        " so `no` means 0\n"
         "   |\n"
         '16 |               value: "no"\n'
         "   |                      ^^^^\n"
@@ -43,16 +43,16 @@ def test_a_finding_is_shown_under_the_name_of_the_object_and_offers_no_fix(audit
     )
 
 
-def test_a_clean_cluster_ends_with_0(audit: Audit) -> None:
+def test_the_exit_status_of_a_clean_cluster_is_0(audit: Audit) -> None:
     assert audit(ApiServer(job())) == (0, "Nothing found in 1 file.\n", "")
 
 
-def test_kinds_that_the_cluster_does_not_have_are_named(audit: Audit) -> None:
+def test_kinds_that_the_cluster_does_not_serve_are_named(audit: Audit) -> None:
     code, _, err = audit(ApiServer(job(), absent=("kueue.x-k8s.io/v1beta1", "scheduling.volcano.sh/v1beta1")))
     assert (code, err) == (0, "note: the cluster does not have LocalQueue, ClusterQueue, Topology\n")
 
 
-def test_only_what_is_understood_is_asked_for_and_of_config_maps_only_those_of_runs(audit: Audit) -> None:
+def test_only_known_kinds_and_the_config_maps_of_runs_are_requested(audit: Audit) -> None:
     def change(template: dict[str, Any]) -> None:
         template["spec"]["containers"][0]["envFrom"] = [
             {"configMapRef": {"name": "nccl"}},
@@ -64,21 +64,21 @@ def test_only_what_is_understood_is_asked_for_and_of_config_maps_only_those_of_r
     code, out, _ = audit(server)
     assert code == 1
     assert out.startswith("configmap/team/nccl:3:20: error NC005")
-    assert {path for path in audit.asked if "configmaps" in path} == {
+    assert {path for path in audit.requests if "configmaps" in path} == {
         "/api/v1/namespaces/team/configmaps/nccl",
         "/api/v1/namespaces/team/configmaps/absent",
     }
-    assert not any("secrets" in path or "cronjobs" in path for path in audit.asked)
+    assert not any("secrets" in path or "cronjobs" in path for path in audit.requests)
 
 
-def test_a_name_that_leads_elsewhere_is_never_asked_for(audit: Audit) -> None:
+def test_a_name_that_is_a_path_is_never_requested(audit: Audit) -> None:
     def change(template: dict[str, Any]) -> None:
         names = ("../secrets/token", "..", "a?b", "%2e%2e/secrets/token", "")
         template["spec"]["containers"][0]["envFrom"] = [{"configMapRef": {"name": name}} for name in names]
         template["metadata"] = {"annotations": {"k8s.v1.cni.cncf.io/networks": "../../x/y"}}
 
     audit(ApiServer(with_pod(change)), "-n", "team")
-    assert not any("secrets" in path or "/api/v1/namespaces/team/configmaps" in path for path in audit.asked)
+    assert not any("secrets" in path or "/api/v1/namespaces/team/configmaps" in path for path in audit.requests)
     assert audit(ApiServer(), "-n", "../x").code == 2
 
 
@@ -101,17 +101,17 @@ spec: {runtimeRef: {name: torch}}
 """
 
 
-def test_a_runtime_of_the_whole_cluster_has_the_config_maps_of_the_namespace_it_is_used_in(audit: Audit) -> None:
+def test_the_config_maps_of_a_cluster_runtime_are_looked_up_in_the_namespace_of_its_train_job(audit: Audit) -> None:
     audit(ApiServer(yaml.safe_load(RUNTIME), yaml.safe_load(TRAIN_JOB)))
-    assert "/api/v1/namespaces/team/configmaps/nccl" in audit.asked
+    assert "/api/v1/namespaces/team/configmaps/nccl" in audit.requests
 
 
-def test_long_lists_are_read_to_the_end_even_when_the_first_part_has_become_too_old(audit: Audit) -> None:
+def test_long_lists_are_read_to_the_end_even_when_a_continue_token_expires(audit: Audit) -> None:
     server = ApiServer(*(job(FAULTY, name) for name in ("a", "b", "c", "d", "e")), page=2, expiring=True)
     assert audit(server).out.endswith("Found 5 errors in 5 files.\n")
 
 
-def test_a_kind_that_the_user_may_not_read_is_named_with_the_right_that_is_missing(audit: Audit) -> None:
+def test_a_kind_that_the_user_may_not_read_is_reported_with_the_missing_permission(audit: Audit) -> None:
     def change(template: dict[str, Any]) -> None:
         template["spec"]["containers"][0]["envFrom"] = [{"configMapRef": {"name": name}} for name in ("a", "b")]
 
@@ -124,15 +124,15 @@ def test_a_kind_that_the_user_may_not_read_is_named_with_the_right_that_is_missi
     ]
 
 
-def test_namespaces_are_asked_one_by_one_and_one_without_anything_is_not_clean(audit: Audit) -> None:
+def test_namespaces_are_requested_one_by_one_and_an_empty_one_is_not_clean(audit: Audit) -> None:
     code, out, _ = audit(ApiServer(job(), job(FAULTY, namespace="other")), "-n", "team", "-n", "misspelt")
     assert code == 3
     assert out.startswith("namespace/misspelt:1:1: error HV007 nothing-linted")
-    assert "/apis/kubeflow.org/v1/namespaces/team/pytorchjobs" in audit.asked
-    assert "/apis/kubeflow.org/v1/pytorchjobs" not in audit.asked
+    assert "/apis/kubeflow.org/v1/namespaces/team/pytorchjobs" in audit.requests
+    assert "/apis/kubeflow.org/v1/pytorchjobs" not in audit.requests
 
 
-def test_a_network_in_a_namespace_that_is_not_audited_is_still_known(audit: Audit) -> None:
+def test_a_network_in_another_namespace_is_known(audit: Audit) -> None:
     def network(namespace: str, name: str) -> dict[str, Any]:
         metadata = {"name": name, "namespace": namespace}
         config = '{"cniVersion": "0.3.1", "type": "macvlan", "master": "ens1", "ipam": {"type": "dhcp"}}'
@@ -146,10 +146,10 @@ def test_a_network_in_a_namespace_that_is_not_audited_is_still_known(audit: Audi
     code, out, _ = audit(server, "-n", "team", "--pedantic", "--select", "NT013")
     assert (code, out) == (0, "Nothing found in 3 files.\n")
     path = "/apis/k8s.cni.cncf.io/v1/namespaces/fabric/network-attachment-definitions/roce"
-    assert [asked for asked in audit.asked if "/fabric/" in asked] == [path]
+    assert [asked for asked in audit.requests if "/fabric/" in asked] == [path]
 
 
-def test_what_was_made_from_another_object_is_judged_with_that_alone(audit: Audit) -> None:
+def test_only_the_owner_of_a_generated_object_is_linted(audit: Audit) -> None:
     workflow = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "name": "w", "controller": True}
     made = job(FAULTY, "made", ownerReferences=[OWNER])
     code, out, _ = audit(ApiServer(made, job(FAULTY, "kept", ownerReferences=[workflow])))
@@ -159,14 +159,14 @@ def test_what_was_made_from_another_object_is_judged_with_that_alone(audit: Audi
 
 
 @pytest.mark.parametrize(("given", "target"), [((), (1, 33, 2)), (("kubernetes=1.31",), (1, 31))])
-def test_the_version_of_the_cluster_is_the_target_unless_one_is_given(
+def test_the_cluster_s_version_is_the_target_unless_another_is_given(
     given: tuple[str, ...], target: tuple[int, ...]
 ) -> None:
-    run = start(("cluster",), Options(target=given))
+    run = start_session(("cluster",), Options(target=given))
     assert at_version(run, "v1.33.2").config.target.kubernetes == target
 
 
-def test_a_cluster_with_nothing_in_it_is_not_clean(audit: Audit) -> None:
+def test_an_empty_cluster_is_not_clean(audit: Audit) -> None:
     code, out, _ = audit(ApiServer())
     assert code == 3
     assert out.startswith("cluster:1:1: error HV007 nothing-linted")
@@ -187,7 +187,7 @@ def test_an_annotation_allows_a_finding(audit: Audit) -> None:
         (None, "there is no kubeconfig"),
     ],
 )
-def test_a_kubeconfig_that_is_none_ends_with_2(audit: Audit, text: str | None, words: str) -> None:
+def test_an_invalid_kubeconfig_is_a_usage_error(audit: Audit, text: str | None, words: str) -> None:
     path = audit.folder / "broken"
     if text is not None:
         path.write_text(text)
@@ -198,13 +198,13 @@ def test_a_kubeconfig_that_is_none_ends_with_2(audit: Audit, text: str | None, w
 
 @pytest.fixture
 def free_port() -> Iterator[int]:
-    """A port that is taken and that nobody listens on."""
+    """A port that is in use and that nothing listens on."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield int(taken.getsockname()[1])
 
 
-def test_a_cluster_that_does_not_answer_ends_with_2(audit: Audit, free_port: int) -> None:
+def test_a_cluster_that_does_not_answer_is_a_usage_error(audit: Audit, free_port: int) -> None:
     path = audit.folder / "kubeconfig"
     server = ApiServer()
     server.stop()
@@ -215,8 +215,10 @@ def test_a_cluster_that_does_not_answer_ends_with_2(audit: Audit, free_port: int
     assert err == f"Error: the cluster at http://127.0.0.1:{free_port} does not answer: Connection refused\n"
 
 
-def test_without_the_kubernetes_client_it_says_how_to_install_it(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_kubernetes_client_the_error_names_the_package(
+    audit: Audit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "kubernetes", None)
     code, out, err = audit(ApiServer(job()))
     assert (code, out) == (2, "")
-    assert "python -m pip install 'trainyard[audit]'" in err
+    assert "python -m pip install 'trainyard-cli[audit]'" in err

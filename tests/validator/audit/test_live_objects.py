@@ -1,4 +1,4 @@
-"""Objects of a cluster as manifests, and the rights that it takes to read them."""
+"""Live objects converted to manifests, and the permissions that are needed to read them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.validator.api_server import RESOURCES
-from validator.audit import objects
-from validator.audit.kinds import kinds
-from validator.reading import read
+from tests.validator.audit.api_server import RESOURCES
+from trainyard.audit import objects
+from trainyard.audit.kinds import kinds
+from trainyard.document.reading import read
 
-PAGE = Path(__file__).parents[2] / "docs" / "validator" / "audit.md"
+PAGE = Path(__file__).parents[3] / "docs" / "validator" / "audit.md"
 
 
 APPLIED = """
@@ -63,11 +63,11 @@ status: {ready: 0}
 """
 
 
-def test_a_job_is_read_back_as_it_was_applied() -> None:
+def test_a_live_job_is_converted_to_the_applied_manifest() -> None:
     assert objects.manifest(yaml.safe_load(LIVE)) == yaml.safe_load(APPLIED)
 
 
-def test_a_selector_that_somebody_has_written_stays() -> None:
+def test_a_selector_that_a_user_wrote_is_kept() -> None:
     live = yaml.safe_load(LIVE.replace("manualSelector: false", "manualSelector: true"))
     manifest = objects.manifest(live)
     assert manifest["spec"]["selector"] == live["spec"]["selector"]
@@ -82,7 +82,7 @@ def test_the_text_of_an_object_says_what_the_object_says(data: dict[str, str]) -
     assert documents[0].tree == tree
 
 
-def test_the_documented_role_has_the_rights_that_are_needed_and_no_more() -> None:
+def test_the_documented_role_has_exactly_the_needed_permissions() -> None:
     role = yaml.safe_load(PAGE.read_text().split("```yaml\n")[1].split("```")[0])
     granted = {
         (group, resource, verb)

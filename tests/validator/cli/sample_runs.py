@@ -1,4 +1,4 @@
-"""A small training run that is as it should be, and the same with a mistake in it."""
+"""A small training run without faults, and the same run with one fault."""
 
 from __future__ import annotations
 

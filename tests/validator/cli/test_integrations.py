@@ -1,4 +1,4 @@
-"""What other programs start the command with: pre-commit, GitHub and Helm."""
+"""Integrations that call the command: pre-commit, GitHub Actions and Helm."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.validator.runs import CLEAN, FAULTY
-from validator import __version__, cli
+from tests.validator.cli.sample_runs import CLEAN, FAULTY
+from trainyard import __version__
+from trainyard.cli import main
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 PLUGIN = yaml.safe_load((ROOT / "plugin.yaml").read_text())
@@ -30,19 +31,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: str(hook["id"]))
-def test_a_hook_takes_whatever_has_changed(hook: dict[str, Any]) -> None:
+def test_a_hook_accepts_any_changed_files(hook: dict[str, Any]) -> None:
     program, *arguments = hook["entry"].split()
     assert program == "trainyard"
-    assert cli.main([*arguments, "clean.yaml", "ci.yaml"]) == 0
-    assert cli.main([*arguments, "ci.yaml"]) == 0
-    assert cli.main([*arguments, "faulty.yaml", "ci.yaml"]) == (1 if "lint" in arguments else 0)
+    assert main.main([*arguments, "clean.yaml", "ci.yaml"]) == 0
+    assert main.main([*arguments, "ci.yaml"]) == 0
+    assert main.main([*arguments, "faulty.yaml", "ci.yaml"]) == (1 if "lint" in arguments else 0)
 
 
 @pytest.mark.parametrize(("paths", "code"), [("clean.yaml", 0), ("clean.yaml faulty.yaml", 1), ("ci.yaml", 3)])
-def test_the_action_annotates_and_leaves_a_sarif_file(folder: Path, paths: str, code: int) -> None:
+def test_the_action_annotates_and_writes_a_sarif_file(folder: Path, paths: str, code: int) -> None:
     program = folder / "runner/trainyard/bin/trainyard"
     program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m validator "$@"\n')
+    program.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}/validator" exec "{sys.executable}" -m trainyard "$@"\n')
     program.chmod(0o755)
     environment = {
         **os.environ,
@@ -60,10 +61,10 @@ def test_the_action_annotates_and_leaves_a_sarif_file(folder: Path, paths: str, 
     assert sarif.read_text().startswith("{")
 
 
-def test_the_action_hands_its_inputs_over_in_the_environment_only() -> None:
+def test_the_action_passes_its_inputs_in_the_environment_only() -> None:
     for step in ACTION["runs"]["steps"]:
         assert "${{" not in step["run"], "an input in the text of a script would be run as a script"
 
 
-def test_the_plugin_is_of_this_version() -> None:
+def test_the_plugin_has_the_version_of_the_package() -> None:
     assert PLUGIN["version"] == __version__

@@ -1,4 +1,4 @@
-"""Any text becomes documents, or something is said of why it does not: never an error, and never late."""
+"""Any text is read as documents or refused with a reason: never an exception, and always in time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.validator import damage
-from validator import linting, reading, registry
-from validator.engine import Engine
-from validator.files import File
-from validator.source import Document, Place, Source
+from tests.validator.linting import corruption
+from trainyard.document import reading
+from trainyard.document.document import Document, Place
+from trainyard.document.files import File
+from trainyard.document.source import BrokenText, Source
+from trainyard.engine import registry
+from trainyard.engine.engine import Engine
+from trainyard.linting import pipeline
 
 LARGEST = 64 * 1024
 SECONDS = 2
@@ -21,13 +24,13 @@ JOB = "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: x}\nspec:
 
 
 def aliases(line: str, count: int = 60) -> str:
-    """Anchors of which each names the one before it nine times."""
+    """Return a chain of anchors, each of which refers to the previous one several times."""
     return "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} " + line.replace("*", f"*a{n - 1}") + "\n" for n in range(1, count))
 
 
-EXPANDS = "its aliases and merge keys expand to more than can be read"
+EXPANDS = "its aliases and merge keys expand to more data than can be read"
 DEEP = "it is nested more than 200 levels deep"
-WITHIN = "an alias stands within what it names"
+WITHIN = "an alias is within its own anchor"
 CONTROL = "control characters are not allowed"
 REFUSED = {
     "aliases of lists": (aliases("[*, *, *, *, *, *, *, *, *]"), EXPANDS),
@@ -82,7 +85,7 @@ READ = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_no_program_could_use_is_refused_at_once_with_the_reason(name: str) -> None:
+def test_unusable_text_is_refused_in_time_with_the_reason(name: str) -> None:
     text, reason = REFUSED[name]
     documents, broken = read_in_time(text)
     assert documents == []
@@ -90,7 +93,7 @@ def test_what_no_program_could_use_is_refused_at_once_with_the_reason(name: str)
 
 
 @pytest.mark.parametrize("name", READ)
-def test_what_is_merely_odd_is_read_at_once(name: str) -> None:
+def test_unusual_text_is_read_in_time(name: str) -> None:
     text, count = READ[name]
     documents, broken = read_in_time(text)
     assert (len(documents), broken) == (count, [])
@@ -110,19 +113,19 @@ def test_documents_around_one_with_a_control_character_are_read() -> None:
     assert [(fault.line, fault.column) for fault in broken] == [(5, 5)]
 
 
-def test_numbers_too_large_for_any_program_stay_text() -> None:
+def test_numbers_too_large_for_any_program_are_kept_as_text() -> None:
     documents, _ = read_in_time(f"a: {'9' * 5000}\nb: 1e999\nc: 1e9\n")
     assert documents[0].tree == {"a": "9" * 5000, "b": "1e999", "c": 1e9}
 
 
-def test_an_alias_means_what_it_would_mean_written_out() -> None:
+def test_an_alias_is_equal_to_a_copy() -> None:
     documents, _ = read_in_time("a: &a {x: [1], y: 2}\nb: *a\nc: {<<: *a, y: 3}\n")
     assert documents[0].tree["b"] == {"x": [1], "y": 2}
     assert documents[0].tree["c"] == {"x": [1], "y": 3}
 
 
-def read_in_time(text: str) -> tuple[list[Document], list[reading.BrokenText]]:
-    """What `reading.read` gives, and the check that it took no longer than a person notices."""
+def read_in_time(text: str) -> tuple[list[Document], list[BrokenText]]:
+    """Return the result of `reading.read`, and assert that it took less than `SECONDS`."""
     started = time.process_time()
     result = reading.read(Source("text.yaml", text))
     assert time.process_time() - started < SECONDS
@@ -135,19 +138,19 @@ FRAGMENTS = (
     "\\u12", "#", " #", "@", "`", "~", "null", "0x", "1_", ".5", "e9", "=", "\x00", "\x07", "\x85", "\u2028", "\ufeff",
     "\ud800", "é", "\U0001f600",
 )  # fmt: skip
-# Control characters end a text at once; the fragments have enough of them.
+# Control characters end a text at once, and the fragments have enough of them.
 WORDS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=20)
 
 
 @st.composite
 def broken_texts(draw: st.DrawFn) -> str:
-    """Pieces of YAML in any order, some of them many times, and pieces of real files between them."""
+    """Draw fragments of YAML in any order, some repeated many times, within text of real files."""
     pieces = []
     for _ in range(draw(st.integers(0, 12))):
         piece = draw(st.sampled_from(FRAGMENTS) | WORDS)
         pieces.append(piece * draw(st.sampled_from((1, 1, 1, 2, 5, 300, LARGEST // 2 // max(1, len(piece))))))
     text = "".join(pieces)
-    around = draw(st.just("") | damage.texts())
+    around = draw(st.just("") | corruption.texts())
     cut = draw(st.integers(0, len(around)))
     return (around[:cut] + text + around[cut:])[:LARGEST]
 
@@ -167,6 +170,6 @@ def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
 @given(broken_texts())
 def test_any_text_is_linted_without_an_error_and_in_time(text: str) -> None:
     started = time.process_time()
-    report = linting.lint([linting.read(File(Source("text.yaml", text)))], ENGINE)
+    report = pipeline.lint([pipeline.read_file(File(Source("text.yaml", text)))], ENGINE)
     assert time.process_time() - started < SECONDS
     assert all(finding.message for finding in report.findings)

@@ -1,4 +1,4 @@
-"""An edit changes what it says and nothing else: data, comments, quotes and line ends stay."""
+"""An edit changes one value: other data, comments, quotes and line ends are preserved."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from tests.validator import texts
-from validator import editing
-from validator.reading import embedded, read
-from validator.rule import Add, Append, Edit, Remove, Rename, SetValue, Substitute
-from validator.source import EmbeddedDocument, Path, Place, Source
+from tests.validator.editing import yaml_strategies
+from trainyard import editing
+from trainyard.document.document import Add, Append, Edit, EmbeddedDocument, Place, Remove, Rename, SetValue, Substitute
+from trainyard.document.reading import embedded, read
+from trainyard.document.source import Path, Source
 
 COMMENT = re.compile(r"# comment \d+")
 NEW = st.sampled_from(["1", "plain", "it's", "a: b", "^x,y", 1, True, None, "two\nlines\n"])
@@ -25,14 +25,14 @@ NESTED = st.sampled_from([{"k": "v"}, [{"name": "x", "value": "1"}], {"a": {"b":
 
 
 def parsed(text: str) -> Any:
-    """The only document of a text."""
+    """Return the tree of the only document of a text."""
     documents, broken = read(Source("run.yaml", text))
     assert not broken, f"{broken}\n{text}"
     return documents[0].tree if documents else None
 
 
 def edited(text: str, make: Callable[[Place], Edit | list[Edit]]) -> str:
-    """The text after edits that are made from the place of its root."""
+    """Return the text after edits, which `make` creates from the place of the root."""
     source = Source("run.yaml", text)
     documents, broken = read(source)
     assert not broken, f"{broken}\n{text}"
@@ -41,7 +41,7 @@ def edited(text: str, make: Callable[[Place], Edit | list[Edit]]) -> str:
 
 
 def paths(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every path of a tree with what is there."""
+    """Yield every path of a tree with its value."""
     yield path, tree
     entries = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
     for step, value in entries:
@@ -58,19 +58,19 @@ def commentary(text: str) -> Counter[str]:
     return Counter(COMMENT.findall(text))
 
 
-# Layouts are many and each is quick: more examples than elsewhere are worth their time.
+# There are many layouts and each example is fast, so there are more examples than elsewhere.
 thorough = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @thorough
-@given(texts.documents())
+@given(yaml_strategies.documents())
 def test_the_texts_of_these_tests_hold_their_trees(document: tuple[str, Any]) -> None:
     text, tree = document
     assert parsed(text) == tree
 
 
 @thorough
-@given(texts.documents(), st.data())
+@given(yaml_strategies.documents(), st.data())
 def test_a_scalar_gets_another_value(document: tuple[str, Any], data: st.DataObject) -> None:
     text, tree = document
     scalars = [path for path, value in paths(tree) if not isinstance(value, dict | list)]
@@ -85,7 +85,7 @@ def test_a_scalar_gets_another_value(document: tuple[str, Any], data: st.DataObj
 
 
 @thorough
-@given(texts.documents(), st.data())
+@given(yaml_strategies.documents(), st.data())
 def test_a_mapping_gets_a_field(document: tuple[str, Any], data: st.DataObject) -> None:
     text, tree = document
     path = data.draw(st.sampled_from([path for path, value in paths(tree) if isinstance(value, dict)]))
@@ -99,7 +99,7 @@ def test_a_mapping_gets_a_field(document: tuple[str, Any], data: st.DataObject) 
 
 
 @thorough
-@given(texts.documents(), st.data())
+@given(yaml_strategies.documents(), st.data())
 def test_a_list_gets_an_item(document: tuple[str, Any], data: st.DataObject) -> None:
     text, tree = document
     lists = [path for path, value in paths(tree) if isinstance(value, list)]
@@ -114,7 +114,7 @@ def test_a_list_gets_an_item(document: tuple[str, Any], data: st.DataObject) -> 
 
 
 @thorough
-@given(texts.documents(), st.data())
+@given(yaml_strategies.documents(), st.data())
 def test_an_entry_goes_and_takes_only_its_own_comments_with_it(document: tuple[str, Any], data: st.DataObject) -> None:
     text, tree = document
     path = data.draw(st.sampled_from([path for path, _ in paths(tree) if path]))
@@ -128,7 +128,7 @@ def test_an_entry_goes_and_takes_only_its_own_comments_with_it(document: tuple[s
 
 
 @thorough
-@given(texts.documents(), st.data())
+@given(yaml_strategies.documents(), st.data())
 def test_several_entries_go_together(document: tuple[str, Any], data: st.DataObject) -> None:
     text, tree = document
     parents = [path for path, value in paths(tree) if isinstance(value, dict | list) and value]
@@ -144,7 +144,7 @@ def test_several_entries_go_together(document: tuple[str, Any], data: st.DataObj
 
 
 @thorough
-@given(texts.documents(), st.data())
+@given(yaml_strategies.documents(), st.data())
 def test_a_key_gets_another_name(document: tuple[str, Any], data: st.DataObject) -> None:
     text, tree = document
     path = data.draw(st.sampled_from([path for path, _ in paths(tree) if path and isinstance(path[-1], str)]))
@@ -156,7 +156,7 @@ def test_a_key_gets_another_name(document: tuple[str, Any], data: st.DataObject)
 
 
 @thorough
-@given(texts.documents(), st.data())
+@given(yaml_strategies.documents(), st.data())
 def test_an_edit_touches_one_stretch_of_the_text(document: tuple[str, Any], data: st.DataObject) -> None:
     text, tree = document
     path = data.draw(st.sampled_from([path for path, value in paths(tree) if isinstance(value, str | int)] or [()]))

@@ -1,4 +1,4 @@
-"""YAML as people write it: trees in every layout that the editor must leave as it is."""
+"""Hypothesis strategies for YAML texts: trees in all layouts that an edit must preserve."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from validator.editing.writing import is_plain
+from trainyard.editing.writing import is_plain
 
 KEYS = st.sampled_from(["name", "env", "limits", "a b", "nvidia.com/gpu", "on", "1", "value", "x-y", "sizeLimit"])
 WORDS = st.sampled_from(
@@ -28,13 +28,13 @@ def trees(depth: int = 3) -> st.SearchStrategy[Any]:
 
 @st.composite
 def documents(draw: Callable[[Any], Any]) -> tuple[str, Any]:
-    """A text and the tree in it."""
+    """A text, and the tree that it contains."""
     tree = draw(trees())
     return _Writer(draw).document(tree), tree
 
 
 class _Writer:
-    """Writes a tree, and leaves each choice of the layout to Hypothesis."""
+    """Writes a tree; Hypothesis draws each choice of the layout."""
 
     def __init__(self, draw: Callable[[Any], Any]) -> None:
         self._draw = draw
@@ -45,7 +45,7 @@ class _Writer:
         as_json = self._maybe(8)
         lines = json.dumps(tree, indent=2, ensure_ascii=False).split("\n") if as_json else self._mapping(tree, 0)
         newline = self._draw(st.sampled_from(["\n", "\n", "\r\n"]))
-        # A script that ends with a line needs the end of that line.
+        # A block scalar at the end needs the end of its last line.
         end = newline if self._in_script or not self._maybe(3) else ""
         return str(newline.join(lines) + end)
 
@@ -98,7 +98,7 @@ class _Writer:
         return result
 
     def _value(self, value: Any) -> list[str]:
-        """A value that starts on the line of its key; further lines are indented by 2 and more."""
+        """Return the lines of a value that starts on the line of its key; further lines are indented by at least 2."""
         if isinstance(value, str) and "\n" in value:
             lines = value.split("\n")
             self._in_script = not self._maybe(3)

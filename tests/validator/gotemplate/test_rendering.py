@@ -1,23 +1,28 @@
-"""Templates are read as Helm reads them, and each part of what they make knows the value that it comes from."""
+"""Templates are rendered as Helm renders them, and each part of the output has the value that it comes from."""
 
 from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from gotemplate import rendering
+from gotemplate.charts import Chart
+from gotemplate.functions import FUNCTIONS
+from gotemplate.merging import coalesce
+from gotemplate.origin import Origin
+from gotemplate.origin import Path as Steps
+from gotemplate.running import FailedError, Templates
+from gotemplate.syntax import Definitions, UnsupportedError, parse
+from gotemplate.tracked import Value
+from gotemplate.yaml_text import node_origins
 from tests.charts import helm
-from validator.reading import read
-from validator.roads.origins import Origin
-from validator.roads.templates import rendering
-from validator.roads.templates.functions import FUNCTIONS
-from validator.roads.templates.running import FailedError, Templates, chart_data
-from validator.roads.templates.syntax import Definitions, UnsupportedError, parse
-from validator.roads.templates.yaml_text import origins
-from validator.source import Path, Source
+from trainyard.document.reading import read
+from trainyard.document.source import Source
 
 VALUES: dict[str, Any] = {
     "name": "run",
@@ -41,8 +46,12 @@ hello {{ $name }}
 b: {{ .count | int64 }}
 a: [x, "2"]
 {{- end -}}
+{{- define "json" }}{{ dict "count" (int .count) "env" .env "none" nil | toJson }}{{ end -}}
+{{- define "jsonWords" -}}
+{{- if .words -}}{{- toJson .words -}}{{- else -}}[]{{- end -}}
+{{- end -}}
 """
-# Expressions: Helm and this implementation must come to the same text.
+# Expressions: Helm and this implementation must give the same text.
 EXPRESSIONS = """
 .Values.name
 .Values.large
@@ -90,7 +99,9 @@ quote .Values.count .Values.name
 squote .Values.name
 printf "%s-%d-%q-%v" .Values.name 3 "x" true
 printf "%05d%%" 42
+printf "%c" (add 65 1)
 print .Values.name
+print .Values.name "/" 1 2 .Values.name
 printf "%v" .Values.deep
 printf "%v" (list 1 true 0.5)
 nindent 2 "a\\nb"
@@ -127,6 +138,7 @@ toJson (pick .Values.env "A" "Z")
 toJson (omit .Values.env "A")
 toJson (merge (dict "A" "" "C" 3) .Values.env)
 toJson (merge (dict "one" (dict "x" 1)) .Values.deep)
+toJson (merge (dict "empty" dict "list" list) (dict "empty" "text" "list" 3))
 toJson (deepCopy .Values.deep)
 toJson (concat .Values.words (list 1))
 toJson (append .Values.words "z")
@@ -145,6 +157,34 @@ toJson (rest .Values.words)
 include "greeting" .Values
 include "greeting" (dict)
 toJson (include "tree" .Values | fromYaml)
+toJson (include "json" .Values | fromJson)
+toJson (include "jsonWords" .Values | fromJsonArray)
+kindOf (index (list 1 | toJson | fromJsonArray) 0)
+toJson (fromJson `{"a": [1, null]}`)
+toJson (mergeOverwrite (dict "a" true "b" "x" "c" (list 1)) (dict "a" false "b" "" "c" list))
+toJson (mergeOverwrite (dict "d" (dict "e" 1 "f" 2)) (dict "d" (dict "e" 3)))
+toJson (mergeOverwrite (dict "a" 1 "b" 2 "c" (dict "d" 1)) (dict "a" nil "c" dict))
+dig "one" "two" "none" .Values.deep
+dig "one" "three" "none" .Values.deep
+toJson (dig "one" "two" "none" (deepCopy .Values.deep))
+toJson (values .Values.env | sortAlpha)
+toJson (prepend .Values.words "z")
+toJson (without .Values.words "b")
+toJson (slice (list 1 2 3 4) 1 3)
+toJson (slice (list 1 2 3 4) 2)
+toJson (initial .Values.words)
+toJson (lookup "v1" "Namespace" "" "default")
+atoi "42"
+atoi "x"
+base "files/a.yaml"
+regexFind "[0-9]+-[0-9]+$" "a#0-17"
+regexFind "^z" "a"
+regexReplaceAll "[^a-z]" "a.b/c" "_"
+regexReplaceAll "(a)(b)" "abab" "${2}-$1"
+toJson (regexSplit "[./]" "10.0.0.0/8" -1)
+substr 1 3 "abcd"
+substr 1 -1 "abcd"
+substr -1 2 "abcd"
 (.Values.deep).one.two | first
 $.Values.name
 .Release.Name
@@ -173,14 +213,15 @@ def ours(text: str) -> str:
     definitions: Definitions = {}
     definitions["case"] = parse(DEFINED + text, definitions)
     values = rendering.chart_values(VALUES)
-    data = chart_data(values, Release={"Name": helm.RELEASE}, Chart={"Name": "cases"})
+    others = {"Release": {"Name": helm.RELEASE}, "Chart": {"Name": "cases"}}
+    data = Value({"Values": Value(values, Origin((), exact=True)), **{key: Value(one) for key, one in others.items()}})
     found: str = Templates(definitions, FUNCTIONS).render("case", data).data
     return found
 
 
 @pytest.fixture(scope="module")
 def by_helm(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What Helm makes of each expression and text, from one render."""
+    """Helm's output for each expression and text, from one rendering."""
     chart = tmp_path_factory.mktemp("charts") / "cases"
     (chart / "templates").mkdir(parents=True)
     (chart / "Chart.yaml").write_text("apiVersion: v2\nname: cases\nversion: 0.1.0\n")
@@ -198,12 +239,12 @@ def by_helm(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.mark.parametrize("number", range(len(EXPRESSIONS)), ids=EXPRESSIONS)
-def test_an_expression_has_the_value_that_it_has_in_helm(number: int, by_helm: list[str]) -> None:
+def test_an_expression_has_the_same_value_as_in_helm(number: int, by_helm: list[str]) -> None:
     assert ours(f"{{{{ {EXPRESSIONS[number]} }}}}") == by_helm[number]
 
 
 @pytest.mark.parametrize("number", range(len(TEXTS)), ids=TEXTS)
-def test_a_text_becomes_what_it_becomes_in_helm(number: int, by_helm: list[str]) -> None:
+def test_a_text_is_rendered_as_in_helm(number: int, by_helm: list[str]) -> None:
     assert ours(TEXTS[number]) == by_helm[len(EXPRESSIONS) + number]
 
 
@@ -212,8 +253,24 @@ def test_every_function_is_among_the_cases() -> None:
     assert FUNCTIONS.keys() - words - {"toYaml", "fail", "toRawPrettyJson"} == set()
 
 
-@pytest.mark.parametrize("text", ["{{ lookup 1 }}", "{{ end }}", "{{ if .Values.on }}", "{{ $x }}"])
-def test_what_is_not_understood_is_said(text: str) -> None:
+def test_templates_get_the_files_of_the_chart_and_of_the_charts_in_it(tmp_path: Path) -> None:
+    template = 'own: {{ .Files.Get "files/a.txt" }}\npart: {{ .Subcharts.part.Files.Get "files/a.txt" }}\n'
+    for folder, name, text in ((tmp_path, "cases", "one"), (tmp_path / "charts" / "part", "part", "two")):
+        (folder / "files").mkdir(parents=True)
+        (folder / "files" / "a.txt").write_text(text)
+        (folder / "Chart.yaml").write_text(f"apiVersion: v2\nname: {name}\nversion: 0.1.0\n")
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "both.yaml").write_text(template)
+
+    chart = Chart(tmp_path)
+    ((_, ours),) = rendering.render_texts(chart, coalesce(chart, {}), {"Name": helm.RELEASE, "Namespace": "default"})
+    by_helm = helm.template("helm", tmp_path)
+
+    assert yaml.safe_load(ours.data) == yaml.safe_load(by_helm.stdout) == {"own": "one", "part": "two"}
+
+
+@pytest.mark.parametrize("text", ["{{ getHostByName 1 }}", "{{ end }}", "{{ if .Values.on }}", "{{ $x }}"])
+def test_unsupported_syntax_is_an_error(text: str) -> None:
     with pytest.raises(UnsupportedError):
         ours(text)
 
@@ -223,18 +280,18 @@ def test_what_is_not_understood_is_said(text: str) -> None:
     [
         ('{{ if gt (int .Values.count) 2 }}{{ fail "too many" }}{{ end }}', "too many", ("count",)),
         ('{{ required "give a name" .Values.empty }}', "give a name", ("empty",)),
-        ("{{ .Values.nothing.field }}", "field is asked of what is empty", ("nothing",)),
+        ("{{ .Values.nothing.field }}", "field is read from an empty value", ("nothing",)),
         ('{{ range $k, $v := .Values.env }}{{ if eq $k "NO" }}{{ fail "no" }}{{ end }}{{ end }}', "no", ("env", "NO")),
     ],
 )
-def test_a_failure_names_the_value_for_which_the_template_failed(text: str, message: str, path: Any) -> None:
+def test_a_failure_has_the_value_for_which_the_template_failed(text: str, message: str, path: Any) -> None:
     with pytest.raises(FailedError) as failure:
         ours(text)
     assert (failure.value.message, failure.value.origin and failure.value.origin.path) == (message, path)
 
 
-def test_a_function_that_is_given_what_it_does_not_take_fails_for_that_value() -> None:
-    with pytest.raises(FailedError, match="hasKey is given what it does not take") as failure:
+def test_a_function_with_an_argument_of_a_wrong_type_fails_for_that_value() -> None:
+    with pytest.raises(FailedError, match="hasKey got an invalid argument") as failure:
         ours('{{ hasKey .Values.name "x" }}')
     assert failure.value.origin == Origin(("name",))
 
@@ -260,14 +317,15 @@ merged:
 """
 
 
-def test_each_node_knows_the_value_that_it_comes_from() -> None:
+def test_each_node_has_the_value_that_it_comes_from() -> None:
     definitions: Definitions = {}
     definitions["case"] = parse(DEFINED + MANIFEST, definitions)
-    text = Templates(definitions, FUNCTIONS).render("case", chart_data(rendering.chart_values(VALUES)))
+    values = Value(rendering.chart_values(VALUES), Origin((), exact=True))
+    text = Templates(definitions, FUNCTIONS).render("case", Value({"Values": values}))
     (document,), _ = read(Source("", text.data))
     assert document.node is not None
     names = list(enumerate(("A", "B", "NO")))
-    expected: dict[Path, Origin] = {
+    expected: dict[Steps, Origin] = {
         ("kind",): Origin(("name",), exact=True),
         ("exact",): Origin(("env",), exact=True),
         ("made",): Origin(("name",)),
@@ -281,4 +339,88 @@ def test_each_node_knows_the_value_that_it_comes_from() -> None:
         ("copied",): Origin(("count",), exact=True),
         **{("merged", name): Origin(("env", name), exact=True) for _, name in names},
     }
-    assert origins(document.node, text) == expected
+    assert node_origins(document.node, text) == expected
+
+
+README = Path(rendering.__file__).with_name("README.md")
+
+
+def test_the_example_of_the_readme_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = README.read_text()
+    for name, content in re.findall(r"```yaml\n# (\S+)\n(.*?)```", text, re.DOTALL):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile(program, "README.md", "exec"), {})  # noqa: S102 - the program is the README's
+
+
+CHART = {
+    "Chart.yaml": """\
+apiVersion: v2
+name: outer
+version: 0.1.0
+dependencies:
+  - {name: common, version: 0.1.0}
+  - {name: part, version: 0.1.0, alias: left, condition: left.enabled}
+  - {name: part, version: 0.1.0, alias: right, condition: "right.enabled,right.on"}
+  - {name: tagged, version: 0.1.0, tags: [extra]}
+  - {name: tagged, version: 0.1.0, alias: other, tags: [extra, wanted]}
+""",
+    "values.yaml": "global: {a: 1}\ntags: {extra: false}\nleft: {size: 3}\nright: {enabled: false}\n",
+    "templates/_own.tpl": '{{ define "who" }}outer{{ end }}',
+    "templates/all.yaml": """\
+kind: Outer
+who: {{ include "who" . }}
+parts: {{ keys .Subcharts | sortAlpha | toJson }}
+left: {{ include "size" .Subcharts.left | quote }}
+base: {{ .Template.BasePath }}
+""",
+    "charts/common/Chart.yaml": "apiVersion: v2\nname: common\nversion: 0.1.0\ntype: library\n",
+    "charts/common/templates/_who.tpl": '{{ define "who" }}common{{ end }}',
+    "charts/common/templates/_size.tpl": '{{ define "size" }}{{ .Values.size }}{{ end }}',
+    "charts/common/templates/never.yaml": "kind: Never\n",
+    "charts/part/Chart.yaml": "apiVersion: v2\nname: part\nversion: 0.1.0\n",
+    "charts/part/values.yaml": "enabled: true\nsize: 1\nmode: calm\n",
+    "charts/part/templates/part.yaml": """\
+kind: Part
+name: {{ .Chart.Name }}
+values: {{ toJson .Values }}
+base: {{ .Template.BasePath }}
+files: {{ range $path, $_ := .Files.Glob "files/*.txt" }}{{ $path }}{{ end }}
+text: {{ .Files.Get "files/a.txt" | quote }}
+who: {{ include "who" . }}
+""",
+    "charts/part/files/a.txt": "text",
+    "charts/tagged/Chart.yaml": "apiVersion: v2\nname: tagged\nversion: 0.1.0\n",
+    "charts/tagged/templates/tagged.yaml": "kind: Tagged\nname: {{ .Chart.Name }}\n",
+}
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"left": {"enabled": True, "mode": None, "global": {"a": 2, "b": 3}}},
+    {"left": {"size": None}, "right": {"enabled": None}},
+    {"right": {"enabled": True, "size": 7}, "tags": {"wanted": True}},
+    {"tags": {"extra": None}, "global": {"c": {"d": 1}}},
+)
+
+
+@pytest.mark.parametrize("own", SETTINGS, ids=json.dumps)
+def test_charts_in_charts_are_rendered_as_by_helm(own: dict[str, Any], tmp_path: Path) -> None:
+    for name, text in CHART.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    theirs = helm.template("helm", tmp_path, values=own)
+    assert theirs.returncode == 0, theirs.stderr
+    chart = Chart(tmp_path)
+    made = rendering.render_chart(chart, coalesce(chart, own), {"Name": helm.RELEASE, "Namespace": "default"})
+    assert [one.tree for one in made] == [tree for tree in yaml.safe_load_all(theirs.stdout) if tree]
+
+
+def test_a_value_of_a_part_has_its_place_in_the_values_of_the_whole(tmp_path: Path) -> None:
+    for name, text in CHART.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    chart = Chart(tmp_path)
+    made = rendering.render_chart(chart, coalesce(chart, {}), {"Name": "run", "Namespace": "default"})
+    outer = next(one for one in made if one.tree["kind"] == "Outer")
+    assert outer.origins["left",] == Origin(("left", "size"), exact=True)

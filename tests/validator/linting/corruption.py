@@ -1,4 +1,4 @@
-"""Files as nobody should write them: the corpus, the cases of the rules and our charts' values, randomly damaged."""
+"""Hypothesis strategies for corrupted files: the corpus, the rules' cases and our charts' values, randomly changed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 
-from tests.validator import cases
-from validator import reading, registry
-from validator.source import Source
+from tests.validator.rules import cases
+from trainyard.document import reading
+from trainyard.document.source import Source
+from trainyard.engine import registry
 
-CORPUS = Path(__file__).parent / "corpus" / "valid"
-CHARTS = Path(__file__).parents[2] / "charts"
+CORPUS = Path(__file__).parents[1] / "rules" / "corpus" / "valid"
+CHARTS = Path(__file__).parents[3] / "charts"
 
 _DEEP: dict[str, Any] = functools.reduce(lambda inner, _: {"a": [inner]}, range(60), {})
 GARBAGE: tuple[Any, ...] = (
@@ -29,7 +30,7 @@ GARBAGE: tuple[Any, ...] = (
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Writes texts of several lines as blocks, for these have places of their own."""
+    """Writes multi-line texts as block scalars, because these have places of their own."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
         return True
@@ -42,33 +43,34 @@ _Dumper.add_representer(
 
 @functools.cache
 def _originals() -> tuple[tuple[Any, ...], ...]:
-    """The trees of each file."""
-    paths = [*CORPUS.glob("*.yaml"), *registry.folder().glob("*/*.bad.yaml"), *CHARTS.glob("*/ci/*-values.yaml")]
-    texts = [cases.load(path).text for path in sorted(paths)]
+    """Return the trees of each file."""
+    paths = sorted((*CORPUS.glob("*.yaml"), *registry.folder().glob("*/cases/*.bad.yaml")))
+    texts = [cases.load(path).text for path in paths]
+    texts += [path.read_text(encoding="utf-8") for path in sorted(CHARTS.glob("*/ci/*-values.yaml"))]
     return tuple(tuple(document.tree for document in reading.read(Source("", text))[0]) for text in texts)
 
 
 @st.composite
 def texts(draw: st.DrawFn, original: tuple[Any, ...] | None = None) -> str:
-    """The text of a damaged file: of one with these trees, or of any."""
+    """Draw the text of a corrupted file: of the file with these trees, or of any."""
     trees: list[Any] = copy.deepcopy(list(original or draw(st.sampled_from(_originals()))))
     for _ in range(draw(st.integers(1, 6))):
         nodes = list(_nodes(trees))
         if nodes:
             parent, key = nodes[draw(st.integers(0, len(nodes) - 1))]
-            _damage(draw, parent, key, nodes)
+            _corrupt(draw, parent, key, nodes)
     return yaml.dump_all(trees, Dumper=_Dumper, allow_unicode=True, sort_keys=False)
 
 
 def _nodes(tree: Any) -> Iterator[tuple[Any, Any]]:
-    """Every place in a tree, as a mapping or list and the key or index in it."""
+    """Yield every node of a tree, as its parent and the key or index in it."""
     children = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
     for key, child in children:
         yield tree, key
         yield from _nodes(child)
 
 
-def _damage(draw: st.DrawFn, parent: Any, key: Any, nodes: list[tuple[Any, Any]]) -> None:
+def _corrupt(draw: st.DrawFn, parent: Any, key: Any, nodes: list[tuple[Any, Any]]) -> None:
     match draw(st.integers(0, 6)):
         case 0 | 1:
             parent[key] = copy.deepcopy(draw(st.sampled_from(GARBAGE)))

@@ -1,4 +1,4 @@
-"""The configuration file: what it sets, and how its mistakes are named."""
+"""The configuration file: its keys, and the errors for its mistakes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import jsonschema
 import pytest
 import yaml
 
-from validator import config, registry, schemas
-from validator.config import Config, ConfigError
-from validator.rule import Target
+from trainyard.engine import registry
+from trainyard.engine.rule import Target
+from trainyard.linting import config, config_schema
+from trainyard.linting.config import Config, ConfigError
 
 FULL = """\
 target: {nccl: "2.21", torch: v2.7.1+cu128, trainer: 2, kubernetes: "1.33"}
@@ -35,7 +36,7 @@ exclude: [vendor]
 def load(text: str, folder: Path, name: str = ".trainyard.yaml") -> Config:
     path = folder / name
     path.write_text(text)
-    return config.load(str(path))
+    return config.load_config(str(path))
 
 
 def test_every_key_is_read(tmp_path: Path) -> None:
@@ -62,41 +63,41 @@ def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
         assert load("# nothing yet\n", tmp_path, name)._replace(path=None) == Config()
 
 
-def test_the_nearest_file_is_taken_and_none_above_the_repository(tmp_path: Path) -> None:
+def test_the_nearest_file_is_used_and_none_above_the_repository(tmp_path: Path) -> None:
     inner = tmp_path / "repository/a/b"
     inner.mkdir(parents=True)
     (tmp_path / ".trainyard.yaml").write_text("")
-    assert config.find(str(inner)) == str(tmp_path / ".trainyard.yaml")
+    assert config.find_config(str(inner)) == str(tmp_path / ".trainyard.yaml")
     (tmp_path / "repository/.git").mkdir()
-    assert config.find(str(inner)) is None
+    assert config.find_config(str(inner)) is None
     (tmp_path / "repository/pyproject.toml").write_text("[tool.ruff]\n")
-    assert config.find(str(inner)) is None
+    assert config.find_config(str(inner)) is None
     (tmp_path / "repository/pyproject.toml").write_text("[tool.trainyard]\n")
-    assert config.find(str(inner)) == str(tmp_path / "repository/pyproject.toml")
+    assert config.find_config(str(inner)) == str(tmp_path / "repository/pyproject.toml")
 
 
 MISTAKES = {
     "target: {ncl: '2.21'}": "target.ncl: there is no target `ncl`; did you mean `nccl`?",
     "target: {nccl: 2.20}": "target.nccl: put the version in quotes: 2.20 without them is the number 2.2",
-    "target: {nccl: latest}": "target.nccl: `latest` is no version; write one such as 2.21",
+    "target: {nccl: latest}": "target.nccl: `latest` is not a version; write one such as 2.21",
     "target: {nccl: [2]}": "target.nccl: write a version, not `[2]`",
     "target: nccl": "target: write a mapping",
     "profile: eks": "profile: there is no profile `eks`; did you mean `eks-efa`?",
-    "site: [a]": "site: write a text",
-    "profile: 1": "profile: write a text, not `1`",
+    "site: [a]": "site: write a string",
+    "profile: 1": "profile: write a string, not `1`",
     "pedantic: maybe": 'pedantic: write true or false, not `"maybe"`',
     "ignores: [NC]": "ignores: there is no such key; did you mean `ignore`?",
     "knwon_networks: [a]": "knwon_networks: there is no such key; did you mean `known-networks`?",
-    "known-networks: rdma": 'known-networks: write a list of texts, not `"rdma"`',
+    "known-networks: rdma": 'known-networks: write a list of strings, not `"rdma"`',
     "select: [nccl-word]": "select: no rule has the code or name `nccl-word`, nor a code that starts with it; did you",
-    "select: [1]": "select: write a list of texts, not `[1]`",
+    "select: [1]": "select: write a list of strings, not `[1]`",
     "rules: {SH999: {}}": "rules.SH999: there is no rule `SH999`",
     "rules: {NC005: {a: 1}}": "rules.NC005: this rule has no parameters",
     "rules: {SH008: {gib: 1}}": "rules.SH008.gib: there is no such key; write one of gib-per-gpu",
     "rules: {SH008: {gib-per-gpu: much}}": "rules.SH008.gib-per-gpu: write a number; the default is 1.0",
-    "rules: {NT013: {known-networks: a}}": "rules.NT013.known-networks: write a list of texts",
+    "rules: {NT013: {known-networks: a}}": "rules.NT013.known-networks: write a list of strings",
     "allow: NC005": "allow: write a list of entries",
-    "allow: [{path: a, reason: b}]": "allow[0].rule: write a text, not nothing",
+    "allow: [{path: a, reason: b}]": "allow[0].rule: write a string, not nothing",
     "allow: [{rule: a, paths: b}]": "allow[0].paths: there is no such key; did you mean `path`?",
     "- a": ".trainyard.yaml: write a mapping",
     "a: [": ".trainyard.yaml:2:1: did not find expected node content",
@@ -104,7 +105,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("text", MISTAKES)
-def test_a_mistake_names_the_key_and_what_to_write(text: str, tmp_path: Path) -> None:
+def test_the_error_for_a_mistake_names_the_key_and_the_remedy(text: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as error:
         load(text, tmp_path)
     assert MISTAKES[text] in str(error.value)
@@ -115,10 +116,10 @@ def test_broken_toml_is_named(tmp_path: Path) -> None:
         load("[tool.trainyard", tmp_path, "pyproject.toml")
 
 
-def test_the_schema_takes_what_is_read_and_refuses_what_is_not() -> None:
-    validator = jsonschema.Draft202012Validator(schemas.config())
+def test_the_schema_accepts_and_rejects_the_same_configurations() -> None:
+    validator = jsonschema.Draft202012Validator(config_schema.configuration_schema())
     validator.validate(yaml.safe_load(FULL.replace("  nccl-word-boolean: {}\n", "")))
     for text in MISTAKES:
-        # Versions and names of rules are not enumerated where prefixes of them are allowed too.
+        # The schema does not list versions, nor rule names where prefixes are allowed too.
         if text not in ("a: [", "target: {nccl: latest}", "select: [nccl-word]") and "reason" not in text:
             assert not validator.is_valid(yaml.safe_load(text)), text

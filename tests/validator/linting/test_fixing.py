@@ -1,4 +1,4 @@
-"""Fixes: the safe ones by default, never one that breaks a file or brings another finding."""
+"""Fixes: safe ones by default, and never one that breaks a file or causes another finding."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.validator import cases
-from tests.validator.runs import CLEAN, FAULTY
-from validator import fixing, linting, registry, selection
-from validator.engine import Engine
-from validator.files import File
-from validator.model import Run, Setting
-from validator.reading import read
-from validator.rule import Append, Context, Edit, Problem, Remove, Rule, Safety, SetValue, rule
-from validator.source import Place, Source
+from tests.validator.cli.sample_runs import CLEAN, FAULTY
+from tests.validator.rules import cases
+from trainyard.document.document import Append, Edit, Place, Remove, SetValue
+from trainyard.document.files import File
+from trainyard.document.reading import read
+from trainyard.document.source import Source
+from trainyard.engine import registry, selection
+from trainyard.engine.engine import Engine
+from trainyard.engine.rule import Context, Problem, Rule, Safety, rule
+from trainyard.linting import fixing, pipeline
+from trainyard.model.run import Run, Setting
 
-WORD = selection.one("NC005")
+WORD = selection.find_one("NC005")
 FIELD = CLEAN[: CLEAN.index("            env:")]
 
 
 def a_rule(code: str, wrong: str, new: str, fix: Safety = "safe") -> Rule:
-    """A rule that finds variables of one value, and writes another one instead."""
+    """Return a rule that finds variables with one value, and whose fix writes another value."""
 
     def check(setting: Setting, context: Context) -> Iterator[Problem]:
         if setting.value == wrong:
@@ -34,7 +36,7 @@ def a_rule(code: str, wrong: str, new: str, fix: Safety = "safe") -> Rule:
 
 
 def a_run_rule(*edits: Edit) -> Rule:
-    """A rule that finds every run, and has the same fix for all."""
+    """Return a rule that finds every run, with the same fix for all."""
 
     def check(run: Run, context: Context) -> Iterator[Problem]:
         yield Problem(run.at, "a run", "", edits or (Append(run.at.child("spec", "x"), 1),))
@@ -45,7 +47,7 @@ def a_run_rule(*edits: Edit) -> Rule:
 
 
 def run(*values: str) -> str:
-    """A run with a variable for each value."""
+    """Return a run with a variable for each value."""
     return (
         FIELD
         + "            env:\n"
@@ -54,53 +56,53 @@ def run(*values: str) -> str:
 
 
 def fix(text: str, *rules: Rule, unsafe: bool = False) -> tuple[str, list[str], list[str]]:
-    """The text after fixing, the codes that were corrected, and those that are left."""
+    """Return the text after fixing, the codes of corrected findings, and those of remaining findings."""
     fixed = fixing.fix([File(Source("run.yaml", text))], Engine(rules), unsafe=unsafe)
     left = [finding.rule.code for finding in fixed.left.findings]
     return fixed.after[0].source.text, [finding.rule.code for finding in fixed.corrected], left
 
 
-def test_a_fix_is_made() -> None:
+def test_a_fix_is_applied() -> None:
     assert fix(FAULTY, WORD) == (CLEAN, ["NC005"], [])
 
 
-def test_a_clean_file_stays() -> None:
+def test_a_clean_file_is_not_changed() -> None:
     assert fix(run("a"), a_rule("ZZ001", "b", "c")) == (run("a"), [], [])
 
 
-def test_an_unsafe_fix_is_made_only_when_asked_for() -> None:
+def test_an_unsafe_fix_is_applied_only_on_request() -> None:
     unsafe = a_rule("ZZ001", "a", "b", "unsafe")
     assert fix(run("a"), unsafe) == (run("a"), [], ["ZZ001"])
     assert fix(run("a"), unsafe, unsafe=True) == (run("b"), ["ZZ001"], [])
 
 
-def test_a_fix_that_brings_another_finding_is_not_made_and_the_others_are() -> None:
+def test_a_fix_that_causes_another_finding_is_not_applied_but_others_are() -> None:
     rules = a_rule("ZZ001", "a", "b"), a_rule("ZZ002", "b", "b"), a_rule("ZZ003", "c", "d")
     assert fix(run("a", "c", "c", "e"), *rules) == (run("a", "d", "d", "e"), ["ZZ003", "ZZ003"], ["ZZ001"])
 
 
-def test_a_fix_that_does_not_help_is_not_made() -> None:
+def test_a_fix_without_effect_is_not_applied() -> None:
     assert fix(run("a"), a_rule("ZZ001", "a", "a")) == (run("a"), [], ["ZZ001"])
     assert fix(run("a"), a_run_rule()) == (run("a"), [], ["ZZ009"])
 
 
-def test_two_rules_that_want_the_opposite_end() -> None:
+def test_two_rules_with_opposite_fixes_terminate() -> None:
     text, _, left = fix(run("a"), a_rule("ZZ001", "a", "b"), a_rule("ZZ002", "b", "a"))
     assert text == run("a")
     assert left == ["ZZ001"]
 
 
-def test_fixes_of_the_same_value_are_made_one_after_the_other() -> None:
+def test_fixes_of_the_same_value_are_applied_one_after_the_other() -> None:
     first, second = a_rule("ZZ001", "a", "b"), a_rule("ZZ002", "a", "b")
     assert fix(run("a", "a"), first, second)[::2] == (run("b", "b"), [])
 
 
-def test_a_fix_in_another_file_is_not_made() -> None:
+def test_a_fix_in_another_file_is_not_applied() -> None:
     other = Place(read(Source("other.yaml", "a: 1\n"))[0][0])
     assert fix(run("a"), a_run_rule(Remove(other.child("a")))) == (run("a"), [], ["ZZ009"])
 
 
-def test_what_is_allowed_is_not_fixed() -> None:
+def test_an_allowed_finding_is_not_fixed() -> None:
     text = FAULTY.replace('"no"', '"no"  # trainyard: allow NC005: words')
     assert fix(text, WORD) == (text, [], [])
 
@@ -117,25 +119,25 @@ def test_values_of_the_chart_are_fixed_where_they_are_written() -> None:
     assert (text, corrected, left) == (values.replace("'no'", "'0'"), ["NC005"], [])
 
 
-FIXABLE = [path for rule in registry.rules() if rule.fix is not None for path in cases.beside(rule, "bad")]
+FIXABLE = [path for rule in registry.rules() if rule.fix is not None for path in cases.case_files(rule, "bad")]
 
 
 @pytest.mark.parametrize("path", FIXABLE, ids=lambda path: str(path.name))
-def test_no_fix_of_any_rule_does_harm_in_its_cases(path: Path) -> None:
+def test_no_fix_causes_findings_or_loses_comments_in_the_cases(path: Path) -> None:
     case = cases.load(path)
     engine = Engine(selection.select((), (), "auditor"), case.target, case.profile)
     files = [File(Source(path.name, case.text))]
-    before = linting.lint(map(linting.read, files), engine)
+    before = pipeline.lint(map(pipeline.read_file, files), engine)
     fixed = fixing.fix(files, engine, unsafe=True)
     text = fixed.after[0].source.text
     codes = [Counter(finding.rule.code for finding in report.findings) for report in (before, fixed.left)]
     assert codes[1] <= codes[0]
     gone = {finding.position.line for finding in fixed.corrected}
     kept = [line for number, line in enumerate(case.text.split("\n"), 1) if number not in gone and "#" in line]
-    assert [line for line in kept if line not in text.split("\n")] == [], "comments elsewhere stay"
+    assert [line for line in kept if line not in text.split("\n")] == [], "other comments are preserved"
 
 
-def test_rounds_are_bounded() -> None:
+def test_the_number_of_rounds_is_limited() -> None:
     chain = [a_rule(f"ZZ{n:03}", f"v{n}", f"v{n + 1}") for n in range(30)]
     text, corrected, left = fix(run("v0"), *chain)
     assert (text, corrected, left) == (run("v0"), [], ["ZZ000"]), "each of them brings the next finding"

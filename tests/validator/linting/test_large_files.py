@@ -1,4 +1,4 @@
-"""A mebibyte of anything is linted in about a second and in little memory, and what is found in it can be read."""
+"""A mebibyte of any YAML is linted in about a second with little memory, and the number of findings is limited."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.validator.runs import CLEAN
-from validator import linting, registry
-from validator.engine import MOST, Engine
-from validator.files import File
-from validator.source import Source
+from tests.validator.cli.sample_runs import CLEAN
+from trainyard.document.files import File
+from trainyard.document.source import Source
+from trainyard.engine import registry
+from trainyard.engine.engine import MOST, Engine
+from trainyard.linting import pipeline
 
 MEBIBYTE = 2**20
-# A second of a processor that nobody shares; a test runner's is shared, and may be an old one.
+# On an unshared CPU it takes a second; the CPU of a test runner is shared, and may be old.
 SECONDS = 3
 MEBIBYTES_OF_MEMORY = 256
 
-# The peak that the kernel counts for a child holds that of its parent too: the process itself has to ask.
+# The kernel's peak for a child process includes that of its parent, so the process itself reads its peak.
 MEASURED = """
 import re, sys, time
-from validator.__main__ import main
+from trainyard.__main__ import main
 assert main() in (0, 1)
 peak = re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]
 print(time.process_time(), peak, file=sys.stderr)
@@ -38,7 +39,7 @@ metadata: {name: rail-%d}
 spec:
   config: '{"cniVersion": "0.3.1", "type": "macvlan", "master": "eth1", "ipam": {"type": "dhcp"}}'
 """
-# What stands before, and what is repeated until the text is large.
+# The beginning of a text, and the line that is repeated until the text is large.
 LARGE = {
     "unknown variables": (JOB + "            env:\n", '            - {name: NCCL_IB_FOO%d, value: "1"}\n'),
     "one variable": (JOB + "            env:\n", '            - {name: NCCL_IB_TIMEOUT, value: "%d"}\n'),
@@ -55,14 +56,14 @@ LARGE = {
 
 
 def large(name: str) -> str:
-    """A text of a mebibyte at most, without a line that is cut off."""
+    """Return a text of at most a mebibyte that ends with a whole line."""
     before, repeated = LARGE[name]
     count = (MEBIBYTE - len(before)) // (len(repeated) + 5)
     return before + "".join(repeated % number for number in range(count))
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_a_mebibyte_is_linted_in_time_and_in_little_memory(name: str, tmp_path: Path) -> None:
+def test_a_mebibyte_is_linted_in_time_with_little_memory(name: str, tmp_path: Path) -> None:
     file = tmp_path / "large.yaml"
     file.write_text(large(name), "utf-8")
     finished = subprocess.run(
@@ -78,31 +79,31 @@ def test_a_mebibyte_is_linted_in_time_and_in_little_memory(name: str, tmp_path: 
 
 
 def codes(text: str, *rules: str) -> list[str]:
-    """The codes of the findings in a text, of all rules or of these."""
+    """Return the codes of the findings in a text, of all rules or of these."""
     engine = Engine([rule for rule in registry.rules() if not rules or rule.code in rules])
-    report = linting.lint([linting.read(File(Source("large.yaml", text)))], engine)
+    report = pipeline.lint([pipeline.read_file(File(Source("large.yaml", text)))], engine)
     return [finding.rule.code for finding in report.findings]
 
 
 def variables(count: int) -> str:
-    """A job with so many variables whose values are no text."""
+    """Return a job with this many variables whose values are not text."""
     entries = "".join(f"            - {{name: PART_{number}, value: {number}}}\n" for number in range(count))
     return JOB + "            env:\n" + entries
 
 
-def test_of_one_rule_so_many_findings_are_listed_and_then_it_is_said_that_there_may_be_more() -> None:
+def test_the_findings_of_one_rule_are_limited_and_the_limit_is_reported() -> None:
     found = codes(variables(MOST + 100))
     assert found.count("HV001") == MOST
     assert found.count("HV011") == 1
 
 
-def test_a_rule_is_asked_to_the_end_where_it_finds_fewer() -> None:
+def test_a_rule_with_fewer_findings_is_run_to_the_end() -> None:
     found = codes(variables(MOST - 1))
     assert found.count("HV001") == MOST - 1
     assert "HV011" not in found
 
 
-def test_one_fault_that_many_runs_share_is_one_fault() -> None:
+def test_a_fault_that_many_runs_share_is_reported_once() -> None:
     config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: nccl}\ndata: {NCCL_IB_DISABLE: 'yes'}\n"
     job = JOB + "            envFrom: [{configMapRef: {name: nccl}}]\n"
     jobs = "".join("---\n" + job.replace("name: llm\n", f"name: llm-{n}\n") for n in range(MOST + 1))
@@ -110,5 +111,5 @@ def test_one_fault_that_many_runs_share_is_one_fault() -> None:
     assert found == ["NC005"]
 
 
-def test_more_values_than_a_chart_is_rendered_with_are_refused_in_words() -> None:
+def test_more_values_than_can_be_rendered_are_refused() -> None:
     assert codes(large("values")) == ["HV010"]

@@ -1,4 +1,4 @@
-"""Many files at once: set aside what is clean, remember it, and miss nothing."""
+"""Many files at once: clean files are screened in parallel and cached, and no finding is lost."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.validator.bench import corpus
-from validator import cli, screening
+from tools.bench.validator import corpus
+from trainyard.cli import main
+from trainyard.linting import parallel
 
-COUNT = 2 * screening.MANY
+COUNT = 2 * parallel.MANY
 CONFIG_MAP = """\
 apiVersion: v1
 kind: ConfigMap
@@ -29,7 +30,7 @@ Lint = Callable[..., tuple[int, list[tuple[str, int, str]]]]
 
 @pytest.fixture
 def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """A folder of clean jobs, and a cache of its own."""
+    """A folder of clean jobs, with an empty cache."""
     monkeypatch.setenv("TRAINYARD_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     return corpus.write(tmp_path / "jobs", COUNT)
@@ -37,10 +38,10 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 @pytest.fixture
 def lint(capfd: pytest.CaptureFixture[str]) -> Lint:
-    """Runs the command and gives its exit code with file, line and code of each finding."""
+    """A function that runs the command and returns its exit status, with file, line and code of each finding."""
 
     def run(*arguments: str) -> tuple[int, list[tuple[str, int, str]]]:
-        code = cli.main(["lint", "jobs", "--output-format", "json", *arguments])
+        code = main.main(["lint", "jobs", "--output-format", "json", *arguments])
         report: dict[str, Any] = json.loads(capfd.readouterr().out)
         assert len(report["files"]) == len(list(Path("jobs").iterdir()))
         found = [(finding["location"], finding["rule"]) for finding in report["findings"]]
@@ -50,7 +51,7 @@ def lint(capfd: pytest.CaptureFixture[str]) -> Lint:
 
 
 def spoil(job: Path) -> None:
-    """Put a word where NCCL wants a number into both pods of a job."""
+    """Write a word in place of a number that NCCL reads, in both pods of a job."""
     job.write_text(
         job.read_text().replace(
             "NCCL_DEBUG\n                  value: WARN", 'NCCL_IB_DISABLE\n                  value: "true"'
@@ -58,12 +59,12 @@ def spoil(job: Path) -> None:
     )
 
 
-def test_a_folder_of_clean_jobs_is_clean_each_time(jobs: list[Path], lint: Lint) -> None:
+def test_a_folder_of_clean_jobs_is_clean_with_and_without_the_cache(jobs: list[Path], lint: Lint) -> None:
     assert lint() == (0, [])
     assert lint() == (0, [])
 
 
-def test_findings_are_those_of_each_file_alone(jobs: list[Path], lint: Lint) -> None:
+def test_findings_are_those_of_each_file_linted_alone(jobs: list[Path], lint: Lint) -> None:
     spoil(jobs[7])
     spoil(jobs[100])
     code, found = lint()
@@ -73,7 +74,7 @@ def test_findings_are_those_of_each_file_alone(jobs: list[Path], lint: Lint) -> 
     assert lint() == (code, found)
 
 
-def test_a_file_that_changes_is_judged_again(jobs: list[Path], lint: Lint) -> None:
+def test_a_changed_file_is_linted_again(jobs: list[Path], lint: Lint) -> None:
     assert lint() == (0, [])
     spoil(jobs[3])
     assert {name for name, _, _ in lint()[1]} == {jobs[3].name}
@@ -81,7 +82,7 @@ def test_a_file_that_changes_is_judged_again(jobs: list[Path], lint: Lint) -> No
     assert lint() == (0, [])
 
 
-def test_a_remembered_file_is_not_read_again(jobs: list[Path], lint: Lint) -> None:
+def test_a_cached_file_is_not_read_again(jobs: list[Path], lint: Lint) -> None:
     assert lint() == (0, [])
     status = jobs[5].stat()
     jobs[5].write_bytes(b"x" * status.st_size)
@@ -89,14 +90,14 @@ def test_a_remembered_file_is_not_read_again(jobs: list[Path], lint: Lint) -> No
     assert lint() == (0, [])
 
 
-def test_other_rules_remember_nothing_of_these(jobs: list[Path], lint: Lint) -> None:
+def test_the_cache_of_one_selection_of_rules_is_not_used_for_another(jobs: list[Path], lint: Lint) -> None:
     assert lint("--select", "SH") == (0, [])
     spoil(jobs[9])
     assert lint("--select", "SH") == (0, [])
     assert {name for name, _, _ in lint("--select", "NC")[1]} == {jobs[9].name}
 
 
-def test_an_object_that_others_may_use_brings_all_together(jobs: list[Path], lint: Lint) -> None:
+def test_an_object_that_runs_can_refer_to_causes_all_files_to_be_linted_together(jobs: list[Path], lint: Lint) -> None:
     assert lint() == (0, [])
     user = jobs[3]
     text = user.read_text()
@@ -114,7 +115,7 @@ def test_a_broken_file_among_many_is_named(jobs: list[Path], lint: Lint) -> None
     assert [(name, rule) for name, _, rule in found] == [(jobs[11].name, "HV009")]
 
 
-def test_a_reason_in_a_file_counts_there(jobs: list[Path], lint: Lint) -> None:
+def test_a_suppression_in_a_file_applies_there(jobs: list[Path], lint: Lint) -> None:
     spoil(jobs[2])
     allowed = 'value: "true"  # trainyard: allow nccl-word-boolean: an old image that maps it'
     jobs[2].write_text(jobs[2].read_text().replace('value: "true"', allowed))
@@ -122,11 +123,11 @@ def test_a_reason_in_a_file_counts_there(jobs: list[Path], lint: Lint) -> None:
 
 
 @pytest.mark.parametrize("processors", [1, 2, 5])
-def test_any_number_of_processes_finds_the_same(
+def test_any_number_of_processes_gives_the_same_findings(
     jobs: list[Path], lint: Lint, processors: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(screening, "_processors", lambda: processors)
-    monkeypatch.setattr(screening, "MANY", 8)
+    monkeypatch.setattr(parallel, "_processors", lambda: processors)
+    monkeypatch.setattr(parallel, "MANY", 8)
     for number in (0, 1, 50, COUNT - 1):
         spoil(jobs[number])
     names = {jobs[number].name for number in (0, 1, 50, COUNT - 1)}

@@ -1,27 +1,30 @@
-"""What a user allows, and why: by comment, annotation and configuration."""
+"""Findings that a user allows, with a reason: by comment, annotation and configuration."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.validator.runs import CLEAN, FAULTY
-from validator import linting, registry
-from validator.config import _files
-from validator.engine import Engine
-from validator.files import File
-from validator.source import Place, Source
-from validator.suppression import Allowance
-from validator.text import Text
+from tests.validator.cli.sample_runs import CLEAN, FAULTY
+from trainyard.document.document import Place
+from trainyard.document.files import File
+from trainyard.document.source import Source
+from trainyard.document.text import Text
+from trainyard.engine import registry
+from trainyard.engine.engine import Engine
+from trainyard.linting import pipeline
+from trainyard.linting.config import _files
+from trainyard.linting.report import Report
+from trainyard.linting.suppression import Allowance
 
 LINE = '              value: "no"'
 
 
-def lint(text: str, *allowances: Allowance, codes: tuple[str, ...] = ("NC005", "HV006", "HV008")) -> linting.Report:
+def lint(text: str, *allowances: Allowance, codes: tuple[str, ...] = ("NC005", "HV006", "HV008")) -> Report:
     rules = tuple(rule for rule in registry.rules() if rule.code in codes)
-    return linting.lint([linting.read(File(Source("k8s/run.yaml", text)))], Engine(rules), allowances)
+    return pipeline.lint([pipeline.read_file(File(Source("k8s/run.yaml", text)))], Engine(rules), allowances)
 
 
-def found(report: linting.Report) -> list[str]:
+def found(report: Report) -> list[str]:
     return [finding.rule.code for finding in report.findings]
 
 
@@ -45,7 +48,7 @@ def test_a_comment_at_another_line_allows_nothing(line: str) -> None:
     assert found(lint(text)) == ["HV006", "NC005"]
 
 
-def test_a_comment_in_a_script_stands_for_its_line() -> None:
+def test_a_comment_in_a_script_applies_to_its_line() -> None:
     margin = "\n            "
     script = margin.join(("command: [sh, -c]", "args:", "- |", "  export NCCL_IB_DISABLE=no{}", "env:"))
     text = CLEAN.replace("env:", script)
@@ -56,10 +59,10 @@ def test_a_comment_in_a_script_stands_for_its_line() -> None:
 def test_several_rules_are_allowed_by_one_comment() -> None:
     report = lint(FAULTY.replace(LINE, f"{LINE}  # trainyard: allow NC005: one; not enough; HV009: two"))
     assert [reason for _, reason in report.allowed] == ["one; not enough"]
-    assert found(report) == [], "HV009 is not on, so nobody can say that it is not needed"
+    assert found(report) == [], "HV009 is off, so it is unknown if its suppression is needed"
 
 
-def test_an_annotation_of_the_job_stands_for_all_of_it_and_for_nothing_else() -> None:
+def test_an_annotation_of_a_job_applies_to_the_whole_job_and_nothing_else() -> None:
     annotated = FAULTY.replace(
         "  name: llm\n", '  name: llm\n  annotations: {trainyard/allow: "NC005: our wrapper reads words"}\n'
     )
@@ -67,7 +70,7 @@ def test_an_annotation_of_the_job_stands_for_all_of_it_and_for_nothing_else() ->
     assert found(lint(f"{annotated}---\n{FAULTY}")) == ["NC005"]
 
 
-def test_an_annotation_of_a_pod_template_stands_for_the_pod() -> None:
+def test_an_annotation_of_a_pod_template_applies_to_the_pod() -> None:
     metadata = "      template:\n        metadata:\n          annotations:\n            trainyard/allow: NC005: words\n"
     assert found(lint(FAULTY.replace("      template:\n", metadata.replace("NC005: words", '"NC005: words"')))) == []
 
@@ -82,7 +85,7 @@ def test_an_unused_suppression_is_reported_only_when_its_rule_was_on() -> None:
     assert found(lint(text, codes=("HV006", "HV008"))) == []
 
 
-def test_a_misspelt_name_is_reported_with_the_right_one() -> None:
+def test_a_misspelt_rule_name_is_reported_with_a_suggestion() -> None:
     report = lint(FAULTY.replace(LINE, f"{LINE}  # trainyard: allow nccl-word-bolean: words"), codes=("HV006",))
     assert report.findings[0].help == "did you mean `nccl-word-boolean`?"
 
@@ -108,15 +111,15 @@ def test_the_configuration_allows_a_rule_in_some_files(pattern: str, fits: bool)
 
 
 @pytest.mark.parametrize(("folder", "expected"), [(None, []), ("k8s", []), (".", ["HV006"]), ("..", ["HV006"])])
-def test_an_entry_of_the_configuration_is_unused_only_when_all_of_the_project_was_linted(
+def test_an_entry_of_the_configuration_is_unused_only_if_the_whole_project_was_linted(
     folder: str | None, expected: list[str]
 ) -> None:
     rules = tuple(rule for rule in registry.rules() if rule.code in ("NC005", "HV006"))
     allowance = Allowance("NC005", _files("*"), "words", Place(Text(Source(".trainyard.yaml", ""))))
-    reading = linting.read(File(Source("k8s/run.yaml", CLEAN), folder=folder))
-    assert found(linting.lint([reading], Engine(rules), [allowance])) == expected
+    reading = pipeline.read_file(File(Source("k8s/run.yaml", CLEAN), folder=folder))
+    assert found(pipeline.lint([reading], Engine(rules), [allowance])) == expected
 
 
-def test_other_comments_are_none() -> None:
+def test_other_comments_are_not_suppressions() -> None:
     for comment in ("# trainyard allows NC005: x", "# trainyard: allowed NC005", "# see trainyard: NC005"):
         assert found(lint(FAULTY.replace(LINE, f"{LINE}  {comment}"))) == ["NC005"]

@@ -1,18 +1,18 @@
-"""Two projects side by side: the same runs and objects, wherever they are written."""
+"""Compares two projects: the same runs and objects, in any files and at any places."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from validator.model import Project
-from validator.source import Document, Place
+from trainyard.document.document import Document, Place
+from trainyard.model.run import Project
 
 _ABSENT = "nothing"
 
 
 def differences(one: Project, other: Project) -> list[str]:
-    """Where the models of two projects differ; places and documents do not count."""
+    """Return the differences between the models of two projects, except places and documents."""
     ours, theirs = (project._replace(documents=()) for project in (one, other))
     return list(_differences(ours, theirs, "project"))
 

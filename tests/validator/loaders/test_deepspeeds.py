@@ -1,14 +1,14 @@
-"""DeepSpeed configurations are told from other files, and found to belong to the runs that use them."""
+"""DeepSpeed configurations are recognised among other files, and assigned to the runs that use them."""
 
 from __future__ import annotations
 
 import pytest
 
-from validator.model import DeepSpeed
-from validator.reading import read
-from validator.roads.deepspeeds import data_parallel_sizes, is_deepspeed
-from validator.roads.manifest import project
-from validator.source import Source
+from trainyard.document.reading import read
+from trainyard.document.source import Source
+from trainyard.loaders.manifests.deepspeed import data_parallel_sizes, is_deepspeed
+from trainyard.loaders.manifests.manifest import load_project
+from trainyard.model.run import DeepSpeed
 
 CONFIG = '{"train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 2}}'
 JOB = """apiVersion: batch/v1
@@ -44,7 +44,7 @@ def job(name: str = "llm", option: str = "--epochs=1", volume: str = "settings",
 
 def found(*files: tuple[str, str]) -> tuple[DeepSpeed, ...]:
     documents = [document for name, text in files for document in read(Source(name, text))[0]]
-    return project(documents).deepspeeds
+    return load_project(documents).deepspeeds
 
 
 def users(*files: tuple[str, str]) -> list[str | None]:
@@ -61,22 +61,24 @@ def users(*files: tuple[str, str]) -> list[str | None]:
         ("train.yaml", {"train_batch_size": 16, "epochs": 3, "bf16": True}, False),
     ],
 )
-def test_a_configuration_is_known_by_its_keys_and_its_name(name: str, tree: dict[str, object], expected: bool) -> None:
+def test_a_configuration_is_recognised_by_its_keys_and_its_name(
+    name: str, tree: dict[str, object], expected: bool
+) -> None:
     assert is_deepspeed(name, tree) is expected
 
 
-def test_a_file_belongs_to_the_run_that_names_it() -> None:
+def test_a_file_is_assigned_to_the_run_that_names_it() -> None:
     jobs = job("a", "--deepspeed=/work/ds.json") + "---\n" + job("b", "--deepspeed=/work/other.json")
     assert users(("ds.json", CONFIG), ("jobs.yaml", jobs)) == ["a"]
     assert users(("ds.json", CONFIG), ("jobs.yaml", job("c"))) == [None]
 
 
-def test_a_configuration_beside_the_only_run_of_its_file_belongs_to_it() -> None:
+def test_a_configuration_is_assigned_to_the_only_run_of_its_file() -> None:
     assert users(("all.yaml", job("a") + "---\n" + CONFIG)) == ["a"]
     assert users(("all.yaml", job("a") + "---\n" + job("b") + "---\n" + CONFIG)) == [None]
 
 
-def test_of_a_mounted_config_map_the_file_that_is_named_belongs_to_the_run() -> None:
+def test_the_named_file_of_a_mounted_config_map_is_assigned_to_the_run() -> None:
     settings = MAP.format(config=CONFIG)
     assert users(("all.yaml", settings + "---\n" + job("a", "--deepspeed_config=/etc/ds/zero3.json"))) == [None, "a"]
     assert users(("all.yaml", settings + "---\n" + job("a", "--deepspeed=/etc/ds/zero2.json", "other"))) == [None, None]
@@ -91,7 +93,7 @@ def test_of_a_mounted_config_map_the_file_that_is_named_belongs_to_the_run() -> 
         ("--nnodes=$NODES", "--epochs=1", ()),
     ],
 )
-def test_the_processes_that_split_a_batch(nodes: str, option: str, expected: tuple[int, ...]) -> None:
+def test_the_data_parallel_size_is_derived_from_the_command(nodes: str, option: str, expected: tuple[int, ...]) -> None:
     (deepspeed,) = found(("all.yaml", job(nodes=nodes, option=option) + "---\n" + CONFIG))
     assert deepspeed.run is not None
     assert data_parallel_sizes(deepspeed.run, deepspeed.config) == expected

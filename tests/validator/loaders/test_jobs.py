@@ -1,24 +1,24 @@
-"""Runs as the operators make them: how many pods and processes there are, and what a TrainJob sets in its runtime."""
+"""Runs as operators create them: the numbers of pods and processes, and a TrainJob's changes to its runtime."""
 
 from __future__ import annotations
 
 import textwrap
 
-from validator.model import Container, Run
-from validator.reading import read
-from validator.roads.manifest import project
-from validator.source import Source
+from trainyard.document.reading import read
+from trainyard.document.source import Source
+from trainyard.loaders.manifests.manifest import load_project
+from trainyard.model.run import Container, Run
 
 
 def runs(text: str) -> dict[str, Run]:
-    """The runs in some manifests, by name."""
+    """Return the runs in manifests, by name."""
     documents, broken = read(Source("manifests.yaml", textwrap.dedent(text)))
     assert not broken
-    return {run.name: run for run in project(documents).runs}
+    return {run.name: run for run in load_project(documents).runs}
 
 
 def container(run: Run, role: str) -> Container:
-    """The container that trains in a role."""
+    """Return the container that trains in a role."""
     found = run.role(role)
     assert found is not None
     assert found.container is not None
@@ -89,7 +89,7 @@ MPI_RUNTIME = """
 
 
 def pytorch_job(spec: str, command: str, replicas: str = "replicas: 4") -> Run:
-    """A PyTorchJob of Workers with eight GPUs each."""
+    """Return a PyTorchJob of Workers with eight GPUs each."""
     text = f"""
         apiVersion: kubeflow.org/v1
         kind: PyTorchJob
@@ -122,7 +122,7 @@ def test_a_train_job_sets_nodes_image_and_arguments_in_its_runtime() -> None:
     assert trainer.limits == {"nvidia.com/gpu": 8, "memory": "512Gi"}
 
 
-def test_what_a_train_job_sets_is_placed_in_the_train_job() -> None:
+def test_a_field_that_a_train_job_sets_has_its_place_in_the_train_job() -> None:
     setting = container(runs(TORCH_RUNTIME + TRAIN_JOB)["llm"], "node").setting("NCCL_DEBUG")
     assert setting is not None
     assert (setting.value, setting.at.path) == ("WARN", ("spec", "trainer", "env", 0, "value"))
@@ -137,13 +137,13 @@ def test_overrides_add_volumes_to_the_pods_of_their_job() -> None:
     assert [mount.volume for mount in container(runs(TORCH_RUNTIME + TRAIN_JOB)["llm"], "node").mounts] == ["shm"]
 
 
-def test_a_train_job_without_its_runtime_says_what_it_says_itself() -> None:
+def test_a_train_job_without_its_runtime_has_only_its_own_fields() -> None:
     run = runs(TRAIN_JOB)["llm"]
     assert run.runtime is None
     assert (run.nodes, container(run, "node").image) == (4, "registry.example.com/llm:2")
 
 
-def test_a_runtime_is_the_one_of_the_train_job_s_own_namespace() -> None:
+def test_a_runtime_is_looked_up_in_the_train_job_s_namespace() -> None:
     runtimes = "---".join(
         f"""
     apiVersion: trainer.kubeflow.org/v1alpha1
@@ -163,7 +163,7 @@ def test_a_runtime_is_the_one_of_the_train_job_s_own_namespace() -> None:
     assert runs(runtimes + job)["llm"].nodes == 2
 
 
-def test_a_variable_is_that_of_the_config_map_in_the_job_s_own_namespace() -> None:
+def test_a_config_map_is_looked_up_in_the_job_s_namespace() -> None:
     config_maps = "".join(
         f"""
     apiVersion: v1
@@ -184,7 +184,7 @@ def test_a_variable_is_that_of_the_config_map_in_the_job_s_own_namespace() -> No
     assert setting.value == "WARN"
 
 
-def test_a_runtime_is_the_one_of_the_train_job_s_own_file_when_several_have_its_name() -> None:
+def test_of_several_runtimes_with_one_name_that_of_the_train_job_s_file_is_used() -> None:
     release = """
     apiVersion: trainer.kubeflow.org/v1alpha1
     kind: TrainingRuntime
@@ -198,28 +198,28 @@ def test_a_runtime_is_the_one_of_the_train_job_s_own_file_when_several_have_its_
     """
     texts = [textwrap.dedent(release.format(nodes=nodes)) for nodes in (2, 3, 4)]
     documents = [document for text in texts for document in read(Source("run.yaml", text))[0]]
-    jobs = [run for run in project(documents).runs if run.kind == "TrainJob"]
+    jobs = [run for run in load_project(documents).runs if run.kind == "TrainJob"]
     assert [run.nodes for run in jobs] == [2, 3, 4]
 
 
-def test_the_launcher_of_an_mpi_runtime_is_one_of_the_nodes_only_when_it_trains() -> None:
+def test_the_launcher_of_an_mpi_runtime_counts_as_a_node_only_if_it_trains() -> None:
     training = runs(MPI_RUNTIME.replace("LAUNCHER_TRAINS", "true"))["deepspeed"]
     calling = runs(MPI_RUNTIME.replace("LAUNCHER_TRAINS", "false"))["deepspeed"]
     assert [(role.name, role.replicas) for role in training.training_roles] == [("node", 3), ("launcher", 1)]
     assert [(role.name, role.replicas) for role in calling.training_roles] == [("node", 4)]
 
 
-def test_torchrun_starts_a_process_for_each_gpu_unless_it_is_told_a_number() -> None:
+def test_torchrun_starts_one_process_per_gpu_unless_a_number_is_given() -> None:
     assert pytorch_job("", "[torchrun, train.py]").world_size == 32
     assert pytorch_job('nprocPerNode: "2"', "[torchrun, train.py]").world_size == 8
     assert pytorch_job('nprocPerNode: "2"', "[torchrun, --nproc-per-node=4, train.py]").world_size == 16
 
 
-def test_the_processes_of_an_unknown_program_are_unknown() -> None:
+def test_the_number_of_processes_of_an_unknown_program_is_unknown() -> None:
     assert pytorch_job("", "[/opt/start]").processes is None
 
 
-def test_a_role_that_leaves_replicas_out_has_one_and_an_mpi_worker_none() -> None:
+def test_replicas_default_to_one_and_to_none_for_mpi_workers() -> None:
     job = pytorch_job("", "[torchrun, train.py]", "replicas: null")
     mpi = runs("""
         apiVersion: kubeflow.org/v1

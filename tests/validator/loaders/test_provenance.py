@@ -1,4 +1,4 @@
-"""Findings about a chart that somebody else wrote lead back to the line of the values file."""
+"""Findings in third-party charts have their places in the values file."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from typing import Any
 import pytest
 
 from tests.charts import helm
-from validator import editing
-from validator.engine import Engine
-from validator.files import File
-from validator.linting import Report, lint, read, released
-from validator.registry import find
-from validator.roads import charts, provenance, rendering
-from validator.roads.charts import Release
-from validator.roads.failure import RenderingError
-from validator.roads.manifest import project
-from validator.roads.marking import Marks, with_changes
-from validator.source import Place, Source
+from trainyard import editing
+from trainyard.document.document import Place
+from trainyard.document.files import File
+from trainyard.document.source import Source
+from trainyard.engine.engine import Engine
+from trainyard.engine.registry import find_rule
+from trainyard.linting.pipeline import lint, read_file, released
+from trainyard.linting.report import Report
+from trainyard.loaders import charts
+from trainyard.loaders.helm import provenance, rendering
+from trainyard.loaders.helm.errors import RenderingError
+from trainyard.loaders.helm.release import ChartRelease
+from trainyard.loaders.manifests.manifest import load_project
+from trainyard.loaders.marks import Marks, with_changes
 
 CHART = Path(__file__).parent / "charts" / "foreign"
 RUN = (CHART / "run.yaml").read_text()
@@ -28,7 +31,7 @@ RUN = (CHART / "run.yaml").read_text()
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of its own for each test, but for the tools, which are looked up before."""
+    """An empty cache for each test; the tools are looked up before."""
     helm.tool("helm")
     folder = tmp_path / "cache"
     monkeypatch.setenv("TRAINYARD_CACHE", str(folder))
@@ -37,23 +40,23 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache for the tests that look at the same run: it is traced once."""
+    """A cache for the tests of the same run, which is traced once."""
     return tmp_path_factory.mktemp("cache")
 
 
-def release(chart: Path = CHART) -> Release:
-    return Release(chart, helm=helm.tool("helm"))
+def release(chart: Path = CHART) -> ChartRelease:
+    return ChartRelease(chart, helm=helm.tool("helm"))
 
 
 def linted(*codes: str, text: str = RUN, chart: Path = CHART) -> Report:
-    rules = [rule for rule in map(find, codes) if rule is not None]
+    rules = [rule for rule in map(find_rule, codes) if rule is not None]
     assert len(rules) == len(codes)
-    return lint(released(release(chart), [read(File(Source("run.yaml", text)))]), Engine(rules))
+    return lint(released(release(chart), [read_file(File(Source("run.yaml", text)))]), Engine(rules))
 
 
 def run_place(*path: str | int, text: str = RUN) -> Place:
-    reading = released(release(), [read(File(Source("run.yaml", text)))])
-    made = project(document for one in reading for document in one.documents)
+    reading = released(release(), [read_file(File(Source("run.yaml", text)))])
+    made = load_project(document for one in reading for document in one.documents)
     (run,) = made.runs
     return run.at.child(*path)
 
@@ -82,14 +85,14 @@ CONTAINER = (*POD, "containers", 0)
         ((*CONTAINER, "command", 0), "foreign/templates/job.yaml (rendered)", 17),
     ],
 )
-def test_a_rendered_field_leads_to_the_value_behind_it(
+def test_a_rendered_field_has_the_place_of_its_value(
     path: tuple[str | int, ...], name: str, number: int, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRAINYARD_CACHE", str(shared))
     assert line(run_place(*path)) == (name, number)
 
 
-def test_a_finding_says_which_template_made_it() -> None:
+def test_a_finding_names_its_template() -> None:
     report = linted("nccl-word-boolean")
     assert [(finding.position.line, finding.related[-1][1]) for finding in report.findings] == [
         (3, "rendered from templates/job.yaml"),
@@ -97,28 +100,28 @@ def test_a_finding_says_which_template_made_it() -> None:
     ]
 
 
-def test_a_fix_is_one_of_the_values() -> None:
+def test_a_fix_changes_the_values() -> None:
     report = linted("nccl-word-boolean")
     source = report.findings[0].position.source
     text = editing.apply(source, [edit for finding in report.findings for edit in finding.edits])
     assert text == RUN.replace("DISABLE: true", 'DISABLE: "1"').replace("DISABLE=off", "DISABLE=0")
 
 
-def test_a_document_in_a_value_has_the_lines_of_the_values() -> None:
+def test_a_document_in_a_value_has_the_lines_of_the_values_file() -> None:
     text = RUN + 'deepspeed: |\n  {\n    "train_batch_size": 64,\n    "train_batch_size": 32\n  }\n'
     report = linted("ds-duplicate-key", text=text)
     assert [(finding.position.source.name, finding.position.line) for finding in report.findings] == [("run.yaml", 19)]
 
 
-def test_a_value_that_no_template_reads_is_reported_and_a_switched_off_one_is_not() -> None:
+def test_a_value_that_no_template_reads_is_reported_but_not_a_disabled_one() -> None:
     text = RUN + "monitoring: {enabled: false, port: 9500}\n"
     report = linted("value-without-effect", text=text)
     assert [finding.message for finding in report.findings] == [
-        "nothing that the chart renders depends on `unusedThing`"
+        "`unusedThing` has no effect: no rendered object depends on it"
     ]
 
 
-def test_a_misspelt_key_is_reported_and_a_free_one_is_not() -> None:
+def test_a_misspelt_key_is_reported_but_not_a_free_form_one() -> None:
     text = RUN + "nodeSelectors: {zone: a}\nglobal: {team: vision}\n"
     report = linted("values-unknown-key", text=text)
     assert [(finding.position.line, finding.help) for finding in report.findings] == [
@@ -138,7 +141,7 @@ def test_the_same_chart_and_values_are_traced_once(cache: Path, monkeypatch: pyt
     assert [finding.order for finding in linted("nccl-word-boolean").findings] == [finding.order for finding in first]
 
 
-def test_another_template_is_traced_anew(tmp_path: Path, cache: Path) -> None:
+def test_a_changed_template_is_traced_again(tmp_path: Path, cache: Path) -> None:
     chart = Path(shutil.copytree(CHART, tmp_path / "foreign"))
     linted("nccl-word-boolean", chart=chart)
     job = chart / "templates" / "job.yaml"
@@ -148,12 +151,12 @@ def test_another_template_is_traced_anew(tmp_path: Path, cache: Path) -> None:
 
 
 def test_crds_and_hooks_are_left_out() -> None:
-    kinds = [manifest.document.tree["kind"] for manifest in rendering.render(release(), {})]
+    kinds = [manifest.document.tree["kind"] for manifest in rendering.helm_template(release(), {})]
     assert sorted(kinds) == ["ConfigMap", "PyTorchJob"]
 
 
 def copied(tmp_path: Path, **files: str) -> Path:
-    """The chart with other files in it."""
+    """Copy the chart and write files into the copy."""
     chart = Path(shutil.copytree(CHART, tmp_path / "foreign"))
     for name, text in files.items():
         (chart / name.replace("_", ".")).write_text(text)
@@ -169,13 +172,13 @@ def copied(tmp_path: Path, **files: str) -> Path:
         {"definitions": {"a": {"$ref": "other.json#/b"}}},
     ],
 )
-def test_a_schema_that_refers_outside_of_the_chart_is_refused(tmp_path: Path, schema: dict[str, Any]) -> None:
+def test_a_schema_with_references_outside_of_the_chart_is_refused(tmp_path: Path, schema: dict[str, Any]) -> None:
     chart = copied(tmp_path, values_schema_json=json.dumps(schema))
     with pytest.raises(RenderingError, match="outside of the chart"):
         linted("nccl-word-boolean", chart=chart)
 
 
-def test_a_schema_that_refers_to_itself_is_read(tmp_path: Path) -> None:
+def test_a_schema_with_references_to_itself_is_read(tmp_path: Path) -> None:
     schema = {
         "definitions": {"count": {"type": "integer"}},
         "properties": {"replicas": {"$ref": "#/definitions/count"}},
@@ -186,12 +189,12 @@ def test_a_schema_that_refers_to_itself_is_read(tmp_path: Path) -> None:
         linted("nccl-word-boolean", text="replicas: two\n", chart=chart)
 
 
-def test_a_chart_whose_template_fails_says_why() -> None:
+def test_the_error_of_a_failing_template_is_reported() -> None:
     with pytest.raises(RenderingError, match="mode must be pytorch or xgboost"):
         linted("nccl-word-boolean", text="mode: mpi\n")
 
 
-def test_nothing_is_fetched_for_a_chart_that_lacks_a_dependency(tmp_path: Path) -> None:
+def test_a_missing_dependency_is_an_error_and_not_downloaded(tmp_path: Path) -> None:
     about = (CHART / "Chart.yaml").read_text()
     needs = "dependencies:\n  - {name: absent, version: 1.0.0, repository: https://example.com}\n"
     chart = copied(tmp_path, Chart_yaml=about + needs)
@@ -199,17 +202,17 @@ def test_nothing_is_fetched_for_a_chart_that_lacks_a_dependency(tmp_path: Path) 
         linted("nccl-word-boolean", chart=chart)
 
 
-def test_without_helm_it_is_said_what_to_install() -> None:
+def test_the_error_without_helm_names_the_version_to_install() -> None:
     with pytest.raises(RenderingError, match=r"install Helm 3\.14 or newer"):
-        charts.documents_for_chart(Release(CHART, helm="no-such-helm"), [])
+        charts.documents_for_chart(ChartRelease(CHART, helm="no-such-helm"), [])
 
 
-def test_the_chart_of_this_validator_needs_no_helm() -> None:
-    made = charts.documents_for_chart(Release(helm.CHARTS["training-job"], helm="no-such-helm"), [])
-    assert [run.kind for run in project(made).runs] == ["PyTorchJob"]
+def test_the_training_job_chart_needs_no_helm() -> None:
+    made = charts.documents_for_chart(ChartRelease(helm.CHARTS["training-job"], helm="no-such-helm"), [])
+    assert [run.kind for run in load_project(made).runs] == ["PyTorchJob"]
 
 
-def test_marks_can_be_taken_back() -> None:
+def test_a_marked_value_can_be_restored() -> None:
     values = {"text": "a b\n", "count": 3, "size": "64Gi", "share": 0.5, "list": [True, {}]}
     marks = Marks(values, "nothing of it")
     for leaf in marks.leaves:
@@ -218,6 +221,6 @@ def test_marks_can_be_taken_back() -> None:
             assert ([one.path for one in found], back) == ([leaf.path], leaf.value)
 
 
-def test_a_changed_item_comes_with_the_whole_list() -> None:
+def test_a_changed_item_is_set_with_its_whole_list() -> None:
     merged = {"args": ["a", "b"], "other": 1}
     assert with_changes({}, merged, [(("args", 1), "c")]) == {"args": ["a", "c"]}

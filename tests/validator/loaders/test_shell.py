@@ -1,4 +1,4 @@
-"""Shell text is read as a shell reads it, as far as finding commands and variables needs."""
+"""Shell text is parsed as a shell does, as far as finding commands and variables requires."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import time
 
 import pytest
 
-from validator.roads import shell
-from validator.source import Document, Place, Source
+from trainyard.document.document import Document, Place
+from trainyard.document.source import Source
+from trainyard.loaders.manifests import shell
 
 AT = Place(Document(Source("run.sh", ""), 0, None, ()))
 
 
 def commands(text: str) -> list[tuple[str, ...]]:
-    return [command.words for command in shell.parse(text, AT)[0]]
+    return [command.words for command in shell.parse_script(text, AT)[0]]
 
 
 def stages(text: str) -> list[list[str]]:
@@ -44,17 +45,17 @@ def test_commands_are_found_with_their_words(text: str, expected: list[tuple[str
     assert commands(text) == expected
 
 
-def test_words_know_their_lines() -> None:
-    (command,) = shell.parse("\ncat <<END\nx\nEND\ntorchrun \\\n  --nnodes=2", AT)[0][1:]
+def test_words_have_their_lines() -> None:
+    (command,) = shell.parse_script("\ncat <<END\nx\nEND\ntorchrun \\\n  --nnodes=2", AT)[0][1:]
     assert [place.line for place in command.word_at] == [5, 6]
 
 
-def test_pipelines_join_what_a_pipe_joins() -> None:
+def test_stages_joined_by_a_pipe_are_one_pipeline() -> None:
     assert stages("a | b |& c && d || e; f &\n{ g; } | h") == [["a", "b", "c"], ["d"], ["e"], ["f"], ["g"], ["h"]]
 
 
 def test_variables_come_from_exports_and_prefixes() -> None:
-    settings = shell.parse("export A=1 B='x y'\nC=3 torchrun train.py\nD=4", AT)[1]
+    settings = shell.parse_script("export A=1 B='x y'\nC=3 torchrun train.py\nD=4", AT)[1]
     assert [(setting.name, setting.value, setting.via) for setting in settings] == [
         ("A", "1", "script"),
         ("B", "x y", "script"),
@@ -64,7 +65,7 @@ def test_variables_come_from_exports_and_prefixes() -> None:
 
 
 @pytest.mark.parametrize("piece", ["(", "$(", '"a$(', "'", "`", "${", "<(", "<<A\n", "\\", "a='"])
-def test_text_without_an_end_is_read_in_time_that_grows_with_its_length(piece: str) -> None:
+def test_unterminated_text_is_parsed_in_linear_time(piece: str) -> None:
     start = time.monotonic()
     commands(piece * 10_000)
     assert time.monotonic() - start < 5

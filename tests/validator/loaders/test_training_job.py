@@ -1,4 +1,4 @@
-"""Two roads, one model: what the validator makes of values is what Helm renders from them."""
+"""Two loaders, one model: values loaded directly give the same model as the manifests that Helm renders from them."""
 
 from __future__ import annotations
 
@@ -12,67 +12,69 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 
 from tests.charts import helm
-from tests.charts.drawn import FREE, NUMBER, TEXT, TREE
-from validator.facts.served_apis import SERVED_APIS
-from validator.model import Project
-from validator.reading import read
-from validator.roads import compare, schema, values
-from validator.roads.manifest import project
-from validator.roads.training_job.chart import chart
-from validator.source import Source
+from tests.charts.value_strategies import ARBITRARY_VALUES, NUMBER, TEXT, TREE
+from tests.validator.loaders import compare
+from trainyard.document.reading import read
+from trainyard.document.source import Source
+from trainyard.facts.served_apis import SERVED_APIS
+from trainyard.loaders import json_schema
+from trainyard.loaders.manifests.manifest import load_project
+from trainyard.loaders.training_job import values
+from trainyard.loaders.training_job.chart import chart
+from trainyard.model.run import Project
 
 CHART = helm.CHARTS["training-job"]
 SCHEMA = chart().schema
 RELEASE = helm.RELEASE
-# A test is no run, and a cluster for training serves more than Kubernetes does.
-AS_THE_ROAD = ("--no-hooks", "--api-versions", ",".join(SERVED_APIS))
+# Hooks are not part of a run, and a training cluster serves more APIs than Kubernetes itself.
+LIKE_THE_LOADER = ("--no-hooks", "--api-versions", ",".join(SERVED_APIS))
 
 
-def by_values(text: str) -> tuple[Project, tuple[schema.Fault, ...]]:
-    """The project of a values file, without Helm, and what is wrong with the values."""
+def load_values(text: str) -> tuple[Project, tuple[json_schema.Fault, ...]]:
+    """Return the project of a values file, loaded without Helm, and the faults of the values."""
     documents, broken = read(Source("run.yaml", text))
     assert not broken
-    made = values.documents(documents, RELEASE)
+    made = values.documents_from_values(documents, RELEASE)
     file = made[len(documents) - 1]
     assert isinstance(file, values.ValuesDocument)
-    return project(made), file.faults()
+    return load_project(made), file.faults()
 
 
-def by_manifests(text: str) -> Project:
-    """The project of what Helm has rendered."""
+def load_manifests(text: str) -> Project:
+    """Return the project of rendered manifests."""
     documents, broken = read(Source("rendered.yaml", text))
     assert not broken
-    return project(documents)
+    return load_project(documents)
 
 
 @pytest.mark.parametrize("scenario", sorted(CHART.glob("ci/*-values.yaml")), ids=lambda path: path.name)
-def test_both_roads_lead_to_one_model_of_every_scenario(scenario: Path) -> None:
-    ours, faults = by_values(scenario.read_text())
+def test_both_loaders_give_the_same_model_of_every_scenario(scenario: Path) -> None:
+    ours, faults = load_values(scenario.read_text())
     assert faults == ()
-    rendered = helm.template("helm", CHART, *AS_THE_ROAD, scenario=scenario.name)
-    assert compare.differences(ours, by_manifests(rendered.stdout)) == []
+    rendered = helm.template("helm", CHART, *LIKE_THE_LOADER, scenario=scenario.name)
+    assert compare.differences(ours, load_manifests(rendered.stdout)) == []
 
 
-# A render takes a tenth of a second: the examples are few, and a failure, which names the fields, is not made smaller.
+# A rendering takes a tenth of a second: there are few examples, and a failure, which names the fields, is not shrunk.
 @settings(max_examples=60, phases=(Phase.explicit, Phase.generate), suppress_health_check=[HealthCheck.too_slow])
-@given(FREE)
+@given(ARBITRARY_VALUES)
 def test_both_roads_lead_to_one_model_of_any_values(drawn: dict[str, Any]) -> None:
-    ours, faults = by_values(json.dumps(drawn, ensure_ascii=False))
-    rendered = helm.template("helm", CHART, *AS_THE_ROAD, values=drawn)
+    ours, faults = load_values(json.dumps(drawn, ensure_ascii=False))
+    rendered = helm.template("helm", CHART, *LIKE_THE_LOADER, values=drawn)
     assert bool(faults) == bool(rendered.returncode), faults or rendered.stderr
     event("refused" if faults else "rendered")
     if not faults:
-        assert compare.differences(ours, by_manifests(rendered.stdout)) == []
+        assert compare.differences(ours, load_manifests(rendered.stdout)) == []
 
 
 def leaves(tree: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    """Paths of all nodes of a tree but its root."""
+    """Return the paths of all nodes of a tree except its root."""
     items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
     return [found for key, item in items for found in ((*path, key), *leaves(item, (*path, key)))]
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
-@given(FREE, st.data())
+@given(ARBITRARY_VALUES, st.data())
 def test_the_schema_refuses_here_what_it_refuses_for_helm(drawn: dict[str, Any], data: st.DataObject) -> None:
     paths = leaves(drawn)
     if paths:
@@ -81,19 +83,19 @@ def test_the_schema_refuses_here_what_it_refuses_for_helm(drawn: dict[str, Any],
         for step in parents:
             node = node[step]
         node[last] = data.draw(st.one_of(TREE, NUMBER, TEXT))
-    by_values(json.dumps(drawn, ensure_ascii=False))
+    load_values(json.dumps(drawn, ensure_ascii=False))
     valid = jsonschema.Draft7Validator(SCHEMA).is_valid(drawn)
-    assert (next(schema.faults(SCHEMA, drawn), None) is None) == valid
+    assert (next(json_schema.faults(SCHEMA, drawn), None) is None) == valid
 
 
 def keywords(part: Any) -> set[str]:
-    """The keywords of a schema, at any depth."""
+    """Return all keywords of a schema."""
     found: set[str] = set(part)
     below = [*part.get("properties", {}).values(), *part.get("patternProperties", {}).values(), *part.get("allOf", ())]
     below += [*part.get("anyOf", ()), part.get("items", {}), part.get("additionalProperties", {})]
     return found.union(*(keywords(inner) for inner in below if inner and isinstance(inner, dict)))
 
 
-def test_the_schema_has_no_keyword_that_is_not_looked_at() -> None:
+def test_every_keyword_of_the_schema_is_supported() -> None:
     notes = {"$schema", "$comment", "title", "description", "default", "required", "properties", "patternProperties"}
-    assert keywords(SCHEMA) - notes <= schema.KEYWORDS
+    assert keywords(SCHEMA) - notes <= json_schema.KEYWORDS

@@ -1,4 +1,4 @@
-"""What comes of a values file knows its line, and a fix of it is one of the values."""
+"""The model of a values file has the places of the values, and fixes change the values."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ from typing import Any
 
 import pytest
 
-from validator import editing
-from validator.engine import Engine
-from validator.files import File
-from validator.finding import resolve
-from validator.linting import Reading, lint, read, released
-from validator.model import Container, Run
-from validator.reading import read as read_documents
-from validator.registry import find
-from validator.roads import charts, values
-from validator.roads.manifest import project
-from validator.rule import Add, Append, Edit, Problem, Remove, Rule, SetValue
-from validator.source import Document, Place, Source
+from trainyard import editing
+from trainyard.document.document import Add, Append, Document, Edit, Place, Remove, SetValue
+from trainyard.document.files import File
+from trainyard.document.reading import read as read_documents
+from trainyard.document.source import Source
+from trainyard.engine.engine import Engine
+from trainyard.engine.finding import resolve
+from trainyard.engine.registry import find_rule
+from trainyard.engine.rule import Problem, Rule
+from trainyard.engine.subjects import Reading
+from trainyard.linting.pipeline import lint, read_file, released
+from trainyard.loaders.helm.release import ChartRelease
+from trainyard.loaders.manifests.manifest import load_project
+from trainyard.loaders.training_job import values
+from trainyard.model.run import Container, Run
 
 RUN = """\
-# A run with everything that a finding could point at.
+# A run with everything that a finding could refer to.
 nodes: 4
 processesPerNode: 8
 image:
@@ -56,7 +59,7 @@ def documents(*texts: str) -> list[Document]:
 
 
 def run(*texts: str) -> Run:
-    return project(values.documents(documents(*texts or (RUN,)))).runs[0]
+    return load_project(values.documents_from_values(documents(*texts or (RUN,)))).runs[0]
 
 
 def container(*texts: str) -> Container:
@@ -76,12 +79,12 @@ def setting(name: str, *texts: str) -> Place:
     return found.at
 
 
-def test_a_variable_is_where_its_value_is_written() -> None:
+def test_a_variable_has_the_place_of_its_value() -> None:
     assert line(setting("NCCL_IB_HCA")) == ("0.yaml", 9)
     assert line(setting("HF_TOKEN")) == ("0.yaml", 11)
 
 
-def test_a_line_of_a_script_in_the_values_is_that_line() -> None:
+def test_a_variable_in_a_script_has_the_line_of_the_script() -> None:
     assert line(setting("NCCL_SOCKET_IFNAME")) == ("0.yaml", 22)
 
 
@@ -96,28 +99,28 @@ def test_a_line_of_a_script_in_the_values_is_that_line() -> None:
         (("env", 1, "name"), 8),
     ],
 )
-def test_a_field_of_the_container_is_where_its_value_is_written(path: tuple[str | int, ...], number: int) -> None:
+def test_a_field_of_the_container_has_the_place_of_its_value(path: tuple[str | int, ...], number: int) -> None:
     assert line(container().at.child(*path)) == ("0.yaml", number)
 
 
-def test_the_pods_of_a_role_are_counted_where_the_nodes_are() -> None:
+def test_the_replicas_of_a_role_have_the_place_of_nodes() -> None:
     role = run().roles[1]
     assert (role.replicas, line(role.at.child("replicas"))) == (3, ("0.yaml", 2))
 
 
-def test_a_copied_part_of_the_values_has_all_its_lines() -> None:
+def test_a_part_that_is_copied_from_the_values_keeps_all_its_lines() -> None:
     pod = run().roles[0].pod
     assert line(pod.at.child("tolerations", 0, "operator")) == ("0.yaml", 27)
 
 
-def test_the_last_file_that_says_a_value_is_its_place() -> None:
+def test_the_place_of_a_value_is_in_the_last_file_that_sets_it() -> None:
     second = "env:\n  LOG_LEVEL: debug\n  NCCL_DEBUG: WARN\n"
     assert container(RUN, second).setting("NCCL_DEBUG") is not None
     assert line(setting("NCCL_DEBUG", RUN, second)) == ("1.yaml", 3)
     assert line(setting("NCCL_IB_HCA", RUN, second)) == ("0.yaml", 9)
 
 
-def test_what_only_the_defaults_say_is_at_the_nearest_key_of_the_user_with_a_note() -> None:
+def test_a_default_has_the_place_of_the_nearest_key_in_the_values_and_a_note() -> None:
     found = container()
     at = found.at.child("resources", "limits", "cpu")
     ((default, words),) = at.document.explain(at)
@@ -127,39 +130,39 @@ def test_what_only_the_defaults_say_is_at_the_nearest_key_of_the_user_with_a_not
 
 
 def fixed(edit: Edit, text: str = RUN) -> str:
-    rule = find("nccl-word-boolean")
+    rule = find_rule("nccl-word-boolean")
     assert rule is not None
     finding = resolve(rule, Problem(edit.at, "", "", (edit,)))
     return editing.apply(documents(text)[0].source, finding.edits)
 
 
-def test_a_new_value_of_a_field_is_written_into_the_values() -> None:
+def test_a_changed_field_is_written_to_the_values() -> None:
     edit = SetValue(setting("NCCL_DEBUG"), "WARN")
     assert fixed(edit) == RUN.replace("NCCL_DEBUG: INFO", "NCCL_DEBUG: WARN")
 
 
-def test_a_variable_that_goes_goes_from_the_values() -> None:
+def test_a_removed_variable_is_removed_from_the_values() -> None:
     edit = Remove(setting("NCCL_DEBUG")._replace(path=setting("NCCL_DEBUG").path[:-1]))
     assert fixed(edit) == RUN.replace("  NCCL_DEBUG: INFO\n", "")
 
 
-def test_a_new_variable_is_added_to_the_values() -> None:
+def test_an_added_variable_is_added_to_the_values() -> None:
     edit = Append(container().at.child("env"), {"name": "NCCL_IB_TC", "value": "106"})
     assert fixed(edit) == RUN.replace('"=mlx5_0"\n', '"=mlx5_0"\n  NCCL_IB_TC: "106"\n')
 
 
-def test_a_field_is_added_to_the_part_of_the_values_that_is_copied() -> None:
+def test_an_added_field_is_added_to_the_copied_part_of_the_values() -> None:
     edit = Add(container().at.child("resources", "limits"), "rdma/hca", 8)
     assert fixed(edit) == RUN.replace("nvidia.com/gpu: 8\n", "nvidia.com/gpu: 8\n    rdma/hca: 8\n", 1)
 
 
-def test_another_value_than_the_default_is_added_to_the_values() -> None:
+def test_a_changed_default_is_added_to_the_values() -> None:
     pod = run().roles[0].pod
     edit = SetValue(pod.at.child("volumes", 1, "emptyDir", "sizeLimit"), "64Gi")
     assert fixed(edit) == RUN + "sharedMemory:\n  size: 64Gi\n"
 
 
-def test_what_a_template_makes_has_no_fix_in_the_values() -> None:
+def test_a_field_computed_by_a_template_cannot_be_fixed_in_the_values() -> None:
     made = container()
     assert fixed(SetValue(made.at.child("image"), "other")) == RUN
     assert fixed(Append(made.at.child("volumeMounts"), {"name": "x", "mountPath": "/x"})) == RUN
@@ -181,14 +184,14 @@ def test_what_a_template_makes_has_no_fix_in_the_values() -> None:
         ("- nodes: 4\n", False),
     ],
 )
-def test_values_are_recognised_by_keys_that_say_much(text: str, known: bool) -> None:
+def test_values_are_recognised_by_their_characteristic_keys(text: str, known: bool) -> None:
     assert [values.recognises(document) for document in documents(text)] == [known]
 
 
 def lines_found(code: str, *texts: str) -> list[int]:
-    found = find(code)
+    found = find_rule(code)
     assert found is not None
-    readings = [read(File(Source(f"{n}.yaml", text))) for n, text in enumerate(texts)]
+    readings = [read_file(File(Source(f"{n}.yaml", text))) for n, text in enumerate(texts)]
     return [finding.position.line for finding in lint(readings, Engine((found,))).findings]
 
 
@@ -197,7 +200,7 @@ def test_a_values_file_with_a_fault_counts_as_linted() -> None:
     assert lines_found("values-refused", "processesPerNode: none\n") == [1]
 
 
-def test_a_suppression_in_the_values_counts() -> None:
+def test_a_suppression_in_the_values_applies() -> None:
     text = "processesPerNode: 1\nenv:\n  NCCL_IB_DISABLE: true  # trainyard: allow nccl-word-boolean: a test\n"
     assert lines_found("nccl-word-boolean", text) == []
     assert lines_found("nccl-word-boolean", text.split("#")[0] + "\n") == [3]
@@ -205,16 +208,16 @@ def test_a_suppression_in_the_values_counts() -> None:
 
 @pytest.mark.parametrize("scenario", sorted(Path("charts/training-job/ci").glob("*.yaml")), ids=lambda path: path.name)
 def test_the_scenarios_of_the_chart_are_clean(scenario: Path) -> None:
-    from validator import selection
+    from trainyard.engine import selection
 
-    reading: Reading = read(File(Source(str(scenario), scenario.read_text())))
-    readings = released(charts.Release(Path("charts/training-job")), [reading])
+    reading: Reading = read_file(File(Source(str(scenario), scenario.read_text())))
+    readings = released(ChartRelease(Path("charts/training-job")), [reading])
     rules: tuple[Rule, ...] = selection.select((), (), "regular")
     findings: Any = lint(readings, Engine(rules)).findings
     assert [(finding.rule.name, finding.position.line, finding.message) for finding in findings] == []
 
 
-def test_values_without_effect_are_found_beside_a_deepspeed_configuration() -> None:
+def test_values_without_effect_are_reported_beside_a_deepspeed_configuration() -> None:
     text = (
         "launcher: deepspeed\ndeepspeed:\n  zeroStage: 1\n  scratch: {size: 7Gi}\n  config: {bf16: {enabled: true}}\n"
     )
@@ -230,7 +233,7 @@ def test_values_without_effect_are_found_beside_a_deepspeed_configuration() -> N
         ("shm-too-small-for-gpus", "sharedMemory: {size: 1Gi}"),
     ],
 )
-def test_a_trainjob_of_values_is_judged_as_the_pytorchjob_of_them(rule: str, mistake: str) -> None:
+def test_a_trainjob_has_the_same_findings_as_a_pytorchjob_of_the_same_values(rule: str, mistake: str) -> None:
     values = {
         "image": "image: {repository: registry.example.com/team/llm}",
         "resources": "resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}",

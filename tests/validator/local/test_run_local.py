@@ -1,4 +1,4 @@
-"""`trainyard run --local`: what it refuses, what it says, and runs of a few seconds under the real torchrun."""
+"""`trainyard run --local`: its errors, its output, and runs of a few seconds with the real torchrun."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import left_behind
-from validator import cli
+from tests.harness.processes import left_behind
+from trainyard.cli import main
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MARK = "TRAINYARD_TEST_RUN"
-# A run takes seconds; whoever needs this long hangs.
-TIMEOUT_SECONDS = 180
+# A run takes seconds, or minutes beside the tests on a cluster; after this time it hangs.
+TIMEOUT_SECONDS = 400
 
 SUM = """
 import json, os, sys
@@ -47,7 +47,7 @@ import time
 import torch.distributed as dist
 
 dist.init_process_group("gloo")
-# In one write: the processes of a node share a pipe, and nothing is buffered.
+# In one write: the processes of a node share a pipe, and the output is not buffered.
 print("ready\\n", end="")
 time.sleep(600)
 """
@@ -58,13 +58,13 @@ Command = Callable[..., Result]
 
 @pytest.fixture
 def trainyard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
-    """The command in this process, in an empty folder: for what starts no run."""
+    """The command in this process, in an empty folder, for tests that start no run."""
     monkeypatch.chdir(tmp_path)
 
     def call(values: str, *arguments: str) -> Result:
         Path("run.yaml").write_text(values)
         capfd.readouterr()
-        code = cli.main(["run", "-f", "run.yaml", *arguments])
+        code = main.main(["run", "-f", "run.yaml", *arguments])
         out, err = capfd.readouterr()
         assert "Traceback" not in err
         return code, out, err
@@ -73,7 +73,7 @@ def trainyard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Cap
 
 
 class Runs:
-    """The command in a process of its own, in a folder."""
+    """Runs the command in its own process, in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -84,9 +84,9 @@ class Runs:
         for name, text in texts.items():
             (self.folder / name.replace("_", ".")).write_text(text)
         process = subprocess.Popen(
-            [sys.executable, "-m", "validator", "run", "-f", "run.yaml", "--local", *arguments],
+            [sys.executable, "-m", "trainyard", "run", "-f", "run.yaml", "--local", *arguments],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), MARK: str(self.folder)},
+            env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'validator'}", MARK: str(self.folder)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -95,17 +95,17 @@ class Runs:
         return process
 
     def __call__(self, *arguments: str, **texts: str) -> Result:
-        """Run the command to its end, of which nothing is left."""
+        """Run the command to its end, and assert that no process is left."""
         return self.finish(self.start(*arguments, **texts))
 
     def finish(self, process: subprocess.Popen[str]) -> Result:
-        """Wait for the end of a command."""
+        """Wait for the end of a command, and assert that no process is left."""
         out, err = process.communicate(timeout=TIMEOUT_SECONDS)
         assert left_behind(MARK, str(self.folder)) == []
         return process.returncode, out, err
 
     def stop(self) -> None:
-        """End what a test has not waited for."""
+        """Stop processes that a test has not waited for."""
         for process in self._started:
             if process.poll() is None:
                 process.terminate()
@@ -120,7 +120,7 @@ def run(tmp_path: Path) -> Iterator[Runs]:
     runs.stop()
 
 
-def test_two_nodes_train_together_with_folders_in_the_place_of_volumes(run: Runs) -> None:
+def test_two_nodes_train_together_with_folders_instead_of_volumes(run: Runs) -> None:
     values = """
     train: {script: sum.py, args: [--out, /checkpoints]}
     env: {CACHE: /scratch/cache}
@@ -134,7 +134,7 @@ def test_two_nodes_train_together_with_folders_in_the_place_of_volumes(run: Runs
         assert told == {"total": 3.0, "size": 2, "cache": str(run.folder / f"runs/run/node-{rank}/scratch/cache")}
 
 
-def test_a_program_that_fails_ends_the_run_with_1_and_the_name_of_its_node(run: Runs) -> None:
+def test_a_failing_program_fails_the_run_and_its_node_is_named(run: Runs) -> None:
     code, _, err = run(run_yaml="train: {script: fail.py, args: []}", fail_py=FAIL)
     assert code == 1
     assert "[node-1] rank 1 gives up\n" in err
@@ -152,14 +152,14 @@ def test_sigterm_ends_all_processes_of_all_nodes(run: Runs) -> None:
     assert "SIGTERM to all nodes, SIGKILL in 60 s" in err
 
 
-def test_the_reference_trainer_trains_from_the_charts_defaults(run: Runs) -> None:
+def test_the_reference_trainer_trains_with_the_chart_s_defaults(run: Runs) -> None:
     code, out, err = run("--set", "train.args=[--epochs, 1, --checkpoint-dir, /checkpoints]", run_yaml="{}")
     assert code == 0, err
     assert "[node-0] finished: epochs=1" in out
     assert any((run.folder / "runs/run/checkpoints").iterdir())
 
 
-def test_whoever_stops_reading_ends_the_run(run: Runs) -> None:
+def test_a_closed_output_ends_the_run(run: Runs) -> None:
     values = (
         "{launcher: command, nodes: 1, train: {module: '', command: [python3, -c, 'while True: print(1)'], args: []}}"
     )
@@ -171,13 +171,13 @@ def test_whoever_stops_reading_ends_the_run(run: Runs) -> None:
     assert left_behind(MARK, str(run.folder)) == []
 
 
-def test_without_local_it_says_how_a_run_is_installed_in_a_cluster(trainyard: Command) -> None:
+def test_without_local_the_error_shows_how_to_install_the_run_on_a_cluster(trainyard: Command) -> None:
     code, out, err = trainyard("{}")
     assert (code, out) == (2, "")
     assert "`helm install NAME charts/training-job -f run.yaml`; add --local" in err
 
 
-def test_a_dry_run_starts_nothing_and_prints_what_a_shell_can_run(trainyard: Command, tmp_path: Path) -> None:
+def test_a_dry_run_starts_nothing_and_prints_a_shell_script(trainyard: Command, tmp_path: Path) -> None:
     fake = tmp_path / "fake python"
     fake.write_text('#!/bin/sh\necho "$LOG $*" >> "$0.log"\n')
     fake.chmod(0o755)
@@ -194,7 +194,7 @@ def test_a_dry_run_starts_nothing_and_prints_what_a_shell_can_run(trainyard: Com
     assert json.loads(config.read_text()) == {"epochs": 2}
 
 
-def test_values_that_the_chart_refuses_end_with_2_and_their_places(trainyard: Command) -> None:
+def test_values_that_the_schema_refuses_are_a_usage_error_with_their_places(trainyard: Command) -> None:
     code, out, err = trainyard("nodes: four\nenv:\n  A: 1\n", "--local", "--set", "trian.args=[]")
     assert (code, out) == (2, "")
     assert "run.yaml:1:8: error HV010 values-refused: `nodes` takes an integer of at least 1" in err
@@ -202,28 +202,28 @@ def test_values_that_the_chart_refuses_end_with_2_and_their_places(trainyard: Co
     assert err.endswith("Error: Helm would render nothing with these values, so there is nothing to run\n")
 
 
-def test_what_the_templates_refuse_ends_with_2_whatever_is_allowed(trainyard: Command) -> None:
+def test_values_that_a_template_refuses_are_a_usage_error_despite_suppressions(trainyard: Command) -> None:
     code, _, err = trainyard("env:\n  RANK: 1  # trainyard: allow values-refused: it is mine\n", "--local")
     assert code == 2
     assert "run.yaml:2:" in err
     assert "env.RANK: the training operator sets it in every pod" in err
 
 
-def test_text_that_is_no_yaml_ends_with_2(trainyard: Command) -> None:
+def test_invalid_yaml_is_a_usage_error(trainyard: Command) -> None:
     code, _, err = trainyard("nodes: [", "--local")
     assert code == 2
     assert "run.yaml:1:" in err
 
 
-def test_what_would_fail_on_a_cluster_is_said_and_keeps_nobody_from_trying(trainyard: Command) -> None:
+def test_findings_for_a_cluster_are_reported_but_do_not_stop_the_run(trainyard: Command) -> None:
     code, out, err = trainyard("nccl:\n  NCCL_SHM_DISABLE: 'true'\n", "--local", "--dry-run")
     assert code == 0
     assert "run.yaml:2:21: error NC005 nccl-word-boolean" in err
-    assert "1 error for a cluster, where this would fail; `trainyard lint run.yaml` says more" in err
+    assert "this run would fail on a cluster, with 1 error; `trainyard lint run.yaml` shows the details" in err
     assert "NCCL_SHM_DISABLE=true" in out
 
 
-def test_a_later_file_and_then_a_setting_wins(trainyard: Command) -> None:
+def test_later_files_override_earlier_ones_and_set_overrides_files(trainyard: Command) -> None:
     Path("more.yaml").write_text("{nodes: 3, processesPerNode: 3}")
     _, out, err = trainyard("nodes: 4", "-f", "more.yaml", "--set", "processesPerNode=2", "--local", "--dry-run")
     assert "--nnodes=3 --nproc-per-node=2" in out
@@ -232,29 +232,29 @@ def test_a_later_file_and_then_a_setting_wins(trainyard: Command) -> None:
 
 @pytest.mark.parametrize(
     ("setting", "reason"),
-    [("nodes", "write NAME=VALUE"), ("=1", "write NAME=VALUE"), ("train.args=[", "is no YAML")],
+    [("nodes", "write NAME=VALUE"), ("=1", "write NAME=VALUE"), ("train.args=[", "is not valid YAML")],
 )
-def test_a_setting_that_cannot_be_read_ends_with_2(trainyard: Command, setting: str, reason: str) -> None:
+def test_an_invalid_setting_is_a_usage_error(trainyard: Command, setting: str, reason: str) -> None:
     code, _, err = trainyard("{}", "--local", "--set", setting)
     assert code == 2
     assert reason in err
 
 
-def test_a_dot_in_a_name_of_a_setting_has_a_backslash(trainyard: Command) -> None:
+def test_a_dot_in_a_key_of_a_setting_is_escaped_by_a_backslash(trainyard: Command) -> None:
     setting = r"resources.limits.nvidia\.com/gpu=2"
     _, _, err = trainyard("{}", "--local", "--dry-run", "--set", setting)
     assert "values-unknown-key" not in err
 
 
-def test_another_kind_ends_with_2_and_what_is_possible(trainyard: Command) -> None:
+def test_another_kind_is_a_usage_error_that_names_the_supported_kinds(trainyard: Command) -> None:
     code, _, err = trainyard("{kind: MPIJob, train: {command: [train]}}", "--local")
     assert code == 2
     assert "PyTorchJob or TrainJob" in err
 
 
-def test_a_release_is_named_by_its_file_and_names_its_folder(trainyard: Command) -> None:
+def test_the_release_is_named_like_its_file_and_names_its_folder(trainyard: Command) -> None:
     Path("7 My_Run.yaml").write_text("{}")
-    code = cli.main(["run", "-f", "7 My_Run.yaml", "--local", "--dry-run"])
+    code = main.main(["run", "-f", "7 My_Run.yaml", "--local", "--dry-run"])
     assert code == 0
     assert "runs/my-run/checkpoints" in trainyard("{}", "--local", "--dry-run", "--release", "my-run")[1]
     assert "--rdzv-id=run " in trainyard("{}", "--local", "--dry-run")[1]
@@ -262,13 +262,13 @@ def test_a_release_is_named_by_its_file_and_names_its_folder(trainyard: Command)
 
 @pytest.fixture(scope="session")
 def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python without any package."""
+    """A Python without packages."""
     folder = tmp_path_factory.mktemp("bare")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     return folder / "bin" / "python"
 
 
-def test_a_python_without_torch_ends_with_3_and_what_to_install(trainyard: Command, bare_python: Path) -> None:
+def test_the_error_without_torch_names_the_command_that_installs_it(trainyard: Command, bare_python: Path) -> None:
     code, _, err = trainyard("train: {script: run.yaml}", "--local", "--python", str(bare_python))
     assert code == 3
     assert f"{bare_python} has no torch: `{bare_python} -m pip install torch` installs it" in err
@@ -279,7 +279,7 @@ def test_a_python_without_torch_ends_with_3_and_what_to_install(trainyard: Comma
     ("values", "arguments", "reason"),
     [
         ("{}", ["--python", "/no/python"], "/no/python cannot be started"),
-        ("{}", ["--python", "/bin/false"], "/bin/false is no Python that works"),
+        ("{}", ["--python", "/bin/false"], "/bin/false does not work as a Python interpreter"),
         ("train: {module: no_such_module.train}", [], "finds no module no_such_module from here"),
         ("train: {script: /app/train.py}", [], "--set train.script=train.py"),
         ("{launcher: command, train: {command: [/opt/train]}}", [], "/opt/train is in the image"),
@@ -291,7 +291,7 @@ def test_a_python_without_torch_ends_with_3_and_what_to_install(trainyard: Comma
     ],
     ids=["no Python", "no Python that works", "module", "script", "program", "data"],
 )
-def test_what_is_missing_ends_with_3_and_where_it_belongs(
+def test_a_missing_requirement_has_exit_status_3_and_names_the_remedy(
     trainyard: Command, values: str, arguments: list[str], reason: str
 ) -> None:
     code, out, err = trainyard(values, "--local", *arguments)
@@ -299,7 +299,7 @@ def test_what_is_missing_ends_with_3_and_where_it_belongs(
     assert reason in err
 
 
-def test_data_that_are_there_are_used(trainyard: Command) -> None:
+def test_existing_data_are_used(trainyard: Command) -> None:
     values = "{scratch: {enabled: true}, dataset: {source: s3, volume: scratch, path: a, s3: {url: 's3://b/a'}}}"
     Path("runs/run/scratch/a").mkdir(parents=True)
     Path("runs/run/scratch/a/1.tar").touch()
@@ -308,7 +308,7 @@ def test_data_that_are_there_are_used(trainyard: Command) -> None:
     assert "dataset" not in err
 
 
-def test_a_folder_that_cannot_be_made_ends_with_2(trainyard: Command) -> None:
+def test_a_folder_that_cannot_be_created_is_a_usage_error(trainyard: Command) -> None:
     values = "{launcher: command, train: {module: '', command: [python3, -c, pass], args: []}}"
     code, _, err = trainyard(values, "--local", "--directory", "run.yaml/x")
     assert code == 2

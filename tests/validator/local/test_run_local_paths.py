@@ -1,4 +1,4 @@
-"""Paths of a pod in words, variables and configurations become folders here, and no other text changes."""
+"""Mount paths in arguments, variables and configurations become local folders; other text is not changed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from validator.local.paths import Folders
+from trainyard.local.paths import Folders
 
 HERE = Path("/home/user/runs/digits")
 MOUNTS = ("/checkpoints", "/data", "/data/cache", "/etc/trainyard", "/data-2")
@@ -20,7 +20,7 @@ mounts = st.sampled_from(MOUNTS)
 
 
 @given(mounts, rests)
-def test_what_is_below_a_mount_is_at_the_same_place_below_its_folder(mount: str, rest: str) -> None:
+def test_a_path_below_a_mount_keeps_its_place_below_the_folder(mount: str, rest: str) -> None:
     assert FOLDERS.path(mount + rest) == f"{HERE}{mount}{rest}"
 
 
@@ -43,7 +43,7 @@ def test_a_name_that_only_begins_like_a_mount_stays(more: str) -> None:
 
 @given(names.filter(str.strip), mounts, rests)
 def test_a_path_behind_other_words_stays(before: str, mount: str, rest: str) -> None:
-    """It may be one of another machine, or no path at all."""
+    """It may be a path on another machine, or no path at all."""
     text = f"{before}{mount}{rest}"
     assert FOLDERS.path(text) == text
 
@@ -54,7 +54,7 @@ def test_each_of_several_paths_is_changed(found: list[tuple[str, str]]) -> None:
     assert FOLDERS.path(written) == ":".join(f"{HERE}{mount}{rest}" for mount, rest in found)
 
 
-def test_of_nested_mounts_the_inner_one_counts_whatever_their_order() -> None:
+def test_of_nested_mounts_the_inner_one_is_used_in_any_order() -> None:
     outer, inner = ("/data", Path("/a")), ("/data/cache", Path("/b"))
     for pairs in ((outer, inner), (inner, outer)):
         assert Folders(dict(pairs)).path("/data/cache/x") == "/b/x"
@@ -65,7 +65,7 @@ def test_a_mount_may_end_with_a_slash() -> None:
     assert Folders({"/data/": Path("/a")}).path("/data/x") == "/a/x"
 
 
-def test_addresses_stay() -> None:
+def test_urls_are_not_changed() -> None:
     for text in ("s3://bucket/checkpoints", "file:///checkpoints", "https://example.com/data", "host:/data"):
         assert FOLDERS.word(f"--source={text}") == f"--source={text}"
 

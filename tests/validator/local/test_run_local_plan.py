@@ -1,4 +1,4 @@
-"""What a local run starts for values: pure, so no process and no folder is needed to look at it."""
+"""The plan of a local run: a pure function of the values, so these tests need no process and no folder."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from validator.local import job, notes, plan
-from validator.local.errors import RefusedError
-from validator.local.machine import Machine
-from validator.local.node import Node
+from trainyard.local import differences, job, plan
+from trainyard.local.errors import RunRefusedError
+from trainyard.local.machine import Machine
+from trainyard.local.node import Node
 
 CI = Path("charts/training-job/ci")
 HERE = Path("/runs/digits")
@@ -22,34 +22,34 @@ EIGHT = "resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}"
 
 
 def machine(*gpus: str, **environment: str) -> Machine:
-    """A machine with these accelerators and variables."""
+    """Return a machine with these accelerators and variables."""
     return Machine("python", 29500, gpus, "lo", environment)
 
 
 def wanted(text: str, **chosen: Any) -> job.Job:
-    """The job of values, with these arguments of the program unless there are others."""
+    """Return the job of values, with these arguments of the program unless the values have others."""
     own = yaml.safe_load(text)
     train = {"args": ["--seed", 1, "--out", "/checkpoints"], **own.get("train", {})}
-    return job.read({**own, "train": train}, "digits", **chosen)
+    return job.job_of({**own, "train": train}, "digits", **chosen)
 
 
 def planned(text: str, here: Machine | None = None, **chosen: Any) -> plan.Plan:
-    """The plan for values."""
-    return plan.make(wanted(text, **chosen), here or machine(), HERE)
+    """Return the plan for values."""
+    return plan.make_plan(wanted(text, **chosen), here or machine(), HERE)
 
 
 def nodes(text: str, here: Machine | None = None, **chosen: Any) -> tuple[Node, ...]:
-    """The nodes of a plan."""
+    """Return the nodes of a plan."""
     return planned(text, here, **chosen).nodes
 
 
 def said(text: str, here: Machine | None = None, **chosen: Any) -> str:
-    """What is said of a run before it starts."""
+    """Return the notes that are printed before a run starts."""
     found, here = wanted(text, **chosen), here or machine()
-    return "\n".join(notes.notes(found, here, plan.make(found, here, HERE)))
+    return "\n".join(differences.cluster_differences(found, here, plan.make_plan(found, here, HERE)))
 
 
-def test_each_node_of_the_values_is_a_torchrun_that_meets_the_others_here() -> None:
+def test_each_node_is_a_torchrun_with_a_local_rendezvous() -> None:
     first, second = nodes("{nodes: 2, processesPerNode: 3}")
     assert (first.name, second.name) == ("node-0", "node-1")
     assert first.argv == second.argv
@@ -60,28 +60,28 @@ def test_each_node_of_the_values_is_a_torchrun_that_meets_the_others_here() -> N
     )
 
 
-def test_a_trainjob_and_a_run_of_workers_alone_start_what_a_pytorchjob_starts() -> None:
+def test_a_trainjob_and_a_worker_only_run_have_the_plan_of_a_pytorchjob() -> None:
     assert nodes("kind: TrainJob") == nodes("layout: worker-only") == nodes("{}")
 
 
-def test_nodes_and_processes_of_the_command_line_win() -> None:
+def test_options_for_nodes_and_processes_override_the_values() -> None:
     (node,) = nodes("{nodes: 4, processesPerNode: 8}", nodes=1, processes=2)
     assert {"--nnodes=1", "--nproc-per-node=2"} < set(node.argv)
 
 
 @pytest.mark.parametrize("processes", ["auto", "gpu", "cpu"])
-def test_torchrun_counts_the_devices_where_the_values_say_so(processes: str) -> None:
+def test_torchrun_counts_the_devices_if_the_values_request_it(processes: str) -> None:
     assert f"--nproc-per-node={processes}" in nodes(f"processesPerNode: {processes}", machine(*GPUS))[0].argv
 
 
-def test_an_elastic_run_has_its_fewest_nodes_unless_others_are_named() -> None:
+def test_an_elastic_run_has_its_minimum_of_nodes_unless_an_option_says_otherwise() -> None:
     text = "{nodes: 4, elastic: {enabled: true, minNodes: 2, maxRestarts: 5}}"
     assert len(nodes(text)) == 2
     assert len(nodes(text, nodes=3)) == 3
     assert {"--nnodes=2", "--max-restarts=5"} < set(nodes(text)[0].argv)
 
 
-def test_options_of_torchrun_stay_but_for_those_that_say_how_nodes_meet() -> None:
+def test_torchrun_s_arguments_are_kept_except_rendezvous_options() -> None:
     text = """
     torchrun:
       args: [--tee=3, --standalone, --rdzv_endpoint, other:1, --node-rank=0, --log-dir, /checkpoints/logs]
@@ -90,12 +90,12 @@ def test_options_of_torchrun_stay_but_for_those_that_say_how_nodes_meet() -> Non
     assert "--nnodes=2" in nodes(text)[0].argv[6:]
 
 
-def test_words_arrive_as_they_are_written() -> None:
+def test_arguments_are_passed_unchanged() -> None:
     (node, _) = nodes("train: {script: train.py, args: ['costs $(nproc) & 5$', --rate, 0.0003, true]}")
     assert node.argv[-5:] == ("train.py", "costs $(nproc) & 5$", "--rate", "0.0003", "true")
 
 
-def test_what_pods_share_is_one_folder_and_what_each_has_is_one_for_each_node() -> None:
+def test_shared_volumes_are_one_folder_and_other_volumes_one_folder_per_node() -> None:
     text = """
     volumes:
       team: {claim: team-data, mountPath: /data}
@@ -107,14 +107,14 @@ def test_what_pods_share_is_one_folder_and_what_each_has_is_one_for_each_node() 
     assert set(second.folders) - set(first.folders) == {HERE / "node-1/cache", HERE / "node-1/scratch"}
 
 
-def test_the_machines_own_tmp_and_shared_memory_are_used() -> None:
+def test_tmp_and_shared_memory_are_those_of_the_machine() -> None:
     own = {"TORCHINDUCTOR_CACHE_DIR": "/tmp/inductor", "BUFFER": "/dev/shm/x"}  # noqa: S108
     (node, _) = nodes(yaml.safe_dump({"env": own}))
     assert own.items() <= node.environment.items()
     assert node.folders == (HERE / "checkpoints",)
 
 
-def test_variables_keep_their_values_and_have_folders_of_this_machine() -> None:
+def test_variables_keep_their_values_with_local_paths() -> None:
     text = """
     env: {LOG: debug, CACHE: /checkpoints/cache, PYTHONPATH: "/checkpoints/a:/opt/b", PRICE: "$5 $(X)"}
     """
@@ -129,51 +129,53 @@ def test_variables_keep_their_values_and_have_folders_of_this_machine() -> None:
     }
 
 
-def test_a_user_has_a_home_here_unless_the_values_name_another() -> None:
+def test_home_is_the_user_s_unless_the_values_set_it() -> None:
     assert "HOME" not in nodes("{}")[0].environment
     assert nodes("env: {HOME: /checkpoints/home}")[0].environment["HOME"] == "/runs/digits/checkpoints/home"
 
 
-def test_threads_are_those_of_the_values_or_one() -> None:
+def test_the_number_of_threads_is_that_of_the_values_or_one() -> None:
     assert nodes("env: {OMP_NUM_THREADS: 4}")[0].environment["OMP_NUM_THREADS"] == "4"
     assert nodes("env: {OMP_NUM_THREADS: null}")[0].environment["OMP_NUM_THREADS"] == "1"
 
 
-def test_an_interface_that_whoever_starts_it_has_chosen_stays() -> None:
+def test_an_interface_set_in_the_environment_is_kept() -> None:
     assert "GLOO_SOCKET_IFNAME" not in nodes("{}", machine(GLOO_SOCKET_IFNAME="eth1"))[0].environment
 
 
-def test_the_network_of_the_cluster_is_left_out_and_said_once() -> None:
+def test_network_settings_of_the_cluster_are_left_out_with_a_note() -> None:
     text = """
     nccl: {NCCL_DEBUG: WARN, NCCL_IB_HCA: mlx5, NCCL_SOCKET_IFNAME: eth0}
     env: {GLOO_SOCKET_IFNAME: eth0, LOG: x}
     """
     assert nodes(text)[0].environment.keys() >= {"NCCL_DEBUG", "LOG"}
     assert nodes(text)[0].environment["GLOO_SOCKET_IFNAME"] == "lo"
-    expected = "left out, as only the cluster has that network: GLOO_SOCKET_IFNAME, NCCL_IB_HCA, NCCL_SOCKET_IFNAME"
+    expected = (
+        "left out, because only the cluster has that network: GLOO_SOCKET_IFNAME, NCCL_IB_HCA, NCCL_SOCKET_IFNAME"
+    )
     assert said(text) == expected
 
 
 @pytest.mark.parametrize("profile", ["eks-efa", "gke-tcpxo", "onprem-roce"])
-def test_nothing_of_a_fabric_is_left(profile: str) -> None:
+def test_the_fabric_profile_has_no_effect(profile: str) -> None:
     text = (CI / f"fabric-{profile}-values.yaml").read_text()
     without = yaml.safe_dump({key: value for key, value in yaml.safe_load(text).items() if key != "fabric"})
     assert nodes(text) == nodes(without)
 
 
-def test_variables_of_secrets_are_asked_for_by_name_unless_they_are_exported() -> None:
+def test_variables_from_secrets_are_requested_by_name_unless_they_are_exported() -> None:
     text = """
     envSecrets: {HUB_LOGIN: {secret: hugging-face, key: token}}
     envFrom: {secrets: [keys], configMaps: [defaults]}
     """
-    advice = "HUB_LOGIN is key token of Secret hugging-face on the cluster: export HUB_LOGIN for the program to have it"
+    advice = "HUB_LOGIN is key token of Secret hugging-face on the cluster: export HUB_LOGIN if the program needs it"
     assert advice in said(text)
-    assert "Secret keys gives variables" in said(text)
-    assert "ConfigMap defaults gives variables" in said(text)
+    assert "Secret keys sets variables" in said(text)
+    assert "ConfigMap defaults sets variables" in said(text)
     assert advice not in said(text, machine(HUB_LOGIN="x"))
 
 
-def test_files_of_the_release_name_the_folders_of_their_node() -> None:
+def test_files_of_the_release_have_the_folders_of_their_node() -> None:
     text = """
     launcher: deepspeed
     deepspeed: {zeroStage: 3, offload: {params: nvme}, config: {tensorboard: {output_path: /checkpoints/tb}}}
@@ -187,21 +189,21 @@ def test_files_of_the_release_name_the_folders_of_their_node() -> None:
         assert path.parent in node.folders
 
 
-def test_the_batch_of_deepspeed_is_that_of_the_nodes_that_run() -> None:
+def test_the_batch_size_of_deepspeed_is_that_of_the_local_world_size() -> None:
     text = "{launcher: deepspeed, processesPerNode: 4, deepspeed: {microBatchPerGpu: 3}}"
     (node,) = nodes(text, nodes=1, processes=2)
     (config,) = map(json.loads, node.files.values())
     assert config["train_batch_size"] == 6
 
 
-def test_fields_of_the_reference_trainer_have_folders_of_this_machine() -> None:
+def test_options_of_the_reference_trainer_have_local_paths() -> None:
     (node, _) = nodes("train: {config: {checkpoint_dir: /checkpoints/a}}")
     path = HERE / "node-0/etc/trainyard/trainer.json"
     assert node.argv[-6:-4] == ("--config", str(path))
     assert json.loads(node.files[path]) == {"checkpoint_dir": "/runs/digits/checkpoints/a"}
 
 
-def test_accelerate_is_told_where_its_nodes_meet_and_which_one_it_is() -> None:
+def test_accelerate_gets_the_rendezvous_address_and_the_machine_rank() -> None:
     text = "{launcher: accelerate, processesPerNode: 2, accelerate: {args: [--tee=3]}, train: {script: train.py}}"
     second = nodes(text)[1]
     assert second.argv[:8] == (
@@ -214,7 +216,7 @@ def test_accelerate_is_told_where_its_nodes_meet_and_which_one_it_is() -> None:
     assert not {"MASTER_ADDR", "RANK", "WORLD_SIZE"} & second.environment.keys()
 
 
-def test_a_command_has_the_variables_of_the_operator() -> None:
+def test_a_plain_command_gets_the_operator_s_variables() -> None:
     text = "{launcher: command, nodes: 3, train: {command: [python3, -u], module: '', script: train.py}}"
     last = nodes(text)[2]
     assert last.argv == ("python", "-u", "train.py", "--seed", "1", "--out", "/runs/digits/checkpoints")
@@ -222,7 +224,7 @@ def test_a_command_has_the_variables_of_the_operator() -> None:
     assert launch.items() <= last.environment.items()
 
 
-def test_what_must_be_here_is_named() -> None:
+def test_the_required_modules_scripts_and_programs_are_named() -> None:
     assert planned("{}").modules == ("torch", "trainer")
     assert planned("{launcher: deepspeed, train: {module: a.b}}").modules == ("torch", "deepspeed", "a")
     script = planned("{launcher: accelerate, train: {script: /checkpoints/train.py}}")
@@ -231,7 +233,7 @@ def test_what_must_be_here_is_named() -> None:
     assert (program.modules, program.script, program.program) == ((), None, "/opt/train")
 
 
-def test_a_data_set_is_in_the_folder_of_its_volume_which_all_nodes_share() -> None:
+def test_a_data_set_is_in_the_folder_of_its_volume_shared_by_all_nodes() -> None:
     text = """
     scratch: {enabled: true}
     dataset: {source: http, volume: scratch, path: a/b, http: {urls: [https://x.org/1, https://x.org/2]}}
@@ -241,7 +243,7 @@ def test_a_data_set_is_in_the_folder_of_its_volume_which_all_nodes_share() -> No
     assert found.nodes[0].folders == found.nodes[1].folders
 
 
-def test_volumes_that_are_full_on_the_cluster_are_named() -> None:
+def test_volumes_with_existing_data_on_the_cluster_are_named() -> None:
     text = """
     checkpoints: {existingClaim: old}
     volumes:
@@ -250,27 +252,28 @@ def test_volumes_that_are_full_on_the_cluster_are_named() -> None:
     """
     found = [(one.path, one.what) for one in planned(text).contents]
     assert found == [("/checkpoints", "claim old"), ("/data", "files:/exports")]
-    assert "/data is files:/exports on the cluster: put what the program needs of it into /runs/digits/data" in said(
-        text
+    assert (
+        "/data is files:/exports on the cluster: put the files that the program needs into /runs/digits/data"
+        in said(text)
     )
 
 
-def test_each_node_has_gpus_of_its_own() -> None:
+def test_each_node_has_its_own_gpus() -> None:
     found = nodes(f"{EIGHT}\nprocessesPerNode: 2", machine(*GPUS))
     assert [node.environment["CUDA_VISIBLE_DEVICES"] for node in found] == ["0,1", "2,3"]
 
 
-def test_gpus_that_are_already_chosen_are_shared_out() -> None:
+def test_gpus_that_are_already_selected_are_distributed() -> None:
     found = nodes(f"{EIGHT}\nprocessesPerNode: gpu", machine("GPU-a", "GPU-c"))
     assert [node.environment["CUDA_VISIBLE_DEVICES"] for node in found] == ["GPU-a", "GPU-c"]
 
 
-def test_a_run_without_gpus_sees_none_as_on_the_cluster() -> None:
+def test_a_run_without_gpus_sees_none() -> None:
     assert nodes("{}", machine(*GPUS))[0].environment["CUDA_VISIBLE_DEVICES"] == ""
     assert "CUDA_VISIBLE_DEVICES" not in nodes("{}")[0].environment
 
 
-def test_a_run_for_gpus_is_on_cpu_where_there_is_none_and_says_so() -> None:
+def test_a_gpu_run_without_local_gpus_runs_on_cpu_with_a_note() -> None:
     text = f"{EIGHT}\nprocessesPerNode: 8"
     assert "--nproc-per-node=8" in nodes(text)[0].argv
     assert "this machine has no GPU: 2 x 8 processes run on CPU, by gloo" in said(text)
@@ -286,12 +289,12 @@ def test_a_run_for_gpus_is_on_cpu_where_there_is_none_and_says_so() -> None:
     ],
     ids=["too few GPUs", "no GPU to count", "another kind", "refused by the chart"],
 )
-def test_what_cannot_run_here_is_refused_with_what_to_write(text: str, here: Machine, reason: str) -> None:
-    with pytest.raises(RefusedError, match=reason):
+def test_a_run_that_cannot_start_here_is_refused_with_the_remedy(text: str, here: Machine, reason: str) -> None:
+    with pytest.raises(RunRefusedError, match=reason):
         nodes(text, here)
 
 
-def test_every_node_serves_its_metrics_on_a_port_of_its_own() -> None:
+def test_every_node_serves_metrics_on_its_own_port() -> None:
     text = """
     metrics: {enabled: true, port: 9000}
     train: {args: [--serve-port, 9000, --port=9000, --seed, 9000], config: {metrics_port: 9000, steps: 9000}}
@@ -304,7 +307,7 @@ def test_every_node_serves_its_metrics_on_a_port_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(CI.glob("*.yaml")), ids=lambda path: path.stem)
-def test_all_values_of_torch_that_the_chart_takes_have_a_plan(path: Path) -> None:
+def test_every_pytorch_scenario_of_the_chart_has_a_plan(path: Path) -> None:
     text = path.read_text()
     if yaml.safe_load(text).get("kind", "PyTorchJob") in job.KINDS:
         found = planned(text)

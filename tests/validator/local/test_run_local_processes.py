@@ -1,4 +1,4 @@
-"""How the nodes of a local run start, print and end, with programs of a few lines in the place of torchrun."""
+"""The processes of a local run: start, output and end, with short programs instead of torchrun."""
 
 from __future__ import annotations
 
@@ -10,61 +10,61 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import left_behind
-from validator.local import processes
-from validator.local.errors import MissingError
-from validator.local.node import Node
-from validator.local.processes import Outcome
+from tests.harness.processes import left_behind
+from trainyard.local import processes
+from trainyard.local.errors import MissingProgramError
+from trainyard.local.node import Node
+from trainyard.local.processes import Outcome
 
 MARK = "TRAINYARD_TEST_RUN"
 FOREVER = "import time; time.sleep(600)"
-# Ends by itself when this process is told to; the signal comes from the node itself, when it is ready for the answer.
+# The node itself sends the signal to its parent when it is ready, so that no test has to wait.
 TELL_PARENT = "import os, signal; os.kill(os.getppid(), signal.SIGTERM)"
 IGNORE = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
 
 
 class Runs:
-    """Runs programs as nodes, and keeps what is said of them."""
+    """Runs programs as nodes, and records the notes about them."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark
         self.said: list[str] = []
 
     def __call__(self, *programs: str, grace: float = 600) -> Outcome:
-        """Run the programs, one in each node."""
+        """Run the programs, one as each node."""
         nodes = [self.node(index, sys.executable, "-u", "-c", text) for index, text in enumerate(programs)]
         return self.run(nodes, grace)
 
     def node(self, index: int, *argv: str) -> Node:
-        """A node."""
+        """Return a node."""
         return Node(f"node-{index}", argv, {MARK: self.mark}, (), {})
 
     def run(self, nodes: list[Node], grace: float = 600) -> Outcome:
-        """Run nodes to their end, of which nothing is left."""
+        """Run nodes to their end, and assert that no process is left."""
         try:
-            return processes.run(nodes, os.environ, grace, self.said.append)
+            return processes.run_nodes(nodes, os.environ, grace, self.said.append)
         finally:
             assert left_behind(MARK, self.mark) == []
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Runs:
-    """A runner of its own for each test."""
+    """A runner for each test."""
     return Runs(str(tmp_path))
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits for the others of a node that has failed."""
+    """After a failure the other nodes are ended without a delay."""
     monkeypatch.setattr(processes, "PEERS_SECONDS", 0)
 
 
-def test_a_run_is_done_when_all_nodes_are(run: Runs) -> None:
+def test_a_run_ends_when_all_nodes_have_ended(run: Runs) -> None:
     assert run("pass", "pass") == Outcome({}, None)
     assert run.said == []
 
 
-def test_lines_have_the_name_of_their_node_and_stay_on_their_stream(
+def test_lines_have_the_name_of_their_node_and_their_stream(
     run: Runs, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     run("import sys; print('a'); print(); sys.stdout.buffer.write(b'\\xff end')", "import sys; sys.exit('oops')")
@@ -95,7 +95,7 @@ def test_names_are_coloured_on_a_terminal_that_wants_it(
         assert shown.readline().decode() == f"{expected}\r\n"
 
 
-def test_much_output_on_both_streams_comes_whole(run: Runs, capfd: pytest.CaptureFixture[str]) -> None:
+def test_large_output_on_both_streams_is_complete(run: Runs, capfd: pytest.CaptureFixture[str]) -> None:
     text = "import sys\nfor n in range(5000): print('x' * 50, n); print(n, file=sys.stderr)"
     run(text, text)
     out, err = (stream.splitlines() for stream in capfd.readouterr())
@@ -105,13 +105,13 @@ def test_much_output_on_both_streams_comes_whole(run: Runs, capfd: pytest.Captur
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_node_that_fails_is_named_and_ends_the_others(run: Runs) -> None:
+def test_a_failed_node_is_named_and_the_others_are_ended(run: Runs) -> None:
     assert run(FOREVER, "raise SystemExit(7)", FOREVER) == Outcome({"node-1": 7}, None)
     assert run.said == ["node-1 failed: SIGTERM to the others, SIGKILL in 600 s"]
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_node_that_is_killed_is_named_with_its_signal(run: Runs) -> None:
+def test_a_killed_node_is_named_with_its_signal(run: Runs) -> None:
     outcome = run(FOREVER, "import os; os.kill(os.getpid(), 9)")
     assert outcome.failed == {"node-1": -signal.SIGKILL}
 
@@ -120,7 +120,7 @@ def test_nodes_that_fail_together_are_all_named(run: Runs) -> None:
     assert run("raise SystemExit(1)", "raise SystemExit(2)").failed == {"node-0": 1, "node-1": 2}
 
 
-def test_a_signal_is_passed_on_and_waited_for(run: Runs, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_signal_is_passed_on_to_the_nodes(run: Runs, capfd: pytest.CaptureFixture[str]) -> None:
     saves = f"""
 import signal, sys, time
 def save(*_):
@@ -130,10 +130,10 @@ signal.signal(signal.SIGTERM, save)
 {FOREVER}"""
     assert run(saves) == Outcome({}, signal.SIGTERM)
     assert capfd.readouterr().out == "[node-0] saved\n"
-    assert run.said == ["SIGTERM to all nodes, SIGKILL in 600 s, or at once when told again"]
+    assert run.said == ["SIGTERM to all nodes, SIGKILL in 600 s, or at once on a second signal"]
 
 
-def test_a_node_that_does_not_end_in_its_grace_period_is_killed(run: Runs) -> None:
+def test_a_node_that_exceeds_its_grace_period_is_killed(run: Runs) -> None:
     started = time.monotonic()
     assert run(f"{IGNORE}; {TELL_PARENT}; {FOREVER}", grace=0.2).signal == signal.SIGTERM
     assert time.monotonic() - started < 60
@@ -146,7 +146,7 @@ def test_a_second_signal_kills_at_once(run: Runs) -> None:
 
 
 def test_ctrl_c_ends_a_run_as_well(run: Runs) -> None:
-    # A shell has processes in its background ignore the signal, and their children inherit that.
+    # A shell lets background processes ignore SIGINT, which their children inherit.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         assert run(f"import os, signal; os.kill(os.getppid(), signal.SIGINT); {FOREVER}").signal == signal.SIGINT
@@ -154,7 +154,7 @@ def test_ctrl_c_ends_a_run_as_well(run: Runs) -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_signals_mean_what_they_meant_before(run: Runs) -> None:
+def test_signal_handlers_are_restored(run: Runs) -> None:
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     run("pass")
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
@@ -163,8 +163,8 @@ def test_signals_mean_what_they_meant_before(run: Runs) -> None:
 @pytest.mark.parametrize(
     "end", ["raise SystemExit(0)", "import os; os.kill(os.getpid(), 9)", f"{TELL_PARENT}; {FOREVER}"]
 )
-def test_what_a_node_has_started_does_not_outlive_it(run: Runs, end: str) -> None:
-    """As torchrun's workers, it is in a session of its own and ignores SIGTERM."""
+def test_the_children_of_a_node_do_not_outlive_it(run: Runs, end: str) -> None:
+    """Like torchrun's workers, the children have their own sessions; they ignore SIGTERM."""
     child = f"{IGNORE}; print('up', flush=True); {FOREVER}"
     run(f"""
 from subprocess import PIPE, Popen
@@ -173,13 +173,13 @@ for _ in range(2):
 {end}""")
 
 
-def test_a_program_that_is_not_there_ends_what_has_started(run: Runs) -> None:
+def test_a_missing_program_ends_the_nodes_that_have_started(run: Runs) -> None:
     nodes = [run.node(0, sys.executable, "-c", FOREVER), run.node(1, "/no/such/program")]
-    with pytest.raises(MissingError, match="/no/such/program cannot be started"):
+    with pytest.raises(MissingProgramError, match="/no/such/program cannot be started"):
         run.run(nodes)
 
 
-def test_a_child_that_is_not_of_the_run_is_left_alone(run: Runs) -> None:
+def test_other_child_processes_are_not_affected(run: Runs) -> None:
     import subprocess
 
     with subprocess.Popen([sys.executable, "-c", FOREVER]) as other:

@@ -1,4 +1,4 @@
-"""What each output format is, to the letter where a program reads it, and that no file can break out of it."""
+"""Output formats: the exact text where programs parse it, and no injection from hostile files."""
 
 from __future__ import annotations
 
@@ -12,35 +12,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cluster import modules
-from tests.validator.runs import CLEAN, FAULTY
-from validator import linting, registry, reporters, schemas, selection
-from validator.engine import Engine
-from validator.files import File
-from validator.finding import Finding
-from validator.fingerprint import fingerprints
-from validator.reporters.text import MAX_WIDTH
-from validator.source import Position, Source
+from tests.harness.cluster import modules
+from tests.validator.cli.sample_runs import CLEAN, FAULTY
+from trainyard import reporters
+from trainyard.document.files import File
+from trainyard.document.source import Position, Source
+from trainyard.engine import registry, selection
+from trainyard.engine.engine import Engine
+from trainyard.engine.finding import Finding
+from trainyard.linting import pipeline
+from trainyard.linting.fingerprint import fingerprints
+from trainyard.linting.report import Report
+from trainyard.reporters import json_schema
+from trainyard.reporters.text import MAX_WIDTH
 
-RULE = selection.one("NC005")
+RULE = selection.find_one("NC005")
 RULES = (RULE, *(rule for rule in registry.rules() if rule.subject == "Reading"))
 HOSTILE = "a: %,\r\n]]> <b> & \x1b[31m\x00\x07\udc80 \N{ZERO WIDTH JOINER} 'quoted\" ::error::x"
 
 
-def report(*texts: str, name: str = "k8s/run {}.yaml") -> linting.Report:
+def report(*texts: str, name: str = "k8s/run {}.yaml") -> Report:
     files = (File(Source(name.format(number), text)) for number, text in enumerate(texts))
-    return linting.lint(map(linting.read, files), Engine(RULES))
+    return pipeline.lint(map(pipeline.read_file, files), Engine(RULES))
 
 
-def hostile(text: str = HOSTILE) -> linting.Report:
-    """A report of which every part that comes from a file is hostile."""
+def hostile(text: str = HOSTILE) -> Report:
+    """Return a report in which every part from a file is hostile."""
     source = Source(f"k8s/{text}.yaml".replace("\0", ""), f"kind: {text}\n")
     position = Position(source, 1, 7, 1, 9)
     finding = Finding(RULE, position, text, text, (), ((position, text),))
     return report(CLEAN)._replace(findings=(finding,), allowed=((finding, text),))
 
 
-def rendered(name: str, known: linting.Report, **style: bool) -> str:
+def rendered(name: str, known: Report, **style: bool) -> str:
     return reporters.render(name, known, (RULE,), reporters.Style(**style))
 
 
@@ -49,18 +53,18 @@ each = pytest.mark.parametrize("known", KINDS.values(), ids=KINDS)
 
 
 @each
-def test_json_is_valid_by_its_schema(known: linting.Report) -> None:
-    jsonschema.validate(json.loads(rendered("json", known)), schemas.finding())
+def test_json_is_valid_by_its_schema(known: Report) -> None:
+    jsonschema.validate(json.loads(rendered("json", known)), json_schema.report_schema())
 
 
-def test_json_says_where_and_what() -> None:
+def test_json_has_the_place_and_all_fields_of_a_finding() -> None:
     (finding,) = json.loads(rendered("json", report(FAULTY)))["findings"]
     assert finding == {
         "rule": "NC005",
         "name": "nccl-word-boolean",
         "severity": "error",
         "confidence": "high",
-        "message": "NCCL reads NCCL_SHM_DISABLE as a number: `no` counts as 0",
+        "message": "NCCL parses NCCL_SHM_DISABLE as an integer, so `no` means 0",
         "help": 'write "0"',
         "fix": "safe",
         "fingerprint": next(mark for _, mark in fingerprints(report(FAULTY).findings)),
@@ -71,19 +75,19 @@ def test_json_says_where_and_what() -> None:
 
 @pytest.fixture(scope="module")
 def sarif_schema() -> jsonschema.Draft4Validator:
-    """The JSON Schema that OASIS publishes for SARIF 2.1.0, as another linter's tests hold it."""
+    """The JSON Schema that OASIS publishes for SARIF 2.1.0, from the test data of another linter."""
     module = modules.source("sarif", "github.com/securego/gosec/v2")
     schema = json.loads((module / "report/sarif/testdata/sarif-schema-2.1.0.json").read_text())
     return jsonschema.Draft4Validator(schema)
 
 
 @each
-def test_sarif_is_valid_by_its_schema(known: linting.Report, sarif_schema: jsonschema.Draft4Validator) -> None:
+def test_sarif_is_valid_by_its_schema(known: Report, sarif_schema: jsonschema.Draft4Validator) -> None:
     sarif_schema.validate(json.loads(rendered("sarif", known)))
 
 
 @each
-def test_sarif_tells_places_as_code_hosts_read_them(known: linting.Report) -> None:
+def test_sarif_has_places_that_code_hosts_accept(known: Report) -> None:
     (run,) = json.loads(rendered("sarif", known))["runs"]
     rules = run["tool"]["driver"]["rules"]
     assert len({rule["id"] for rule in rules}) == len(rules)
@@ -109,10 +113,10 @@ def test_junit_has_a_suite_for_each_file_and_a_failure_for_each_finding() -> Non
     assert [len(suite.findall("testcase/failure")) for suite in root] == [1, 0]
 
 
-def test_github_gets_a_command_for_each_finding() -> None:
+def test_github_gets_a_workflow_command_for_each_finding() -> None:
     assert rendered("github", report(FAULTY, name="k8s/a,b:{}.yaml")) == (
         "::error file=k8s/a%2Cb%3A0.yaml,line=17,col=22,endLine=17,endColumn=26,title=NC005 nccl-word-boolean"
-        '::NCCL reads NCCL_SHM_DISABLE as a number: `no` counts as 0%0Awrite "0"\n'
+        '::NCCL parses NCCL_SHM_DISABLE as an integer, so `no` means 0%0Awrite "0"\n'
     )
 
 
@@ -124,7 +128,7 @@ def test_gitlab_gets_a_violation_for_each_finding() -> None:
     assert re.fullmatch("[0-9a-f]{32}", violation["fingerprint"])
 
 
-def test_fingerprints_are_stable_when_lines_move_and_different_among_equals() -> None:
+def test_fingerprints_survive_moved_lines_and_distinguish_equal_findings() -> None:
     twice = FAULTY + "            - name: NCCL_SHM_DISABLE\n" + '              value: "no"\n'
 
     def marks(text: str) -> list[str]:
@@ -135,7 +139,7 @@ def test_fingerprints_are_stable_when_lines_move_and_different_among_equals() ->
     assert marks(FAULTY.replace('"no"', '"off"')) != marks(FAULTY)
 
 
-def test_text_is_one_line_of_ascii_controls_free_output_for_hostile_files() -> None:
+def test_text_output_has_no_control_characters_from_hostile_files() -> None:
     text = rendered("text", hostile())
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]", text)
     assert "\\x1b[31m" in text
@@ -153,7 +157,7 @@ def test_the_caret_stands_below_the_fault(line: str, column: int, length: int) -
     assert len(words) <= 4 * MAX_WIDTH + 6, "escapes take four characters"
 
 
-def test_a_line_of_megabytes_is_cut_around_the_fault() -> None:
+def test_a_line_of_megabytes_is_shortened_around_the_fault() -> None:
     text = FAULTY.replace("name: llm", f"name: llm  # {'x' * 10**6}").replace('"no"', f'"no"  # {"y" * 10**6}')
     shown = rendered("text", report(text))
     assert max(map(len, shown.split("\n"))) < 2 * MAX_WIDTH
@@ -166,7 +170,7 @@ def test_wide_characters_take_two_columns() -> None:
     assert rendered("text", known).split("\n")[3] == "  | " + " " * 6 + "^^"
 
 
-def test_a_terminal_gets_colours_unless_somebody_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colours_are_for_terminals_unless_disabled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert reporters.wants_color("auto", on_terminal=True)
@@ -179,7 +183,7 @@ def test_a_terminal_gets_colours_unless_somebody_objects(monkeypatch: pytest.Mon
     assert reporters.wants_color("always", on_terminal=True)
 
 
-def test_every_format_ends_with_a_line_end_and_is_utf_8(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_format_ends_with_a_newline_and_is_utf_8(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("text", "json", "sarif", "junit", "github", "gitlab"):
         text = rendered(name, report(FAULTY))
         assert text.encode().endswith(b"\n")
@@ -205,6 +209,6 @@ def test_related_places_and_help_are_shown_below_the_line() -> None:
     )
 
 
-def test_the_committed_schema_is_the_one_of_the_output() -> None:
-    committed = Path(__file__).parents[2] / "schemas/finding.schema.json"
-    assert json.loads(committed.read_text()) == schemas.finding()
+def test_the_committed_schema_describes_the_output() -> None:
+    committed = Path(__file__).parents[3] / "schemas/finding.schema.json"
+    assert json.loads(committed.read_text()) == json_schema.report_schema()

@@ -1,4 +1,4 @@
-"""Every rule is documented, has a source and cases, and finds in them what it must and nothing else."""
+"""Every rule is documented, has sources and cases, and finds the marked lines of its cases and no others."""
 
 from __future__ import annotations
 
@@ -8,32 +8,35 @@ from pathlib import Path
 
 import pytest
 
-from tests.validator import cases
-from validator import registry
-from validator.rule import SUBJECTS, Rule
+from tests.validator.rules import cases
+from trainyard.engine import registry
+from trainyard.engine.rule import SUBJECTS, Rule
 
-RULES = registry.rules()
+RULES = cases.every_rule()
 REGULAR = tuple(rule for rule in RULES if rule.persona == "regular")
 
 
 def each(part: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Parametrize a test over the case files of one part."""
-    found = [pytest.param(rule, path, id=path.name) for rule in RULES for path in cases.beside(rule, part)]
+    """Parametrizes a test over the case files of one part."""
+    found = [pytest.param(rule, path, id=path.name) for rule in RULES for path in cases.case_files(rule, part)]
     return pytest.mark.parametrize(("rule", "path"), found)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_a_rule_is_complete(rule: Rule) -> None:
+    assert rule.name in {indexed.name for indexed in registry.rules()}, "the index lacks the rule: run `make rules`"
     page = registry.page(rule)
     assert re.fullmatch(r"[A-Z]{2}\d{3}", rule.code)
     assert rule.subject in SUBJECTS
-    assert rule.sources, "a rule names the source of its fact"
+    assert rule.sources, "a rule names the sources of its facts"
     assert all(len(source) > 10 for source in rule.sources), "a source can be looked up"
-    assert page.split("\n")[0].endswith("."), "the page starts with a sentence that says what goes wrong"
-    assert len(page.split()) >= 40, "the page explains the fact and what to write instead"
-    assert cases.beside(rule, "bad"), "a rule has a case that it finds"
-    assert cases.beside(rule, "good"), "a rule has a case that it leaves alone"
-    assert bool(cases.beside(rule, "fixed")) == (rule.fix is not None), "a fix has a case, and only a fix"
+    assert page.split("\n")[0].endswith("."), "the page starts with a sentence on the fault"
+    assert len(page.split()) >= 40, "the page explains the fault and its remedy"
+    assert cases.case_files(rule, "bad"), "a rule has a bad case"
+    assert cases.case_files(rule, "good"), "a rule has a good case"
+    assert bool(cases.case_files(rule, "fixed")) == (rule.fix is not None), (
+        "a rule has a fixed case if and only if it has a fix"
+    )
 
 
 def test_codes_and_names_are_unique() -> None:
@@ -49,7 +52,7 @@ def test_the_rule_finds_the_marked_lines_and_no_other(rule: Rule, path: Path) ->
 
 
 @each("bad")
-def test_no_other_rule_finds_more_than_what_is_marked(rule: Rule, path: Path) -> None:
+def test_no_other_rule_finds_an_unmarked_line(rule: Rule, path: Path) -> None:
     case = cases.load(path)
     found = {(finding.position.line, finding.rule.code) for finding in cases.lint(case, REGULAR)}
     assert found <= case.expected
@@ -62,7 +65,7 @@ def test_no_rule_finds_anything_in_a_good_case(rule: Rule, path: Path) -> None:
 
 
 @each("fixed")
-def test_the_fix_writes_exactly_the_fixed_case_and_nothing_is_left_to_find(rule: Rule, path: Path) -> None:
+def test_the_fix_writes_exactly_the_fixed_case_in_which_nothing_is_found(rule: Rule, path: Path) -> None:
     bad = cases.load(path.with_name(path.name.replace(".fixed.", ".bad.")))
     good = cases.load(path)
     assert cases.fixed(bad, rule) == good.text

@@ -1,4 +1,4 @@
-"""The trainer's benchmark: `python -m tests.trainer.bench`, or `make bench-trainer`."""
+"""The trainer's benchmark: `python -m tools.bench.trainer`, or `make bench-trainer`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tests import markdown, measured
-from tests.cluster import progress
-from tests.cluster.command import exit_status
-from tests.cluster.errors import ClusterError
-from tests.trainer.bench import network
-from tests.trainer.bench.link import SIZE
-from tests.trainer.launch import ENVIRONMENT
+from tests.harness.cluster import progress
+from tests.harness.cluster.command import exit_status
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.trainer.launch import ENVIRONMENT
+from tools import markdown, results_page
+from tools.bench.trainer import network
+from tools.bench.trainer.link import SIZE
 
 PAGE = Path("docs/trainer/speed.md")
 COLUMNS = ("what", "ours", "its peer", "", "ratio", "bar")
@@ -32,7 +32,7 @@ COLUMNS = ("what", "ours", "its peer", "", "ratio", "bar")
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of ours and that of its peer, both in `unit`; `bar` says what their ratio ought to be."""
+    """A measurement of ours and of its peer in `unit`; `bar` is the target for their ratio."""
 
     what: str
     ours: float
@@ -42,14 +42,14 @@ class Figure:
 
     @property
     def row(self) -> tuple[str, ...]:
-        """As in `COLUMNS`."""
+        """The row for `COLUMNS`."""
         return (self.what, f"{self.ours:.4g}", f"{self.peer:.4g}", self.unit, f"{self.ours / self.peer:.3f}", self.bar)
 
 
 def run(name: str, *arguments: object, processes: int = 1) -> dict[str, Any]:
-    """What a program of this folder measures, as many processes of one thread each."""
+    """Run a program of this folder with as many processes of one thread each, and return its measurements."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    module = ["-m", f"tests.trainer.bench.{name}", *map(str, arguments)]
+    module = ["-m", f"tools.bench.trainer.{name}", *map(str, arguments)]
     command = [sys.executable, *(torchrun if processes > 1 else []), *module]
     finished = subprocess.run(command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(finished.stdout.splitlines()[-1])
@@ -57,7 +57,7 @@ def run(name: str, *arguments: object, processes: int = 1) -> dict[str, Any]:
 
 
 def synchronisation() -> Iterator[Figure]:
-    """Two ranks in step, and the same ranks each for itself."""
+    """Compare two ranks in step with the same ranks without synchronisation."""
     for samples, bar in ((8, ""), (32, ">= 0.95")):
         rates = run("synchronisation", samples, processes=2)
         what = f"steps of two ranks with {samples} samples each; without synchronisation"
@@ -65,7 +65,7 @@ def synchronisation() -> Iterator[Figure]:
 
 
 def checkpoint() -> Iterator[Figure]:
-    """What a save costs the training."""
+    """Measure the cost of a save for training."""
     with tempfile.TemporaryDirectory(dir=".") as folder:
         found = run("checkpoint", folder)
     size = f"{found['megabytes']:.0f} MB"
@@ -74,7 +74,7 @@ def checkpoint() -> Iterator[Figure]:
 
 
 def throughput() -> Iterator[Figure]:
-    """Training with saves and without."""
+    """Compare training with and without saves."""
     with tempfile.TemporaryDirectory(dir=".") as folder:
         found = run("throughput", folder, processes=2)
     with_saves, without = median(found["with saves"]), median(found["without"])
@@ -82,7 +82,7 @@ def throughput() -> Iterator[Figure]:
 
 
 def between_pods() -> Iterator[Figure]:
-    """An all-reduce of two pods and plain TCP between them."""
+    """Compare an all-reduce of two pods with plain TCP between them."""
     rates = {name: SIZE / 1e6 / median(seconds) for name, seconds in network.measure().items()}
     for what, name in (("", "all_reduce"), (", in DDP's buckets", "buckets")):
         ours = f"all-reduce of {SIZE >> 20} MiB by gloo between two pods{what}"
@@ -99,9 +99,11 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
 
 
 def command(
-    names: Annotated[list[str] | None, typer.Argument(help="Only these; then the page stays as it is.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Run only these benchmarks; the page stays as it is.")
+    ] = None,
 ) -> None:
-    """Measure the trainer, each figure beside its peer's, and write the page of the documentation."""
+    """Measure the trainer beside its peers, and write the documentation page."""
     if wrong := set(names or []) - set(BENCHES):
         raise ClusterError(f"there is no benchmark {', '.join(wrong)}", hint=f"one of {', '.join(BENCHES)}")
     rows = []
@@ -114,8 +116,8 @@ def command(
     Console().print(table)
     if not names:
         versions = (f"Python {platform.python_version()}", f"torch {torch.__version__}")
-        where = measured.where(*versions, command="make bench-trainer")
-        measured.write(PAGE, [where, "", *markdown.table(COLUMNS, rows)])
+        where = results_page.environment(*versions, command="make bench-trainer")
+        results_page.write(PAGE, [where, "", *markdown.table(COLUMNS, rows)])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""What two pods get through the network between them, by an all-reduce and by plain TCP; runs in both, alone.
+"""The bandwidth between two pods, of an all-reduce and of plain TCP; the program runs alone in both pods.
 
-Rank 0 prints `result` and, as JSON, the seconds of each round of each way to move the same number of bytes.
+Rank 0 prints `result` and, as JSON, the seconds of each round of each way to transfer the same number of bytes.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import torch.distributed as dist
 SIZE = 64 << 20
 ROUNDS = 15
 WARM_UP_ROUNDS = 3
-# DistributedDataParallel's own default, in bytes.
+# The default bucket size of DistributedDataParallel, in bytes.
 BUCKET = 25 << 20
 
 
 class Link:
-    """One TCP connection between the two, with the sizes of buffers that the kernel chooses."""
+    """One TCP connection between the two pods, with the kernel's default buffer sizes."""
 
     def __init__(self, rank: int) -> None:
         """A collective."""
@@ -38,14 +38,14 @@ class Link:
         self._received = memoryview(bytearray(SIZE))
 
     def both_ways(self) -> None:
-        """Each sends all to the other at the same time."""
+        """Send all bytes in both directions at the same time."""
         sender = threading.Thread(target=self._socket.sendall, args=(self._sent,))
         sender.start()
         self._receive(SIZE)
         sender.join()
 
     def one_way(self) -> None:
-        """Rank 0 sends all, and waits for a byte that says that it is there."""
+        """Send all bytes from rank 0, which waits for one byte of acknowledgement."""
         if self._rank == 0:
             self._socket.sendall(self._sent)
             self._receive(1)
@@ -60,7 +60,7 @@ class Link:
 
 
 def all_reduce_buckets(tensor: torch.Tensor) -> None:
-    """The parts of a tensor at the same time, as DistributedDataParallel does it with gradients."""
+    """Reduce the parts of a tensor concurrently, as DistributedDataParallel does with gradients."""
     length = BUCKET // tensor.element_size()
     parts = [tensor[first : first + length] for first in range(0, len(tensor), length)]
     for work in [dist.all_reduce(part, async_op=True) for part in parts]:
@@ -68,7 +68,7 @@ def all_reduce_buckets(tensor: torch.Tensor) -> None:
 
 
 def seconds(act: Callable[[], object]) -> float:
-    """A collective: how long the slower of the two takes."""
+    """Return the time of the slower rank. A collective."""
     dist.barrier()
     begun = time.perf_counter()
     act()
@@ -78,7 +78,7 @@ def seconds(act: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    """Measure the ways in turn, so that all of them have the same minutes."""
+    """Measure the ways in turn, so that a busy moment affects all of them."""
     dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=120))
     link = Link(dist.get_rank())
     tensor = torch.ones(SIZE // 4)

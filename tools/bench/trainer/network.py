@@ -1,4 +1,4 @@
-"""A run of `charts/training-job` on two nodes of a cluster of its own, whose pods measure what is between them."""
+"""A run of `charts/training-job` on two nodes of its own cluster, whose pods measure the network between them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.cluster import lifecycle
-from tests.cluster.cluster import Cluster
-from tests.cluster.engine import Engine
-from tests.jobs import namespace as namespaces
-from tests.jobs import operator
-from tests.jobs.run import Run
+from tests.harness.cluster import lifecycle
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs import operator
+from tests.harness.jobs.run import Run
 
 PROGRAM = Path(__file__).with_name("link.py")
 NAME = "trainyard-bench"
@@ -26,14 +26,14 @@ SETTINGS: dict[str, object] = {
     "runPolicy.restartsPerNode": 0,
     "restartPolicy": "Never",
     "placement.spread": "required",
-    # The chart's own limit is half a processor: the time between two of its shares would be measured, not the network.
+    # With the chart's default of half a CPU, throttling would be measured instead of the network.
     "resources.limits": {"cpu": 2, "memory": "1Gi"},
     "resources.requests": {"cpu": "100m", "memory": "512Mi"},
 }
 
 
 def measure() -> dict[str, list[float]]:
-    """Seconds of each round, see `link`. Raises `ClusterError` when the run does not succeed."""
+    """Return the seconds of each round, see `link`. Raises `ClusterError` when the run does not succeed."""
     with _cluster() as (cluster, engine):
         namespaces.create(cluster.kubeconfig, NAMESPACE)
         run = Run(cluster, engine, NAMESPACE, "link")

@@ -1,4 +1,4 @@
-"""A rank of a benchmark: what it trains, and how it says what it has measured."""
+"""A rank of a benchmark: its training, and the output of its measurements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trainer.data import load_data
 from trainer.data.batch import Data
 from trainer.data.sampler import GlobalSampler
 from trainer.models import build_model
-from trainer.parallel import Strategy, birthplace, spread
+from trainer.parallel import Strategy, init_device, parallelize
 from trainer.runtime.distributed import World, process_group
 from trainer.runtime.launch import Launch
 from trainer.runtime.stopwatch import Stopwatch
@@ -29,7 +29,7 @@ TIMEOUT_SECONDS = 120
 
 @dataclass(frozen=True)
 class Training:
-    """What a rank trains."""
+    """The training of a rank."""
 
     config: TrainerConfig
     world: World
@@ -38,16 +38,16 @@ class Training:
 
     @classmethod
     def of(cls, config: TrainerConfig, world: World) -> Training:
-        """A model that begins the same in all ranks. A collective."""
+        """Return a model with the same initial weights on all ranks. A collective."""
         data = load_data(config)
         torch.manual_seed(0)
-        with birthplace(world):
+        with init_device(world):
             model = build_model(config, shape=data.shape, classes=data.classes)
-        strategy = spread(model, config, world)
+        strategy = parallelize(model, config, world)
         return cls(config, world, data, strategy)
 
     def sampler(self) -> GlobalSampler:
-        """This rank's part of each batch."""
+        """Return the sampler of this rank's part of each batch."""
         return GlobalSampler(
             num_samples=len(self.data.training),
             batch_size=self.config.batch_size,
@@ -57,7 +57,7 @@ class Training:
         )
 
     def stepper(self, before_update: Callable[[], None] = lambda: None) -> Stepper:
-        """The trainer's own steps."""
+        """Return the trainer's own stepper."""
         return Stepper(
             config=self.config,
             strategy=self.strategy,
@@ -69,7 +69,7 @@ class Training:
 
 
 def run(measure: Callable[[World], object]) -> None:
-    """Measure on this rank of the launch, let rank 0 print what was found as JSON, and end."""
+    """Measure on this rank, print rank 0's result as JSON, and exit."""
     launch = Launch.from_environment(os.environ)
     with process_group(launch, TIMEOUT_SECONDS) as world:
         found = measure(world)

@@ -1,6 +1,6 @@
-"""What keeping ranks in step costs: the trainer's steps beside those of ranks that know nothing of each other.
+"""The cost of synchronisation: the trainer's steps compared to those of independent ranks.
 
-`… synchronisation SAMPLES`, samples of a rank in a step; rank 0 prints the steps per second of each round as JSON.
+`… synchronisation SAMPLES`: samples per rank and step; rank 0 prints the steps per second of each round as JSON.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from dataclasses import replace
 import torch
 import torch.distributed as dist
 
-from tests.trainer.bench.rank import SMALL_GPT, Training, run
-from trainer.data.loader import load
-from trainer.runtime.boundary import Boundary, Report
+from tools.bench.trainer.rank import SMALL_GPT, Training, run
+from trainer.data.loader import load_batches
 from trainer.runtime.distributed import World
+from trainer.runtime.step_sync import StepReport, StepSync
 
 ROUNDS = 5
 SAMPLES_OF_A_ROUND = 64
 
 
 def measure(world: World, samples: int) -> dict[str, list[float]]:
-    """Steps per second of each round, in step with the other ranks and alone."""
+    """Return the steps per second of each round, synchronised and alone."""
     config = replace(SMALL_GPT, batch_size=samples * world.size)
     training = Training.of(config, world)
-    strategy, stepper, boundary = training.strategy, training.stepper(), Boundary(world)
-    batches = load(training.data.training, training.sampler().rest_of_epoch(0), workers=0)
+    strategy, stepper, step_sync = training.strategy, training.stepper(), StepSync(world)
+    batches = load_batches(training.data.training, training.sampler().rest_of_epoch(0), workers=0)
 
     def together() -> None:
         step, batch = next(batches)
-        loss_sum, _ = stepper.take(1, step, batch)
-        boundary.exchange(Report(loss_sum=loss_sum))
+        loss_sum, _ = stepper.train_step(1, step, batch)
+        step_sync.exchange(StepReport(loss_sum=loss_sum))
 
     def alone() -> None:
         step, batch = next(batches)

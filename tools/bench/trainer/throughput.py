@@ -1,4 +1,4 @@
-"""What saves cost a run: steps of two ranks with a save every ten seconds, beside the same without."""
+"""The cost of saves for a run: steps of two ranks with a save every ten seconds, and without saves."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 import torch
 
-from tests.trainer.bench.rank import SMALL_GPT, Training, run
+from tools.bench.trainer.rank import SMALL_GPT, Training, run
 from trainer.checkpoint.manager import CheckpointManager
-from trainer.data.loader import load
-from trainer.progress import Progress
-from trainer.runtime.boundary import Boundary, Report
+from trainer.data.loader import load_batches
 from trainer.runtime.distributed import World
+from trainer.runtime.step_sync import StepReport, StepSync
+from trainer.train_state import TrainState
 
 ROUNDS = 3
 SECONDS = 30.0
@@ -23,15 +23,15 @@ SAVE_SECONDS = 10.0
 
 
 def measure(world: World, directory: Path) -> dict[str, list[float]]:
-    """Steps per second in each round, with saves and without."""
+    """Return the steps per second of each round, with and without saves."""
     config = replace(SMALL_GPT, checkpoint_dir=directory)
     training = Training.of(config, world)
-    data, sampler, boundary = training.data, training.sampler(), Boundary(world)
+    data, sampler, step_sync = training.data, training.sampler(), StepSync(world)
     checkpoints = CheckpointManager(config, world, training.strategy, data.fingerprint)
     checkpoints.resume()
-    stepper = training.stepper(checkpoints.before_update)
+    stepper = training.stepper(checkpoints.wait_for_staging)
     size = len(data.training)
-    epochs = (load(data.training, sampler.rest_of_epoch(epoch * size), workers=0) for epoch in count())
+    epochs = (load_batches(data.training, sampler.rest_of_epoch(epoch * size), workers=0) for epoch in count())
     steps = chain.from_iterable(epochs)
     number = 0
 
@@ -42,12 +42,12 @@ def measure(world: World, directory: Path) -> dict[str, list[float]]:
         while True:
             step, batch = next(steps)
             number += 1
-            loss_sum, _ = stepper.take(number, step, batch)
+            loss_sum, _ = stepper.train_step(number, step, batch)
             now = time.monotonic()
             ended, due = now - begun >= seconds, every is not None and now - saved >= every
-            reports = boundary.exchange(Report(loss_sum=loss_sum, stop=ended, save=due))
+            reports = step_sync.exchange(StepReport(loss_sum=loss_sum, stop=ended, save=due))
             if any(report.save for report in reports):
-                checkpoints.save(Progress(step=number, position=step.position))
+                checkpoints.save(TrainState(step=number, position=step.position))
                 saved = now
             if any(report.stop for report in reports):
                 checkpoints.wait(required=True)

@@ -1,4 +1,4 @@
-"""Files to lint: one training job each, no two alike, and none with a finding, so that every linter reads all of it."""
+"""Files to lint: one training job each, all different, and without findings, so that every linter reads all of it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _SPEC = """\
 
 
 def job(number: int) -> str:
-    """Manifest of a PyTorchJob with one Master and a number of Workers, some 3 kB."""
+    """Return the manifest of a PyTorchJob with one Master and a number of Workers, about 3 kB."""
     head = _JOB.format(number=number, team=number % 17, backoff=4 * (number % 31 + 2))
     spec = _SPEC.format(number=number)
     worker = f"    Worker:\n      replicas: {number % 31 + 1}\n      restartPolicy: OnFailure\n      template:\n"
@@ -84,7 +84,7 @@ def job(number: int) -> str:
 
 
 def write(folder: Path, count: int) -> list[Path]:
-    """Write `count` jobs to files of their own."""
+    """Write `count` jobs to one file each."""
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"job-{number:05}.yaml" for number in range(count)]
     for number, file in enumerate(files):

@@ -1,4 +1,4 @@
-"""The programs that are measured, each as a user would call it."""
+"""The measured programs, each called as a user would."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.cluster import tools
-from tests.generate import crd_schemas
+from tests.harness.cluster import tools
+from tools.generate import crd_schemas
 
 ROOT = Path(__file__).parents[3]
 BIN = Path(sys.executable).parent
 
-# Parsing alone, with a schema and without any rule: what PyYAML and jsonschema cost by themselves.
+# Parsing and schema validation without any rule: the cost of PyYAML and jsonschema themselves.
 SCHEMA_ONLY = """
 import sys, yaml, jsonschema, json
 schema = jsonschema.Draft7Validator(json.load(open(sys.argv[1])))
@@ -25,7 +25,7 @@ for name in sys.argv[2:]:
 
 
 class Peer(NamedTuple):
-    """A program under measurement: `command` is what is run with the files behind it."""
+    """A measured program: `command` is run with the files as further arguments."""
 
     name: str
     version: str
@@ -33,18 +33,18 @@ class Peer(NamedTuple):
 
 
 def trainyard(*options: str) -> Peer:
-    """Ours, with all rules that are on by default, or with options such as `--auditor`, which turns on the others."""
-    from validator import __version__
+    """Return our linter with the default rules, or with options such as `--auditor`, which enables the other rules."""
+    from trainyard import __version__
 
-    # As the script does that pip installs.
-    start = "import sys; from validator.__main__ import main; sys.exit(main())"
+    # Like the script that pip installs.
+    start = "import sys; from trainyard.__main__ import main; sys.exit(main())"
     return Peer(
         " ".join(("trainyard lint", *options)), __version__, [str(BIN / "python"), "-c", start, "lint", *options]
     )
 
 
 def kubeconform() -> Peer:
-    """A schema check in Go, with the schemas on disk."""
+    """Return a schema validator written in Go, with the schemas on disk."""
     location = ROOT / crd_schemas.FOLDER / crd_schemas.FILE_TEMPLATE
     return Peer(
         "kubeconform",
@@ -54,14 +54,14 @@ def kubeconform() -> Peer:
 
 
 def yamllint() -> Peer:
-    """A linter of YAML in Python."""
+    """Return a YAML linter written in Python."""
     from importlib.metadata import version
 
     return Peer("yamllint relaxed", version("yamllint"), [str(BIN / "yamllint"), "-d", "relaxed"])
 
 
 def schema_only() -> Peer:
-    """PyYAML's C parser and jsonschema, no rules."""
+    """Return PyYAML's C parser with jsonschema, without rules."""
     from importlib.metadata import version
 
     schema = ROOT / crd_schemas.FOLDER / "kubeflow.org" / "pytorchjob_v1.json"

@@ -1,4 +1,4 @@
-"""Wall time and memory of a command, the peers in turn so that a busy moment meets all of them."""
+"""Wall time and memory of commands, measured alternately so that a busy moment affects all of them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.validator.bench.peers import Peer
+from tools.bench.validator.peers import Peer
 
 
-class Measure(NamedTuple):
-    """The best of several runs: seconds of wall time, and the most memory that its largest process had, in MiB."""
+class Measurement(NamedTuple):
+    """The best of several runs: wall time in seconds, and the peak memory of its largest process in MiB."""
 
     seconds: float
     mebibytes: float
 
 
-def once(command: Sequence[str], cache: Path) -> Measure:
-    """Run a command to its end; exit status 1 is a finding and fine."""
+def measure(command: Sequence[str], cache: Path) -> Measurement:
+    """Run a command to its end; exit status 1 means findings and is accepted."""
     environment = os.environ | {"TRAINYARD_CACHE": str(cache)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     started = time.perf_counter()
@@ -32,18 +32,18 @@ def once(command: Sequence[str], cache: Path) -> Measure:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 1):
         raise RuntimeError(f"{command[:4]} ended with {process.returncode}: {said.decode()[-500:]}")
-    return Measure(seconds, usage.ru_maxrss / 1024)
+    return Measurement(seconds, usage.ru_maxrss / 1024)
 
 
-def best(
+def best_of(
     peers: Sequence[Peer], files: Sequence[str], cache: Path, rounds: int, before: Callable[[], None] = lambda: None
-) -> dict[str, Measure]:
-    """The best of `rounds` runs of each peer; `before` is called ahead of each."""
-    found: dict[str, Measure] = {}
+) -> dict[str, Measurement]:
+    """Return the best of `rounds` runs of each peer; `before` is called before each run."""
+    found: dict[str, Measurement] = {}
     for _ in range(rounds):
         for peer in peers:
             before()
-            measure = once([*peer.command, *files], cache)
-            known = found.get(peer.name, measure)
-            found[peer.name] = Measure(min(known.seconds, measure.seconds), max(known.mebibytes, measure.mebibytes))
+            now = measure([*peer.command, *files], cache)
+            known = found.get(peer.name, now)
+            found[peer.name] = Measurement(min(known.seconds, now.seconds), max(known.mebibytes, now.mebibytes))
     return found

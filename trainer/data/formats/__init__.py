@@ -1,8 +1,10 @@
-"""Files of samples: one format per file.
+"""File formats of samples, one per file.
 
-Each has the samples' inputs and targets under names of their own, or rows of tokens, of which all but the last are
-inputs and all but the first are targets.
+A file contains arrays `inputs` and `targets`, or rows of `tokens`: all but the last token are inputs, all but the first
+are targets.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path

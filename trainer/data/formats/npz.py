@@ -1,4 +1,6 @@
-"""NumPy's archives. A file is read whole."""
+"""NumPy archives. A file is read into memory."""
+
+from __future__ import annotations
 
 from pathlib import Path
 
@@ -8,7 +10,7 @@ from trainer.data.formats.shard import InMemory, in_memory
 
 
 def read(path: Path) -> InMemory:
-    """The samples in `path`."""
-    # Without pickles: they could run the code of whoever wrote them.
+    """Reads the samples in `path`."""
+    # A pickle could run code of its author.
     with np.load(path, allow_pickle=False) as archive:
         return in_memory(path, dict(archive))

@@ -1,4 +1,6 @@
-"""Parquet. A file is read whole."""
+"""Parquet. A file is read into memory."""
+
+from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,10 @@ from trainer.errors import ConfigError
 
 
 def read(path: Path) -> InMemory:
-    """The samples in `path`: columns of numbers, of lists of numbers, or of lists of lists.
+    """Reads the samples in `path`: columns of numbers, of lists of numbers, or of lists of lists.
 
     Raises:
-        ConfigError: The package pyarrow is missing, or the lists of a column are not of one length.
+        ConfigError: The package pyarrow is missing, or the lists of a column differ in length.
     """
     try:
         import pyarrow.parquet
@@ -28,6 +30,6 @@ def _array(path: Path, name: str, values: list[Any]) -> NDArray[Any]:
     try:
         array = np.array(values)
     except ValueError as error:
-        raise ConfigError(f"{path}: the lists in column {name} are not of one length: write equal ones") from error
-    # Parquet knows no float32 lists of lists that Python would keep.
+        raise ConfigError(f"{path}: the lists in column {name} differ in length: write equal ones") from error
+    # Python lists of floats become float64; the samples are float32.
     return array.astype(np.float32) if array.dtype == np.float64 else array

@@ -1,4 +1,6 @@
-"""Safetensors. Rows are read when they are asked for, so that a file may be larger than the memory."""
+"""Safetensors. Rows are read on demand, so a file may be larger than memory."""
+
+from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
@@ -6,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from trainer.data.batch import Indices
-from trainer.data.formats.shard import Rows, Shard, kind_of, split
+from trainer.data.formats.shard import Rows, Shard, sample_kind, split_tokens
 from trainer.errors import ConfigError
 
 
 def read(path: Path) -> Shard:
-    """The samples in `path`.
+    """Opens the samples in `path`.
 
     Raises:
         ConfigError: The package safetensors is missing.
@@ -26,7 +28,7 @@ def read(path: Path) -> Shard:
 class _Mapped:
     def __init__(self, path: Path, opened: Any) -> None:
         self._opened = opened
-        self._kind = kind_of(path, set(opened.keys()))
+        self._kind = sample_kind(path, set(opened.keys()))
         shape = opened.get_slice("tokens" if self._kind == "tokens" else "targets").get_shape()
         self._length = int(shape[0])
 
@@ -35,7 +37,7 @@ class _Mapped:
 
     def rows(self, indices: Indices) -> Rows:
         if self._kind == "tokens":
-            return split(self._taken("tokens", indices))
+            return split_tokens(self._taken("tokens", indices))
         return self._taken("inputs", indices), self._taken("targets", indices)
 
     def _taken(self, name: str, indices: Indices) -> Any:

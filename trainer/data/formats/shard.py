@@ -1,5 +1,7 @@
 """One file of samples."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,18 +17,18 @@ Rows = tuple[NDArray[Any], NDArray[Any]]
 
 
 class Shard(Protocol):
-    """Samples that are known by their row."""
+    """Samples by row."""
 
     def __len__(self) -> int: ...
 
     def rows(self, indices: Indices) -> Rows:
-        """Inputs and targets of the rows, in that order."""
+        """Returns inputs and targets of the rows, in that order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class InMemory:
-    """A file that was read whole."""
+    """A file in memory."""
 
     inputs: NDArray[Any]
     targets: NDArray[Any]
@@ -35,19 +37,19 @@ class InMemory:
         return len(self.targets)
 
     def rows(self, indices: Indices) -> Rows:
-        """Copies of the rows."""
+        """Returns copies of the rows."""
         return self.inputs[indices], self.targets[indices]
 
 
 def in_memory(path: Path, arrays: Mapping[str, NDArray[Any]]) -> InMemory:
-    """A shard of what a file holds: `inputs` and `targets`, or `tokens` (n, context_length + 1).
+    """Returns a shard from the arrays of a file: `inputs` and `targets`, or `tokens` (n, context_length + 1).
 
     Raises:
-        ConfigError: It holds neither, or not as many inputs as targets.
+        ConfigError: The arrays are missing, or inputs and targets differ in number.
     """
-    kind = kind_of(path, arrays.keys())
+    kind = sample_kind(path, arrays.keys())
     if kind == "tokens":
-        return InMemory(*split(arrays["tokens"]))
+        return InMemory(*split_tokens(arrays["tokens"]))
     inputs, targets = arrays["inputs"], arrays["targets"]
     if len(inputs) != len(targets):
         raise ConfigError(
@@ -56,11 +58,11 @@ def in_memory(path: Path, arrays: Mapping[str, NDArray[Any]]) -> InMemory:
     return InMemory(inputs, targets)
 
 
-def kind_of(path: Path, names: "set[str] | Any") -> str:
-    """`images` or `tokens`, by the names of what is in the file.
+def sample_kind(path: Path, names: set[str] | Any) -> str:
+    """Returns `images` or `tokens`, by the names of the arrays in a file.
 
     Raises:
-        ConfigError: It is neither.
+        ConfigError: The names match neither.
     """
     if {"inputs", "targets"} <= set(names):
         return "images"
@@ -71,6 +73,6 @@ def kind_of(path: Path, names: "set[str] | Any") -> str:
     )
 
 
-def split(tokens: NDArray[Any]) -> Rows:
-    """Rows of tokens (n, t + 1) as inputs and targets, both (n, t)."""
+def split_tokens(tokens: NDArray[Any]) -> Rows:
+    """Splits rows of tokens (n, t + 1) into inputs and targets, both (n, t)."""
     return tokens[:, :-1].astype(np.int64), tokens[:, 1:].astype(np.int64)

@@ -1,8 +1,10 @@
-"""WebDataset's tar files: the members of a sample have one name up to the first dot, and their kind behind it.
+"""WebDataset tar files: the members of one sample share the name up to the first dot; the rest is their kind.
 
-`.npy` is an input and `.cls` its class as a decimal number, `.tokens.npy` a row of tokens. A file is read whole.
+`.npy` is an input, `.cls` its class as a decimal number, `.tokens.npy` a row of tokens. A file is read into memory.
 Source: https://github.com/webdataset/webdataset#the-webdataset-format
 """
+
+from __future__ import annotations
 
 import io
 import tarfile
@@ -20,7 +22,7 @@ _KINDS = {"npy": "inputs", "cls": "targets", "tokens.npy": "tokens"}
 
 
 def read(path: Path) -> InMemory:
-    """The samples in `path`, in the order of their names in the file."""
+    """Reads the samples in `path`, in the order of the members."""
     found: dict[str, list[NDArray[Any]]] = defaultdict(list)
     with tarfile.open(path) as archive:
         for member in archive:
@@ -39,4 +41,4 @@ def _value(path: Path, name: str, kind: str, content: bytes) -> NDArray[Any]:
             return np.array(int(content))
         return np.asarray(np.load(io.BytesIO(content), allow_pickle=False))
     except ValueError as error:
-        raise ConfigError(f"{path}: {name.lstrip('/')} is no {kind.removesuffix('s')}: {error}") from error
+        raise ConfigError(f"{path}: {name.lstrip('/')} is not a valid {kind.removesuffix('s')}: {error}") from error

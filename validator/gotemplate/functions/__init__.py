@@ -1,8 +1,8 @@
-"""The functions that templates may call: Go's own, sprig's and Helm's, as far as our charts use them."""
+"""The functions that templates may call: the part of Go's, sprig's and Helm's functions that our charts use."""
 
 from __future__ import annotations
 
-from validator.roads.templates.functions import collections, conditions, documents, numbers, texts
+from gotemplate.functions import collections, conditions, documents, numbers, texts
 
 FUNCTIONS = {
     **conditions.FUNCTIONS,

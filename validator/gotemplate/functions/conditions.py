@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from validator.roads.templates.running import Function, Templates
-from validator.roads.templates.tracked import Value, first
+from gotemplate.running import FailedError, Function
+from gotemplate.tracked import Value, first_origin
 
 _KINDS = ((bool, "bool"), (int, "int"), (float, "float64"), (str, "string"), (list, "slice"), (dict, "map"))
 
@@ -15,60 +15,60 @@ def _kind(data: Any) -> str:
     return next((name for kind, name in _KINDS if isinstance(data, kind)), "invalid")
 
 
-def _eq(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
+def _eq(args: Sequence[Value]) -> Value:
     found = any(_same(args[0].plain(), other.plain()) for other in args[1:])
-    return Value(found, first(args))
+    return Value(found, first_origin(args))
 
 
 def _same(one: Any, other: Any) -> bool:
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
-def _ne(templates: Templates, args: Sequence[Value]) -> Value:
-    found = _eq(templates, args)
+def _ne(args: Sequence[Value]) -> Value:
+    found = _eq(args)
     return found._replace(data=not found.data)
 
 
 def _compared(compare: Callable[[Any, Any], bool]) -> Function:
-    return lambda _, args: Value(compare(args[0].data, args[1].data), first(args))
+    return lambda args: Value(compare(args[0].data, args[1].data), first_origin(args))
 
 
-def _not(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
-    return Value(not args[0], first(args))
+def _not(args: Sequence[Value]) -> Value:
+    return Value(not args[0], first_origin(args))
 
 
-def _default(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
-    return args[1] if args[1] else _instead(args[0], args[1:])
+def _default(args: Sequence[Value]) -> Value:
+    return args[1] if args[1] else _with_origin(args[0], args[1:])
 
 
-def _instead(chosen: Value, reasons: Sequence[Value]) -> Value:
-    """What is there because of other values, where it has no origin of its own."""
-    return chosen if chosen.source is not None else chosen._replace(origin=first(reasons))
+def _with_origin(chosen: Value, reasons: Sequence[Value]) -> Value:
+    """Returns the chosen value; without an origin of its own, it gets that of the values that decided."""
+    return chosen if chosen.source is not None else chosen._replace(origin=first_origin(reasons))
 
 
-def _coalesce(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
+def _coalesce(args: Sequence[Value]) -> Value:
     return next((value for value in args if value), Value(None))
 
 
-def _ternary(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
-    return _instead(args[0] if args[2] else args[1], args[2:])
+def _ternary(args: Sequence[Value]) -> Value:
+    return _with_origin(args[0] if args[2] else args[1], args[2:])
 
 
-def _kind_is(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
-    return Value(args[0].data == _kind(args[1].data), first(args[1:]))
+def _kind_is(args: Sequence[Value]) -> Value:
+    return Value(args[0].data == _kind(args[1].data), first_origin(args[1:]))
 
 
-def _kind_of(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
-    return Value(_kind(args[0].data), first(args))
+def _kind_of(args: Sequence[Value]) -> Value:
+    return Value(_kind(args[0].data), first_origin(args))
 
 
-def _fail(templates: Templates, args: Sequence[Value]) -> Value:
-    raise templates.failed(args[0].data)
+def _fail(args: Sequence[Value]) -> Value:
+    raise FailedError(args[0].data)
 
 
-def _required(templates: Templates, args: Sequence[Value]) -> Value:
+def _required(args: Sequence[Value]) -> Value:
     if args[1].data in (None, ""):
-        raise templates.failed(args[0].data, args[1].source)
+        raise FailedError(args[0].data, args[1].source)
     return args[1]
 
 

@@ -1,4 +1,4 @@
-"""Other templates, YAML and JSON in templates."""
+"""`include`, and YAML and JSON in templates."""
 
 from __future__ import annotations
 
@@ -7,32 +7,27 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from validator import reading
-from validator.roads.origins import Origin
-from validator.roads.templates import printing
-from validator.roads.templates.functions.texts import printed, quoted
-from validator.roads.templates.running import Function, Templates
-from validator.roads.templates.syntax import UnsupportedError
-from validator.roads.templates.tracked import Value, Writer, derived, last
-from validator.roads.templates.yaml_text import origins
-from validator.scalars import scalar
-from validator.source import Path, Source
+from gotemplate import printing
+from gotemplate.functions.texts import quote
+from gotemplate.origin import Origin, Path
+from gotemplate.running import FailedError, Function
+from gotemplate.scalars import resolve_scalar
+from gotemplate.tracked import Value, Writer, derived_origin, last_origin
+from gotemplate.yaml_reader import BrokenError, load_documents
+from gotemplate.yaml_text import node_origins
 
-_PLAIN = re.compile(r"[A-Za-z_./][-A-Za-z0-9_./]*\Z")
-
-
-def _include(templates: Templates, args: Sequence[Value]) -> Value:
-    return templates.render(printed(args[0]), args[1])
+# Strings that Go writes without quotes and that no YAML parser takes for a date.
+_PLAIN = re.compile(r"(?!\d{4}-)[A-Za-z0-9_./][-A-Za-z0-9_./]*\Z")
 
 
-def _to_yaml(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
+def _to_yaml(args: Sequence[Value]) -> Value:
     writer = Writer()
     _write_yaml(args[0], 0, writer)
     return writer.text()
 
 
 def _write_yaml(value: Value, column: int, writer: Writer) -> None:
-    """Block style, in which each node has the range that a parser gives to it."""
+    """Writes block style; each node has the range that a parser gives to it."""
     start = writer.length
     if value.data and isinstance(value.data, dict):
         for number, (key, item) in enumerate(value.items()):
@@ -48,11 +43,11 @@ def _write_yaml(value: Value, column: int, writer: Writer) -> None:
             _write_yaml(item, column + 2, writer)
     else:
         writer.literal(_scalar_text(value.data))
-    writer.mark(start, value.origin if _is_copy(value) else derived(value.origin))
+    writer.mark(start, value.origin if _is_copy(value) else derived_origin(value.origin))
 
 
 def _is_copy(value: Value) -> bool:
-    """Whether a mapping still is what the values have, for a template may have changed its copy."""
+    """True if a mapping still equals the one in the values: a template may have changed its copy."""
     origin, data = value.origin, value.data
     if origin is None or not isinstance(data, dict):
         return True
@@ -62,40 +57,44 @@ def _is_copy(value: Value) -> bool:
 
 def _scalar_text(data: Any) -> str:
     if isinstance(data, str):
-        return data if _PLAIN.match(data) and isinstance(scalar(data), str) else quoted(data)
+        return data if _PLAIN.match(data) and isinstance(resolve_scalar(data), str) else quote(data)
     if isinstance(data, dict | list):
         return "{}" if isinstance(data, dict) else "[]"
-    return printing.as_json(data)
+    return printing.json_scalar(data)
 
 
-def _from_yaml(templates: Templates, args: Sequence[Value]) -> Value:
-    documents, broken = reading.read(Source("", args[0].data))
-    if broken or len(documents) > 1:
-        raise templates.failed("fromYaml is given what is no YAML", args[0].source)
-    if not documents:
+def _from_yaml(args: Sequence[Value]) -> Value:
+    try:
+        found = load_documents(args[0].data)
+    except BrokenError:
+        found = None
+    if found is None or len(found) > 1:
+        raise FailedError("fromYaml got invalid YAML", args[0].source)
+    if not found:
         return Value({})
-    node = documents[0].node
-    if node is None:
-        raise UnsupportedError("YAML without a node")
-    return _tracked(documents[0].tree, origins(node, args[0]), ())
+    ((tree, root),) = found
+    return _tracked(tree, node_origins(root, args[0]), ())
 
 
 def _tracked(tree: Any, known: dict[Path, Origin], path: Path) -> Value:
-    """A tree of which each node has its origin."""
+    """Returns a tree in which each node has its origin."""
     origin = known.get(path)
     if isinstance(tree, dict):
-        return Value({key: _tracked(item, known, (*path, key)) for key, item in tree.items()}, derived(origin))
+        return Value({key: _tracked(item, known, (*path, key)) for key, item in tree.items()}, derived_origin(origin))
     if isinstance(tree, list):
-        return Value([_tracked(item, known, (*path, number)) for number, item in enumerate(tree)], derived(origin))
+        return Value(
+            [_tracked(item, known, (*path, number)) for number, item in enumerate(tree)], derived_origin(origin)
+        )
     return Value(float(tree) if isinstance(tree, int) and not isinstance(tree, bool) else tree, origin)
 
 
 def _to_json(*, raw: bool, indent: int | None = None) -> Function:
-    def function(templates: Templates, args: Sequence[Value]) -> Value:  # noqa: ARG001
+    def function(args: Sequence[Value]) -> Value:
         text = _json(args[0], indent, 0)
         if not raw:
             text = "".join(f"\\u{ord(letter):04x}" if letter in "<>&" else letter for letter in text)
-        return Value(text, args[0].source if args[0].source is not None else last(_below(args[0])))
+        source = args[0].source if args[0].source is not None else last_origin(_below(args[0]))
+        return Value(text, source, (), _read_back(args[0]))
 
     return function
 
@@ -105,7 +104,7 @@ def _json(value: Value, indent: int | None, column: int) -> str:
     if isinstance(data, str):
         return json.dumps(data, ensure_ascii=False).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     if not isinstance(data, dict | list):
-        return printing.as_json(data)
+        return printing.json_scalar(data)
     deeper = column + (indent or 0)
     between = "," + ("\n" + " " * deeper if indent else "")
     colon = ": " if indent else ":"
@@ -120,6 +119,32 @@ def _json(value: Value, indent: int | None, column: int) -> str:
     return opening + between.join(words) + closing
 
 
+def _read_back(value: Value) -> Value:
+    """Returns a copy of a value as it is after a round trip through JSON."""
+    if isinstance(value.data, dict):
+        return Value({key: _read_back(value.item(key)) for key in value.data}, value.origin)
+    if isinstance(value.data, list):
+        return Value([_read_back(item) for _, item in value.items()], value.origin)
+    is_whole = isinstance(value.data, int) and not isinstance(value.data, bool)
+    return value._replace(data=float(value.data)) if is_whole else value
+
+
+def _from_json(kind: type[dict[str, Any]] | type[list[Any]], name: str) -> Function:
+    def function(args: Sequence[Value]) -> Value:
+        text = args[0]
+        written = text.written
+        if written is None:
+            try:
+                written = _tracked(json.loads(text.data), {}, ())
+            except (ValueError, RecursionError):
+                raise FailedError(f"{name} got invalid JSON", text.source) from None
+        if not isinstance(written.data, kind):
+            raise FailedError(f"{name} got another type of JSON", text.source)
+        return _read_back(written)
+
+    return function
+
+
 def _below(value: Value) -> list[Value]:
     if not isinstance(value.data, dict | list):
         return [value]
@@ -127,9 +152,10 @@ def _below(value: Value) -> list[Value]:
 
 
 FUNCTIONS: dict[str, Function] = {
-    "include": _include,
     "toYaml": _to_yaml,
     "fromYaml": _from_yaml,
+    "fromJson": _from_json(dict, "fromJson"),
+    "fromJsonArray": _from_json(list, "fromJsonArray"),
     "toJson": _to_json(raw=False),
     "toRawJson": _to_json(raw=True),
     "toPrettyJson": _to_json(raw=False, indent=2),

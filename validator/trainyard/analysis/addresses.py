@@ -1,11 +1,11 @@
-"""IP addresses and CIDRs as the CNI plugins read them."""
+"""IP addresses and CIDRs as the CNI plugins parse them."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from validator.fields import decimal
+from trainyard.document.lookup import decimal
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def address(text: str) -> Address | None:
-    """The address, None when the text is none."""
+    """Returns the address, None if the text is not one."""
     import ipaddress
 
     try:
@@ -25,7 +25,7 @@ def address(text: str) -> Address | None:
 
 
 def subnet(text: str) -> Subnet | None:
-    """The subnet of a CIDR, whose host bits may be set; None when the text is no CIDR."""
+    """Returns the subnet of a CIDR, whose host bits may be set; None if the text is not a CIDR."""
     import ipaddress
 
     base, slash, length = text.partition("/")
@@ -38,7 +38,7 @@ def subnet(text: str) -> Subnet | None:
 
 
 def _plain(text: str) -> str:
-    # Leading zeros are read as decimal by most plugins (ParseIPSloppy), and a zone is no part of an address in JSON.
+    # Most plugins read leading zeros as decimal (ParseIPSloppy). An address in JSON has no zone.
     if "%" in text:
         return "%"
     return text if ":" in text else re.sub(r"\b0+(?=\d)", "", text)

@@ -1,26 +1,27 @@
-"""What a process sees of the variables of its container."""
+"""The environment of a container's process, and the role whose ranks a variable applies to."""
 
 from __future__ import annotations
 
-from validator.aspects.settings import in_env
-from validator.fields import items, text
-from validator.model import Container, Setting
-from validator.rule import Append, Context, Edit
+from trainyard.analysis.settings import is_env_entry
+from trainyard.document.document import Append, Edit
+from trainyard.document.lookup import items, text
+from trainyard.engine.rule import Context
+from trainyard.model.run import Container, Role, Setting
 
 
-def counts(setting: Setting, container: Container | None) -> bool:
-    """Whether this entry is the one that the process sees: of several with one name, the last."""
+def is_effective(setting: Setting, container: Container | None) -> bool:
+    """True if the process sees this entry: of several with one name, the last one wins."""
     return container is not None and container.setting(setting.name) is setting
 
 
 def value_of(container: Container, name: str) -> str | None:
-    """The value of a variable, None where it is not set or not known."""
+    """Returns the value of a variable, None if it is not set or not known."""
     setting = container.setting(name)
     return setting.value if setting is not None else None
 
 
-def open_ended(container: Container, context: Context) -> bool:
-    """Whether the container takes variables from a Secret, an unknown ConfigMap or a file that its script reads."""
+def has_unknown_variables(container: Container, context: Context) -> bool:
+    """True if the container takes variables from a Secret, an unknown ConfigMap or a file that its script sources."""
     namespace = context.run.namespace if context.run is not None else ""
     for entry in items(container.tree, "envFrom"):
         if context.project.named("ConfigMap", text(entry, "configMapRef", "name"), namespace) is None:
@@ -28,8 +29,16 @@ def open_ended(container: Container, context: Context) -> bool:
     return any(command.words[:1] in (("source",), (".",)) for command in container.commands)
 
 
-def beside(setting: Setting, name: str, value: str) -> tuple[Edit, ...]:
-    """The edit that sets another variable in the same `env`; none where the variable comes from elsewhere."""
-    if not in_env(setting):
+def set_variable(setting: Setting, name: str, value: str) -> tuple[Edit, ...]:
+    """Returns the edit that sets another variable in the same `env`; none if the variable is set elsewhere."""
+    if not is_env_entry(setting):
         return ()
     return (Append(setting.at._replace(path=setting.at.path[:-2]), {"name": name, "value": value}),)
+
+
+def role_of_ranks(context: Context) -> Role | None:
+    """Returns the role whose pods run the ranks: the variable's own, or for a launcher the role of its workers."""
+    run, role = context.run, context.role
+    if run is None or role is None or role.trains:
+        return role
+    return next(iter(run.training_roles), None)

@@ -1,18 +1,18 @@
-"""Containers that train on accelerators, and where they differ from a fabric profile."""
+"""Containers that train on accelerators, and their deviations from a fabric profile."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
 
-from validator.aspects.environment import open_ended
-from validator.facts.profiles import Wanted
-from validator.model import Container, Role, Run, Setting
-from validator.rule import Context
+from trainyard.analysis.environment import has_unknown_variables
+from trainyard.engine.rule import Context
+from trainyard.facts.profiles import Wanted
+from trainyard.model.run import Container, Role, Run, Setting
 
 
-def accelerated(role: Role) -> Container | None:
-    """The role's training container when it asks for accelerators."""
+def accelerated_container(role: Role) -> Container | None:
+    """Returns the role's training container if it requests accelerators."""
     container = role.container
     return container if role.trains and container is not None and container.gpus else None
 
@@ -20,28 +20,28 @@ def accelerated(role: Role) -> Container | None:
 def deviations(
     role: Role, wanted: tuple[Wanted, ...], context: Context
 ) -> Iterator[tuple[Container, Wanted, Setting | None]]:
-    """Each variable that is not as it should be, with the setting that says otherwise, None when there is none."""
-    container = accelerated(role)
-    if container is None or open_ended(container, context):
+    """Yields each variable that deviates from the profile, with its setting, or None if it is not set."""
+    container = accelerated_container(role)
+    if container is None or has_unknown_variables(container, context):
         return
     for one in wanted:
-        setting = _handed_on(one.name, context.run) or container.setting(one.name)
+        setting = _passed_on(one.name, context.run) or container.setting(one.name)
         if setting is None:
             yield container, one, None
         elif setting.value is not None and one.value is not None and setting.value != one.value:
             yield container, one, setting
 
 
-def _handed_on(name: str, run: Run | None) -> Setting | None:
-    """The variable as the launcher of an MPIJob gives it to the processes in the workers."""
+def _passed_on(name: str, run: Run | None) -> Setting | None:
+    """Returns the setting that the launcher of an MPIJob passes on to the processes in the workers."""
     role = run.role("Launcher") if run is not None and run.kind == "MPIJob" else None
     launcher = role.container if role is not None else None
     setting = launcher.setting(name) if launcher is not None else None
     if launcher is None or setting is None:
         return None
-    return setting if setting.via == "mpirun" or _hands_on(launcher, name) else None
+    return setting if setting.via == "mpirun" or _passes_on(launcher, name) else None
 
 
-def _hands_on(launcher: Container, name: str) -> bool:
-    """Whether `mpirun -x NAME` passes on what is set in the launcher's own environment."""
+def _passes_on(launcher: Container, name: str) -> bool:
+    """True if `mpirun -x NAME` passes on a variable of the launcher's own environment."""
     return any(("-x", name) in pairwise(command.words) for command in launcher.commands)

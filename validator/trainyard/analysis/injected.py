@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from validator.aspects.torchrun import appended
-from validator.model import Run
+from trainyard.analysis.torchrun import operator_variables
+from trainyard.model.run import Run
 
 _BY_KIND = {
     "XGBoostJob": ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "WORKER_ADDRS", "WORKER_PORT"),
@@ -19,7 +19,7 @@ _BY_KIND = {
     "PaddleJob": ("POD_IP_DUMMY",),
     "MPIJob": ("TARGET_DIR", "NAMESPACE", "K_MPI_JOB_ROLE"),
 }
-# Families of names, where releases differ in which of them they set.
+# Name prefixes of variables that differ between releases.
 _PREFIXES = {
     "PaddleJob": ("PADDLE_",),
     "MPIJob": ("OMPI_", "PRTE_", "I_MPI_", "HYDRA_", "NVIDIA_", "MPI_"),
@@ -40,17 +40,17 @@ _PREFIXES = {
 
 
 class Injected(NamedTuple):
-    """Names of variables, and beginnings of names."""
+    """Names of variables, and name prefixes."""
 
     names: frozenset[str]
     prefixes: tuple[str, ...]
 
 
 def injected(run: Run | None) -> Injected:
-    """What the operator of a run's kind sets beside the container's own `env`."""
+    """Returns the variables that the operator sets for this kind of run, beside the container's own `env`."""
     if run is None:
         return Injected(frozenset(), ())
-    names = {"PYTHONUNBUFFERED", "JOB_COMPLETION_INDEX", *_BY_KIND.get(run.kind, ()), *appended(run)}
-    # Runtimes are made for TrainJobs, which bring the trainer's variables.
+    names = {"PYTHONUNBUFFERED", "JOB_COMPLETION_INDEX", *_BY_KIND.get(run.kind, ()), *operator_variables(run)}
+    # Runtimes are made for TrainJobs, so the trainer's variables are present.
     kind = "TrainJob" if run.kind in ("TrainingRuntime", "ClusterTrainingRuntime") else run.kind
     return Injected(frozenset(names), ("JOBSET_", *_PREFIXES.get(kind, ())))

@@ -1,4 +1,4 @@
-"""Which network interfaces a pod has, as far as its files say.
+"""Network interfaces of a pod, as far as the files show them.
 
 Sources: containerd and CRI-O call a pod's own interface `eth0`; k8snetworkplumbingwg/multus-cni docs/how-to-use.md
 (`net1`, `net2` and so on, where an attachment names none); Google Kubernetes Engine, "Set up multi-network support
@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from validator.aspects import multus
-from validator.aspects.known import pods_are_whole
-from validator.model import Pod, Run
+from trainyard.analysis import multus
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.model.run import Pod, Run
 
 DEFAULT = "eth0"
 GKE = "networking.gke.io/interfaces"
-# It only says which of the interfaces is the default one.
+# Only chooses the default interface.
 _HARMLESS = ("networking.gke.io/default-interface",)
-# Words in the names of annotations with which other network plugins add or rename interfaces.
+# Parts of annotation names with which other network plugins add or rename interfaces.
 _NETWORK_WORDS = ("cni", "network", "interface")
 
 
 def interfaces(pod: Pod, run: Run | None) -> tuple[str, ...] | None:
-    """Names of the interfaces but the loopback; None when something that the files do not show may add to them."""
-    if pod.host_network or "resourceClaims" in pod.tree or not pods_are_whole(run):
+    """Returns the interface names except the loopback; None if something outside the files may add more."""
+    if pod.host_network or "resourceClaims" in pod.tree or not has_all_pods(run):
         return None
     found = [DEFAULT]
     for name, value in pod.annotations.items():
@@ -37,7 +37,7 @@ def interfaces(pod: Pod, run: Run | None) -> tuple[str, ...] | None:
 
 
 def _multus(pod: Pod) -> list[str] | None:
-    attached = multus.parse(multus.value(pod))
+    attached = multus.parse_annotation(multus.annotation_text(pod))
     if isinstance(attached, multus.Malformed):
         return None
     return [attachment.interface or f"net{number}" for number, attachment in enumerate(attached, 1)]

@@ -1,14 +1,14 @@
-"""Which volume a path in a container lies on."""
+"""Volumes and mounts of a container's paths."""
 
 from __future__ import annotations
 
 import functools
 
-from validator.model import Container, Mount
+from trainyard.model.run import Container, Mount
 
 
 def mount_of(container: Container, path: str) -> Mount | None:
-    """The mount that a path lies below, the deepest one; None when it lies in the image."""
+    """Returns the deepest mount that contains a path; None if the path is in the image."""
     parts = _parts(path)
     found = [mount for mount in container.mounts if parts[: len(_parts(mount.mount_path))] == _parts(mount.mount_path)]
     return max(found, key=lambda mount: len(_parts(mount.mount_path)), default=None)

@@ -1,4 +1,4 @@
-"""The networks that pods ask Multus for, in the annotation of their template.
+"""Networks that pods request from Multus, in the annotation of their template.
 
 Source: k8snetworkplumbingwg/multus-cni v4.3.0, pkg/k8sclient/k8sclient.go (parsePodNetworkAnnotation).
 """
@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from validator.model import Network, Pod
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.model.run import Network, Pod
 
 ANNOTATION = "k8s.v1.cni.cncf.io/networks"
 
 
 class Attachment(NamedTuple):
-    """One network that a pod asks for; `namespace` is empty where the annotation leaves it to the pod's."""
+    """A network that a pod requests; `namespace` is empty if the annotation leaves it to the pod's."""
 
     namespace: str
     name: str
@@ -23,30 +23,30 @@ class Attachment(NamedTuple):
 
 
 class Malformed(NamedTuple):
-    """Why an annotation's value cannot be read."""
+    """The reason why an annotation's value is invalid."""
 
     reason: str
 
 
-def place(pod: Pod) -> Place:
-    """Where the annotation is, or would be."""
+def annotation_place(pod: Pod) -> Place:
+    """Returns the place of the annotation, present or not."""
     return pod.template_at.child("metadata", "annotations", ANNOTATION)
 
 
-def value(pod: Pod) -> str:
-    """The annotation's text, empty where a pod has none."""
+def annotation_text(pod: Pod) -> str:
+    """Returns the annotation's text, empty if a pod has none."""
     found = pod.annotations.get(ANNOTATION)
     return found if isinstance(found, str) else ""
 
 
 def attachments(pod: Pod) -> tuple[Attachment, ...]:
-    """The networks of a pod; none where the annotation cannot be read."""
-    found = parse(value(pod))
+    """Returns the networks of a pod; none if the annotation is invalid."""
+    found = parse_annotation(annotation_text(pod))
     return () if isinstance(found, Malformed) else found
 
 
-def parse(annotation: str) -> tuple[Attachment, ...] | Malformed:
-    """The attachments in an annotation: a list of names, or JSON as soon as it holds one of `[`, `{` and `"`."""
+def parse_annotation(annotation: str) -> tuple[Attachment, ...] | Malformed:
+    """Returns the attachments in an annotation: a list of names, or JSON if it contains `[`, `{` or `"`."""
     if not annotation.strip():
         return ()
     if not any(sign in annotation for sign in '[{"'):
@@ -56,7 +56,7 @@ def parse(annotation: str) -> tuple[Attachment, ...] | Malformed:
     try:
         listed = json.loads(annotation)
     except (ValueError, RecursionError) as error:
-        return Malformed(f"it is read as JSON and is none: {str(error).split(':')[0]}")
+        return Malformed(f"it is read as JSON and is invalid: {str(error).split(':')[0]}")
     if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
         return Malformed("its JSON is not a list of objects")
     return tuple(
@@ -75,8 +75,8 @@ def _text(tree: dict[str, Any], name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def network(attachment: Attachment, namespace: str, networks: tuple[Network, ...]) -> Network | None:
-    """The definition that an attachment of a pod in this namespace means; a namespace not in the files fits any."""
+def find_network(attachment: Attachment, namespace: str, networks: tuple[Network, ...]) -> Network | None:
+    """Returns the network of an attachment in this namespace; a network fits any namespace if its file gives none."""
     wanted = attachment.namespace or namespace
     for candidate in networks:
         if candidate.name == attachment.name and (not wanted or candidate.namespace in ("", wanted)):

@@ -1,13 +1,13 @@
-"""Which pods the selectors in a pod template mean, and what the template says about where they go."""
+"""Pods that the selectors of a pod template select, and the template's constraints on placement."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from validator.fields import items, mapping, text
-from validator.model import Role, Run
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.model.run import Role, Run
 
 # Labels that the operators put on every pod of a job, with the job's name as value.
 JOB_NAME_LABELS = (
@@ -20,14 +20,14 @@ ROLE_LABELS = ("training.kubeflow.org/replica-type", "jobset.sigs.k8s.io/replica
 
 
 class Term(NamedTuple):
-    """A required pod affinity or anti-affinity, or a hard spread, of a role's pods towards each other."""
+    """A required pod affinity or anti-affinity, or a hard topology spread, between a role's own pods."""
 
     key: str
     at: Place
 
 
 def selects_itself(selector: Any, role: Role, run: Run) -> bool:
-    """Whether a label selector means the role's own pods; False where that is not certain."""
+    """True if a label selector certainly selects the role's own pods."""
     if not isinstance(selector, dict) or not selector:
         return False
     labels = _labels(role, run)
@@ -52,7 +52,7 @@ def _matches(expression: Any, labels: dict[str, Any]) -> bool:
 
 
 def required(role: Role, run: Run, kind: str) -> Iterator[Term]:
-    """The hard terms of `podAffinity` or `podAntiAffinity` towards the role's own pods."""
+    """Yields the required terms of `podAffinity` or `podAntiAffinity` between the role's own pods."""
     field = "requiredDuringSchedulingIgnoredDuringExecution"
     for index, term in enumerate(items(role.pod.tree, "affinity", kind, field)):
         own = not items(term, "namespaces") and not (isinstance(term, dict) and "namespaceSelector" in term)
@@ -62,7 +62,7 @@ def required(role: Role, run: Run, kind: str) -> Iterator[Term]:
 
 
 def spreads(role: Role, run: Run) -> Iterator[tuple[Term, int]]:
-    """The hard topology spreads of the role's own pods, each with its largest skew."""
+    """Yields the hard topology spreads of the role's own pods, each with its maximum skew."""
     for index, constraint in enumerate(items(role.pod.tree, "topologySpreadConstraints")):
         hard = text(constraint, "whenUnsatisfiable") == "DoNotSchedule"
         if hard and text(constraint, "topologyKey") and selects_itself(mapping(constraint, "labelSelector"), role, run):

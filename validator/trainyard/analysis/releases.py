@@ -1,4 +1,4 @@
-"""Releases of Helm charts that a controller makes of an object: the chart's name and the values in the object.
+"""Helm releases that a controller creates from an object: the chart's name and the values in the object.
 
 Sources: fluxcd/helm-controller docs/spec/v2 (HelmRelease), argoproj/argo-cd docs/user-guide/helm.md (Application), and
 k3s-io/helm-controller doc/helmchart.md (HelmChart).
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from validator.fields import items, mapping, text
-from validator.model import Project, Resource
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.model.run import Project, Resource
 
 
-class Release(NamedTuple):
-    """A chart that is installed; `values` are those of the object, `at` the place of the chart's name.
+class DeclaredRelease(NamedTuple):
+    """A release of a chart; `values` are those of the object, `at` is the place of the chart's name.
 
-    `values_at` is where the values are or would be, None where they are text in the object.
+    `values_at` is the place of the values, present or not; None if they are text in the object.
     """
 
     chart: str
@@ -26,29 +26,31 @@ class Release(NamedTuple):
     values_at: Place | None
 
     def flag(self, *path: str) -> bool | None:
-        """A value that is true or false, None where the object leaves it to the chart."""
+        """Returns a boolean value, None if the object leaves it to the chart."""
         value = mapping(self.values, *path[:-1]).get(path[-1])
         return value if isinstance(value, bool) else None
 
     def place(self, *path: str) -> Place:
-        """Where a value is or would be; the chart's name where the values are text."""
+        """Returns the place of a value, present or not; the chart's name if the values are text."""
         return self.at if self.values_at is None else self.values_at.child(*path)
 
 
-def releases(project: Project) -> Iterator[Release]:
-    """All releases that the files make."""
+def releases(project: Project) -> Iterator[DeclaredRelease]:
+    """Yields all releases that the files declare."""
     for resource in project.of_kind("HelmRelease"):
         spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
         chart = text(spec, "chart", "spec", "chart")
-        yield Release(_name(chart), mapping(spec, "values"), at.child("chart", "spec", "chart"), at.child("values"))
+        yield DeclaredRelease(
+            _name(chart), mapping(spec, "values"), at.child("chart", "spec", "chart"), at.child("values")
+        )
     for resource in project.of_kind("HelmChart"):
         spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
-        yield Release(_name(text(spec, "chart")), _read(text(spec, "valuesContent")), at.child("chart"), None)
+        yield DeclaredRelease(_name(text(spec, "chart")), _read(text(spec, "valuesContent")), at.child("chart"), None)
     for resource in project.of_kind("Application"):
         yield from _sources(resource)
 
 
-def _sources(resource: Resource) -> Iterator[Release]:
+def _sources(resource: Resource) -> Iterator[DeclaredRelease]:
     spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
     listed = [(source, at.child("sources", index)) for index, source in enumerate(items(spec, "sources"))]
     for source, place in [(mapping(spec, "source"), at.child("source")), *listed]:
@@ -59,20 +61,20 @@ def _sources(resource: Resource) -> Iterator[Release]:
         for parameter in items(helm, "parameters"):
             _set(values := dict(values), text(parameter, "name"), text(parameter, "value"))
         written = place.child("helm", "valuesObject") if "valuesObject" in helm else None
-        yield Release(_name(text(source, "chart")), values, place.child("chart"), written)
+        yield DeclaredRelease(_name(text(source, "chart")), values, place.child("chart"), written)
 
 
 def _name(chart: str) -> str:
-    """The chart without its repository: `nvidia/gpu-operator` and `oci://.../gpu-operator` are the same chart."""
+    """Returns the chart without its repository: `nvidia/gpu-operator` and `oci://.../gpu-operator` are one chart."""
     return chart.rstrip("/").rpartition("/")[2]
 
 
 def _read(written: str) -> dict[str, Any]:
-    """Values that are text in an object; none where they cannot be read."""
+    """Returns values that are text in an object; none if they cannot be parsed."""
     if not written.strip():
         return {}
-    from validator import reading
-    from validator.source import Source
+    from trainyard.document import reading
+    from trainyard.document.source import Source
 
     documents, broken = reading.read(Source("values", written))
     tree = documents[0].tree if documents and not broken else None
@@ -80,7 +82,7 @@ def _read(written: str) -> dict[str, Any]:
 
 
 def _set(values: dict[str, Any], name: str, value: str) -> None:
-    """What `--set name=value` makes of values."""
+    """Applies `--set name=value` to values."""
     *above, last = name.split(".")
     for key in above:
         inner = values.get(key)

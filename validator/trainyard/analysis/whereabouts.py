@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from validator.aspects import addresses, cni
-from validator.model import Network
-from validator.source import Place
+from trainyard.analysis import addresses, cni
+from trainyard.document.document import Place
+from trainyard.model.run import Network
 
 if TYPE_CHECKING:
-    from validator.aspects.addresses import Address, Subnet
+    from trainyard.analysis.addresses import Address, Subnet
 
 
 class Pool(NamedTuple):
-    """One range as it is written; `at` is the mapping that holds it."""
+    """An address range as written; `at` is the mapping that holds it."""
 
     tree: dict[str, Any]
     at: Place
@@ -25,26 +25,26 @@ class Pool(NamedTuple):
     @property
     def range(self) -> str:
         """The `range` field: a CIDR, or `<first address>-<last address>/<length>`."""
-        return cni.string(self.tree, "range")
+        return cni.field_text(self.tree, "range")
 
     @property
     def range_at(self) -> Place:
         """The place of the `range` field."""
-        return self.at.child(cni.key(self.tree, "range"))
+        return self.at.child(cni.field_name(self.tree, "range"))
 
     @property
     def subnet(self) -> Subnet | None:
-        """The subnet, None when the range cannot be read."""
+        """The subnet, None if the range is invalid."""
         return addresses.subnet(self.range.rpartition("-")[2] if "-" in self.range else self.range)
 
     @property
     def exclude(self) -> list[Any]:
-        """The excluded ranges as they are written."""
-        found = cni.value(self.tree, "exclude")
+        """The excluded ranges as written."""
+        found = cni.field_value(self.tree, "exclude")
         return found if isinstance(found, list) else []
 
     def bounds(self) -> tuple[Address, Address] | None:
-        """First and last address that may be handed out, before exclusions; None when the range cannot be read."""
+        """The first and last address that may be assigned, before exclusions; None if the range is invalid."""
         subnet = self.subnet
         if subnet is None or subnet.num_addresses < 4:
             return None
@@ -60,19 +60,19 @@ class Pool(NamedTuple):
         return first, last
 
     def _limit(self, name: str) -> Address | None:
-        return addresses.address(cni.string(self.tree, name))
+        return addresses.address(cni.field_text(self.tree, name))
 
 
 def pools(network: Network) -> Iterator[Pool]:
-    """All ranges of a network whose addresses whereabouts hands out."""
+    """Yields all ranges of a network whose addresses whereabouts assigns."""
     for plugin, at in network.plugins:
-        ipam = cni.value(plugin, "ipam")
-        if cni.value(ipam, "type") != "whereabouts":
+        ipam = cni.field_value(plugin, "ipam")
+        if cni.field_value(ipam, "type") != "whereabouts":
             continue
-        place = at.child(cni.key(plugin, "ipam"))
-        if cni.string(ipam, "range"):
+        place = at.child(cni.field_name(plugin, "ipam"))
+        if cni.field_text(ipam, "range"):
             yield Pool(ipam, place)
-        listed = cni.value(ipam, "ipRanges")
+        listed = cni.field_value(ipam, "ipRanges")
         for index, entry in enumerate(listed if isinstance(listed, list) else []):
             if isinstance(entry, dict):
-                yield Pool(entry, place.child(cni.key(ipam, "ipRanges"), index))
+                yield Pool(entry, place.child(cni.field_name(ipam, "ipRanges"), index))

@@ -1,4 +1,4 @@
-"""A cluster's API, of which this module can only read."""
+"""Read-only access to a cluster's API."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from trainyard import DISTRIBUTION
+
 CONNECT_SECONDS = 5
 READ_SECONDS = 10
 DEFAULT_KUBECONFIG = "~/.kube/config"
@@ -14,11 +16,11 @@ OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
 
 
 class ClusterError(Exception):
-    """The cluster cannot be asked at all; `args[0]` says why and what to do."""
+    """The cluster cannot be reached or used at all; `args[0]` gives the reason and the remedy."""
 
 
-class RefusedError(Exception):
-    """The cluster does not give an answer to one request; `args[0]` is what it says instead."""
+class RequestRefusedError(Exception):
+    """The cluster refuses a single request; `args[0]` is the server's message."""
 
     def __init__(self, status: int, body: Any) -> None:
         self.status = status
@@ -27,10 +29,10 @@ class RefusedError(Exception):
 
 
 class Cluster:
-    """A Kubernetes API server, and the user that it is asked as."""
+    """A Kubernetes API server, with the credentials of a user."""
 
     def __init__(self, client: Any) -> None:
-        # The client reads kubeconfigs and knows how to authenticate; its typed methods would refuse unknown objects.
+        # The client reads kubeconfigs and knows how to authenticate. Its typed methods would refuse unknown objects.
         self._configuration = client.configuration
         self._pool = client.rest_client.pool_manager
 
@@ -40,7 +42,7 @@ class Cluster:
         return str(self._configuration.host).rstrip("/")
 
     def get(self, path: str, **query: str | int) -> dict[str, Any]:
-        """The answer to one GET. Raises `RefusedError`; `ClusterError` when no server answers that knows the user."""
+        """Returns the response to a GET. Raises `RequestRefusedError`; `ClusterError` if no server accepts the user."""
         import urllib3
 
         timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
@@ -58,36 +60,37 @@ class Cluster:
             raise ClusterError(f"the cluster at {self.address} does not answer: {_reason(error)}") from error
         body = _parsed(answer.data)
         if answer.status == UNAUTHORIZED:
-            raise ClusterError(f"the cluster at {self.address} does not accept this user's credentials: log in again")
+            raise ClusterError(f"the cluster at {self.address} rejects the credentials: log in again")
         if answer.status != OK:
-            raise RefusedError(answer.status, body)
+            raise RequestRefusedError(answer.status, body)
         if not isinstance(body, dict):
-            raise ClusterError(f"what answers at {self.address} is no Kubernetes API")
+            raise ClusterError(f"the server at {self.address} is not a Kubernetes API")
         return body
 
     def version(self) -> str | None:
-        """The server's version, as v1.33.2; None when it keeps that to itself. Raises `ClusterError`."""
+        """Returns the server's version, such as v1.33.2; None if the user may not read it. Raises `ClusterError`."""
         try:
             found = self.get("/version").get("gitVersion")
-        except RefusedError as error:
+        except RequestRefusedError as error:
             if error.status == FORBIDDEN:
                 return None
-            raise ClusterError(f"what answers at {self.address} is no Kubernetes API: {error}") from error
+            raise ClusterError(f"the server at {self.address} is not a Kubernetes API: {error}") from error
         return found if isinstance(found, str) else None
 
     def _authentication(self) -> dict[str, str]:
-        # Asked for anew with each request: a token may have run out in the meantime.
+        # Requested anew for each call: a token may have expired.
         settings = self._configuration.auth_settings().values()
         return {each["key"]: each["value"] for each in settings if each["in"] == "header" and each["value"]}
 
 
 def connect(kubeconfig: Path | None = None, context: str | None = None) -> Cluster:
-    """The cluster that a kubeconfig names; without any, inside a pod, its own. Raises `ClusterError`."""
+    """Returns the cluster of a kubeconfig; inside a pod without one, the pod's own. Raises `ClusterError`."""
     try:
         from kubernetes import client, config
     except ImportError:
         raise ClusterError(
-            "the audit needs the Kubernetes client, which is not installed: python -m pip install 'trainyard[audit]'"
+            "the audit needs the Kubernetes client, which is not installed: "
+            f"python -m pip install '{DISTRIBUTION}[audit]'"
         ) from None
     location = str(kubeconfig) if kubeconfig is not None else os.environ.get("KUBECONFIG") or DEFAULT_KUBECONFIG
     if not any(Path(part).expanduser().is_file() for part in location.split(os.pathsep)):
@@ -97,7 +100,7 @@ def connect(kubeconfig: Path | None = None, context: str | None = None) -> Clust
         raise ClusterError(f"there is no kubeconfig {location}{hint}")
     try:
         return Cluster(config.new_client_from_config(location, context, persist_config=False))
-    # A text of any kind is read here, and credentials with it: what may be wrong with them has no narrower type.
+    # Any text is parsed here, with credentials in it: the possible errors have no narrower type.
     except Exception as error:
         raise ClusterError(f"the kubeconfig {location} cannot be used: {_reason(error)}") from error
 
@@ -107,7 +110,7 @@ def _own_cluster(client: Any, config: Any) -> Cluster:
     try:
         config.load_incluster_config(client_configuration=configuration)
     except config.ConfigException as error:
-        raise ClusterError(f"this pod's own cluster cannot be asked: {error}") from error
+        raise ClusterError(f"this pod's own cluster cannot be reached: {error}") from error
     return Cluster(client.ApiClient(configuration))
 
 
@@ -119,7 +122,7 @@ def _parsed(data: bytes) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """What is at the bottom of an error, in one line."""
+    """Returns the root cause of an error, in one line."""
     cause: Any = error
     while inner := cause.__cause__ or next((part for part in cause.args if isinstance(part, Exception)), None):
         cause = inner

@@ -1,15 +1,15 @@
-"""What the API server adds to a Job: no rule must take it for somebody's decision.
+"""Removes the defaults that the API server adds to a Job: no rule may take them for the user's choice.
 
-Other kinds come back with a field or two, none of which means anything else than its absence.
+Other kinds come back with one or two such fields, which mean the same as if they were absent.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from validator.fields import mapping
+from trainyard.document.lookup import mapping
 
-# Read back from Kubernetes 1.34, where the Jobs that were applied had none of these.
+# Read back from Kubernetes 1.34. The Jobs that were applied had none of these.
 _ADDED: dict[str, Any] = {
     "completionMode": "NonIndexed",
     "dnsPolicy": "ClusterFirst",
@@ -26,13 +26,13 @@ _LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name",
 
 
 def without_defaults(job: dict[str, Any]) -> dict[str, Any]:
-    """The Job as it was before the API server completed it."""
+    """Returns the Job as it was before the API server added defaults."""
     spec = _bare(mapping(job, "spec"))
     if spec.get("manualSelector") is True:
         # The selector and its labels are the user's own.
         return {**job, "spec": spec}
     template = _unlabelled(mapping(spec, "template"))
-    return _unlabelled({**job, "spec": {**_but(spec, "selector"), "template": template}})
+    return _unlabelled({**job, "spec": {**_without(spec, "selector"), "template": template}})
 
 
 def _bare(tree: Any) -> Any:
@@ -40,7 +40,7 @@ def _bare(tree: Any) -> Any:
         return [_bare(item) for item in tree]
     if not isinstance(tree, dict):
         return tree
-    # In metadata the names are free.
+    # Names in metadata are free.
     return {
         key: value if key == "metadata" else _bare(value)
         for key, value in tree.items()
@@ -49,12 +49,12 @@ def _bare(tree: Any) -> Any:
 
 
 def _unlabelled(tree: dict[str, Any]) -> dict[str, Any]:
-    """An object or a template without the labels by which the controller finds its pods."""
-    metadata = _but(mapping(tree, "metadata"), "creationTimestamp")
-    labels = _but(mapping(metadata, "labels"), *_LABELS)
-    metadata = {**metadata, "labels": labels} if labels else _but(metadata, "labels")
-    return {**tree, "metadata": metadata} if metadata else _but(tree, "metadata")
+    """Returns an object or a template without the labels by which the controller finds its pods."""
+    metadata = _without(mapping(tree, "metadata"), "creationTimestamp")
+    labels = _without(mapping(metadata, "labels"), *_LABELS)
+    metadata = {**metadata, "labels": labels} if labels else _without(metadata, "labels")
+    return {**tree, "metadata": metadata} if metadata else _without(tree, "metadata")
 
 
-def _but(tree: dict[str, Any], *names: str) -> dict[str, Any]:
+def _without(tree: dict[str, Any], *names: str) -> dict[str, Any]:
     return {key: value for key, value in tree.items() if key not in names}

@@ -1,15 +1,13 @@
-"""The kinds that are asked for: runs, and what their rules compare them with."""
+"""The kinds that the audit lists: runs, and the objects that rules compare them with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.facts.kubeflow import RUNTIMES
-from validator.roads.jobs import KINDS as RUNS
-from validator.roads.jobs import REPLICA_FIELDS
+from trainyard.facts.kubeflow import JOB_KINDS, REPLICA_FIELDS, RUNTIMES
 
-# API group, version, kinds. Where a group serves a kind in several versions, the first that it has here is listed.
+# API group, version, kinds. If a group serves a kind in several versions, the first one here is listed.
 _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("kubeflow.org", "v2beta1", ("MPIJob",)),
     ("kubeflow.org", "v1", tuple(REPLICA_FIELDS)),
@@ -37,8 +35,8 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("resource.k8s.io", "v1", ("ResourceClaim", "ResourceClaimTemplate")),
     ("", "v1", ("LimitRange",)),
 )
-# What these own is made from them, and is judged with them or not at all.
-OWNERS = frozenset((*RUNS, "CronJob", "Pod"))
+# Objects owned by these are created from them. They are linted with their owner or not at all.
+OWNERS = frozenset((*JOB_KINDS, "CronJob", "Pod"))
 
 
 class Kind(NamedTuple):
@@ -50,17 +48,17 @@ class Kind(NamedTuple):
 
     @property
     def api_version(self) -> str:
-        """As `apiVersion` of an object has it."""
+        """The `apiVersion` of an object of this kind."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
     def path(self) -> str:
-        """Where the API server has the version."""
+        """The path of the API version on the server."""
         return f"/apis/{self.api_version}" if self.group else f"/api/{self.version}"
 
 
 def kinds() -> Iterator[Kind]:
-    """All of them, preferred versions first."""
+    """Yields all kinds, preferred versions first."""
     for group, version, names in _GROUPS:
         for name in names:
             yield Kind(group, version, name)

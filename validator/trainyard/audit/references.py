@@ -1,4 +1,4 @@
-"""What runs refer to by name. Of ConfigMaps, and of networks in other namespaces, nothing else is read."""
+"""Objects that runs refer to by name. ConfigMaps, and networks in other namespaces, are read only if referenced."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from validator.aspects import multus
-from validator.facts.kubeflow import RUNTIMES
-from validator.fields import mapping, text
-from validator.roads.jobs import KINDS
+from trainyard.analysis import multus
+from trainyard.document.lookup import mapping, text
+from trainyard.facts.kubeflow import JOB_KINDS, RUNTIMES
 
 Tree = dict[str, Any]
 # Namespace and name.
@@ -21,19 +20,19 @@ _NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
 
 
 def is_name(text: str) -> bool:
-    """Whether an object or a namespace can have this name. No other text may become part of a URL."""
+    """True if this is a valid name of an object or a namespace. No other text may become part of a URL."""
     return _NAME.fullmatch(text) is not None
 
 
 def config_maps(objects: Iterable[Tree]) -> list[Name]:
-    """The ConfigMaps that the runs' pods mount or take variables from, each once."""
+    """Returns the ConfigMaps that the runs' pods mount or take variables from, each once."""
     nodes = _nodes(objects)
     found = ((namespace, text(node, field, "name")) for namespace, node in nodes for field in _CONFIG_MAP_FIELDS)
     return _distinct(found)
 
 
 def networks(objects: Iterable[Tree]) -> list[Name]:
-    """The networks that the runs' pods ask Multus for, each once."""
+    """Returns the networks that the runs' pods request from Multus, each once."""
     found = (
         (attachment.namespace or namespace, attachment.name)
         for namespace, node in _nodes(objects)
@@ -43,23 +42,23 @@ def networks(objects: Iterable[Tree]) -> list[Name]:
 
 
 def _distinct(found: Iterable[Name]) -> list[Name]:
-    # In the template of a custom resource nothing has checked the names: `../secrets/token` may stand there.
+    # Names in the template of a custom resource are not validated: one may be `../secrets/token`.
     return list(dict.fromkeys(reference for reference in found if all(map(is_name, reference))))
 
 
 def _attachments(annotation: str) -> tuple[multus.Attachment, ...]:
-    parsed = multus.parse(annotation)
+    parsed = multus.parse_annotation(annotation)
     return () if isinstance(parsed, multus.Malformed) else parsed
 
 
 def _nodes(objects: Iterable[Tree]) -> Iterator[tuple[str, Tree]]:
-    """Every mapping in the specs of the runs and their runtimes, with the namespace that its names are looked up in."""
+    """Yields every mapping in the specs of the runs and their runtimes, with the namespace that its names belong to."""
     known = list(objects)
     runtimes = {_key(tree): tree for tree in known if tree["kind"] in RUNTIMES}
     for tree in known:
         namespace = text(tree, "metadata", "namespace")
-        # A runtime of the whole cluster is in no namespace, but the TrainJobs that use it are.
-        if tree["kind"] in KINDS and namespace:
+        # A cluster-wide runtime has no namespace, but the TrainJobs that use it do.
+        if tree["kind"] in JOB_KINDS and namespace:
             for part in (tree, runtimes.get(_runtime(tree, namespace), {})):
                 yield from ((namespace, node) for node in _mappings(part.get("spec")))
 

@@ -1,16 +1,16 @@
-"""Which objects of a cluster are looked at, and what is said of those that cannot be."""
+"""Lists the objects of a cluster, and notes those that cannot be read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from validator.audit import objects, references
-from validator.audit.cluster import FORBIDDEN, Cluster, ClusterError, RefusedError
-from validator.audit.kinds import OWNERS, Kind, kinds
-from validator.fields import items, text
-from validator.files import File
-from validator.source import Source
+from trainyard.audit import objects, references
+from trainyard.audit.cluster import FORBIDDEN, Cluster, ClusterError, RequestRefusedError
+from trainyard.audit.kinds import OWNERS, Kind, kinds
+from trainyard.document.files import File
+from trainyard.document.lookup import items, text
+from trainyard.document.source import Source
 
 PAGE = 250
 MISSING, GONE = 404, 410
@@ -21,24 +21,24 @@ Tree = dict[str, Any]
 
 
 class Api(NamedTuple):
-    """A kind as a server has it: `plural` is its name in URLs and in RBAC rules."""
+    """A kind as a server offers it: `plural` is its name in URLs and in RBAC rules."""
 
     kind: Kind
     plural: str
     namespaced: bool
 
     def path(self, namespace: str) -> str:
-        """Where its objects are; all of them without a namespace."""
+        """Returns the URL path of its objects; of all namespaces without a namespace."""
         return f"{self.kind.path}{f'/namespaces/{namespace}' if namespace else ''}/{self.plural}"
 
     @property
     def resource(self) -> str:
-        """As kubectl writes it."""
+        """The resource name in kubectl's form."""
         return f"{self.plural}.{self.kind.group}" if self.kind.group else self.plural
 
 
 class Survey:
-    """Asks for the objects, and takes notes of what is passed over."""
+    """Lists the objects, and collects notes about everything that is skipped."""
 
     def __init__(self, cluster: Cluster, namespaces: Sequence[str] = ()) -> None:
         self._cluster = cluster
@@ -46,7 +46,7 @@ class Survey:
         self.notes: list[str] = []
 
     def files(self) -> list[File]:
-        """Every object as a file, and an empty one for each place that has none. Raises `ClusterError`."""
+        """Returns every object as a file, and an empty file for each place without objects. Raises `ClusterError`."""
         found = self._objects()
         full = {text(tree, "metadata", "namespace") for tree in found}
         empty = [f"namespace/{name}" for name in self._namespaces if name not in full]
@@ -84,10 +84,10 @@ class Survey:
     def _served(self, kind: Kind) -> list[Any]:
         try:
             return items(self._cluster.get(kind.path), "resources")
-        except RefusedError as error:
+        except RequestRefusedError as error:
             if error.status == FORBIDDEN:
-                # Whoever is logged in may see this, by default.
-                raise ClusterError(f"{self._cluster.address} does not tell this user what it has: {error}") from error
+                # By default, every authenticated user may read this.
+                raise ClusterError(f"{self._cluster.address} does not list its APIs for this user: {error}") from error
             if error.status != MISSING:
                 self.notes.append(f"{kind.api_version} is skipped: {error}")
             return []
@@ -97,7 +97,7 @@ class Survey:
             try:
                 for tree in self._pages(api.path(namespace)):
                     yield _typed(tree, api.kind)
-            except RefusedError as error:
+            except RequestRefusedError as error:
                 self._refused("list", api, namespace, error)
 
     def _pages(self, path: str) -> Iterator[Tree]:
@@ -106,8 +106,8 @@ class Survey:
             more = {"continue": token} if token else {}
             try:
                 page = self._cluster.get(path, limit=PAGE, **more)
-            except RefusedError as error:
-                # The state that is being listed is too old by now; the server offers to go on from a newer one.
+            except RequestRefusedError as error:
+                # The list's state has expired on the server, which offers to continue from a newer one.
                 if error.status != GONE or not text(error.body, "metadata", "continue"):
                     raise
                 page = error.body
@@ -123,29 +123,29 @@ class Survey:
                 continue
             try:
                 yield _typed(self._cluster.get(f"{api.path(namespace)}/{name}"), api.kind)
-            except RefusedError as error:
-                # A reference may be optional, so that nothing needs to be there.
+            except RequestRefusedError as error:
+                # A reference may be optional, so a missing object is not an error.
                 if error.status != MISSING:
                     closed.add(namespace)
                     self._refused("get", api, namespace, error)
 
-    def _refused(self, verb: str, api: Api, namespace: str, error: RefusedError) -> None:
+    def _refused(self, verb: str, api: Api, namespace: str, error: RequestRefusedError) -> None:
         where = f" in namespace {namespace}" if namespace else " in all namespaces" if api.namespaced else ""
         reason = f"the user may not `{verb}` `{api.resource}`" if error.status == FORBIDDEN else str(error)
         self.notes.append(f"{api.kind.name} is skipped{where}: {reason}")
 
 
 def owned(tree: Tree) -> bool:
-    """Whether the object was made from another one that is judged itself, or that makes and drops such objects."""
+    """True if the object is created by another one that is linted itself, or that creates and deletes such objects."""
     owners = (owner for owner in items(tree, "metadata", "ownerReferences") if isinstance(owner, dict))
     return any(owner.get("controller") is True and text(owner, "kind") in OWNERS for owner in owners)
 
 
 def _is(entry: Any, kind: Kind) -> bool:
-    # Parts of a kind, as `jobs/status`, have entries of their own.
+    # Subresources such as `jobs/status` have entries of their own.
     return text(entry, "kind") == kind.name and "/" not in text(entry, "name")
 
 
 def _typed(tree: Tree, kind: Kind) -> Tree:
-    # The items of a list do not say what they are.
+    # The items of a list have no kind of their own.
     return {**tree, "apiVersion": kind.api_version, "kind": kind.name}

@@ -7,39 +7,41 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from validator import exit_codes
-from validator.cli import output
-from validator.cli.options import selection, session
+from trainyard import DISTRIBUTION
+from trainyard.cli import output
+from trainyard.cli.options import selection, session
+from trainyard.linting import exit_codes
 
 if TYPE_CHECKING:
-    from validator.files import File
-    from validator.linting import Report
-    from validator.session import Session
+    from trainyard.document.files import File
+    from trainyard.linting.report import Report
+    from trainyard.linting.session import Session
 
-HELP = """Say what is wrong with the runs that are live in a cluster, and with the networks, policies and queues that
-they meet. The cluster is only read: jobs and what they refer to, and never a Secret.
+HELP = f"""Check the runs that are live in a cluster, with its networks, policies and queues.
+
+The audit reads jobs and the objects that they refer to. It never writes, and never reads a Secret.
 
 \b
   trainyard audit
   trainyard audit -n research -n vision --context h100
   trainyard audit --pedantic --output-format json=audit.json
 
-Lines and columns are those of the object as `kubectl get -o yaml` prints it, without status and what else
-the cluster has added. What the user may not read, and what the cluster does not have, is said on stderr.
+Lines and columns are those of `kubectl get -o yaml`, without the status and the fields that the cluster adds. A note on
+stderr names each kind that the user may not read or the cluster does not have.
 
-Needs the Kubernetes client: python -m pip install 'trainyard[audit]'
+Needs the Kubernetes client: python -m pip install '{DISTRIBUTION}[audit]'
 
-Exit codes: 0 clean, 1 findings, 2 wrong usage or no answer from the cluster, 3 nothing was found to lint.
+Exit codes: 0 clean, 1 findings, 2 wrong usage or no answer from the cluster, 3 nothing to lint.
 """
 
 
 @click.command(name="audit", help=HELP)
 @click.option(
-    "--kubeconfig", metavar="FILE", type=click.Path(path_type=Path), help="Where the cluster is; as kubectl's."
+    "--kubeconfig", metavar="FILE", type=click.Path(path_type=Path), help="Kubeconfig of the cluster, as for kubectl."
 )
-@click.option("--context", metavar="NAME", help="The context of the kubeconfig; without it the current one.")
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig. Default: the current one.")
 @click.option(
-    "-n", "--namespace", "namespaces", multiple=True, metavar="NAME", help="Only this namespace; repeat it for several."
+    "-n", "--namespace", "namespaces", multiple=True, metavar="NAME", help="Check only this namespace. Repeatable."
 )
 @selection
 @output.options
@@ -52,27 +54,27 @@ def command(
     statistics: bool,
     **options: Any,
 ) -> int:
-    """Audit, and report."""
+    """Audits the cluster and reports the findings."""
     targets = output.targets(outputs)
     run = session(("cluster",), **options)
-    files, run = _asked(run, kubeconfig, context, namespaces)
+    files, run = _read_cluster(run, kubeconfig, context, namespaces)
     report = _judged(run, files)
     for name, path in targets:
         output.write(name, path, report, run.rules, color=color, statistics=statistics)
-    return exit_codes.of(report)
+    return exit_codes.exit_code(report)
 
 
-def _asked(
+def _read_cluster(
     run: Session, kubeconfig: Path | None, context: str | None, namespaces: tuple[str, ...]
 ) -> tuple[list[File], Session]:
-    """The cluster's objects, and the session for the version that it has."""
-    from validator.audit.cluster import ClusterError, connect
-    from validator.audit.references import is_name
-    from validator.audit.survey import Survey
+    """Returns the cluster's objects, and the session for its version."""
+    from trainyard.audit.cluster import ClusterError, connect
+    from trainyard.audit.references import is_name
+    from trainyard.audit.survey import Survey
 
     for name in namespaces:
         if not is_name(name):
-            raise click.UsageError(f"--namespace: no namespace can be called `{name}`")
+            raise click.UsageError(f"--namespace: `{name}` is not a valid namespace")
     try:
         cluster = connect(kubeconfig, context)
         version = cluster.version()
@@ -86,20 +88,20 @@ def _asked(
 
 
 def at_version(run: Session, version: str | None) -> Session:
-    """The session for this version of Kubernetes, unless the user has named one."""
+    """Returns the session for this version of Kubernetes, unless the user has set one."""
     if version is None or run.config.target.kubernetes is not None:
         return run
-    from validator import config
-    from validator.session import engine
+    from trainyard.linting import config
+    from trainyard.linting.session import engine
 
-    target = config.target("kubernetes", version, "the cluster's version", run.config.target)
+    target = config.with_target("kubernetes", version, "the version of the cluster", run.config.target)
     wanted = run.config._replace(target=target)
     return run._replace(config=wanted, engine=engine(wanted, run.rules, run.engine.site))
 
 
 def _judged(run: Session, files: list[File]) -> Report:
-    from validator import linting
+    from trainyard.linting import pipeline
 
-    report = linting.lint(map(linting.read, files), run.engine, run.config.allow)
-    # What is live is in no file that a fix could be written to.
+    report = pipeline.lint(map(pipeline.read_file, files), run.engine, run.config.allow)
+    # Live objects are in no file to which a fix could be written.
     return report._replace(findings=tuple(finding._replace(edits=()) for finding in report.findings))

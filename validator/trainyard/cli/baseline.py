@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from validator.cli.options import FILES, selection, session
-from validator.exit_codes import CLEAN, NOTHING
+from trainyard.cli.options import FILES, selection, session
+from trainyard.linting.exit_codes import CLEAN, NOTHING
 
-HELP = """Write down what is found today, so that only new findings count.
+HELP = """Record today's findings in a file, so that `trainyard lint --baseline` reports only new ones.
 
-Findings are known again by their rule, their file and the words of their line, so that lines may move.
+A finding is identified by its rule, its file and the text of its line. It stays known when the line moves.
 
 \b
   trainyard baseline k8s/
@@ -29,20 +29,20 @@ Findings are known again by their rule, their file and the words of their line, 
     type=click.Path(path_type=Path),
     default=Path("trainyard-baseline.json"),
     show_default=True,
-    help="Where it is written.",
+    help="The baseline file to write.",
 )
 def command(files: tuple[str, ...], output: Path, **options: Any) -> int:
-    """Write a baseline."""
-    from validator import baseline
-    from validator.reporters.text import counted
-    from validator.writing import replace
+    """Writes a baseline."""
+    from trainyard.editing.atomic_write import replace
+    from trainyard.linting import baseline
+    from trainyard.reporters.text import counted
 
     report = session(files, **options).lint()
     if report.nothing_linted:
-        click.echo("Nothing was linted, so nothing is written: `trainyard lint` says more.", err=True)
+        click.echo("Nothing was linted, so no baseline was written: `trainyard lint` shows why.", err=True)
         return NOTHING
     try:
-        replace(output, baseline.write(report.findings).encode())
+        replace(output, baseline.save_baseline(report.findings).encode())
     except OSError as error:
         raise click.ClickException(f"--output: {output} cannot be written: {error.strerror}") from None
     click.echo(f"Wrote {counted(len(report.findings), 'finding')} to {output}.")

@@ -1,4 +1,4 @@
-"""The options that name a chart, and the files of its release."""
+"""The options that name a chart, and the readings of its release."""
 
 from __future__ import annotations
 
@@ -8,38 +8,43 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from validator.cli.errors import NothingLintedError
+from trainyard.cli.errors import NothingLintedError
 
 if TYPE_CHECKING:
-    from validator.linting import Reading
-    from validator.site import Site
+    from trainyard.engine.subjects import Reading
+    from trainyard.model.site import Site
 
 Function = Callable[..., Any]
 
 _OPTIONS = (
-    click.option("--chart", metavar="FOLDER", type=click.Path(path_type=Path), help="Lint what this chart renders."),
     click.option(
-        "-f", "--values", multiple=True, metavar="FILE", help="Values for the chart; repeat it, the last file wins."
+        "--chart", metavar="FOLDER", type=click.Path(path_type=Path), help="Lint the manifests that this chart renders."
     ),
-    click.option("--release", metavar="NAME", default="run", show_default=True, help="Name of the chart's release."),
+    click.option(
+        "-f", "--values", multiple=True, metavar="FILE", help="Values for the chart. Repeatable; the last file wins."
+    ),
+    click.option("--release", metavar="NAME", default="run", show_default=True, help="Name of the release."),
     click.option(
         "-n", "--namespace", metavar="NAME", default="default", show_default=True, help="Namespace of the release."
     ),
     click.option(
-        "--helm", metavar="PATH", envvar="HELM_BIN", help="The Helm that renders charts which are not Trainyard's."
+        "--helm",
+        metavar="PATH",
+        envvar="HELM_BIN",
+        help="Path of the Helm binary. It renders other charts than Trainyard's.",
     ),
 )
 
 
 def chart_options(function: Function) -> Function:
-    """The options of a release, from which `named_chart` makes one."""
+    """Adds the options of a release, from which `named_chart` builds a `Chart`."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
-class Chart(NamedTuple):
-    """A chart and its release, as the user names them."""
+class ChartOption(NamedTuple):
+    """A chart and its release, as named by the user."""
 
     folder: Path
     values: tuple[str, ...]
@@ -48,21 +53,22 @@ class Chart(NamedTuple):
     helm: str | None
 
     def read(self, kube_version: str | None, site: Site | None = None) -> list[Reading]:
-        """The values files and what the chart makes of them."""
-        from validator import files, linting
-        from validator.roads import charts
-        from validator.roads.failure import RenderingError
-        from validator.source import Source
+        """Returns the readings of the values files and of the objects that the chart renders."""
+        from trainyard.document import files
+        from trainyard.document.source import Source
+        from trainyard.linting import pipeline
+        from trainyard.loaders.helm.errors import RenderingError
+        from trainyard.loaders.helm.release import ChartRelease
 
         if not self.folder.is_dir():
             raise click.UsageError(f"--chart {self.folder}: there is no such folder")
         default = self.folder / "values.yaml"
         empty = [] if self.values or default.is_file() else [files.File(Source(str(default), ""))]
-        named = empty or files.load(self.values or [str(default)])
-        readings = [linting.read(file) for file in named]
-        about = charts.Release(self.folder, self.release, self.namespace, self.helm, kube_version)
+        named = empty or files.open_files(self.values or [str(default)])
+        readings = [pipeline.read_file(file) for file in named]
+        about = ChartRelease(self.folder, self.release, self.namespace, self.helm, kube_version)
         try:
-            return linting.released(about, readings, site)
+            return pipeline.released(about, readings, site)
         except RenderingError as error:
             raise NothingLintedError(f"--chart: {error}") from None
 
@@ -73,10 +79,10 @@ def named_chart(
     release: str = "",
     namespace: str = "",
     helm: str | None = None,
-) -> Chart | None:
-    """The chart of the options, None when they name none."""
+) -> ChartOption | None:
+    """Returns the chart of the options, None if they name none."""
     if chart is not None:
-        return Chart(chart, values, release, namespace, helm)
+        return ChartOption(chart, values, release, namespace, helm)
     if values:
         raise click.UsageError("-f: name the chart too, as `--chart charts/training-job`, or lint the file itself")
     return None

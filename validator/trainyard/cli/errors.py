@@ -1,18 +1,18 @@
-"""How a user's mistake ends: in one line that says what to do."""
+"""Errors that end a command with one line that tells the user what to do."""
 
 from __future__ import annotations
 
 import click
 
-from validator.exit_codes import MISSING, NOTHING
+from trainyard.linting.exit_codes import MISSING, NOTHING
 
 
 class EndError(click.ClickException):
-    """An end with an exit code of its own."""
+    """An error with an exit code of its own."""
 
 
 class NothingLintedError(EndError):
-    """Nothing could be linted: neither clean nor a list of findings."""
+    """Nothing could be linted: neither success nor a list of findings."""
 
     exit_code = NOTHING
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from validator.cli.options import RULE
+from trainyard.cli.options import RULE
 
-HELP = """Show the page of a rule: the fact behind it, its source, and what to write instead.
+HELP = """Show a rule's page: the fact behind it, its sources and what to write instead.
 
 \b
   trainyard explain NC005
@@ -17,10 +17,10 @@ HELP = """Show the page of a rule: the fact behind it, its source, and what to w
 @click.command(name="explain", help=HELP)
 @RULE
 def command(rule: str) -> None:
-    """Print the page of a rule."""
-    from validator import parameters, registry, selection
+    """Prints the page of a rule."""
+    from trainyard.engine import parameters, registry, selection
 
-    found = selection.one(rule)
+    found = selection.find_one(rule)
     fix = {"safe": "`trainyard fix` corrects it", "unsafe": "`trainyard fix --unsafe` corrects it", None: "by hand"}
     when = {"regular": "always", "pedantic": "with --pedantic", "auditor": "with --auditor"}
     click.echo(f"{found.code} {found.name}\n")
@@ -31,7 +31,7 @@ def command(rule: str) -> None:
         click.echo(f"needs       {'--profile NAME' if found.of_profile else '--site FILE'}")
     click.echo(f"fix         {fix[found.fix]}")
     click.echo(f"since       {found.since}")
-    for name, default in parameters.defaults(found).items():
+    for name, default in parameters.default_parameters(found).items():
         shown = list(default) if isinstance(default, tuple) else default
         click.echo(f"parameter   rules.{found.code}.{name.replace('_', '-')}: {shown}")
     for source in found.sources:

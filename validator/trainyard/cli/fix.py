@@ -9,39 +9,40 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from validator.cli.options import FILES, selection, session
-from validator.exit_codes import CLEAN, FINDINGS, NOTHING
+from trainyard.cli.options import FILES, selection, session
+from trainyard.linting.exit_codes import CLEAN, FINDINGS, NOTHING
 
 if TYPE_CHECKING:
-    from validator.files import File
+    from trainyard.document.files import File
 
-HELP = """Correct what can be corrected, and keep everything else as it is: comments, order, quotes, line ends.
+HELP = """Correct the mistakes that have an automatic fix. Comments, order, quotes and line ends stay as they are.
 
-Without --unsafe only fixes are made that keep what the file asks for. A fix that would bring another finding is not
-made. A file is written at once or not at all; standard input is answered on standard output.
+Without --unsafe, only fixes that preserve the intent of the file are applied. A fix that would cause another finding is
+not applied. A file is written atomically. Standard input is written, corrected, to standard output.
 
 \b
   trainyard fix run.yaml
-  trainyard fix --diff --unsafe k8s/      look first
+  trainyard fix --diff --unsafe k8s/      preview
   trainyard fix --select NC005 k8s/       one rule only
 
-Exit codes as of `trainyard lint`, for what is left; with --diff also 1 when there is a difference.
+Exit codes are those of `trainyard lint` for the remaining findings. With --diff the exit code is also 1 when there is a
+difference.
 """
 
 
 @click.command(name="fix", help=HELP)
 @FILES
 @selection
-@click.option("--unsafe", is_flag=True, help="Also fixes that may change what the run does.")
-@click.option("--diff", is_flag=True, help="Write nothing, and print the difference.")
+@click.option("--unsafe", is_flag=True, help="Also apply fixes that may change the behaviour of the run.")
+@click.option("--diff", is_flag=True, help="Print the difference and write nothing.")
 def command(files: tuple[str, ...], unsafe: bool, diff: bool, **options: Any) -> int:
-    """Fix, and say what was done."""
-    from validator import fixing
-    from validator.files import load
-    from validator.reporters.text import counted
+    """Applies fixes and reports the changes."""
+    from trainyard.document.files import open_files
+    from trainyard.linting import fixing
+    from trainyard.reporters.text import counted
 
     run = session(files, **options)
-    found = load(run.files, run.config.exclude)
+    found = open_files(run.files, run.config.exclude)
     fixed = fixing.fix(found, run.engine, run.config.allow, unsafe=unsafe)
     if diff:
         for line in (line for old, new in fixed.changed for line in _difference(old, new)):
@@ -63,7 +64,7 @@ def command(files: tuple[str, ...], unsafe: bool, diff: bool, **options: Any) ->
 
 
 def _write(old: File, new: File) -> None:
-    from validator.writing import replace
+    from trainyard.editing.atomic_write import replace
 
     if old.source.name.startswith("<"):
         return
@@ -80,16 +81,16 @@ def _echo_input(files: tuple[File, ...]) -> None:
 
 
 def _difference(old: File, new: File) -> Iterator[str]:
-    """A unified diff that `patch` and `git apply` take; line ends other than that of Linux stay in its lines."""
+    """Yields a unified diff that `patch` and `git apply` accept. Only a line feed ends a line of it."""
     from difflib import unified_diff
 
     before, after = (file.source.text.split("\n") for file in (old, new))
     name = old.source.name
-    for line in unified_diff(_ended(before), _ended(after), f"a/{name}", f"b/{name}"):
+    for line in unified_diff(_with_line_ends(before), _with_line_ends(after), f"a/{name}", f"b/{name}"):
         yield line.removesuffix("\n") if line.endswith("\n") else f"{line}\n\\ No newline at end of file"
 
 
-def _ended(lines: list[str]) -> list[str]:
-    """Lines with their ends; of the last one it depends on the text."""
+def _with_line_ends(lines: list[str]) -> list[str]:
+    """Returns lines with their ends; the last one has an end only if the text does."""
     *ended, last = lines
     return [*(f"{line}\n" for line in ended), *([last] if last else [])]

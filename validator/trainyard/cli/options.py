@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from validator.cli.chart import named_chart
-from validator.session import Options, start
+from trainyard.cli.chart import named_chart
+from trainyard.linting.session import Options, start_session
 
 if TYPE_CHECKING:
-    from validator.session import Session
+    from trainyard.linting.session import Session
 
 Function = Callable[..., Any]
 
 
 def _rules(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from validator import registry
+    from trainyard.engine import registry
 
     known = (text for rule in registry.rules() for text in (rule.name, rule.code))
     return [text for text in known if text.lower().startswith(incomplete.lower())]
 
 
 def _profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from validator.facts import profiles
+    from trainyard.facts import profiles
 
-    return [name for name in profiles.names() if name.startswith(incomplete)]
+    return [name for name in profiles.profile_names() if name.startswith(incomplete)]
 
 
 RULE = click.argument("rule", shell_complete=_rules)
@@ -39,47 +39,51 @@ _SELECTION = (
         multiple=True,
         metavar="RULE",
         shell_complete=_rules,
-        help="Only these rules: codes (NC005), starts of codes (NC) or names; repeat it, or separate them by commas.",
+        help="Run only these rules: codes (NC005), code prefixes (NC) or names, separated by commas. Repeatable.",
     ),
     click.option(
-        "--ignore", multiple=True, metavar="RULE", shell_complete=_rules, help="Not these rules; written as --select."
+        "--ignore",
+        multiple=True,
+        metavar="RULE",
+        shell_complete=_rules,
+        help="Skip these rules, in the form of --select.",
     ),
-    click.option("--pedantic", is_flag=True, help="Also rules that advise, or that are only probably right."),
-    click.option("--auditor", is_flag=True, help="Also rules that point at what a person should look at."),
+    click.option("--pedantic", is_flag=True, help="Also run rules that advise, and rules of medium confidence."),
+    click.option("--auditor", is_flag=True, help="Also run rules that point out settings for a person to review."),
     click.option(
         "--target",
         multiple=True,
         metavar="NAME=VERSION",
-        help="A version that the run will meet: nccl=2.21, torch=2.7, trainer=2.1, kubernetes=1.33.",
+        help="Version of a component: `nccl=2.21`, `torch=2.7`, `trainer=2.1`, `kubernetes=1.33`.",
     ),
-    click.option("--profile", metavar="NAME", shell_complete=_profiles, help="The fabric of the cluster, as eks-efa."),
+    click.option("--profile", metavar="NAME", shell_complete=_profiles, help="Fabric of the cluster, such as eks-efa."),
     click.option(
         "--site",
         metavar="FILE",
         type=click.Path(),
-        help="Values of charts/training-platform: runs are judged as they would be on this site.",
+        help="Values of charts/training-platform. Runs are checked against this cluster.",
     ),
     click.option(
         "--config",
         "config_file",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help="The configuration; without it .trainyard.yaml or pyproject.toml in this folder or above.",
+        help="Configuration file. Default: .trainyard.yaml or pyproject.toml in this folder or above.",
     ),
 )
 
 
 def selection(function: Function) -> Function:
-    """The options that say what is looked for."""
+    """Adds the options that select rules and their context."""
     for option in reversed(_SELECTION):
         function = option(function)
     return function
 
 
 def session(names: tuple[str, ...], **options: Any) -> Session:
-    """The session for what is on the command line."""
+    """Starts the session of a command line."""
     own = {name: options.pop(name) for name in Options._fields}
     chart = named_chart(**options)
     if not names and chart is None:
         raise click.UsageError("name a file, a folder or `-` for standard input; `trainyard lint .` takes this folder")
-    return start(names, Options(**own), chart)
+    return start_session(names, Options(**own), chart)

@@ -1,4 +1,4 @@
-"""The options that say how findings are shown, and where."""
+"""The options for the format and the destination of a report."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from validator.linting import Report
-    from validator.rule import Rule
+    from trainyard.engine.rule import Rule
+    from trainyard.linting.report import Report
 
 Function = Callable[..., Any]
 
@@ -21,25 +21,29 @@ _OPTIONS = (
         "outputs",
         multiple=True,
         metavar="FORMAT[=FILE]",
-        help=f"One of {', '.join(FORMATS)}, to the terminal or a file; repeat it for several.",
+        help=f"Format of the report: {', '.join(FORMATS)}. Repeatable; =FILE writes it to a file.",
     ),
     click.option(
-        "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Colours."
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        show_default=True,
+        help="When to use colours.",
     ),
-    click.option("--statistics", is_flag=True, help="Count the findings of each rule."),
+    click.option("--statistics", is_flag=True, help="Also print the number of findings of each rule."),
 )
 
 
 def options(function: Function) -> Function:
-    """The options of a report."""
+    """Adds the options of a report."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
 def targets(outputs: tuple[str, ...]) -> list[tuple[str, Path | None]]:
-    """Formats with their files; None is standard output, which takes one of them."""
-    from validator.selection import nearest
+    """Returns formats with their files; None is standard output, which takes only one format."""
+    from trainyard.engine.selection import nearest
 
     result: list[tuple[str, Path | None]] = []
     for text in outputs or ("text",):
@@ -48,7 +52,7 @@ def targets(outputs: tuple[str, ...]) -> list[tuple[str, Path | None]]:
             hint = nearest(name, FORMATS) or f"write one of {', '.join(FORMATS)}"
             raise click.UsageError(f"--output-format: there is no format `{name}`; {hint}")
         if equals and not file:
-            raise click.UsageError(f"--output-format {text}: write a file behind the `=`, or leave it out")
+            raise click.UsageError(f"--output-format {text}: write a file after the `=`, or leave it out")
         result.append((name, Path(file) if equals else None))
     if sum(path is None for _, path in result) > 1:
         raise click.UsageError("--output-format: only one can go to the terminal; write FORMAT=FILE for the others")
@@ -56,8 +60,8 @@ def targets(outputs: tuple[str, ...]) -> list[tuple[str, Path | None]]:
 
 
 def write(name: str, path: Path | None, report: Report, rules: Sequence[Rule], *, color: str, statistics: bool) -> None:
-    """Write a report in a format, to a file or to standard output."""
-    from validator import reporters
+    """Writes a report in a format, to a file or to standard output."""
+    from trainyard import reporters
 
     if path is None:
         reporters.show(name, report, rules, color, statistics=statistics)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-HELP = """List the rules: code, name, severity, when it is on, how it is fixed, and what it is about.
+HELP = """List all rules: code, name, severity, strictness, kind of fix, and summary.
 
 \b
   trainyard rules | grep nccl
@@ -13,16 +13,16 @@ HELP = """List the rules: code, name, severity, when it is on, how it is fixed, 
 
 
 @click.command(name="rules", help=HELP)
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Format.")
 def command(output_format: str) -> None:
-    """Print all rules."""
-    from validator import registry
+    """Prints all rules."""
+    from trainyard.engine import registry
 
     known = registry.rules()
     if output_format == "json":
         import json
 
-        from validator.reporters.json import rule_facts
+        from trainyard.reporters.json import rule_facts
 
         click.echo(json.dumps([rule_facts(rule) for rule in known], indent=2))
         return

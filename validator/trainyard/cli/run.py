@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from validator import exit_codes
-from validator.cli.errors import NotHereError
+from trainyard.cli.errors import NotHereError
+from trainyard.linting import exit_codes
 
 if TYPE_CHECKING:
-    from validator.linting import Report
-    from validator.local.machine import Machine
-    from validator.local.plan import Plan
-    from validator.local.values import Values
+    from trainyard.linting.report import Report
+    from trainyard.local.machine import Machine
+    from trainyard.local.plan import Plan
+    from trainyard.local.values import Values
 
 HELP = """Run the values of a training job on this machine, without a cluster.
 
-Each node of the values is a torchrun of its own, and they meet on 127.0.0.1. What the chart mounts are folders below
---directory, and paths in arguments, variables and configurations are changed to these. The run sees the variables of
-this shell, and those of the values on top.
+Each node becomes a torchrun of its own; the rendezvous is on 127.0.0.1. Each volume becomes a folder below --directory.
+Paths in arguments, environment variables and configurations are rewritten to these folders. The run inherits the
+variables of this shell; variables in the values override them.
 
 \b
   trainyard run -f run.yaml --local
@@ -31,10 +31,10 @@ this shell, and those of the values on top.
   trainyard run -f run.yaml --local --set train.config.batch_size=64
   trainyard run -f run.yaml --local --dry-run
 
-Ctrl-C and SIGTERM end all nodes: by SIGTERM, and when the grace period of the values is over by SIGKILL.
+Ctrl-C and SIGTERM stop the run: every node gets SIGTERM, and SIGKILL after the grace period of the values.
 
-Exit codes: 0 done, 1 the run failed, 2 wrong usage, or values that cannot be run, 3 something is missing here:
-PyTorch, the program or its data; 130 and 143 when Ctrl-C or SIGTERM has ended it.
+Exit codes: 0 done, 1 the run failed, 2 wrong usage or values that are refused, 3 PyTorch, the program or its data is
+missing, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
 """
 
 _OPTIONS = (
@@ -46,35 +46,38 @@ _OPTIONS = (
         required=True,
         metavar="FILE",
         type=click.Path(),
-        help="Values of charts/training-job; repeat it, the last file wins.",
+        help="Values of charts/training-job. Repeatable; the last file wins.",
     ),
     click.option(
         "--set",
         "settings",
         multiple=True,
         metavar="NAME=VALUE",
-        help="One value more, as train.config.batch_size=64; repeat it.",
+        help="Set one value, such as train.config.batch_size=64. Repeatable.",
     ),
-    click.option("--local", is_flag=True, help="Run it here; there is no other way yet."),
-    click.option("--nodes", metavar="N", type=click.IntRange(min=1), help="In place of `nodes` of the values."),
+    click.option("--local", is_flag=True, help="Run on this machine. Required."),
+    click.option("--nodes", metavar="N", type=click.IntRange(min=1), help="Override `nodes`."),
     click.option(
         "--processes-per-node",
         "processes",
         metavar="N",
         type=click.IntRange(min=1),
-        help="In place of `processesPerNode`.",
+        help="Override `processesPerNode`.",
     ),
-    click.option("--release", metavar="NAME", help="Name of the run; without it, that of the first file."),
+    click.option("--release", metavar="NAME", help="Name of the run. Default: the name of the first values file."),
     click.option(
         "--directory",
         metavar="FOLDER",
         type=click.Path(path_type=Path),
-        help="What the volumes are below; without it runs/NAME.",
+        help="Folder for the volumes. Default: runs/NAME.",
     ),
     click.option(
-        "--python", metavar="PATH", type=click.Path(), help="The Python with PyTorch; without it, Trainyard's own."
+        "--python",
+        metavar="PATH",
+        type=click.Path(),
+        help="Python interpreter that has PyTorch. Default: Trainyard's own.",
     ),
-    click.option("--dry-run", is_flag=True, help="Print the commands for a shell, and start nothing."),
+    click.option("--dry-run", is_flag=True, help="Print the folders, files and commands, and start nothing."),
 )
 
 
@@ -97,36 +100,36 @@ def command(
     python: str | None,
     dry_run: bool,
 ) -> int:
-    """Plan, and run."""
+    """Plans the run and starts it."""
     if not local:
         installed = f"`helm install NAME charts/training-job -f {' -f '.join(names)}`"
         raise click.UsageError(f"a run in a cluster is installed by {installed}; add --local to run it here")
-    from validator.local import job, machine, notes, plan, preparing, values
+    from trainyard.local import differences, job, machine, plan, preparation, values
 
     name = release or _name(names[0])
-    wanted = job.read(_taken(values.read(names, settings, name), names), name, nodes, processes)
+    wanted = job.job_of(_accepted_values(values.read_values(names, settings, name), names), name, nodes, processes)
     here = machine.here(python or sys.executable)
     folder = (directory or Path("runs") / name).absolute()
-    planned = plan.make(wanted, here, folder)
-    for note in notes.notes(wanted, here, planned):
+    planned = plan.make_plan(wanted, here, folder)
+    for note in differences.cluster_differences(wanted, here, planned):
         _say(f"note: {note}")
-    _say(f"{name}: {wanted.nodes} x {wanted.processes} processes, volumes in {preparing.shown(folder)}")
+    _say(f"{name}: {wanted.nodes} x {wanted.processes} processes, volumes in {preparation.display_path(folder)}")
     if dry_run:
-        from validator.local import script
+        from trainyard.local import script
 
-        click.echo("\n".join(script.lines(planned)))
+        click.echo("\n".join(script.shell_lines(planned)))
         return exit_codes.DONE
     return _run(planned, here)
 
 
 def _name(file: str) -> str:
-    """A name that a release may have, from that of a file."""
+    """Returns a valid release name, derived from a file name."""
     return re.sub(r"[^a-z0-9]+", "-", Path(file).stem.lower()).lstrip("-0123456789").rstrip("-") or "run"
 
 
-def _taken(found: Values, names: tuple[str, ...]) -> dict[str, Any]:
-    """The values, if the chart takes them. What else would fail on a cluster is said, and keeps nobody from trying."""
-    from validator.reporters.text import counted
+def _accepted_values(found: Values, names: tuple[str, ...]) -> dict[str, Any]:
+    """Returns the values if the chart accepts them. Other errors are reported and do not stop the run."""
+    from trainyard.reporters.text import counted
 
     if found.refused.findings:
         _show(found.refused)
@@ -134,34 +137,36 @@ def _taken(found: Values, names: tuple[str, ...]) -> dict[str, Any]:
     if found.errors.findings:
         _show(found.errors)
         count = counted(len(found.errors.findings), "error")
-        _say(f"note: {count} for a cluster, where this would fail; `trainyard lint {' '.join(names)}` says more")
+        details = f"`trainyard lint {' '.join(names)}` shows the details"
+        _say(f"note: this run would fail on a cluster, with {count}; {details}")
     return found.tree
 
 
 def _show(report: Report) -> None:
-    from validator.reporters import Style, text, wants_color
+    from trainyard.reporters import Style, text, wants_color
 
     color = wants_color("auto", on_terminal=sys.stderr.isatty())
     _say(text.render(report, (), Style(color=color)).rstrip())
 
 
 def _run(plan: Plan, machine: Machine) -> int:
-    from validator.local import errors, preparing, processes
+    from trainyard.local import errors, preparation, processes
 
     try:
-        preparing.check(plan, machine)
-        preparing.prepare(plan)
-        outcome = processes.run(plan.nodes, machine.environment, plan.grace_seconds, _say)
-    except errors.MissingError as error:
+        preparation.check_requirements(plan, machine)
+        preparation.prepare(plan)
+        outcome = processes.run_nodes(plan.nodes, machine.environment, plan.grace_seconds, _say)
+    except errors.MissingProgramError as error:
         raise NotHereError(str(error)) from None
     if outcome.signal is not None:
         return exit_codes.BY_SIGNAL + outcome.signal
     if outcome.failed:
-        _say(f"the run failed: {', '.join(f'{name} {_how(status)}' for name, status in outcome.failed.items())}")
+        nodes = (f"{name} {_describe_status(status)}" for name, status in outcome.failed.items())
+        _say(f"the run failed: {', '.join(nodes)}")
     return exit_codes.FAILED if outcome.failed else exit_codes.DONE
 
 
-def _how(status: int) -> str:
+def _describe_status(status: int) -> str:
     return f"ended with status {status}" if status > 0 else f"was killed by {signal.Signals(-status).name}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-HELP = """Print a JSON Schema: of the configuration, for editors, or of the JSON output, for programs.
+HELP = """Print a JSON Schema: of the configuration file, for editors, or of the JSON output, for programs.
 
 \b
   trainyard schema > .trainyard.schema.json
@@ -15,9 +15,12 @@ HELP = """Print a JSON Schema: of the configuration, for editors, or of the JSON
 @click.command(name="schema", help=HELP)
 @click.argument("what", type=click.Choice(["config", "finding"]), default="config")
 def command(what: str) -> None:
-    """Print a schema."""
+    """Prints a schema."""
     import json
 
-    from validator import schemas
+    from trainyard.linting import config_schema
+    from trainyard.reporters import json_schema
 
-    click.echo(json.dumps(schemas.config() if what == "config" else schemas.finding(), indent=2))
+    click.echo(
+        json.dumps(config_schema.configuration_schema() if what == "config" else json_schema.report_schema(), indent=2)
+    )

@@ -1,8 +1,8 @@
-"""Documents from a parser that is ten times as fast and knows no places, for plain manifests.
+"""Reads plain manifests with a parser that is ten times as fast and knows no positions.
 
-Most files are clean, and only findings need places. yaml_rs follows YAML 1.2; Helm and kubectl read words such as `on`
-and numbers such as `010` in the way of YAML 1.1. So it is given only what is written in the plainest way, line by line:
-what both parsers read alike. `tests/validator/test_quick.py` holds them against each other.
+Most files are clean, and only findings need positions. yaml_rs follows YAML 1.2; Helm and kubectl read words such as
+`on` and numbers such as `010` as YAML 1.1. So yaml_rs gets only the plainest notation, line by line, which both parsers
+read alike. `tests/validator/document/test_fast_yaml.py` compares them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import re
 
 import yaml_rs
 
-from validator.source import Document, Source
+from trainyard.document.document import Document
+from trainyard.document.source import Source
 
 _NO_TEXT = "true|True|TRUE|false|False|FALSE|null|Null|NULL"
 _SWITCH = "y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF"
@@ -39,12 +40,12 @@ _LINE = rf"""
         )
     )?
     [ ]*+ (?: (?:(?<=\s)|(?<=^)) \#[^\n]*+ )? (?:\n|\Z)"""
-# An atomic group for each line, and no possessive ones: Python 3.11 up to 3.11.4 gets those wrong.
+# An atomic group for each line, and no possessive ones: Python 3.11.0 to 3.11.4 gets those wrong.
 _PLAIN_MANIFEST = re.compile(f"(?: (?>{_LINE}) )*", re.VERBOSE | re.ASCII)
 
 
-def read(source: Source) -> list[Document] | None:
-    """The only document of a text, or None when it is for the other parser."""
+def read_plain(source: Source) -> list[Document] | None:
+    """Returns the only document of a text, or None if the text needs the other parser."""
     text = source.text
     if not text.isascii() or _PLAIN_MANIFEST.fullmatch(text) is None:
         return None

@@ -1,4 +1,4 @@
-"""What the user names on the command line to texts that can be read."""
+"""Opens the files and folders that are named on the command line."""
 
 from __future__ import annotations
 
@@ -9,26 +9,25 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from validator.mistake import MistakeError
-from validator.reading import BrokenText
-from validator.source import Source
+from trainyard.document.errors import MistakeError
+from trainyard.document.source import BrokenText, Source
 
 SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"
 MAX_BYTES = 32 * 1024 * 1024
 
-# With a byte order mark the file says what it is; without one it is UTF-8, as Kubernetes demands.
+# A byte order mark names the encoding; without one the file is UTF-8, as Kubernetes demands.
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
 class MissingError(MistakeError):
-    """A file or folder that the user named and that cannot be opened; `args[0]` says which and why."""
+    """A file or folder that the user named cannot be opened; `args[0]` says which and why."""
 
 
 class File(NamedTuple):
-    """A text and how it came.
+    """The text of a file, and its source.
 
-    `fault` is what keeps it from being decoded. `folder` is the folder that the user named, None for a named file.
+    `fault` is the reason why it cannot be decoded. `folder` is the folder that the user named, None for a named file.
     """
 
     source: Source
@@ -38,25 +37,25 @@ class File(NamedTuple):
     encoding: str = "utf-8"
 
     def encoded(self, text: str) -> bytes:
-        """Another text as this file would hold it."""
+        """Returns another text in the encoding of this file."""
         return self.mark + text.encode(self.encoding)
 
 
 class Found(NamedTuple):
-    """A file that is not opened yet; `folder` as in `File`. `path` is None for a folder with nothing in it."""
+    """A file that is not opened yet; `folder` as in `File`. `path` is None for an empty folder."""
 
     name: str
     path: str | None
     folder: str | None = None
 
 
-def load(names: Iterable[str], exclude: Iterable[str] = ()) -> Iterator[File]:
-    """All files that the names stand for, opened."""
-    return map(opened, find(names, exclude))
+def open_files(names: Iterable[str], exclude: Iterable[str] = ()) -> Iterator[File]:
+    """Opens all files that the names stand for."""
+    return map(open_file, find_files(names, exclude))
 
 
-def find(names: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]:
-    """All files that the names stand for: themselves, those in folders, and `-` for standard input."""
+def find_files(names: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]:
+    """Finds all files that the names stand for: named files, those in folders, and `-` for standard input."""
     excluded = tuple(exclude)
     found: list[Found] = []
     for name in dict.fromkeys(names):
@@ -64,7 +63,7 @@ def find(names: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]:
             found.append(Found("<stdin>", STDIN))
         elif os.path.isdir(name):
             inside = [Found(path, path, name) for path in sorted(_walk(name, excluded))]
-            # Without anything in it the folder stands for itself, so that it is not passed over in silence.
+            # An empty folder stands for itself, so that it is not passed over silently.
             found += inside or [Found(name, None)]
         else:
             found.append(Found(name, name))
@@ -73,15 +72,15 @@ def find(names: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]:
 
 
 def _distinct(found: list[Found]) -> list[Found]:
-    """Each file once, under the name that it came by first."""
+    """Returns each file once, under the first of its names."""
     first: dict[str, Found] = {}
     for one in found:
         first.setdefault(os.path.abspath(one.name), one)
     return list(first.values())
 
 
-def opened(found: Found) -> File:
-    """The text of a file. Raises `MissingError` for one that the user named and that is not there."""
+def open_file(found: Found) -> File:
+    """Returns the text of a file. Raises `MissingError` if the user named it and it does not exist."""
     if found.path is None:
         return File(Source(found.name, ""))
     if found.path == STDIN:
@@ -90,7 +89,7 @@ def opened(found: Found) -> File:
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Whether a path, as a whole or from any of its folders on, matches a pattern with `*` and `?`."""
+    """True if a path, as a whole or from any of its folders on, matches a pattern with `*` and `?`."""
     whole = os.path.relpath(path).replace(os.sep, "/")
     wanted = pattern.removeprefix("./").rstrip("/")
     return any(
@@ -100,7 +99,7 @@ def matches(path: str, pattern: str) -> bool:
 
 
 def _walk(folder: str, exclude: tuple[str, ...]) -> Iterator[str]:
-    """Files with data below a folder, without what is hidden and the templates of charts, which are no YAML yet."""
+    """Yields data files below a folder, except hidden ones and chart templates, which are not YAML yet."""
     for parent, folders, names in os.walk(folder):
         hidden = {name for name in folders if name.startswith(".")}
         templates = {"templates"} if "Chart.yaml" in names else set[str]()

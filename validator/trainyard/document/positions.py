@@ -1,34 +1,28 @@
-"""From a place in a document to a position in the text. Needed for findings only, so that clean files cost nothing."""
+"""Translates places in a document to positions in its text. Only findings need it, so clean files cost nothing."""
 
 from __future__ import annotations
 
 import functools
 import itertools
-from typing import TYPE_CHECKING
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from validator.source import EmbeddedDocument, Position, Source
-from validator.text import lines
-
-if TYPE_CHECKING:
-    from validator.source import Document, Path, Place
+from trainyard.document.source import Path, Position, Source, lines
 
 
-def locate(document: Document, place: Place) -> Position:
-    """The position of a place; of one that does not exist, the key of the nearest ancestor that does."""
-    if isinstance(document, EmbeddedDocument):
-        return _locate_embedded(document, place)
-    if document.node is None:
-        return Position(document.source, 1, 1, 1, 1)
-    key, value, complete = walk(document.node, place.path)
-    if place.line and isinstance(value, ScalarNode):
-        return _line_of_block(document.source, value, place.line)
-    return _position(document.source, key if key is not None and (place.on_key or not complete) else value)
+def locate(source: Source, root: Node, path: Path, *, on_key: bool, line: int = 0) -> Position:
+    """Returns the position of a node; if it does not exist, of the key of its nearest existing ancestor.
+
+    `line` counts the lines of a block scalar from 1; 0 means all of it.
+    """
+    key, value, complete = walk(root, path)
+    if line and isinstance(value, ScalarNode):
+        return _line_of_block(source, value, line)
+    return _position(source, key if key is not None and (on_key or not complete) else value)
 
 
 def walk(root: Node, path: Path) -> tuple[Node | None, Node, bool]:
-    """The key node and value node at a path, or at its deepest existing part, and whether the whole path exists."""
+    """Returns the key node and value node at the deepest existing part of a path, and true if the whole path exists."""
     key: Node | None = None
     node = root
     for step in path:
@@ -49,7 +43,7 @@ def _step(node: Node, step: str | int) -> tuple[Node | None, Node] | None:
 
 @functools.lru_cache(maxsize=64)
 def _fields(node: MappingNode) -> dict[str, tuple[Node | None, Node]]:
-    """Key and value nodes by name. Of a repeated key the last counts, and own keys count before merged ones."""
+    """Returns key and value nodes by name. The last of duplicate keys wins, and own keys win over merged ones."""
     fields: dict[str, tuple[Node | None, Node]] = {}
     fields |= {key.value: (key, value) for key, value in node.value if isinstance(key, ScalarNode)}
     for key, value in node.value:
@@ -64,7 +58,7 @@ def _fields(node: MappingNode) -> dict[str, tuple[Node | None, Node]]:
 def _position(source: Source, node: Node) -> Position:
     start, end = node.start_mark, node.end_mark
     if isinstance(node, MappingNode | SequenceNode) and not node.flow_style and node.value:
-        # A block ends where the next token starts; its first line is what a reader looks at.
+        # A block ends at the next token; a reader looks at its first line.
         first = node.value[0][0] if isinstance(node, MappingNode) else node.value[0]
         return Position(
             source,
@@ -87,18 +81,20 @@ def _line_of_block(source: Source, node: ScalarNode, line: int) -> Position:
     return Position(source, number + 1, len(text) - len(text.lstrip()) + 1, number + 1, len(text) + 1)
 
 
-def _locate_embedded(document: EmbeddedDocument, place: Place) -> Position:
-    host = document.host.document.written(document.host) or document.host
-    _, outer, _ = walk(host.document.node, host.path) if host.document.node is not None else (None, None, False)
-    if document.node is None or not isinstance(outer, ScalarNode):
-        return host.document.locate(host)
-    if outer.style not in ("|", ">"):
-        # A quoted one-liner: escapes make columns inside it unreliable.
-        return host.document.locate(host)
-    key, value, complete = walk(document.node, place.path)
-    inner = _position(document.source, key if key is not None and (place.on_key or not complete) else value)
-    first = _line_of_block(host.document.source, outer, host.line)
-    indent = _block_indent(host.document.source, outer)
+def locate_embedded(
+    source: Source, outside: Node, host: Path, inside: Node, path: Path, *, on_key: bool, line: int
+) -> Position | None:
+    """Returns the position of a node of a text within a block scalar.
+
+    `outside` is the root of the file's document and `host` the path of the scalar in it; `inside` is the root of the
+    text and `path` the place there. Returns None for a quoted scalar: escapes make columns inside it unreliable.
+    """
+    _, outer, _ = walk(outside, host)
+    if not isinstance(outer, ScalarNode) or outer.style not in ("|", ">"):
+        return None
+    inner = locate(source, inside, path, on_key=on_key)
+    first = _line_of_block(source, outer, line)
+    indent = _block_indent(source, outer)
     below = outer.start_mark.line + 1
     return Position(
         first.source,
@@ -115,15 +111,11 @@ def _block_indent(source: Source, node: ScalarNode) -> int:
     return len(inner) - len(inner.lstrip())
 
 
-def extent(place: Place) -> tuple[Source, int, int]:
-    """The file and the first and last line of all that stands at a place."""
-    document = place.document
-    if document.node is None or isinstance(document, EmbeddedDocument):
-        position = document.locate(place)
-        return position.source, position.line, position.end_line
-    key, value, _ = walk(document.node, place.path)
+def extent(root: Node, path: Path) -> tuple[int, int]:
+    """Returns the first and last line of everything at a path."""
+    key, value, _ = walk(root, path)
     start, end = (key or value).start_mark.line + 1, value.end_mark.line + 1
     if isinstance(value, MappingNode | SequenceNode) and not value.flow_style:
-        # A block ends where the next token starts, which is on a later line.
+        # A block ends at the next token, which is on a later line.
         end -= 1
-    return document.source, start, max(start, end)
+    return start, max(start, end)

@@ -1,21 +1,21 @@
-"""Applies edits to the text of a file; comments, order and quotes of all else stay as they are.
+"""Applies edits to the text of a file; comments, order and quotes of everything else stay.
 
-An edit is made where its node is written out. It is not made where the node comes by an alias or a merge key, where the
-layout is not understood, or where the text would then mean anything but the old data with this edit: each new text is
-parsed and compared with the data that is expected. Better no fix than a wrong one.
+An edit is made at the place where its node is written out. It is refused if the node comes from an alias or a merge
+key, if the layout is not understood, or if the new text would mean anything but the old data with this edit: each new
+text is parsed and compared with the expected data. No fix is better than a wrong one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from validator.editing import changes
-from validator.rule import Edit
-from validator.source import Source
+from trainyard.document.document import Edit
+from trainyard.document.source import Source
+from trainyard.editing import changes
 
 
 def apply(source: Source, edits: Sequence[Edit]) -> str:
-    """The text of the file after the edits, without those that cannot be made or that meet an earlier one."""
+    """Returns the text after the edits, except those that cannot be made or that conflict with an earlier one."""
     draft = Draft(source)
     if not draft.make(edits):
         for edit in edits:
@@ -24,7 +24,7 @@ def apply(source: Source, edits: Sequence[Edit]) -> str:
 
 
 class Draft:
-    """A text on which edits are made group by group: all of a group, or none."""
+    """A text to which edits are applied in groups, each as a whole or not at all."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -32,8 +32,8 @@ class Draft:
         self.text = source.text
 
     def make(self, group: Sequence[Edit]) -> bool:
-        """Make the edits of a group, if all of them can be made beside the earlier ones."""
-        # By their words, since the values in them may be of types that cannot be keys.
+        """Applies a group of edits if all of them can be made with the earlier ones. Returns true on success."""
+        # Compared as text, since their values may not be hashable.
         edits = {**self._made, **{repr(edit): edit for edit in group}}
         text = changes.edited(self._source, list(edits.values()))
         if text is None:

@@ -1,4 +1,4 @@
-"""Files that change at once or not at all."""
+"""Replaces files atomically."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Give a file another content; whoever reads it meets the old or the new one, never a part."""
+    """Replaces a file's content; a concurrent reader sees the old or the new content, never a part."""
     target = path.resolve()
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:

@@ -1,27 +1,30 @@
-"""From edits to changes of characters, and from these to a text that means what was asked for."""
+"""Turns edits into changes of characters, and these into a text that means the edited data."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
-from validator.editing import inserting, meaning, removing, replacing
-from validator.editing.layout import Change, Layout, Spot
-from validator.rule import Add, Append, Edit, Remove, Rename, SetValue, Substitute
-from validator.source import Document, EmbeddedDocument, Path, Place, Source
-from validator.text import Text
-
-
-class Rewrite(NamedTuple):
-    """The text of the scalar at this place becomes another one; made of all edits of the document in the scalar."""
-
-    at: Place
-    text: str
+from trainyard.document.document import (
+    Add,
+    Append,
+    Document,
+    Edit,
+    EmbeddedDocument,
+    Place,
+    Remove,
+    Rename,
+    SetValue,
+    Substitute,
+)
+from trainyard.document.source import Path, Source
+from trainyard.document.text import Text
+from trainyard.editing import inserting, meaning, removing, replacing
+from trainyard.editing.layout import Change, Layout, Rewrite, Spot
 
 
 def edited(source: Source, edits: Sequence[Edit]) -> str | None:
-    """The text after all of the edits, None when they cannot all be made."""
+    """Returns the text after all of the edits, None if they cannot all be made."""
     outer = _with_embedded(edits)
     if outer is None:
         return None
@@ -31,11 +34,11 @@ def edited(source: Source, edits: Sequence[Edit]) -> str | None:
             return None
         planned.append(change)
     text = _changed(source.text, sorted(planned, key=lambda change: (change.start, change.end)))
-    return text if text is not None and meaning.is_as_asked(source, outer, text) else None
+    return text if text is not None and meaning.has_meaning(source, outer, text) else None
 
 
 def _with_embedded(edits: Sequence[Edit]) -> list[Edit | Rewrite] | None:
-    """The edits with those in embedded documents turned into new texts of the scalars that hold these."""
+    """Returns the edits, with those in embedded documents turned into new texts of the host scalars."""
     inner: dict[Place, list[Edit]] = defaultdict(list)
     documents: dict[Place, EmbeddedDocument] = {}
     result: list[Edit | Rewrite] = []
@@ -55,7 +58,7 @@ def _with_embedded(edits: Sequence[Edit]) -> list[Edit | Rewrite] | None:
 
 
 def _own(place: Place) -> Place:
-    """The same place in the embedded text, seen as a file of its own."""
+    """Returns the same place in the embedded text, seen as a file of its own."""
     document = place.document
     return place._replace(document=Document(document.source, document.index, document.tree, ()))
 
@@ -66,7 +69,7 @@ def _planned(text: str, edits: Iterable[Edit | Rewrite]) -> Iterator[Change | No
     for edit in edits:
         document, path = edit.at.document, edit.at.path
         if isinstance(document, Text):
-            yield removing.comment(text, edit.at) if isinstance(edit, Remove) else None
+            yield removing.remove_comment(text, edit.at) if isinstance(edit, Remove) else None
             continue
         layout = layouts.get(document.index) or layouts.setdefault(document.index, Layout(text, document.node))
         if isinstance(edit, Remove) and path:
@@ -74,28 +77,28 @@ def _planned(text: str, edits: Iterable[Edit | Rewrite]) -> Iterator[Change | No
         else:
             yield _change(text, layout.find(path), edit)
     for (index, path), steps in removed.items():
-        yield from removing.entries(text, layouts[index].find(path), steps)
+        yield from removing.remove_entries(text, layouts[index].find(path), steps)
 
 
 def _change(text: str, found: tuple[Spot, Path] | None, edit: Edit | Rewrite) -> Change | None:
-    """`found` is the spot of the deepest existing part of the edit's path, and the rest of the path."""
+    """Returns the change of an edit; `found` is the spot of the deepest existing part of its path, and the rest."""
     if found is None:
         return None
     spot, rest = found
     if isinstance(edit, Add):
-        return inserting.field(text, spot, rest, edit.key, edit.value)
+        return inserting.insert_field(text, spot, rest, edit.key, edit.value)
     if isinstance(edit, Append):
-        return inserting.item(text, spot, rest, edit.value)
+        return inserting.insert_item(text, spot, rest, edit.value)
     if rest:
         return None
     if isinstance(edit, SetValue):
-        return replacing.value(text, spot, edit.value)
+        return replacing.replace_value(text, spot, edit.value)
     if isinstance(edit, Rewrite):
-        return replacing.lines(text, spot, edit.text)
+        return replacing.replace_lines(text, spot, edit.text)
     if isinstance(edit, Rename):
-        return replacing.key(text, spot, edit.key)
+        return replacing.rename_key(text, spot, edit.key)
     if isinstance(edit, Substitute):
-        return replacing.part(text, spot, edit.at.line, edit.old, edit.new)
+        return replacing.replace_part(text, spot, edit.at.line, edit.old, edit.new)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Where the parts of a document stand in its text, to the character."""
+"""The exact ranges of a document's parts in its text."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from typing import NamedTuple
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from validator.source import Path
+from trainyard.document.document import Place
+from trainyard.document.source import Path
 
 _GAP = re.compile(r"(?:\s|(?<!\S)#[^\n]*)*")
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:\s|(?<=\s)#[^\n]*)*)*")
 _ALIAS = re.compile(r"\*[^\s,\[\]{}]+")
 _BLANKS_AND_COMMENT = re.compile(r"[ \t]*(?:(?<=[ \t])#[^\r\n]*)?(?=\r?\n|\r|$)")
+
+
+class Rewrite(NamedTuple):
+    """A new text for the scalar at this place, made of all edits of the document within it."""
+
+    at: Place
+    text: str
 
 
 class Change(NamedTuple):
@@ -25,10 +33,10 @@ class Change(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A value where it is written out.
+    """A value at the place where it is written out.
 
-    `entry` is where its entry starts: at the key, at the dash, or at the value itself. `floor` is behind the colon or
-    the dash: nothing of the value stands before. `in_flow` is whether the entry is part of a flow collection.
+    `entry` is the start of its entry: the key, the dash, or the value itself. `floor` is the position after the colon
+    or the dash: nothing of the value precedes it. `in_flow` is true if the entry is part of a flow collection.
     """
 
     node: Node
@@ -41,12 +49,12 @@ class Spot(NamedTuple):
 
     @property
     def is_block(self) -> bool:
-        """Whether it is a mapping or a list in block style."""
+        """True if it is a mapping or a list in block style."""
         return isinstance(self.node, MappingNode | SequenceNode) and not self.node.flow_style
 
 
 class Layout:
-    """The spots of a document. The entries of each mapping and list are looked for once."""
+    """The spots of a document. The entries of each mapping and list are looked up once."""
 
     def __init__(self, text: str, root: Node | None) -> None:
         self._text = text
@@ -54,11 +62,11 @@ class Layout:
         self._below: dict[Path, dict[str | int, Spot]] = {}
 
     def find(self, path: Path) -> tuple[Spot, Path] | None:
-        """The spot of the deepest part of a path that is written out, and the rest of the path."""
+        """Returns the spot of the deepest part of a path that is written out, and the rest of the path."""
         if self._root is None:
             return None
         in_json = bool(getattr(self._root, "flow_style", False))
-        spot = Spot(self._root, None, start(self._root), start(self._root), in_flow=False, in_json=in_json)
+        spot = Spot(self._root, None, node_start(self._root), node_start(self._root), in_flow=False, in_json=in_json)
         for number, step in enumerate(path):
             below = self._entries(path[:number], spot).get(step if isinstance(step, int) else str(step))
             if below is None:
@@ -70,25 +78,27 @@ class Layout:
 
     def _entries(self, path: Path, spot: Spot) -> dict[str | int, Spot]:
         if path not in self._below:
-            # Of a repeated key the last one counts.
+            # The last of duplicate keys wins.
             self._below[path] = {name_of(below, n): below for n, below in enumerate(children(self._text, spot))}
         return self._below[path]
 
 
 def name_of(spot: Spot, index: int) -> str | int:
-    """The key of an entry, or its index in a list."""
+    """Returns the key of an entry, or its index in a list."""
     return str(spot.key.value) if spot.key is not None else index
 
 
 def children(text: str, spot: Spot) -> Iterator[Spot]:
-    """The entries of a mapping or a list, in their order."""
+    """Yields the entries of a mapping or a list, in order."""
     flow = bool(getattr(spot.node, "flow_style", False))
     position = value_start(text, spot)
     if isinstance(spot.node, MappingNode):
         for key, value in spot.node.value:
-            colon = _gap(text, end_of_node(key))
-            floor = colon + 1 if text[colon : colon + 1] == ":" else end_of_node(key)
-            yield Spot(value, key, start(key), floor, flow, spot.in_json, alias=start(value) < start(key))
+            colon = _gap(text, node_end(key))
+            floor = colon + 1 if text[colon : colon + 1] == ":" else node_end(key)
+            yield Spot(
+                value, key, node_start(key), floor, flow, spot.in_json, alias=node_start(value) < node_start(key)
+            )
     elif isinstance(spot.node, SequenceNode):
         for value in spot.node.value:
             if flow:
@@ -96,64 +106,64 @@ def children(text: str, spot: Spot) -> Iterator[Spot]:
             else:
                 entry = _gap(text, position)
                 floor = entry + 1
-            below = Spot(value, None, entry, floor, flow, spot.in_json, alias=start(value) < entry)
+            below = Spot(value, None, entry, floor, flow, spot.in_json, alias=node_start(value) < entry)
             yield below
-            position = end(text, below)
+            position = value_end(text, below)
             if flow:
                 position = _gap(text, position)
 
 
-def start(node: Node) -> int:
-    """Where a node starts, with its anchor and tag."""
+def node_start(node: Node) -> int:
+    """Returns the start of a node, including its anchor and tag."""
     return int(node.start_mark.index)
 
 
-def end_of_node(node: Node) -> int:
-    """Where the parser says that a node ends."""
+def node_end(node: Node) -> int:
+    """Returns the end of a node as the parser reports it."""
     return int(node.end_mark.index)
 
 
 def value_start(text: str, spot: Spot) -> int:
-    """Where a value starts behind its anchor and tag."""
-    match = _PROPERTIES.match(text, start(spot.node))
-    behind = match.end() if match is not None else start(spot.node)
-    return min(behind, max(end_of_node(spot.node), start(spot.node)))
+    """Returns the start of a value after its anchor and tag."""
+    match = _PROPERTIES.match(text, node_start(spot.node))
+    behind = match.end() if match is not None else node_start(spot.node)
+    return min(behind, max(node_end(spot.node), node_start(spot.node)))
 
 
-def end(text: str, spot: Spot) -> int:
-    """Where a value ends: behind its last character that is neither blank nor comment."""
+def value_end(text: str, spot: Spot) -> int:
+    """Returns the end of a value: after its last character that is neither blank nor comment."""
     node = spot.node
     if spot.alias:
         match = _ALIAS.match(text, _gap(text, spot.floor))
         return match.end() if match is not None else spot.floor
     if spot.is_block and node.value:
         *_, last = children(text, spot)
-        return end(text, last)
+        return value_end(text, last)
     if isinstance(node, ScalarNode) and node.style in ("|", ">"):
-        return len(text[: end_of_node(node)].rstrip())
-    if isinstance(node, ScalarNode) and start(node) == end_of_node(node):
+        return len(text[: node_end(node)].rstrip())
+    if isinstance(node, ScalarNode) and node_start(node) == node_end(node):
         return spot.floor
-    return end_of_node(node)
+    return node_end(node)
 
 
 def line_end(text: str, position: int) -> int:
-    """The end of the line, when only blanks and a comment follow; else the position itself."""
+    """Returns the end of the line if only blanks and a comment follow, else the position itself."""
     match = _BLANKS_AND_COMMENT.match(text, position)
     return match.end() if match is not None else position
 
 
 def line_start(text: str, position: int) -> int:
-    """Where the line starts."""
+    """Returns the start of the line."""
     return text.rfind("\n", 0, position) + 1
 
 
 def column(text: str, position: int) -> int:
-    """The number of characters before a position in its line."""
+    """Returns the number of characters before a position in its line."""
     return position - line_start(text, position)
 
 
 def line_break(text: str) -> str:
-    """What ends a line in this text."""
+    """Returns the line break of this text."""
     return "\r\n" if "\r\n" in text else "\n"
 
 

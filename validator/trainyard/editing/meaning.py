@@ -1,36 +1,34 @@
-"""What a text must mean after edits: the old data, edited."""
+"""Checks the meaning of a text after edits: the old data, edited."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from validator.reading import read
-from validator.rule import Add, Append, Edit, Remove, Rename, SetValue, Substitute
-from validator.source import Path, Source
-from validator.text import Text
-
-if TYPE_CHECKING:
-    from validator.editing.changes import Rewrite
+from trainyard.document.document import Add, Append, Edit, Remove, Rename, SetValue, Substitute
+from trainyard.document.reading import read
+from trainyard.document.source import Path, Source
+from trainyard.document.text import Text
+from trainyard.editing.layout import Rewrite
 
 _GONE = object()
 
 
-def is_as_asked(source: Source, edits: Iterable[Edit | Rewrite], text: str) -> bool:
-    """Whether the new text holds the documents of the old one with the edits made, and nothing else."""
+def has_meaning(source: Source, edits: Iterable[Edit | Rewrite], text: str) -> bool:
+    """True if the new text holds the documents of the old one with the edits made, and nothing else."""
     before, broken = read(source)
     after, broken_after = read(Source(source.name, text))
     if len(broken_after) > len(broken) or [d.index for d in before] != [d.index for d in after]:
         return False
     try:
-        # A shared copy: what two aliases share stays shared, and changes for both.
+        # A shared copy: aliases of one node stay shared, and change together.
         trees = copy.deepcopy({document.index: document.tree for document in before})
-        # Paths are those of the old data, so names change last, and the outer ones after the inner ones.
+        # Paths are those of the old data, so renames come last, and outer keys after inner ones.
         for edit in sorted(edits, key=lambda edit: (isinstance(edit, Rename), -len(edit.at.path))):
             if not isinstance(edit.at.document, Text):
                 _edit(trees, (edit.at.document.index, *edit.at.path), edit)
-        return _equal(_kept(trees), {document.index: document.tree for document in after})
+        return _equal(_without_removed(trees), {document.index: document.tree for document in after})
     except (LookupError, TypeError, AttributeError, RecursionError):
         return False
 
@@ -59,7 +57,7 @@ def _edit(trees: Any, path: Path, edit: Edit | Rewrite) -> None:
 def _substituted(old: str, edit: Substitute) -> str:
     lines = old.split("\n")
     number = edit.at.line - 1
-    # The lines of a folded scalar are not those of its text: there the first occurrence must be the one.
+    # Lines of a folded scalar differ from those of its text: the edit must then be at the first occurrence.
     if 0 <= number < len(lines) and edit.old in lines[number]:
         lines[number] = lines[number].replace(edit.old, edit.new, 1)
         return "\n".join(lines)
@@ -73,7 +71,7 @@ def _at(tree: Any, path: Path) -> Any:
 
 
 def _ensured(tree: Any, path: Path, kind: type = dict) -> Any:
-    """What is at the path; where nothing is, an empty mapping or list that is put there."""
+    """Returns the value at the path; if there is none, inserts and returns an empty mapping or list."""
     for number, step in enumerate(path):
         wanted = kind if number == len(path) - 1 else dict
         if isinstance(tree, dict) and tree.get(step) is None:
@@ -82,16 +80,16 @@ def _ensured(tree: Any, path: Path, kind: type = dict) -> Any:
     return tree
 
 
-def _kept(tree: Any) -> Any:
+def _without_removed(tree: Any) -> Any:
     if isinstance(tree, dict):
-        return {key: _kept(value) for key, value in tree.items() if value is not _GONE}
+        return {key: _without_removed(value) for key, value in tree.items() if value is not _GONE}
     if isinstance(tree, list):
-        return [_kept(value) for value in tree if value is not _GONE]
+        return [_without_removed(value) for value in tree if value is not _GONE]
     return tree
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Equal, and of the same types: `1`, `1.0`, `true` and "1" are four values."""
+    """True if both are equal and of the same types: `1`, `1.0`, `true` and "1" are four values."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_equal(value, other[key]) for key, value in one.items())
     if isinstance(one, list) and isinstance(other, list):

@@ -1,4 +1,4 @@
-"""Fields, items and comments that go."""
+"""Removes fields, items and comments."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Iterator
 
 from yaml import MappingNode
 
-from validator.editing.layout import (
+from trainyard.document.document import Place
+from trainyard.document.source import Path, offset
+from trainyard.editing.layout import (
     Change,
     Spot,
     children,
-    end,
-    end_of_node,
     line_end,
     line_start,
     name_of,
+    node_end,
+    value_end,
     value_start,
 )
-from validator.source import Path, Place
-from validator.text import offset
 
 
-def entries(text: str, found: tuple[Spot, Path] | None, steps: set[str | int]) -> Iterator[Change | None]:
-    """Changes that take some entries out of a mapping or a list."""
+def remove_entries(text: str, found: tuple[Spot, Path] | None, steps: set[str | int]) -> Iterator[Change | None]:
+    """Yields changes that remove some entries of a mapping or a list."""
     if found is None or found[1]:
         yield None
         return
@@ -39,8 +39,8 @@ def entries(text: str, found: tuple[Spot, Path] | None, steps: set[str | int]) -
         yield from _parts(text, known, going)
 
 
-def comment(text: str, place: Place) -> Change | None:
-    """A comment goes; so does its line when nothing else is on it."""
+def remove_comment(text: str, place: Place) -> Change | None:
+    """Removes a comment, and its line if nothing else is on it."""
     if len(place.path) != 2:
         return None
     start, behind = (offset(text, place.line, int(column)) for column in place.path)
@@ -58,11 +58,11 @@ def _next_line(text: str, position: int) -> int:
 def _emptied(text: str, parent: Spot, known: list[Spot]) -> Iterator[Change | None]:
     empty = "{}" if isinstance(parent.node, MappingNode) else "[]"
     if not parent.is_block:
-        start, behind = value_start(text, parent) + 1, end_of_node(parent.node) - 1
+        start, behind = value_start(text, parent) + 1, node_end(parent.node) - 1
         commented = any("#" in gap for gap in _gaps(text, known, start, behind))
         yield None if commented else Change(start, behind, "")
         return
-    start, behind = known[0].entry, line_end(text, end(text, parent))
+    start, behind = known[0].entry, line_end(text, value_end(text, parent))
     if parent.floor == start:
         yield Change(start, behind, empty)
     elif not text[parent.floor : start].strip():
@@ -73,11 +73,11 @@ def _emptied(text: str, parent: Spot, known: list[Spot]) -> Iterator[Change | No
 
 
 def _lines(text: str, known: list[Spot], going: list[bool]) -> Iterator[Change]:
-    """Whole lines; where the first entry shares its line with a dash, the next one moves up to the dash."""
+    """Removes whole lines; if the first entry shares its line with a dash, the next one moves up to the dash."""
     first = 0
     if going[0] and text[line_start(text, known[0].entry) : known[0].entry].strip():
         first = going.index(False)
-        behind = line_end(text, end(text, known[first - 1]))
+        behind = line_end(text, value_end(text, known[first - 1]))
         between = text[behind : known[first].entry]
         if between.strip():
             yield Change(len(text[: known[0].entry].rstrip(" ")), behind, "")
@@ -85,30 +85,30 @@ def _lines(text: str, known: list[Spot], going: list[bool]) -> Iterator[Change]:
             yield Change(known[0].entry, known[first].entry, "")
     for spot, goes in zip(known[first:], going[first:], strict=True):
         if goes:
-            yield _whole_lines(text, spot.entry, line_end(text, end(text, spot)))
+            yield _whole_lines(text, spot.entry, line_end(text, value_end(text, spot)))
 
 
 def _whole_lines(text: str, first: int, behind: int) -> Change:
-    """The lines from the one that a position is in to the one that ends at another."""
+    """Removes the lines from that of one position to the one that ends at another."""
     return Change(line_start(text, first), _next_line(text, behind), "")
 
 
 def _parts(text: str, known: list[Spot], going: list[bool]) -> Iterator[Change | None]:
-    """Parts of a flow collection, each with a comma."""
+    """Removes parts of a flow collection, each with a comma."""
     last_kept = len(going) - 1 - going[::-1].index(False)
     for index, spot in enumerate(known):
         if not going[index]:
             continue
         if index < last_kept:
             start, behind = spot.entry, known[index + 1].entry
-            gap = text[end(text, spot) : behind]
+            gap = text[value_end(text, spot) : behind]
         else:
-            start, behind = end(text, known[index - 1]), end(text, spot)
+            start, behind = value_end(text, known[index - 1]), value_end(text, spot)
             gap = text[start : spot.entry]
         yield Change(start, behind, "") if "#" not in gap else None
 
 
 def _gaps(text: str, known: list[Spot], start: int, behind: int) -> list[str]:
-    """What stands between the entries: commas, blanks and comments."""
-    starts = [start, *(end(text, spot) for spot in known)]
+    """Returns the text between the entries: commas, blanks and comments."""
+    starts = [start, *(value_end(text, spot) for spot in known)]
     return [text[a:b] for a, b in zip(starts, [*(spot.entry for spot in known), behind], strict=True)]

@@ -1,13 +1,12 @@
-"""Where an edit is made."""
+"""The document in which an edit is made."""
 
 from __future__ import annotations
 
-from validator.rule import Edit
-from validator.source import Document, EmbeddedDocument
+from trainyard.document.document import Document, Edit, EmbeddedDocument
 
 
-def home(edit: Edit) -> Document:
-    """The document of a file that an edit changes."""
+def edited_document(edit: Edit) -> Document:
+    """Returns the document of a file that an edit changes."""
     document = edit.at.document
     while isinstance(document, EmbeddedDocument):
         document = document.host.document

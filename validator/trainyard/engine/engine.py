@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from validator import registry
-from validator.finding import Finding, resolve
-from validator.model import Container, Pod, Project, Run
-from validator.rule import Check, Context, Overflow, Problem, Rule, Target
-from validator.source import Document, EmbeddedDocument
+from trainyard.document.document import Document, EmbeddedDocument
+from trainyard.engine import registry
+from trainyard.engine.finding import Finding, resolve
+from trainyard.engine.rule import Check, Context, Overflow, Problem, Rule, Target
+from trainyard.model.run import Container, Pod, Project, Run
 
 if TYPE_CHECKING:
-    from validator.site import Site
+    from trainyard.model.site import Site
 
 Found = Iterator[tuple[Rule, Problem]]
-# A rule with its check, whether that is called without a context, and its parameters.
+# A rule with its check, a flag for checks that take no context, and its parameters.
 _Entry = tuple[Rule, Check, bool, Any]
 
-# Findings of one rule in one file: nobody reads more, and some rules would take seconds to find them.
+# Maximum findings of one rule in one file: nobody reads more, and some rules would take seconds to find them.
 MOST = 500
 
 
 class Engine:
-    """A set of rules with their parameters, ready to judge any number of projects."""
+    """A set of rules with their parameters, ready to check any number of projects."""
 
     def __init__(
         self,
@@ -43,24 +43,24 @@ class Engine:
 
     @property
     def fingerprint(self) -> str:
-        """What findings depend on beside the files."""
+        """Everything that findings depend on beside the files."""
         site = self.site.document.source.text if self.site is not None else None
         return repr((sorted(rule.code for rule in self.rules), self._target, self._profile, self._parameters, site))
 
     def judge(self, project: Project) -> list[Finding]:
-        """All findings, in the order of the files' text."""
+        """Returns all findings, in the order of the files' text."""
         context = self._context(project)
         judge = self._judge_with(
             _words(project, self._needs), profiled=context.profile is not None or _profiled(project)
         )
         findings = [resolve(rule, problem) for rule, problem in judge.project(project, context)]
         # Containers that share a ConfigMap or an anchor lead to the same line more than once.
-        # Of findings at one place the first counts: it is where an anchor is, and an edit cannot be made at an alias.
+        # The first finding at a place wins: it is at the anchor, and an edit cannot be made at an alias.
         distinct = {(finding.order, finding.message): finding for finding in reversed(findings)}
         return sorted(distinct.values(), key=lambda finding: finding.order)
 
     def examine(self, things: Iterable[Any], project: Project) -> list[Finding]:
-        """Findings about what is not in the model: how files were read, and what the user allows."""
+        """Returns findings about objects outside the model: readings of files, and suppressions."""
         judge = self._judge_with(self._needs, profiled=False)
         context = self._context(project)
         return [resolve(*found) for thing in things for found in judge.apply(type(thing).__name__, thing, context)]
@@ -85,23 +85,22 @@ class Engine:
 
 
 def _profiled(project: Project) -> bool:
-    """Whether values among the documents name a fabric themselves."""
+    """True if values among the documents name a fabric themselves."""
     return any(_own_profile(run) is not None for run in project.runs)
 
 
 def _own_profile(run: Run) -> str | None:
-    """The fabric that the values of a run name; None for a run that comes of no values."""
-    profile: str | None = getattr(run.at.document, "profile", None)
-    return profile
+    """Returns the fabric that a run's values name; None for a run that does not come from values."""
+    return run.at.document.profile
 
 
 def _may_speak(rule: Rule, words: frozenset[str]) -> bool:
-    """Whether a rule need not be left out; those on settings are chosen for each variable."""
+    """True if a rule may apply to files with these words. Rules on settings are chosen for each variable."""
     return not rule.needs or rule.subject == "Setting" or bool(words.intersection(rule.needs))
 
 
 def _words(project: Project, needs: tuple[str, ...]) -> tuple[str, ...]:
-    """The words that stand in the files; all of them where objects come out of a chart and not out of a text."""
+    """Returns the needed words that occur in the files; all of them if objects are rendered from a chart."""
     if any(type(document) not in (Document, EmbeddedDocument) for document in project.documents):
         return needs
     texts = {id(document.source): document.source.text for document in project.documents}
@@ -111,9 +110,9 @@ def _words(project: Project, needs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class _Judge:
-    """The rules that can find anything, by what they are called with.
+    """The rules that may find anything, by the type that they check.
 
-    It counts what each rule finds in each file. `named` is whether the user has named the fabric of all runs.
+    Counts the findings of each rule in each file. `named` is true if the user has named the fabric of all runs.
     """
 
     def __init__(self, rules: Iterable[Rule], parameters: Mapping[str, Any], *, named: bool) -> None:
@@ -131,12 +130,12 @@ class _Judge:
         self.begin()
 
     def begin(self) -> None:
-        """Forget what was counted: other files come now."""
+        """Resets the counters for other files."""
         self._places: dict[tuple[str, str], set[Any]] = {}
         self._done: dict[str | None, set[str]] = {}
 
     def project(self, project: Project, context: Context) -> Found:
-        """What the rules say of all that is in the files."""
+        """Applies the rules to everything in the files."""
         yield from self.apply("Project", project, context)
         for document in project.documents:
             yield from self.apply("Document", document, context)
@@ -174,14 +173,14 @@ class _Judge:
             yield from self.apply("Command", command, context)
 
     def apply(self, subject: str, thing: Any, context: Context) -> Found:
-        """What the rules for a subject say of a thing."""
+        """Applies the rules for a subject to a thing."""
         entries = self._ready.get(subject)
         if entries is None:
             entries = self._ready[subject] = self._entries(self._by_subject.get(subject, ()))
         return self._ask(entries, thing, context)
 
     def _for_setting(self, name: str) -> Sequence[_Entry]:
-        """The rules for a variable: most of them know a few by name."""
+        """Returns the rules for a variable: most of them know a few by name."""
         entries = self._ready_by_name.get(name)
         if entries is None:
             heard = [need for need in self._by_need if need in name]
@@ -193,7 +192,7 @@ class _Judge:
     def _entries(self, rules: Iterable[Rule]) -> Sequence[_Entry]:
         known = self._parameters
         return [
-            (rule, registry.imported(rule.check), rule.of_itself, known.get(rule.code, rule.parameters))
+            (rule, registry.load_check(rule.check), rule.of_itself, known.get(rule.code, rule.parameters))
             for rule in rules
         ]
 
@@ -218,7 +217,7 @@ class _Judge:
                         break
 
     def _count(self, rule: Rule, problem: Problem) -> int:
-        """How many faults of the rule are known in the file; containers that share a ConfigMap lead to one again."""
+        """Returns the number of known faults of the rule in the file; containers that share a ConfigMap repeat some."""
         at = problem.at
         places = self._places.setdefault((rule.code, at.document.source.name), set())
         places.add((at.document.index, at.path, at.line, problem.message))
@@ -226,6 +225,6 @@ class _Judge:
 
 
 def _file(thing: Any) -> str | None:
-    """Name of the file that a thing is in; None for what is in several."""
+    """Returns the name of the file that a thing is in; None if it is in several."""
     at = getattr(thing, "at", None)
     return None if at is None else at.document.source.name

@@ -1,11 +1,12 @@
-"""A finding: what a rule says about a place, with the place resolved to a file, line and column."""
+"""A finding: a rule's problem, with its place resolved to a file, line and column."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from validator.rule import Edit, Problem, Rule
-from validator.source import Position
+from trainyard.document.document import Edit
+from trainyard.document.source import Position
+from trainyard.engine.rule import Problem, Rule
 
 
 class Finding(NamedTuple):
@@ -20,12 +21,12 @@ class Finding(NamedTuple):
 
     @property
     def order(self) -> tuple[str, int, int, str]:
-        """Findings are listed by file, line, column and rule."""
+        """The sort key: file, line, column and rule."""
         return (self.position.source.name, self.position.line, self.position.column, self.rule.code)
 
 
 def resolve(rule: Rule, problem: Problem) -> Finding:
-    """The finding for a problem."""
+    """Returns the finding for a problem."""
     return Finding(
         rule=rule,
         position=problem.at.document.locate(problem.at),
@@ -40,6 +41,6 @@ def resolve(rule: Rule, problem: Problem) -> Finding:
 
 
 def _translated(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """The edits as the user's files can take them; half of a fix is none."""
+    """Returns the edits in terms of the user's files, or none: half of a fix is not applied."""
     translated = [edit.at.document.translate(edit) for edit in edits]
     return tuple(edit for edit in translated if edit is not None) if None not in translated else ()

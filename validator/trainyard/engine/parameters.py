@@ -1,45 +1,45 @@
-"""The parameters of rules: their names, their types and the values that the user gives them."""
+"""The parameters of rules: their names, their types and the values that the user sets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from validator.rule import Rule
+from trainyard.engine.rule import Rule
 
 
-def names(rule: Rule) -> tuple[str, ...]:
-    """Names of a rule's parameters, as they are written in the configuration."""
-    return tuple(name.replace("_", "-") for name in defaults(rule))
+def parameter_names(rule: Rule) -> tuple[str, ...]:
+    """Returns the names of a rule's parameters as written in the configuration."""
+    return tuple(name.replace("_", "-") for name in default_parameters(rule))
 
 
-def defaults(rule: Rule) -> dict[str, Any]:
-    """Default values of a rule's parameters, by their names in Python."""
+def default_parameters(rule: Rule) -> dict[str, Any]:
+    """Returns the default values of a rule's parameters, by their names in Python."""
     return dict(rule.parameters._asdict()) if rule.parameters is not None else {}
 
 
-def fault(rule: Rule, name: str, value: Any) -> str:
-    """What is wrong with a value for a parameter; empty when nothing is."""
-    default = defaults(rule)[name.replace("-", "_")]
+def parameter_fault(rule: Rule, name: str, value: Any) -> str:
+    """Returns the error in a parameter's value; empty if there is none."""
+    default = default_parameters(rule)[name.replace("-", "_")]
     if isinstance(default, bool):
         return "" if isinstance(value, bool) else "write true or false"
     if isinstance(default, tuple):
         kind = type(default[0]) if default else str
         fits = isinstance(value, list) and all(_fits(item, kind) for item in value)
-        return "" if fits else f"write a list of {'numbers' if kind in (int, float) else 'texts'}"
+        return "" if fits else f"write a list of {'numbers' if kind in (int, float) else 'strings'}"
     if isinstance(default, int | float):
-        kinds = {int: "a whole number", float: "a number"}
+        kinds = {int: "an integer", float: "a number"}
         return "" if _fits(value, type(default)) else f"write {kinds[type(default)]}; the default is {default}"
-    return "" if isinstance(value, str) else "write a text"
+    return "" if isinstance(value, str) else "write a string"
 
 
-def resolved(
+def resolve_parameters(
     rules: Iterable[Rule], given: Mapping[str, Mapping[str, Any]], shared: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Any]:
-    """The parameters of each rule for which there are any values, given to it or shared by all that have the name."""
+    """Returns the parameters of each rule with values, set for the rule or shared by all rules that have the name."""
     result = {}
     for rule in rules:
-        known = defaults(rule)
+        known = default_parameters(rule)
         values = {name: value for name, value in shared.items() if name in known and value}
         values |= {name.replace("-", "_"): value for name, value in given.get(rule.code, {}).items()}
         if values:

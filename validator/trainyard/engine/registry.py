@@ -1,7 +1,7 @@
-"""All rules: every module in `validator/rules/<family>` holds one, under the name of its file.
+"""All rules: every module in `trainyard/rules/<family>` holds one, under the name of its file.
 
-Importing two hundred modules takes longer than linting a file. `validator/index.py`, which is generated, has what is to
-be known of the rules; the module of a rule is imported when there is something for it to look at.
+Importing two hundred modules takes longer than linting a file. The generated `rule_index.py` holds everything that the
+engine needs to know of each rule; a rule's module is imported when there is something for it to check.
 """
 
 from __future__ import annotations
@@ -11,61 +11,68 @@ import importlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from validator import index
-from validator.rule import Check, Problem, Rule
+from trainyard.engine import rule_index
+from trainyard.engine.rule import Check, Problem, Rule
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
+_RULES = "trainyard.rules"
+
+
 @functools.cache
 def rules() -> tuple[Rule, ...]:
-    """Every rule, by code. Those with parameters are imported, since their types are in the module."""
-    return tuple(
-        load(entry["module"])
-        if entry["parameters"]
-        else Rule(**{**entry, "parameters": None}, check=_Later(entry["module"]))
-        for entry in index.RULES
-    )
+    """Returns every rule, by code. Those with parameters are imported, since their types are in the module."""
+    return tuple(map(_known, rule_index.RULES))
+
+
+def _known(entry: dict[str, Any]) -> Rule:
+    fields = dict(entry)
+    name = fields.pop("name")
+    module = f"{_RULES}.{fields.pop('family')}.{name}"
+    if fields.pop("parameters", False):
+        return load_rule(module)
+    return Rule(name=name.replace("_", "-"), module=module, check=_Later(module), **fields)
 
 
 @functools.cache
-def load(module: str) -> Rule:
-    """The rule in a module."""
+def load_rule(module: str) -> Rule:
+    """Returns the rule in a module."""
     found: Rule = getattr(importlib.import_module(module), module.rsplit(".", 1)[-1])
     return found
 
 
 def folder() -> Path:
-    """Where the rules are, a folder for each family."""
+    """Returns the folder of the rules, which has a folder for each family."""
     from pathlib import Path
 
-    return Path(__file__).parent / "rules"
+    return Path(__file__).parents[1] / "rules"
 
 
 def discover() -> tuple[Rule, ...]:
-    """Every rule that there is a file for, by code: what the index is made from."""
-    modules = (f"validator.rules.{p.parent.name}.{p.stem}" for p in folder().glob("*/*.py") if p.stem != "__init__")
-    return tuple(sorted(map(load, modules), key=lambda rule: rule.code))
+    """Returns every rule that has a file, by code: the source of the index."""
+    modules = (f"{_RULES}.{p.parent.name}.{p.stem}" for p in folder().glob("*/*.py") if p.stem != "__init__")
+    return tuple(sorted(map(load_rule, modules), key=lambda rule: rule.code))
 
 
 class _Later:
-    """The check of a rule whose module is imported with the first call."""
+    """A check whose module is imported with the first call."""
 
     def __init__(self, module: str) -> None:
         self.module = module
 
     def __call__(self, *asked: Any) -> Iterator[Problem]:
-        return load(self.module).check(*asked)
+        return load_rule(self.module).check(*asked)
 
 
-def imported(check: Check) -> Check:
-    """The check itself, its module imported: for those who call it again and again."""
-    return load(check.module).check if isinstance(check, _Later) else check
+def load_check(check: Check) -> Check:
+    """Returns the check itself, with its module imported, for callers that use it again and again."""
+    return load_rule(check.module).check if isinstance(check, _Later) else check
 
 
-def find(code_or_name: str) -> Rule | None:
-    """The rule with this code or name, in any case."""
+def find_rule(code_or_name: str) -> Rule | None:
+    """Returns the rule with this code or name, in any case."""
     return _by_word().get(code_or_name.lower().replace("_", "-"))
 
 
@@ -75,5 +82,5 @@ def _by_word() -> dict[str, Rule]:
 
 
 def page(rule: Rule) -> str:
-    """The rule's documentation, in Markdown."""
+    """Returns the rule's documentation, in Markdown."""
     return (importlib.import_module(rule.module).__doc__ or "").strip()

@@ -1,69 +1,23 @@
-"""What a rule is, and what it may say. One file holds one rule; see `validator/rules`."""
+"""Rules and the problems that they report. One file holds one rule; see `validator/trainyard/rules`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from validator.model import Container, Pod, Project, Role, Run
-from validator.source import Place
+from trainyard.document.document import Edit, Place
+from trainyard.model.run import Container, Pod, Project, Role, Run
 
 if TYPE_CHECKING:
-    from validator.site import Site
+    from trainyard.model.site import Site
 
 Severity = Literal["error", "warning", "info"]
 Confidence = Literal["high", "medium", "low"]
 Safety = Literal["safe", "unsafe"]
 
 
-class SetValue(NamedTuple):
-    """Edit: the scalar at this place gets another value; its quotes stay."""
-
-    at: Place
-    value: Any
-
-
-class Add(NamedTuple):
-    """Edit: the mapping at this place gets a field; mappings that are not there yet come with it."""
-
-    at: Place
-    key: str
-    value: Any
-
-
-class Append(NamedTuple):
-    """Edit: the list at this place gets an item; a list that is not there yet comes with it."""
-
-    at: Place
-    value: Any
-
-
-class Remove(NamedTuple):
-    """Edit: the field or item at this place goes."""
-
-    at: Place
-
-
-class Rename(NamedTuple):
-    """Edit: the key at this place gets another name."""
-
-    at: Place
-    key: str
-
-
-class Substitute(NamedTuple):
-    """Edit: in the text at this place (a line of a script, or a scalar) the first `old` becomes `new`."""
-
-    at: Place
-    old: str
-    new: str
-
-
-Edit = SetValue | Add | Append | Remove | Rename | Substitute
-
-
 class Problem(NamedTuple):
-    """One fault that a rule found: what goes wrong (`message`), what to write instead (`help`), and how to fix it.
+    """One fault that a rule found: the consequence (`message`), the remedy (`help`), and the fix.
 
     `related` are places that explain the fault, each with a few words.
     """
@@ -76,7 +30,7 @@ class Problem(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Versions that the run will meet, as tuples of integers; None when unknown: then version-gated rules say less."""
+    """Versions that the run will use, as tuples of integers; None if unknown: version-gated rules then report less."""
 
     nccl: tuple[int, ...] | None = None
     torch: tuple[int, ...] | None = None
@@ -85,7 +39,7 @@ class Target(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What surrounds the thing that a rule looks at. Fields that do not apply are None.
+    """The context of the thing that a rule checks. Fields that do not apply are None.
 
     `profile` is the fabric that the user names, that of the run's values, or that of the site, in this order.
     `parameters` is the rule's own NamedTuple, with the values from the user's configuration.
@@ -102,7 +56,7 @@ class Context(NamedTuple):
     parameters: Any = None
 
     def with_parameters(self, parameters: Any) -> Context:
-        """The same for another rule; `_replace` takes twice as long."""
+        """Returns a copy for another rule; `_replace` takes twice as long."""
         return Context._make((*self[:-1], parameters))
 
 
@@ -114,10 +68,10 @@ SUBJECTS = (
 
 
 class Rule(NamedTuple):
-    """A rule and what is said of it. `subject` names the type in the model that the check is called with.
+    """A rule and its metadata. `subject` names the type in the model that the check is called with.
 
-    `of_profile` and `of_site` are whether it has no say without a fabric profile, or without a site. `of_itself` is
-    whether the check takes nothing but the thing that it looks at, and no context.
+    `of_profile` is true if the rule needs a fabric profile, `of_site` if it needs a site. `of_itself` is true if the
+    check takes only the thing that it checks, and no context.
     """
 
     code: str
@@ -126,12 +80,12 @@ class Rule(NamedTuple):
     confidence: Confidence
     since: str
     sources: tuple[str, ...]
-    fix: Safety | None
-    inferred: bool
-    parameters: Any
     subject: str
     check: Check
     module: str
+    fix: Safety | None = None
+    inferred: bool = False
+    parameters: Any = None
     needs: tuple[str, ...] = ()
     of_profile: bool = False
     of_itself: bool = False
@@ -139,7 +93,7 @@ class Rule(NamedTuple):
 
     @property
     def persona(self) -> Literal["regular", "pedantic", "auditor"]:
-        """The strictness from which the rule is on."""
+        """The strictness at which the rule is on."""
         if self.confidence == "low":
             return "auditor"
         if self.inferred or self.severity == "info" or self.confidence == "medium":
@@ -148,7 +102,7 @@ class Rule(NamedTuple):
 
 
 class Overflow(NamedTuple):
-    """A rule that has found so many faults in one file that it is asked no more; `at` is the place of the last one."""
+    """A rule reached its limit of findings in one file and is not called again; `at` is the place of the last one."""
 
     rule: Rule
     times: int
@@ -169,14 +123,14 @@ def rule(
     of_profile: bool = False,
     of_site: bool = False,
 ) -> Callable[[Check], Rule]:
-    """Make a rule of a check. Its name is the function's; its page the module's docstring.
+    """Makes a rule of a check. Its name is the function's; its page is the module's docstring.
 
-    The type of the check's first parameter says what it is called with, once for each such thing in the files; a second
-    parameter gets the context.
-    `inferred` marks a fact that follows from code or documents and was not yet seen on the real component: the rule
-    stays in `--pedantic`. `parameters` is an instance of a NamedTuple with the defaults. `needs` are words of which one
-    stands in every file with the fault, and for a rule on settings in the variable's name: where none does, the rule is
-    not even imported. `of_profile` says that the rule has no say without a fabric profile, `of_site` without a site.
+    The type of the check's first parameter decides its subject: the check is called once for each such thing in the
+    files. A second parameter gets the context. `inferred` marks a fact that follows from code or documents and was not
+    yet observed on the real component: the rule stays in `--pedantic`. `parameters` is an instance of a NamedTuple with
+    the defaults. Every file with the fault contains one of the words in `needs`; for a rule on settings, the variable's
+    name contains it. A file without them does not even import the rule. `of_profile` marks a rule that needs a fabric
+    profile, `of_site` one that needs a site.
     """
 
     def decorate(check: Check) -> Rule:

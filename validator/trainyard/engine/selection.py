@@ -1,28 +1,28 @@
-"""Which rules are on: by strictness, by code, by the start of a code, by name."""
+"""Selects rules: by strictness, by code, by code prefix, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from validator import registry
-from validator.mistake import MistakeError
-from validator.rule import Rule
-from validator.spelling import closest
+from trainyard.document.errors import MistakeError
+from trainyard.engine import registry
+from trainyard.engine.rule import Rule
+from trainyard.engine.suggestions import closest_match
 
 Persona = Literal["regular", "pedantic", "auditor"]
 PERSONAS: tuple[Persona, ...] = ("regular", "pedantic", "auditor")
 
-# On whatever is selected: a text that was not checked must not look like one that is clean.
+# Always on: a text that was not checked must not look like a clean one.
 ALWAYS = ("unreadable-document", "nothing-linted")
 
 
 class UnknownRuleError(MistakeError):
-    """A selector that fits no rule; `args[0]` says which, and what may be meant."""
+    """A selector that matches no rule; `args[0]` names it and suggests another."""
 
 
 def select(selected: Sequence[str], ignored: Iterable[str], persona: Persona = "regular") -> tuple[Rule, ...]:
-    """The rules that are on.
+    """Returns the rules that are on.
 
     Without a selection these are all of the persona and the less strict ones. A prefix selects among them; the full
     code or name of a rule turns it on in any persona.
@@ -30,16 +30,16 @@ def select(selected: Sequence[str], ignored: Iterable[str], persona: Persona = "
     strictness = PERSONAS.index(persona)
     on = {rule.code for rule in registry.rules() if rule.name in ALWAYS}
     for selector in selected or ("",):
-        exact = registry.find(selector) is not None
-        on |= {rule.code for rule in fitting(selector) if exact or PERSONAS.index(rule.persona) <= strictness}
+        exact = registry.find_rule(selector) is not None
+        on |= {rule.code for rule in matching_rules(selector) if exact or PERSONAS.index(rule.persona) <= strictness}
     for selector in ignored:
-        on -= {rule.code for rule in fitting(selector)}
+        on -= {rule.code for rule in matching_rules(selector)}
     return tuple(rule for rule in registry.rules() if rule.code in on)
 
 
-def fitting(selector: str) -> list[Rule]:
-    """The rule with this code or name, or those whose code starts with it."""
-    exact = registry.find(selector)
+def matching_rules(selector: str) -> list[Rule]:
+    """Returns the rule with this code or name, or those whose code starts with it."""
+    exact = registry.find_rule(selector)
     if exact is not None:
         return [exact]
     found = [rule for rule in registry.rules() if rule.code.startswith(selector.upper())]
@@ -49,9 +49,9 @@ def fitting(selector: str) -> list[Rule]:
     return found
 
 
-def one(code_or_name: str) -> Rule:
-    """The rule with this code or name."""
-    rule = registry.find(code_or_name)
+def find_one(code_or_name: str) -> Rule:
+    """Returns the rule with this code or name."""
+    rule = registry.find_rule(code_or_name)
     if rule is None:
         hint = suggestion(code_or_name) or "`trainyard rules` lists all"
         raise UnknownRuleError(f"there is no rule `{code_or_name}`; {hint}")
@@ -59,13 +59,13 @@ def one(code_or_name: str) -> Rule:
 
 
 def suggestion(wrong: str) -> str:
-    """What may be meant, as a question; empty when nothing is near."""
+    """Returns a suggestion as a question; empty if no name is similar."""
     names = [text for rule in registry.rules() for text in (rule.name, rule.code)]
     return nearest(wrong, names)
 
 
 def nearest(wrong: str, names: Iterable[str]) -> str:
-    """`did you mean ...?` with the nearest of the names, in any case; empty when none is near."""
+    """Returns `did you mean ...?` with the most similar name, in any case; empty if none is similar."""
     by_lower = {name.lower(): name for name in names}
-    found = closest(wrong.lower().replace("_", "-"), by_lower, 0.6)
+    found = closest_match(wrong.lower().replace("_", "-"), by_lower, 0.6)
     return f"did you mean `{by_lower[found]}`?" if found is not None else ""

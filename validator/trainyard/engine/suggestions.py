@@ -1,12 +1,12 @@
-"""What a misspelt word may mean."""
+"""Suggestions for misspelt words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 
-def closest(word: str, known: Iterable[str], alike: float) -> str | None:
-    """The known word that is most like this one; None when none reaches `alike`, from 0 to 1 as in difflib's ratio."""
+def closest_match(word: str, known: Iterable[str], alike: float) -> str | None:
+    """Returns the most similar known word; None if none reaches `alike`, a ratio from 0 to 1 as in difflib."""
     # Most files have no misspelt word: difflib is imported when there is one.
     from difflib import get_close_matches
 

@@ -1,4 +1,4 @@
-"""How large objects may be.
+"""Size limits of Kubernetes objects.
 
 Source: etcd v3.6.5 server/embed/config.go (DefaultMaxRequestBytes); kubernetes v1.34.4 pkg/apis/core/types.go
 (MaxSecretSize) and pkg/apis/core/validation/validation.go (ValidateConfigMap).
@@ -15,12 +15,12 @@ MAX_CONFIG_MAP = 1024 * 1024
 
 
 def least_size(tree: Any, enough: int) -> int:
-    """Bytes that an object has at least as JSON. Counting ends when there are more than `enough`."""
+    """Returns a lower bound of an object's bytes as JSON. Counting ends above `enough`."""
     size, nodes = 0, [tree]
     while nodes and size <= enough:
         node = nodes.pop()
         if isinstance(node, dict):
-            # Quotes, a colon and a comma, and the braces for the last comma.
+            # Quotes, a colon and a comma; the braces balance the comma that the last field lacks.
             size += 1 + sum(len(key) + 4 for key in node)
             nodes.extend(node.values())
         elif isinstance(node, list):

@@ -1,4 +1,4 @@
-"""The metrics that dcgm-exporter serves without a list of its own, as the GPU operator runs it.
+"""The metrics that dcgm-exporter serves by default, as the GPU operator runs it.
 
 Source: NVIDIA/dcgm-exporter etc/dcp-metrics-included.csv and default-counters.csv at v4.8 (snapshot of 2026-05-12),
 which NVIDIA/gpu-operator v26.7.0 names in assets/state-dcgm-exporter/0800_daemonset.yaml.

@@ -1,9 +1,9 @@
-"""DeepSpeed's configuration: which keys each part knows, and how its elastic mode chooses a batch.
+"""DeepSpeed's configuration: the keys of each section, and the batch sizes of its elastic mode.
 
 Source: deepspeedai/DeepSpeed releases 0.10.3, 0.12.6, 0.14.4, 0.15.4, 0.16.9, 0.17.6, 0.18.0, 0.19.6 and 0.19.8, all
-together, so that a key that any of them knows is no mistake. `SECTIONS`: fields and aliases of the classes derived from
-DeepSpeedConfigModel, which refuse other keys. `TOP_LEVEL`: runtime/config.py and what it calls, where other keys are
-passed over in silence.
+together, so that a key that any of them knows is accepted. `SECTIONS`: fields and aliases of the classes derived from
+DeepSpeedConfigModel, which refuse other keys. `TOP_LEVEL`: runtime/config.py and the modules that it calls, which
+ignore other keys.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from validator.fields import mapping, whole
+from trainyard.document.lookup import integer, mapping
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "zero_optimization": (
@@ -111,22 +111,22 @@ _HIGHLY_COMPOSITE = (
 
 
 def stage(config: dict[str, Any]) -> int | None:
-    """The ZeRO stage; None where it is no number, such as `auto`."""
+    """Returns the ZeRO stage; None if it is not a number, such as `auto`."""
     zero = config.get("zero_optimization", {})
     if isinstance(zero, bool):
         return int(zero)
-    return whole(zero, "stage") if "stage" in mapping(zero) else 0
+    return integer(zero, "stage") if "stage" in mapping(zero) else 0
 
 
 def enabled(config: dict[str, Any], section: str) -> bool:
-    """Whether a section says `enabled: true`."""
+    """True if a section has `enabled: true`."""
     return mapping(config, section).get("enabled") is True
 
 
 def elastic_gpu_counts(
     micro_batches: list[int], largest_batch: int, fewest: int, most: int, larger: bool
 ) -> tuple[int, ...]:
-    """The GPU counts that elasticity version 0.1 accepts (elasticity/elasticity.py, _get_compatible_gpus_v01)."""
+    """Returns the GPU counts that elasticity version 0.1 accepts (elasticity.py, _get_compatible_gpus_v01)."""
     best_batch, best = min(micro_batches), tuple[int, ...]()
     for batch in {_scaled(base, largest_batch) for base in (*micro_batches, math.lcm(*micro_batches))}:
         counts = _gpu_counts(batch, micro_batches, fewest, most)

@@ -16,6 +16,6 @@ SLICE_SIZE = "kueue.x-k8s.io/podset-slice-size"
 SLICE_CONSTRAINTS = "kueue.x-k8s.io/podset-slice-required-topology-constraints"
 GROUP = "kueue.x-k8s.io/podset-group-name"
 
-# At most one of these may stand on a pod template.
+# A pod template may have at most one of these.
 TOPOLOGY_REQUESTS = (REQUIRED, PREFERRED, UNCONSTRAINED)
 SLICES = (SLICE_REQUIRED, SLICE_SIZE, SLICE_CONSTRAINTS)

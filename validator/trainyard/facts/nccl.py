@@ -17,7 +17,7 @@ NEWEST: Version = (2, 30, 7)
 
 
 class Variable(NamedTuple):
-    """One variable, as the file says it; versions are None where sources or documentation do not name one."""
+    """A row of the CSV file; versions are None if neither sources nor documentation name one."""
 
     name: str
     documented: str
@@ -29,7 +29,7 @@ class Variable(NamedTuple):
 
     @property
     def since(self) -> Version | None:
-        """The release that the documentation says it is there since."""
+        """The release in which it was added, according to the documentation."""
         return _version(self.doc_since)
 
     @property
@@ -50,8 +50,8 @@ def _version(text: str) -> Version | None:
 
 
 @functools.cache
-def variables() -> dict[str, Variable]:
-    """All variables by name."""
+def nccl_variables() -> dict[str, Variable]:
+    """Returns all variables by name."""
     path = os.path.join(os.path.dirname(__file__), "nccl_variables.csv")
     with open(path, encoding="utf-8", newline="") as lines:
         rows = csv.reader(lines)

@@ -1,4 +1,4 @@
-"""How NCCL reads its lists of interfaces and adapters: `^` and then `=` in front of the whole list, names behind.
+"""NCCL's lists of interfaces and adapters: `^` and then `=` before the whole list, followed by the names.
 
 Source: src/os/linux.cc ncclOsFindInterfaces, src/transport/net_ib/init.cc and src/misc/utils.cc parseStringList and
 matchIf of NVIDIA/nccl at v2.30.7-1.
@@ -15,7 +15,7 @@ LISTS = (INTERFACES, ADAPTERS, "NCCL_OOB_NET_IFNAME")
 
 
 class DeviceList(NamedTuple):
-    """A list as NCCL takes it.
+    """A parsed list of devices.
 
     `entries` are written as in the list: a name, for adapters with `:port`; `names` are those without ports.
     """
@@ -26,13 +26,13 @@ class DeviceList(NamedTuple):
     names: tuple[str, ...]
 
     def names_it(self, device: str) -> bool:
-        """Whether a device is in the list."""
+        """True if the list contains a device."""
         return any(device == name if self.exact else device.startswith(name) for name in self.names)
 
 
 @functools.lru_cache(maxsize=256)
-def read(value: str) -> DeviceList:
-    """The list in the value of a variable; most containers have the same, and several rules look at each."""
+def parse_list(value: str) -> DeviceList:
+    """Returns the list in a variable's value. Cached: most containers have the same, and several rules read each."""
     excludes = value.startswith("^")
     value = value[1:] if excludes else value
     exact = value.startswith("=")

@@ -1,4 +1,4 @@
-"""Names that begin with `NCCL_` and are not NCCL's: plugins, tools beside it, PyTorch, and words of build scripts.
+"""Names with the prefix `NCCL_` that are not NCCL's: plugins, related tools, PyTorch, and variables of build scripts.
 
 Sources: plugins/ and contrib/ of NVIDIA/nccl after v2.30.7-1 (profiler, inspector, tuner, EP, reshard, checkpoint);
 GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpx and gpudirect-tcpxo, and Google's CoMMA (TELEMETRY);
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from validator.facts import torch_variables
+from trainyard.facts import torch_variables
 
 PLUGIN_PREFIXES = (
     "NCCL_CHECKPOINT_", "NCCL_CTRAN_", "NCCL_EP_", "NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_", "NCCL_IBEXT_",
@@ -21,7 +21,7 @@ PLUGIN_NAMES = (
     "NCCL_DYNAMIC_CHUNK_SIZE", "NCCL_NET_PLUGIN_TELEMETRY_MODE", "NCCL_IB_IS_GLOBAL", "NCCL_PLUGIN_P2P",
     "NCCL_IB_NET_LATENCY",
 )  # fmt: skip
-# Folders, versions and flags that images and scripts keep under such names for themselves.
+# Folders, versions and flags that images and scripts keep under such names for their own use.
 _BUILD = re.compile(
     r"NCCL_(?:(?:\w+_)?(?:DIR|HOME|ROOT|VERSION)|ARGS|BRANCH|CMD|ENV|FLAGS|INCDIR|INCLUDE|LIB|LIBDIR|LIBRARIES|LIBRARY"
     r"|LIB_PATH|OPTS|PARAMS|PATH|PLUGIN_PATH|PREFIX|REPO|SRC|TAG|TEST|TESTS|URL|VARS|VER)$"
@@ -29,7 +29,7 @@ _BUILD = re.compile(
 
 
 def is_foreign(name: str) -> bool:
-    """Whether something other than NCCL reads a variable of this name."""
+    """True if something other than NCCL reads a variable of this name."""
     return (
         name.startswith(PLUGIN_PREFIXES)
         or name in PLUGIN_NAMES

@@ -6,7 +6,7 @@ import functools
 import re
 from typing import Any
 
-# Repetition is possessive: digits that end in something else would otherwise be tried in every possible way.
+# Possessive repetition: digits with an invalid end would otherwise be tried in every possible way.
 _QUANTITY = re.compile(r"([+-]?(?:\d++\.?\d*+|\.\d++))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d++))?$")
 _SUFFIX = {
     "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
@@ -14,8 +14,8 @@ _SUFFIX = {
 }  # fmt: skip
 
 
-def number(quantity: Any) -> float | None:
-    """The quantity in its base unit (bytes, cores, devices); None when it is none."""
+def parse_quantity(quantity: Any) -> float | None:
+    """Returns the quantity in its base unit (bytes, cores, devices); None if it is invalid."""
     return _number(str(quantity)) if isinstance(quantity, str | int | float) else None
 
 
@@ -26,6 +26,6 @@ def _number(text: str) -> float | None:
         return None
     digits, suffix, exponent = match.groups()
     if len(digits) > 40 or len(exponent or "") > 3 or abs(int(exponent or 0)) > 40:
-        # Beyond what a float holds, and beyond what any cluster has.
+        # More than a float holds, and more than any cluster has.
         return None
     return float(digits) * (_SUFFIX[suffix] if suffix else 10.0 ** int(exponent) if exponent else 1.0)

@@ -1,4 +1,4 @@
-"""The APIs that a cluster for training is likely to serve: charts ask for them before they render such an object."""
+"""The APIs that a training cluster probably serves: charts ask for them before they render such an object."""
 
 from __future__ import annotations
 

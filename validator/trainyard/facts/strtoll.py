@@ -7,13 +7,13 @@ import re
 _NUMBER = re.compile(r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 
 
-def number(text: str | None) -> int | None:
-    """The number that the text starts with; None where it starts with none, or is not known."""
+def parse_integer(text: str | None) -> int | None:
+    """Returns the number at the start of the text; None if there is none, or if the text is not known."""
     match = _NUMBER.match(text or "")
     if match is None:
         return None
     sign, digits = match.groups()
     octal = len(digits) > 1 and digits[1].isdigit() and digits[0] == "0"
-    # 64 bits hold far fewer digits; Python refuses to read thousands.
+    # 64 bits hold far fewer digits; Python refuses to parse thousands.
     value = int(digits[:40], 8 if octal else 0)
     return -value if sign == "-" else value

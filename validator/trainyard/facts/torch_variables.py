@@ -7,7 +7,7 @@ earlier 2.x releases read.
 
 from __future__ import annotations
 
-# Old name to new name; the new one counts where both are set.
+# Old name to new name; the new one wins if both are set.
 LEGACY = {
     name: f"TORCH_{name}"
     for name in (

@@ -1,4 +1,4 @@
-"""Findings that were there before Trainyard came: a file of them, so that only new ones count."""
+"""The baseline: a file of known findings, so that only new ones are reported."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from validator.finding import Finding
-from validator.fingerprint import fingerprints, path
-from validator.mistake import MistakeError
+from trainyard.document.errors import MistakeError
+from trainyard.engine.finding import Finding
+from trainyard.linting.fingerprint import fingerprints, path
 
 VERSION = 1
 
 
 class BaselineError(MistakeError):
-    """A file that is no baseline; `args[0]` says why."""
+    """A file that is not a baseline; `args[0]` gives the reason."""
 
 
 class Stale(NamedTuple):
@@ -24,8 +24,8 @@ class Stale(NamedTuple):
     path: str
 
 
-def write(findings: Iterable[Finding]) -> str:
-    """The text of a baseline of these findings."""
+def save_baseline(findings: Iterable[Finding]) -> str:
+    """Returns the text of a baseline of these findings."""
     entries = [
         {"fingerprint": mark, "rule": finding.rule.code, "path": path(finding), "message": finding.message}
         for finding, mark in fingerprints(findings)
@@ -33,8 +33,8 @@ def write(findings: Iterable[Finding]) -> str:
     return json.dumps({"version": VERSION, "findings": entries}, indent=2) + "\n"
 
 
-def read(text: str) -> dict[str, Stale]:
-    """What each fingerprint in a baseline stands for."""
+def load_baseline(text: str) -> dict[str, Stale]:
+    """Returns the entry of each fingerprint in a baseline."""
     try:
         data = json.loads(text)
         if data["version"] != VERSION:
@@ -44,12 +44,12 @@ def read(text: str) -> dict[str, Stale]:
         raise BaselineError("it was not written by `trainyard baseline`") from None
 
 
-def apply(
+def apply_baseline(
     known: dict[str, Stale], findings: Iterable[Finding], files: Iterable[str], rules: Iterable[str]
 ) -> tuple[list[Finding], int, list[Stale]]:
-    """The findings that are new, the number of those that are known, and the entries that are stale.
+    """Returns the new findings, the number of known ones, and the stale entries.
 
-    Only of files and rules that were looked at can it be said that their entries are stale.
+    An entry can only be stale if its file and its rule were checked.
     """
     new: list[Finding] = []
     met: set[str] = set()

@@ -1,4 +1,4 @@
-"""Remembers which files were clean, so that they are not read again until they, or the rules, change."""
+"""Caches the names of clean files, so that they are not read again until they, or the rules, change."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from validator import __version__
-from validator.cache_folder import keep, place
+from trainyard import __version__
+from trainyard.cache_folder import cache_path, save_to_cache
 
 if TYPE_CHECKING:
-    from validator.engine import Engine
-    from validator.files import Found
+    from trainyard.document.files import Found
+    from trainyard.engine.engine import Engine
 
 
-class Memory:
-    """The clean files of a folder for one set of rules. A file is the same while its time and its size are."""
+class CleanCache:
+    """The clean files of a folder for one set of rules. A file is unchanged while its mtime and size are."""
 
     def __init__(self, engine: Engine) -> None:
-        self._about = _about(engine)
-        # A weak sum of what the file holds in full: hashlib takes longer to import than all of it to read.
-        self._path = place("clean", f"{crc32(self._about.encode()):08x}")
+        self._about = _cache_key(engine)
+        # A checksum of the cache's content: importing hashlib takes longer than reading all of it.
+        self._path = cache_path("clean", f"{crc32(self._about.encode()):08x}")
         self._known: dict[str, int] = {}
         self._now: dict[str, int] = {}
         with contextlib.suppress(OSError, ValueError, EOFError, TypeError):
@@ -32,7 +32,7 @@ class Memory:
             self._known = known if about == self._about else {}
 
     def unknown(self, found: Iterable[Found]) -> list[Found]:
-        """The files that were not clean, or have changed since."""
+        """Returns the files that were not clean, or have changed since."""
         known, now, stat = self._known, self._now, os.stat
         unknown = []
         for one in found:
@@ -48,28 +48,30 @@ class Memory:
         return unknown
 
     def learn(self, others: Iterable[str]) -> None:
-        """Remember as clean the files that `unknown` was asked for, but for these."""
+        """Records as clean the files that `unknown` was asked for, except these."""
         for name in others:
             self._now.pop(name, None)
         if self._now != self._known:
-            keep(self._path, marshal.dumps((self._about, self._now)))
+            save_to_cache(self._path, marshal.dumps((self._about, self._now)))
 
 
-def _about(engine: Engine) -> str:
-    """What it depends on whether a file is clean, beside the file."""
-    return repr([__version__, _newest(os.path.dirname(__file__)), os.getcwd(), engine.fingerprint])
+def _cache_key(engine: Engine) -> str:
+    """Returns everything beside a file on which its cleanness depends."""
+    return repr(
+        [__version__, _last_change(os.path.dirname(os.path.dirname(__file__))), os.getcwd(), engine.fingerprint]
+    )
 
 
-def _newest(folder: str) -> int:
-    """When the validator itself was changed last: whoever writes a rule wants to see it work."""
+def _last_change(folder: str) -> int:
+    """Returns the last change of the validator's own code, so that the author of a rule sees its effect."""
     newest = os.stat(folder).st_mtime_ns
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():
-                # Compiled code is written by whoever imports it.
+                # Whoever imports a module writes its compiled code.
                 if entry.name == "__pycache__":
                     continue
-                newest = max(newest, _newest(entry.path))
+                newest = max(newest, _last_change(entry.path))
             elif entry.name.endswith(".py"):
                 newest = max(newest, entry.stat().st_mtime_ns)
     return newest

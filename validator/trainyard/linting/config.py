@@ -1,4 +1,4 @@
-"""The configuration: `.trainyard.yaml`, or `[tool.trainyard]` in pyproject.toml. Errors say what to write instead."""
+"""The configuration: `.trainyard.yaml`, or `[tool.trainyard]` in pyproject.toml. Errors name the remedy."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from validator import parameters
-from validator.fields import decimal
-from validator.mistake import MistakeError
-from validator.rule import Target
-from validator.selection import Persona, UnknownRuleError, fitting, nearest, one
-from validator.source import Document, Place, Source
-from validator.suppression import Allowance
-from validator.text import Text
+from trainyard.document.document import Document, Place
+from trainyard.document.errors import MistakeError
+from trainyard.document.lookup import decimal
+from trainyard.document.source import Source
+from trainyard.document.text import Text
+from trainyard.engine import parameters
+from trainyard.engine.rule import Target
+from trainyard.engine.selection import Persona, UnknownRuleError, find_one, matching_rules, nearest
+from trainyard.linting.suppression import Allowance
 
 if TYPE_CHECKING:
-    from validator.rule import Rule
+    from trainyard.engine.rule import Rule
 
 NAMES = (".trainyard.yaml", ".trainyard.yml", "pyproject.toml")
 
 
 class ConfigError(MistakeError):
-    """A mistake of the user in the configuration or in an option; `args[0]` says where, what, and what to write."""
+    """A user's mistake in the configuration or an option; `args[0]` gives the place, the mistake and the remedy."""
 
 
 class Config(NamedTuple):
-    """What the user wants of a run, from the file and the command line together."""
+    """The user's settings, from the file and the command line together."""
 
     path: str | None = None
     target: Target = Target()
@@ -47,12 +48,12 @@ class Config(NamedTuple):
         return "auditor" if self.auditor else "pedantic" if self.pedantic else "regular"
 
     def parameters_of(self, rules: Iterable[Rule]) -> dict[str, Any]:
-        """The parameters of rules that differ from their defaults, by code."""
-        return parameters.resolved(rules, self.rules, {"known_networks": self.known_networks})
+        """Returns the rule parameters that differ from their defaults, by code."""
+        return parameters.resolve_parameters(rules, self.rules, {"known_networks": self.known_networks})
 
 
-def find(start: str) -> str | None:
-    """The nearest configuration file, in a folder or those above it up to the repository's root."""
+def find_config(start: str) -> str | None:
+    """Returns the nearest configuration file, in a folder or its parents up to the repository's root."""
     folder = os.path.abspath(start)
     while True:
         for name in NAMES:
@@ -70,8 +71,8 @@ def _text(path: str) -> str:
         return stream.read()
 
 
-def load(name: str) -> Config:
-    """The configuration in a file. Raises `ConfigError`."""
+def load_config(name: str) -> Config:
+    """Returns the configuration in a file. Raises `ConfigError`."""
     from pathlib import Path
 
     path = Path(name)
@@ -85,8 +86,8 @@ def load(name: str) -> Config:
     return _Reader(str(path), document).config()
 
 
-def version(text: str, where: str) -> tuple[int, ...]:
-    """`2.21.5`, `v1.33` or `2.7.1+cu128` as numbers. Raises `ConfigError`."""
+def parse_version(text: str, where: str) -> tuple[int, ...]:
+    """Returns `2.21.5`, `v1.33` or `2.7.1+cu128` as numbers. Raises `ConfigError`."""
     numbers = []
     for part in text.strip().removeprefix("v").split("."):
         number = decimal(part[: len(part) - len(part.lstrip("0123456789"))])
@@ -94,30 +95,30 @@ def version(text: str, where: str) -> tuple[int, ...]:
             break
         numbers.append(number)
     if not numbers:
-        raise ConfigError(f"{where}: `{text}` is no version; write one such as 2.21 or 1.33.2")
+        raise ConfigError(f"{where}: `{text}` is not a version; write one such as 2.21 or 1.33.2")
     return tuple(numbers)
 
 
-def profile(name: str, where: str) -> str:
-    """The name, if a fabric profile has it. Raises `ConfigError`."""
-    from validator.facts import profiles
+def parse_profile(name: str, where: str) -> str:
+    """Returns the name if there is such a fabric profile. Raises `ConfigError`."""
+    from trainyard.facts import profiles
 
-    if name not in profiles.names():
-        hint = nearest(name, profiles.names()) or f"there are {', '.join(profiles.names())}"
+    if name not in profiles.profile_names():
+        hint = nearest(name, profiles.profile_names()) or f"there are {', '.join(profiles.profile_names())}"
         raise ConfigError(f"{where}: there is no profile `{name}`; {hint}")
     return name
 
 
-def target(name: str, text: str, where: str, known: Target) -> Target:
-    """The target with another version in it. Raises `ConfigError`."""
+def with_target(name: str, text: str, where: str, known: Target) -> Target:
+    """Returns the target with a version added. Raises `ConfigError`."""
     if name not in Target._fields:
         hint = nearest(name, Target._fields) or f"write one of {', '.join(Target._fields)}"
         raise ConfigError(f"{where}: there is no target `{name}`; {hint}")
-    return known._replace(**{name: version(text, where)})
+    return known._replace(**{name: parse_version(text, where)})
 
 
 def _yaml(source: Source) -> Document:
-    from validator.reading import read
+    from trainyard.document.reading import read
 
     documents, broken = read(source)
     if broken:
@@ -147,7 +148,7 @@ class _Reader:
     def config(self) -> Config:
         readers: dict[str, Callable[[str, Any], Any]] = {
             "target": self._target,
-            "profile": lambda key, value: profile(self._text(key, value), self._where(key)),
+            "profile": lambda key, value: parse_profile(self._text(key, value), self._location(key)),
             "site": self._path,
             "select": self._selectors,
             "ignore": self._selectors,
@@ -163,83 +164,83 @@ class _Reader:
         values = {key.replace("-", "_"): readers[key](key, value) for key, value in tree.items() if value is not None}
         return Config(path=self._name, **values)
 
-    def _where(self, key: str) -> str:
+    def _location(self, key: str) -> str:
         return f"{self._name}: {key}" if key else self._name
 
-    def _wrong(self, key: str, wanted: str) -> ConfigError:
-        return ConfigError(f"{self._where(key)}: {wanted}")
+    def _error(self, key: str, wanted: str) -> ConfigError:
+        return ConfigError(f"{self._location(key)}: {wanted}")
 
     def _known(self, key: str, tree: dict[str, Any], names: Iterable[str]) -> None:
         for name in tree:
             if name not in names:
                 hint = nearest(name, names) or f"write one of {', '.join(names)}"
-                raise self._wrong(f"{key}.{name}" if key else name, f"there is no such key; {hint}")
+                raise self._error(f"{key}.{name}" if key else name, f"there is no such key; {hint}")
 
     def _mapping(self, key: str, value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise self._wrong(key, "write a mapping, `key: value`")
+            raise self._error(key, "write a mapping, `key: value`")
         return value
 
     def _text(self, key: str, value: Any) -> str:
         if not isinstance(value, str) or not value:
-            raise self._wrong(key, f"write a text, not {_shown(value)}")
+            raise self._error(key, f"write a string, not {_format(value)}")
         return value
 
     def _path(self, key: str, value: Any) -> str:
-        """A file, whose name counts from the folder of the configuration."""
+        """Returns the path of a file; its name is relative to the configuration's folder."""
         return os.path.join(os.path.dirname(self._name), self._text(key, value))
 
     def _texts(self, key: str, value: Any) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self._wrong(key, f"write a list of texts, not {_shown(value)}")
+            raise self._error(key, f"write a list of strings, not {_format(value)}")
         return tuple(value)
 
     def _flag(self, key: str, value: Any) -> bool:
         if not isinstance(value, bool):
-            raise self._wrong(key, f"write true or false, not {_shown(value)}")
+            raise self._error(key, f"write true or false, not {_format(value)}")
         return value
 
     def _selectors(self, key: str, value: Any) -> tuple[str, ...]:
         selectors = self._texts(key, [value] if isinstance(value, str) else value)
         for selector in selectors:
             try:
-                fitting(selector)
+                matching_rules(selector)
             except UnknownRuleError as error:
-                raise self._wrong(key, str(error)) from None
+                raise self._error(key, str(error)) from None
         return selectors
 
     def _target(self, key: str, value: Any) -> Target:
         result = Target()
         for name, written in self._mapping(key, value).items():
             if isinstance(written, float):
-                raise self._wrong(f"{key}.{name}", "put the version in quotes: 2.20 without them is the number 2.2")
+                raise self._error(f"{key}.{name}", "put the version in quotes: 2.20 without them is the number 2.2")
             if not isinstance(written, str | int) or isinstance(written, bool):
-                raise self._wrong(f"{key}.{name}", f"write a version, not {_shown(written)}")
-            result = target(name, str(written), self._where(f"{key}.{name}"), result)
+                raise self._error(f"{key}.{name}", f"write a version, not {_format(written)}")
+            result = with_target(name, str(written), self._location(f"{key}.{name}"), result)
         return result
 
     def _rules(self, key: str, value: Any) -> dict[str, Any]:
         result = {}
         for name, given in self._mapping(key, value).items():
             try:
-                rule = one(name)
+                rule = find_one(name)
             except UnknownRuleError as error:
-                raise self._wrong(f"{key}.{name}", str(error)) from None
-            known = parameters.names(rule)
+                raise self._error(f"{key}.{name}", str(error)) from None
+            known = parameters.parameter_names(rule)
             if not known:
-                raise self._wrong(f"{key}.{name}", "this rule has no parameters; `ignore` turns a rule off")
+                raise self._error(f"{key}.{name}", "this rule has no parameters; `ignore` turns a rule off")
             own = {name.replace("_", "-"): value for name, value in self._mapping(f"{key}.{name}", given).items()}
             self._known(f"{key}.{name}", own, known)
             for parameter, written in own.items():
-                fault = parameters.fault(rule, parameter, written)
+                fault = parameters.parameter_fault(rule, parameter, written)
                 if fault:
-                    raise self._wrong(f"{key}.{name}.{parameter}", fault)
+                    raise self._error(f"{key}.{name}.{parameter}", fault)
             result[rule.code] = own
         return result
 
     def _allow(self, key: str, value: Any) -> tuple[Allowance, ...]:
         if not isinstance(value, list):
-            raise self._wrong(key, "write a list of entries with `rule`, `path` and `reason`")
+            raise self._error(key, "write a list of entries with `rule`, `path` and `reason`")
         result = []
         for index, entry in enumerate(value):
             here = f"{key}[{index}]"
@@ -252,12 +253,12 @@ class _Reader:
 
 
 def _files(pattern: str) -> Callable[[str], bool]:
-    from validator.files import matches
+    from trainyard.document.files import matches
 
     return lambda path: matches(path, pattern)
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     import json
 
     words = "nothing" if value is None else f"`{json.dumps(value, default=str)}`"

@@ -1,4 +1,4 @@
-"""A name for a finding that stays the same when lines are added or removed elsewhere in its file."""
+"""A name for a finding that is stable when lines are added or removed elsewhere in its file."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
-from validator.finding import Finding
-from validator.text import lines
+from trainyard.document.source import lines
+from trainyard.engine.finding import Finding
 
 
 def relative(name: str) -> str:
-    """A file as CI systems name it: from the current folder, with forward slashes."""
+    """Returns a file name as CI systems write it: relative to the current folder, with forward slashes."""
     return name if name.startswith("<") else os.path.relpath(name).replace(os.sep, "/")
 
 
 def path(finding: Finding) -> str:
-    """The finding's file."""
+    """Returns the finding's file."""
     return relative(finding.position.source.name)
 
 
 def fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
-    """Each finding with its fingerprint: of its rule, its file, the words of its line, and its number among equals."""
+    """Yields each finding with its fingerprint: of rule, file, the line's words, and its number among equal ones."""
     seen: Counter[tuple[str, str, str]] = Counter()
     for finding in findings:
         line = lines(finding.position.source)[finding.position.line - 1]

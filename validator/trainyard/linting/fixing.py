@@ -1,7 +1,7 @@
-"""Makes the fixes of findings, and only those after which there is less to find.
+"""Applies the fixes of findings, and only those that reduce the findings.
 
-A round makes as many fixes as go together, and lints what would come of them. Fixes that cannot be made, bring a new
-finding or leave their own are found by halving, and left out. Rounds follow until nothing changes.
+A round applies as many compatible fixes as possible and lints the result. Fixes that cannot be made, cause a new
+finding or leave their own are found by bisection and left out. Rounds follow until nothing changes.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from validator import linting
-from validator.editing import Draft
-from validator.editing.origins import home
-from validator.files import File
-from validator.rule import Edit
-from validator.source import Source
+from trainyard.document.document import Edit
+from trainyard.document.files import File
+from trainyard.document.source import Source
+from trainyard.editing import Draft
+from trainyard.editing.targets import edited_document
+from trainyard.linting import pipeline
 
 if TYPE_CHECKING:
-    from validator.engine import Engine
-    from validator.finding import Finding
-    from validator.linting import Report
-    from validator.suppression import Allowance
+    from trainyard.engine.engine import Engine
+    from trainyard.engine.finding import Finding
+    from trainyard.linting.report import Report
+    from trainyard.linting.suppression import Allowance
 
 MAX_ROUNDS = 10
 
 
 class Fixed(NamedTuple):
-    """The files before and after, what was corrected in them, and what is left to find."""
+    """The files before and after, the corrected findings, and the remaining ones."""
 
     before: tuple[File, ...]
     after: tuple[File, ...]
@@ -36,13 +36,13 @@ class Fixed(NamedTuple):
 
     @property
     def changed(self) -> list[tuple[File, File]]:
-        """The files that are not what they were, with what they are now."""
+        """Returns the changed files, before and after."""
         pairs = zip(self.before, self.after, strict=True)
         return [(old, new) for old, new in pairs if old.source.text != new.source.text]
 
 
 def fix(files: Iterable[File], engine: Engine, allowances: Sequence[Allowance] = (), *, unsafe: bool = False) -> Fixed:
-    """Correct what can be corrected; nothing is written."""
+    """Applies every possible fix in memory; writes nothing."""
     before = after = tuple(files)
     corrected: list[Finding] = []
     for _ in range(MAX_ROUNDS):
@@ -56,7 +56,7 @@ def fix(files: Iterable[File], engine: Engine, allowances: Sequence[Allowance] =
 
 
 class _Round:
-    """One round over the files as they are."""
+    """One round over the files in their current state."""
 
     def __init__(self, files: tuple[File, ...], engine: Engine, allowances: Sequence[Allowance]) -> None:
         self._files = files
@@ -66,7 +66,7 @@ class _Round:
         self._sources = {id(file.source) for file in files}
 
     def fixable(self, *, unsafe: bool) -> list[Finding]:
-        """Findings that have a fix, of the wanted safety, in the files."""
+        """Returns the findings in the files that have a fix of the wanted safety."""
         wanted = ("safe", "unsafe") if unsafe else ("safe",)
         return [
             finding
@@ -75,7 +75,7 @@ class _Round:
         ]
 
     def make(self, findings: list[Finding], beside: list[Finding]) -> list[Finding]:
-        """Those of the findings whose fixes can be made beside some others, and these."""
+        """Returns those of the findings whose fixes can be made together with those of `beside`."""
         if not findings:
             return beside
         together = [*beside, *findings]
@@ -87,7 +87,7 @@ class _Round:
         return self.make(findings[half:], self.make(findings[:half], beside))
 
     def files_after(self, findings: Iterable[Finding]) -> tuple[File, ...] | None:
-        """The files with the fixes made, None when they cannot all be made."""
+        """Returns the files with the fixes made, None if they cannot all be made."""
         edits = self._edits(findings)
         if edits is None:
             return None
@@ -103,10 +103,10 @@ class _Round:
         return tuple(result)
 
     def _edits(self, findings: Iterable[Finding]) -> dict[int, list[Edit]] | None:
-        """The edits by their files, None when one is not in any of the files."""
+        """Returns the edits by their files, None if one is not in any of the files."""
         result: dict[int, list[Edit]] = defaultdict(list)
         for edit in (edit for finding in findings for edit in finding.edits):
-            source = home(edit).source
+            source = edited_document(edit).source
             if id(source) not in self._sources:
                 return None
             result[id(source)].append(edit)
@@ -123,7 +123,7 @@ class _Round:
 
 
 def _lint(files: Iterable[File], engine: Engine, allowances: Sequence[Allowance]) -> Report:
-    return linting.lint(map(linting.read, files), engine, allowances)
+    return pipeline.lint(map(pipeline.read_file, files), engine, allowances)
 
 
 def _counts(findings: Iterable[Finding]) -> Counter[tuple[str, str]]:

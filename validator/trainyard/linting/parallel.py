@@ -1,8 +1,8 @@
-"""Many files at once: those that stand alone and are clean are set aside, by several processes, and remembered.
+"""Prefilters many files: several processes lint independent files, and clean ones are dropped and cached.
 
-Everything that is linted is judged together, for which all of it has to be in memory. A folder with nothing but jobs is
-different: no job changes what is found in another. Each file is then judged by itself, and only those in which there
-is something to say go on to be judged as ever.
+Everything that is linted is checked together, for which all of it must be in memory. A folder that holds only jobs is
+different: no job affects the findings of another. Each file is then linted by itself, and only files with findings are
+linted again on the normal path.
 """
 
 from __future__ import annotations
@@ -12,39 +12,39 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from validator import linting
-from validator.facts.kubeflow import RUNTIMES
-from validator.files import STDIN, Found, opened
-from validator.roads.jobs import KINDS
-from validator.source import Source
-from validator.text import Text
+from trainyard.document.files import STDIN, Found, open_file
+from trainyard.document.source import Source
+from trainyard.document.text import Text
+from trainyard.engine.subjects import Reading
+from trainyard.facts.kubeflow import JOB_KINDS, RUNTIMES
+from trainyard.linting import pipeline
 
 if TYPE_CHECKING:
-    from validator.engine import Engine
-    from validator.files import File
-    from validator.linting import Reading
+    from trainyard.document.files import File
+    from trainyard.engine.engine import Engine
 
-# Fewer files are read sooner than processes start.
+
+# Fewer files are read faster than processes start.
 MANY = 64
 
-# Kinds that other files say nothing of: a job as it stands, but not a runtime, which is there for other objects.
-_ALONE = frozenset(KINDS) - frozenset(RUNTIMES)
+# Kinds that other files do not affect: a job by itself, but not a runtime, which exists for other objects.
+_ALONE = frozenset(JOB_KINDS) - frozenset(RUNTIMES)
 
 _CLEAN, _ALONE_WITH_FINDINGS, _TOGETHER = range(3)
 
 
-def read(found: Sequence[Found], engine: Engine) -> list[Reading]:
-    """The readings of the files that are to be judged; one of the others stands for each folder."""
+def read_files(found: Sequence[Found], engine: Engine) -> list[Reading]:
+    """Returns the readings of the files that need a full lint; one of the others stands for each folder."""
     if len(found) < MANY or any(one.path in (None, STDIN) for one in found):
-        return [linting.read(opened(one)) for one in found]
-    from validator.memory import Memory
+        return [pipeline.read_file(open_file(one)) for one in found]
+    from trainyard.linting.clean_cache import CleanCache
 
-    memory = Memory(engine)
+    memory = CleanCache(engine)
     unknown = memory.unknown(found)
     outcomes = dict(zip(unknown, _outcomes(unknown, engine), strict=True))
     if _TOGETHER in outcomes.values():
-        return [linting.read(opened(one)) for one in found]
-    judged = {one.name: linting.read(opened(one)) for one in unknown if outcomes[one] != _CLEAN}
+        return [pipeline.read_file(open_file(one)) for one in found]
+    judged = {one.name: pipeline.read_file(open_file(one)) for one in unknown if outcomes[one] != _CLEAN}
     memory.learn(judged)
     clean = {one.folder: one for one in found if one.name not in judged}
     return [*judged.values(), *map(_clean, clean.values())]
@@ -52,14 +52,14 @@ def read(found: Sequence[Found], engine: Engine) -> list[Reading]:
 
 def _clean(found: Found) -> Reading:
     source = Source(found.name, "")
-    return linting.Reading(source, (), (), Text(source), found.folder, linted=True)
+    return Reading(source, (), (), Text(source), found.folder, linted=True)
 
 
 def _outcomes(found: Sequence[Found], engine: Engine) -> list[int]:
-    """What comes of judging each file by itself."""
+    """Returns the outcome of linting each file by itself."""
     count = min(_processors(), max(1, len(found) // MANY))
     if count > 1:
-        # What the first files import, the other processes have then.
+        # Modules that the first files import are then shared with the other processes.
         _judge(found[:2], engine)
     children = [_Child(found[number::count], engine) for number in range(1, count)]
     parts = [_judge(found[::count], engine), *(child.outcomes() for child in children)]
@@ -73,9 +73,9 @@ def _processors() -> int:
 
 
 class _Child:
-    """A process that judges a part of the files and says a byte of each.
+    """A process that lints a part of the files and reports one byte for each.
 
-    It is forked, and so has the engine and all modules; `concurrent.futures` takes a tenth of the whole time to start.
+    It is forked, and so has the engine and all modules; starting `concurrent.futures` takes a tenth of the whole time.
     """
 
     def __init__(self, found: Sequence[Found], engine: Engine) -> None:
@@ -91,7 +91,7 @@ class _Child:
         os.close(write)
 
     def outcomes(self) -> list[int]:
-        """Its outcomes; of a process that died the files are judged here, where an error is seen."""
+        """Its outcomes. If the process died, its files are linted here, where errors are visible."""
         with os.fdopen(self._pipe, "rb") as stream:
             outcomes = stream.read()
         os.waitpid(self._process, 0)
@@ -99,10 +99,10 @@ class _Child:
 
 
 def _judge(found: Sequence[Found], engine: Engine) -> list[int]:
-    files = [opened(one) for one in found]
+    files = [open_file(one) for one in found]
     if not all(_is_alone(file.source.text) for file in files):
         return [_TOGETHER] * len(files)
-    # Trees die by their reference counts; looking for cycles among them costs a third of the time.
+    # Reference counts free the trees; looking for cycles among them costs a third of the time.
     gc.disable()
     try:
         return [_outcome(_read(file), engine) for file in files]
@@ -111,13 +111,13 @@ def _judge(found: Sequence[Found], engine: Engine) -> list[int]:
 
 
 def _read(file: File) -> Reading:
-    """As `linting.read`, without places where that can be: they are for findings, and then the file is read again."""
-    from validator import quick
+    """Reads a file like `linting.read`, without positions if possible: a file with findings is read again."""
+    from trainyard.document import fast_yaml
 
-    documents = quick.read(file.source) if file.fault is None else None
+    documents = fast_yaml.read_plain(file.source) if file.fault is None else None
     if documents is None:
-        return linting.read(file)
-    return linting.Reading(file.source, tuple(documents), (), Text(file.source), file.folder)
+        return pipeline.read_file(file)
+    return Reading(file.source, tuple(documents), (), Text(file.source), file.folder)
 
 
 def _is_alone(text: str) -> bool:
@@ -126,7 +126,7 @@ def _is_alone(text: str) -> bool:
 
 
 def _outcome(reading: Reading, engine: Engine) -> int:
-    report = linting.lint([reading], engine)
+    report = pipeline.lint([reading], engine)
     if not _ALONE.issuperset(resource.kind for resource in report.project.resources) or report.project.deepspeeds:
         return _TOGETHER
     return _ALONE_WITH_FINDINGS if report.findings or report.allowed else _CLEAN

@@ -1,56 +1,32 @@
-"""From texts to findings: read, walk the road to the model, judge, and take away what is allowed."""
+"""From texts to findings: read files, load the model, run the rules, and remove suppressed findings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from validator import reading, suppression
-from validator.finding import Finding
-from validator.roads import charts, manifest
-from validator.source import Document, Source
-from validator.text import Text
+from trainyard.document import reading
+from trainyard.document.document import Document
+from trainyard.document.source import Source
+from trainyard.document.text import Text
+from trainyard.engine.finding import Finding
+from trainyard.engine.subjects import Reading
+from trainyard.linting import suppression
+from trainyard.linting.report import Report
+from trainyard.loaders import charts
+from trainyard.loaders.manifests import manifest
 
 if TYPE_CHECKING:
-    from validator.engine import Engine
-    from validator.files import File
-    from validator.model import Project
-    from validator.site import Site
-    from validator.suppression import Allowance
+    from trainyard.document.files import File
+    from trainyard.engine.engine import Engine
+    from trainyard.linting.suppression import Allowance
+    from trainyard.loaders.helm.release import ChartRelease
+    from trainyard.model.run import Project
+    from trainyard.model.site import Site
 
 
-class Reading(NamedTuple):
-    """What came of reading one file.
-
-    `broken` says what could not be read in it; `text` gives places for that. `folder` is the folder that the user named
-    and that the file is in, None for a named file. `linted` is whether there is anything in it that rules look at.
-    """
-
-    source: Source
-    documents: tuple[Document, ...]
-    broken: tuple[reading.BrokenText, ...]
-    text: Text
-    folder: str | None = None
-    linted: bool = False
-
-
-class Report(NamedTuple):
-    """All that a reporter may tell. `allowed` are findings that the user has suppressed, with the reason for each."""
-
-    findings: tuple[Finding, ...]
-    allowed: tuple[tuple[Finding, str], ...]
-    files: tuple[str, ...]
-    project: Project
-    baselined: int = 0
-
-    @property
-    def nothing_linted(self) -> bool:
-        """Whether a file or a folder held nothing to lint: no success, and no mistake in a text either."""
-        return any(finding.rule.name == "nothing-linted" for finding in self.findings)
-
-
-def read(file: File) -> Reading:
-    """The documents of a file."""
+def read_file(file: File) -> Reading:
+    """Returns the documents of a file."""
     documents: list[Document] = []
     broken = [file.fault] if file.fault is not None else []
     if file.fault is None:
@@ -58,8 +34,8 @@ def read(file: File) -> Reading:
     return Reading(file.source, tuple(documents), tuple(broken), Text(file.source), file.folder)
 
 
-def released(release: charts.Release, readings: Sequence[Reading], site: Site | None = None) -> list[Reading]:
-    """The readings of values files, with the objects that a chart makes of them unless one of the files is broken."""
+def released(release: ChartRelease, readings: Sequence[Reading], site: Site | None = None) -> list[Reading]:
+    """Returns the readings of values files, with the objects that a chart renders unless one of the files is broken."""
     if any(reading.broken for reading in readings):
         return list(readings)
     files = [reading.documents[0] if reading.documents else Document(reading.source, 0, {}, ()) for reading in readings]
@@ -71,10 +47,10 @@ def released(release: charts.Release, readings: Sequence[Reading], site: Site | 
 
 
 def lint(readings: Iterable[Reading], engine: Engine, allowances: Iterable[Allowance] = ()) -> Report:
-    """Judge everything together: a document may explain, or contradict, one of another file."""
+    """Lints everything together: a document may explain, or contradict, one of another file."""
     known = tuple(readings)
     named = (document for reading in known for document in reading.documents)
-    project = manifest.project(charts.expand(named, _below(engine.site)))
+    project = manifest.load_project(charts.expand(named, _below(engine.site)))
     known = _marked(known, project)
     findings = [*engine.judge(project), *engine.examine((*known, *_empty_folders(known)), project)]
     entries = suppression.collect(known, project, allowances, engine.rules)
@@ -88,18 +64,18 @@ def lint(readings: Iterable[Reading], engine: Engine, allowances: Iterable[Allow
 
 
 def _below(site: Site | None) -> Document | None:
-    """What every release on a site has beside its own values."""
+    """Returns the values that a site adds below every release's own."""
     return site.run_values if site is not None else None
 
 
 def _without_edits(finding: Finding, site: Site) -> Finding:
-    """The finding without its fix where that would change the site, which is for whoever runs it to decide."""
+    """Returns the finding, without its fix if that would change the site: its owner decides about it."""
     of_site = any(edit.at.document.source is site.document.source for edit in finding.edits)
     return finding._replace(edits=()) if of_site else finding
 
 
 def _marked(readings: tuple[Reading, ...], project: Project) -> tuple[Reading, ...]:
-    """The readings with `linted` set where an object, a DeepSpeed configuration or a chart's values were found."""
+    """Returns the readings; `linted` is set if an object, a DeepSpeed configuration or a chart's values were found."""
     places = [*(resource.at for resource in project.resources), *(deepspeed.at for deepspeed in project.deepspeeds)]
     linted = {id(place.document.source) for place in places}
     linted |= {id(document.source) for document in project.documents if charts.holds_values(document)}
@@ -109,7 +85,7 @@ def _marked(readings: tuple[Reading, ...], project: Project) -> tuple[Reading, .
 
 
 def _empty_folders(readings: tuple[Reading, ...]) -> Iterator[Reading]:
-    """What stands for each folder in which there was nothing to lint."""
+    """Yields a placeholder for each folder in which there was nothing to lint."""
     full = {known.folder for known in readings if known.linted or known.broken}
     for folder in dict.fromkeys(known.folder for known in readings):
         if folder is not None and folder not in full:

@@ -1,20 +1,27 @@
-"""A run of the validator: what the user wants, from the configuration and the options, and the engine for it."""
+"""A run of the validator: the user's settings, from the configuration and the options, and the engine for them."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from validator import config as configuration
-from validator import selection
-from validator.engine import Engine
+from trainyard.engine import selection
+from trainyard.engine.engine import Engine
+from trainyard.linting import config as configuration
 
 if TYPE_CHECKING:
-    from validator.cli.chart import Chart
-    from validator.config import Config
-    from validator.linting import Report
-    from validator.rule import Rule
-    from validator.site import Site
+    from trainyard.engine.rule import Rule
+    from trainyard.engine.subjects import Reading
+    from trainyard.linting.config import Config
+    from trainyard.linting.report import Report
+    from trainyard.model.site import Site
+
+
+class ChartFiles(Protocol):
+    """A chart that the user names, with its values."""
+
+    def read(self, kube_version: str | None, site: Site | None) -> list[Reading]:
+        """Returns the readings of the values files and of the objects that the chart renders."""
 
 
 class Session(NamedTuple):
@@ -23,7 +30,7 @@ class Session(NamedTuple):
     config: Config
     engine: Engine
     files: tuple[str, ...]
-    chart: Chart | None = None
+    chart: ChartFiles | None = None
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -31,22 +38,23 @@ class Session(NamedTuple):
         return tuple(self.engine.rules)
 
     def lint(self) -> Report:
-        """Judge what the user named."""
-        from validator import files, linting, screening
+        """Lints the files or the chart that the user named."""
+        from trainyard.document import files
+        from trainyard.linting import parallel, pipeline
 
-        found = files.find(self.files, self.config.exclude)
-        readings = screening.read(found, self.engine)
+        found = files.find_files(self.files, self.config.exclude)
+        readings = parallel.read_files(found, self.engine)
         if self.chart is not None:
             version = self.config.target.kubernetes
             readings += self.chart.read(".".join(map(str, version)) if version else None, self.engine.site)
             names = [reading.source.name for reading in readings]
         else:
             names = [one.name for one in found]
-        return linting.lint(readings, self.engine, self.config.allow)._replace(files=tuple(names))
+        return pipeline.lint(readings, self.engine, self.config.allow)._replace(files=tuple(names))
 
 
 class Options(NamedTuple):
-    """What the user says on the command line; all of it wins over the configuration file."""
+    """The options of the command line; they override the configuration file."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -58,20 +66,20 @@ class Options(NamedTuple):
     config_file: Any = None
 
 
-def start(names: tuple[str, ...], options: Options | None = None, chart: Chart | None = None) -> Session:
-    """The session for these files. Raises `MistakeError`."""
+def start_session(names: tuple[str, ...], options: Options | None = None, chart: ChartFiles | None = None) -> Session:
+    """Returns the session for these files. Raises `MistakeError`."""
     given = options or Options()
-    path = str(given.config_file) if given.config_file else configuration.find(os.getcwd())
-    config = configuration.load(path) if path is not None else configuration.Config()
+    path = str(given.config_file) if given.config_file else configuration.find_config(os.getcwd())
+    config = configuration.load_config(path) if path is not None else configuration.Config()
     wanted = config.target
     for text in given.target:
         name, equals, version = text.partition("=")
         if not equals:
             raise configuration.ConfigError(f"--target {text}: write NAME=VERSION, as nccl=2.21")
-        wanted = configuration.target(name, version, "--target", wanted)
+        wanted = configuration.with_target(name, version, "--target", wanted)
     config = config._replace(
         target=wanted,
-        profile=configuration.profile(given.profile, "--profile") if given.profile else config.profile,
+        profile=configuration.parse_profile(given.profile, "--profile") if given.profile else config.profile,
         site=given.site or config.site,
         select=_split(given.select) or config.select,
         ignore=(*config.ignore, *_split(given.ignore)),
@@ -83,16 +91,16 @@ def start(names: tuple[str, ...], options: Options | None = None, chart: Chart |
 
 
 def engine(config: Config, rules: tuple[Rule, ...], site: Site | None) -> Engine:
-    """The engine for rules, with all that the user wants, on a site that is already read. Raises `MistakeError`."""
+    """Returns the engine for rules with the user's settings, for a site that is already read. Raises `MistakeError`."""
     return Engine(rules, config.target, config.profile, config.parameters_of(rules), site)
 
 
 def _site(config: Config) -> Site | None:
     if config.site is None:
         return None
-    from validator.roads.site.loading import load
+    from trainyard.loaders.site.loading import load_site
 
-    return load(config.site)
+    return load_site(config.site)
 
 
 def _split(texts: tuple[str, ...]) -> tuple[str, ...]:

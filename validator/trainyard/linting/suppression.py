@@ -1,9 +1,9 @@
-"""What the user allows, and why: by a comment at the line, by an annotation at the object, by the configuration.
+"""Suppressions with reasons: a comment at the line, an annotation on the object, or an entry of the configuration.
 
-    value: "1"  # trainyard: allow nccl-ib-disabled: these nodes have no InfiniBand
+    value: "1"  # trainyard: allow nccl-ib-disabled-with-rdma: these nodes have no working InfiniBand
 
-A comment on its own line stands for the next line that is not one. The annotation `trainyard/allow` has the same words,
-entries separated by `;`, and stands for its whole object or pod template.
+A comment on its own line applies to the next line that is not a comment. The annotation `trainyard/allow` has the same
+syntax, with entries separated by `;`, and applies to its whole object or pod template.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from validator.fields import mapping
-from validator.rule import Edit, Remove, Rule
-from validator.source import Place, Position
-from validator.text import lines
+from trainyard.document.document import Edit, Place, Remove
+from trainyard.document.lookup import mapping
+from trainyard.document.source import Position, lines
+from trainyard.engine.rule import Rule
+from trainyard.engine.subjects import Suppression
 
 if TYPE_CHECKING:
-    from validator.finding import Finding
-    from validator.linting import Reading
-    from validator.model import Project
+    from trainyard.engine.finding import Finding
+    from trainyard.engine.subjects import Reading
+    from trainyard.model.run import Project
 
 ANNOTATION = "trainyard/allow"
-# Looking for a name that is alike takes a while; who has more unknown ones than this has another problem.
+# Stop suggesting after so many unknown names: fuzzy matching is slow.
 _MAX_GUESSES = 20
 _COMMENT = re.compile(r"(?:^|(?<=\s))#\s*trainyard:\s*allow\b(.*)$")
 _NAME = re.compile(r"[\w-]*")
@@ -33,30 +34,12 @@ _SEPARATOR = re.compile(r";\s*(?=[\w-]+\s*:)|;\s*$")
 
 
 class Allowance(NamedTuple):
-    """An entry `allow` of the configuration: the rule, the files that it is allowed in, and the reason."""
+    """An entry `allow` of the configuration: the rule, the files in which it is allowed, and the reason."""
 
     rule: str
     covers: Callable[[str], bool]
     reason: str
     at: Place
-
-
-class Suppression(NamedTuple):
-    """One rule that is allowed somewhere. `name` is as written, `rule` None when there is no rule of that name.
-
-    `judged` is whether the rule was on at all: what was not looked for cannot be missed. `edits` take it away.
-    `suggestion` says which rule may be meant where none has the name.
-    """
-
-    name: str
-    rule: Rule | None
-    reason: str
-    at: Place
-    covers: Callable[[Finding], bool]
-    judged: bool
-    edits: tuple[Edit, ...] = ()
-    used: bool = False
-    suggestion: str = ""
 
 
 _Written = tuple[str, str, Place, "Callable[[Finding], bool]", tuple[Edit, ...]]
@@ -65,24 +48,24 @@ _Written = tuple[str, str, Place, "Callable[[Finding], bool]", tuple[Edit, ...]]
 def collect(
     readings: Iterable[Reading], project: Project, allowances: Iterable[Allowance], judged: Iterable[Rule]
 ) -> list[Suppression]:
-    """Every suppression in the files and the configuration."""
+    """Returns every suppression in the files and the configuration."""
     known = list(readings)
     in_files = [*(entry for reading in known for entry in _comments(reading)), *_annotations(project)]
     in_config = [(entry.rule, entry.reason, entry.at, _in_files(entry), ()) for entry in allowances]
     if not in_files and not in_config:
         return []
     on = {rule.code for rule in judged}
-    # Of some of the project's files nobody can say what is needed for the others.
+    # If only some of the project's files were linted, an entry may be needed for the others.
     on_in_config = on if any(_is_all_around(entry.at, known) for entry in allowances) else set[str]()
     return [*_named(in_files, on), *_named(in_config, on_in_config)]
 
 
 def _named(written: Iterable[_Written], judged: set[str]) -> Iterator[Suppression]:
-    from validator import registry, selection
+    from trainyard.engine import registry, selection
 
     guesses = _MAX_GUESSES
     for name, reason, at, covers, edits in written:
-        rule = registry.find(name)
+        rule = registry.find_rule(name)
         entry = Suppression(name, rule, reason, at, covers, rule is not None and rule.code in judged, edits)
         if rule is None and guesses:
             guesses -= 1
@@ -91,7 +74,7 @@ def _named(written: Iterable[_Written], judged: set[str]) -> Iterator[Suppressio
 
 
 def _is_all_around(config: Place, readings: Iterable[Reading]) -> bool:
-    """Whether a folder was linted that has the configuration in it."""
+    """True if a folder that contains the configuration was linted."""
     own = os.path.abspath(config.document.source.name)
     folders = {reading.folder for reading in readings if reading.folder is not None}
     return any(own.startswith(os.path.join(os.path.abspath(folder), "")) for folder in folders)
@@ -100,7 +83,7 @@ def _is_all_around(config: Place, readings: Iterable[Reading]) -> bool:
 def sift(
     findings: list[Finding], entries: list[Suppression]
 ) -> tuple[list[Finding], list[tuple[Finding, str]], list[Suppression]]:
-    """The findings that stay, those that are allowed with the reason, and the entries with their `used` set."""
+    """Returns the remaining findings, the suppressed ones with the reason, and the entries with their `used` set."""
     by_code: dict[str, list[int]] = defaultdict(list)
     for index, entry in enumerate(entries):
         if entry.rule is not None:
@@ -119,7 +102,7 @@ def sift(
 
 
 def _entries(words: str) -> list[tuple[str, str]]:
-    """Names and reasons out of `name: reason; name2: reason`."""
+    """Returns names and reasons out of `name: reason; name2: reason`."""
     parts = (part.partition(":") for part in _SEPARATOR.split(words) if part.strip())
     entries = [(name.strip(), reason.strip()) for name, _, reason in parts]
     return [entry for entry in entries if _NAME.fullmatch(entry[0])] or [("", "")]
@@ -142,7 +125,7 @@ def _comments(reading: Reading) -> Iterator[_Written]:
 
 
 def _following(numbered: Sequence[str]) -> list[int]:
-    """For each line the number of the first from it on that is no comment; its own number where there is none."""
+    """Returns for each line the number of the next one, itself included, that is not a comment; its own if none is."""
     following = list(range(len(numbered)))
     below: int | None = None
     for number in reversed(following[:]):
@@ -171,7 +154,7 @@ def _annotations(project: Project) -> Iterator[_Written]:
 
 
 def _annotated(project: Project) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """Objects and pod templates, with their annotations."""
+    """Yields objects and pod templates, with their annotations."""
     for resource in project.resources:
         yield resource.at, mapping(resource.tree, "metadata", "annotations")
     for run in project.runs:
@@ -188,14 +171,12 @@ def _on_line(name: str, line: int) -> Callable[[Finding], bool]:
 
 
 def _inside(scope: Place) -> Callable[[Finding], bool]:
-    from validator.locating import extent
-
-    layers = getattr(scope.document, "layers", None)
-    if layers is not None:
+    files = scope.document.values_files
+    if files:
         # All values of a release are about the same run.
-        names = {document.source.name for document in (*layers.files, scope.document)}
+        names = {document.source.name for document in (*files, scope.document)}
         return lambda finding: finding.position.source.name in names
-    source, first, last = extent(scope)
+    source, first, last = scope.document.extent(scope)
     return lambda finding: finding.position.source.name == source.name and first <= finding.position.line <= last
 
 

@@ -1,4 +1,4 @@
-"""Values against the JSON Schema of a chart: the keywords that generated schemas use, with faults in our words."""
+"""Checks values against the JSON Schema of a chart: the keywords that generated schemas use, with our own messages."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ import math
 import re
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from validator.source import Path
+from trainyard.document.source import Path
 
-# Beside `properties` and what only describes.
+if TYPE_CHECKING:
+    from pathlib import Path as FilePath
+
+# Beside `properties` and annotations.
 KEYWORDS = frozenset(
     (
-        "type", "enum", "anyOf", "allOf", "pattern", "minLength", "maxLength", "minItems", "uniqueItems", "items",
-        "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "additionalProperties",
+        "type", "enum", "anyOf", "allOf", "pattern", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
+        "items", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minProperties", "maxProperties",
+        "additionalProperties",
     )
 )  # fmt: skip
 _ARTICLES = {
@@ -30,18 +34,41 @@ _BOUNDS = {
 
 
 class Fault(NamedTuple):
-    """A value that the schema refuses; `known` are the keys that it could have been meant for."""
+    """A value that the schema refuses.
+
+    `known` are the keys for which an unknown one may be a misspelling; `takes` describes the accepted values.
+    """
 
     path: Path
     kind: Literal["unknown key", "wrong value"]
     message: str
     known: tuple[str, ...] = ()
+    takes: str = ""
+
+
+def load_schema(path: FilePath) -> dict[str, Any]:
+    """Returns the schema in a file, with its references resolved."""
+    schema = json.loads(path.read_text(encoding="utf-8"))
+    whole: dict[str, Any] = _without_references(schema, schema.pop("$defs", {}))
+    return whole
+
+
+def _without_references(part: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(part, list):
+        return [_without_references(item, definitions) for item in part]
+    if not isinstance(part, dict):
+        return part
+    own = {key: _without_references(item, definitions) for key, item in part.items() if key != "$ref"}
+    if "$ref" not in part:
+        return own
+    return _without_references(definitions[part["$ref"].removeprefix("#/$defs/")], definitions) | own
 
 
 def faults(schema: dict[str, Any], value: Any, path: Path = ()) -> Iterator[Fault]:
-    """Everything in the value that the schema refuses."""
+    """Yields every fault of the value."""
     if not _fits(schema, value):
-        yield Fault(path, "wrong value", f"{dotted(path)} takes {describe(schema)}, not {shown(value)}")
+        takes = describe(schema)
+        yield Fault(path, "wrong value", f"{format_path(path)} takes {takes}, not {format_value(value)}", takes=takes)
         return
     for part in schema.get("allOf", ()):
         yield from faults(part, value, path)
@@ -55,7 +82,7 @@ def faults(schema: dict[str, Any], value: Any, path: Path = ()) -> Iterator[Faul
 def _fields(schema: dict[str, Any], value: dict[str, Any], path: Path) -> Iterator[Fault]:
     for name in schema.get("required", ()):
         if name not in value:
-            yield Fault(path, "wrong value", f"{dotted(path)} needs `{name}`")
+            yield Fault(path, "wrong value", f"{format_path(path)} needs `{name}`")
     properties = schema.get("properties", {})
     patterns = schema.get("patternProperties", {})
     others = schema.get("additionalProperties", True)
@@ -72,8 +99,8 @@ def _fields(schema: dict[str, Any], value: dict[str, Any], path: Path) -> Iterat
 
 def _unknown(path: Path, properties: tuple[str, ...], patterns: tuple[str, ...]) -> Fault:
     if properties:
-        return Fault(path, "unknown key", f"the chart has no value {dotted(path)}", properties)
-    return Fault(path, "wrong value", f"{dotted(path)} is no name that matches {' or '.join(patterns)}")
+        return Fault(path, "unknown key", f"the chart has no value {format_path(path)}", properties)
+    return Fault(path, "wrong value", f"{format_path(path)} does not match {' or '.join(patterns)}")
 
 
 def _fits(schema: dict[str, Any], value: Any) -> bool:
@@ -91,7 +118,9 @@ def _fits(schema: dict[str, Any], value: Any) -> bool:
         return bool(fits) and (pattern is None or _matches(pattern, value))
     if isinstance(value, list):
         repeats = schema.get("uniqueItems") and any(_same(one, other) for one, other in combinations(value, 2))
-        return bool(len(value) >= schema.get("minItems", 0)) and not repeats
+        return schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", math.inf) and not repeats
+    if isinstance(value, dict):
+        return bool(schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", math.inf))
     if _is("number", value):
         within = schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf)
         inside = schema.get("exclusiveMinimum", -math.inf) < value < schema.get("exclusiveMaximum", math.inf)
@@ -118,12 +147,12 @@ def _matches(pattern: str, text: str) -> bool:
 
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    # `$` is the end of the text in Go, and not also what is before a last line break.
+    # `$` is only the end of the text in Go. In Python it also matches before a last line break.
     return re.compile(re.sub(r"(?<!\\)\$(?=$|\))", r"\\Z", pattern))
 
 
 def describe(schema: dict[str, Any]) -> str:
-    """What a schema takes, in words."""
+    """Returns a description of the values that a schema accepts."""
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
     for key, link in (("anyOf", ", or "), ("allOf", " that is also ")):
@@ -137,19 +166,21 @@ def describe(schema: dict[str, Any]) -> str:
         longest = f" and has at most {schema['maxLength']} characters" if "maxLength" in schema else ""
         return f"{words} that matches {schema['pattern']}{longest}"
     if schema.get("uniqueItems"):
-        return f"{words} in which nothing stands twice"
-    empty = schema.get("minLength") or schema.get("minItems")
+        return f"{words} without duplicates"
+    if largest := schema.get("maxItems") or schema.get("maxProperties"):
+        return f"{words} of at most {largest} items"
+    empty = schema.get("minLength") or schema.get("minItems") or schema.get("minProperties")
     return f"{words} that is not empty" if empty else words
 
 
-def dotted(path: Path) -> str:
-    """A path as Helm's `--set` writes it."""
+def format_path(path: Path) -> str:
+    """Returns a path as Helm's `--set` writes it."""
     steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return f"`{steps.removeprefix('.')}`" if path else "this"
 
 
-def shown(value: Any) -> str:
-    """A value in a message, cut when it is long. What has parts is only named: aliases make it any size."""
+def format_value(value: Any) -> str:
+    """Returns a value for a message, cut if it is long. Collections are only named: aliases make them any size."""
     if isinstance(value, dict | list) and value:
         return _ARTICLES["object" if isinstance(value, dict) else "array"]
     text = json.dumps(value, ensure_ascii=False, default=str)

@@ -1,4 +1,4 @@
-"""Leaves of values, and other values for them that can be told from everything else in a rendered text."""
+"""Marks for the leaves of values: other values that can be recognised in a rendered text."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from validator.source import Path
+from trainyard.document.source import Path
 
-# More values than this are not told apart; marks have four digits.
+# More values than this are not traced; marks have four digits.
 MAX_LEAVES = 2_000
 
-# Lower case and digits survive names, labels and `lower`; the letters are in no word.
+# Lower case and digits survive names, labels and `lower`; no word contains these letters.
 _MARK = re.compile(r"zqx(\d{4})x")
 _NUMBER = re.compile(r"\d+")
 
 
 class Leaf(NamedTuple):
-    """A scalar, or an empty list or mapping, in the values. `number` names it in the marks."""
+    """A scalar, or an empty list or mapping, in the values. `number` identifies it in the marks."""
 
     path: Path
     value: Any
@@ -27,17 +27,17 @@ class Leaf(NamedTuple):
 
     @property
     def is_text(self) -> bool:
-        """Whether another text is likely to change only the places where the text is written."""
+        """True if another text is likely to change only the places where the text is written."""
         return isinstance(self.value, str) and bool(self.value)
 
     @property
     def is_count(self) -> bool:
-        """Whether another number is likely to change only the places where the number is written."""
+        """True if another number is likely to change only the places where the number is written."""
         return isinstance(self.value, int | float) and not isinstance(self.value, bool) and self.value != 0
 
 
 def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """All leaves of a tree with their paths."""
+    """Yields all leaves of a tree with their paths."""
     items: Any = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
     if path and not items:
         yield path, tree
@@ -46,21 +46,21 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 class Marks:
-    """Marks for leaves, made so that what they replace can be put back into a text."""
+    """Unique marks for leaves, from which the original text can be restored."""
 
     def __init__(self, tree: Any, text: str) -> None:
-        # Numbers of leaves that take no large count: they become one more.
+        # Numbers of leaves that accept no large count: they become one more.
         self.gentle: set[int] = set()
         found = itertools.islice(leaves(tree), MAX_LEAVES)
         self.leaves = [Leaf(path, value, number) for number, (path, value) in enumerate(found)]
         present = set(_NUMBER.findall(text))
         count = len(self.leaves)
-        # Counts become others of four digits: large enough to be told apart, small enough for a loop over them.
+        # Counts become numbers of four digits: large enough to be unique, small enough for a loop over them.
         bases = (n for n in range(2000, 60_000, 500) if not present & {str(n + i) for i in range(count)})
         self._base = next(bases, 90_000)
 
     def changed(self, leaf: Leaf) -> Any:
-        """Another value for a leaf."""
+        """Returns another value for a leaf."""
         mark, value = f"zqx{leaf.number:04d}x", leaf.value
         if isinstance(value, bool):
             return not value
@@ -79,7 +79,7 @@ class Marks:
         return f"{text[:behind]}{mark}{text[behind:]}"
 
     def found(self, text: Any) -> tuple[list[Leaf], Any]:
-        """The leaves whose marks are in a rendered scalar, and the scalar with the marks taken back."""
+        """Returns the leaves whose marks are in a rendered scalar, and the scalar with the original texts."""
         if isinstance(text, bool) or not isinstance(text, str | int | float):
             return [], text
         known: list[Leaf] = []
@@ -112,7 +112,7 @@ def _as_number(text: str) -> Any:
 
 
 def with_changes(own: Mapping[str, Any], merged: Any, changes: Sequence[tuple[Path, Any]]) -> dict[str, Any]:
-    """The user's values with other values for some leaves. A list is given as a whole: Helm does not merge lists."""
+    """Returns the user's values with changed leaves. A list is given as a whole: Helm does not merge lists."""
     values = copy.deepcopy(dict(own))
     for path, value in changes:
         node: Any = values

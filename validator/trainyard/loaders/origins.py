@@ -1,35 +1,20 @@
-"""Rendered objects that know which value each of their fields comes from."""
+"""Rendered objects that know the value of each of their fields."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from validator.source import Document, Path, Place, Position
+from gotemplate.origin import Origin
+from trainyard.document.document import Add, Append, Document, Edit, Place, Remove, Rename, SetValue
+from trainyard.document.source import Path, Position
 
 if TYPE_CHECKING:
     from yaml import Node
 
-    from validator.rule import Edit
-
-
-class Origin(NamedTuple):
-    """The value behind a node of an object.
-
-    `exact` says that the node is a copy of the value, with everything below it; `whole` that it is there because of
-    this value alone, so that it goes when the value goes; `named` that it is a list of entries `{name, value}`, which
-    the values have as a mapping.
-    """
-
-    path: Path
-    exact: bool = False
-    on_key: bool = False
-    whole: bool = False
-    named: bool = False
-
 
 class Layers:
-    """The values files of a release, of which the last one wins, over the defaults of its chart."""
+    """The values files of a release, of which the last wins, over the defaults of its chart."""
 
     __slots__ = ("defaults", "files")
 
@@ -38,7 +23,7 @@ class Layers:
         self.files = tuple(files)
 
     def place(self, origin: Origin, line: int = 0) -> Place:
-        """The place of a value in the last file that says it, or of its nearest ancestor that a file has."""
+        """Returns the place of a value in the last file that sets it, or of its nearest ancestor that a file has."""
         for length in range(len(origin.path), 0, -1):
             for document in reversed(self.files):
                 if _holds(document.tree, origin.path[:length]):
@@ -47,14 +32,14 @@ class Layers:
         return Place(self.files[-1], origin.path, 0, origin.on_key)
 
     def default(self, origin: Origin) -> Place | None:
-        """The place of a value in the chart's defaults, when no file says it."""
+        """Returns the place of a value in the chart's defaults if no file sets it."""
         if any(_holds(document.tree, origin.path) for document in self.files):
             return None
         return Place(self.defaults, origin.path) if _holds(self.defaults.tree, origin.path) else None
 
 
-def at(tree: Any, path: Path, default: Any = None) -> Any:
-    """What a tree has at a path, or the default where the path leads nowhere."""
+def value_at(tree: Any, path: Path, default: Any = None) -> Any:
+    """Returns the value at a path of a tree, or the default if there is none."""
     for step in path:
         known = range(len(tree)) if isinstance(tree, list) else tree if isinstance(tree, dict) else ()
         if step not in known:
@@ -65,13 +50,13 @@ def at(tree: Any, path: Path, default: Any = None) -> Any:
 
 def _holds(tree: Any, path: Path) -> bool:
     nothing = object()
-    return at(tree, path, nothing) is not nothing
+    return value_at(tree, path, nothing) is not nothing
 
 
 class RenderedDocument(Document):
-    """An object that a chart makes. Its places are those of the values; a place without one is in the rendered text.
+    """An object that a chart renders. Its places are those of the values, or else those in the rendered text.
 
-    `template` is the file that makes it; `text` is the object as it was rendered, None where the values road made it.
+    `template` is the file that renders it; `text` is the rendered text, None if the values loader made the object.
     `profile` is the fabric that the values name.
     """
 
@@ -98,7 +83,7 @@ class RenderedDocument(Document):
 
     @property
     def weight(self) -> int:
-        """Length of the values that it comes of, and of itself where a chart was rendered."""
+        """The length of the values that it comes from, and of its own text if a chart was rendered."""
         return sum(len(document.source.text) for document in (*self.layers.files, self))
 
     @property
@@ -106,8 +91,17 @@ class RenderedDocument(Document):
         """The rendered text with its marks."""
         return super().node if self.rendered else None
 
+    @property
+    def values_files(self) -> tuple[Document, ...]:
+        """The values files of the release."""
+        return self.layers.files
+
+    def value_place(self, path: Path) -> Place | None:
+        """Returns the place of a value in the values files."""
+        return self.layers.place(Origin(path))
+
     def origin(self, place: Place) -> Origin | None:
-        """The value that a place of this object comes from."""
+        """Returns the origin of a place of this object."""
         for length in range(len(place.path), -1, -1):
             origin = self.origins.get(place.path[:length])
             if origin is None:
@@ -119,7 +113,7 @@ class RenderedDocument(Document):
         return None
 
     def locate(self, place: Place) -> Position:
-        """Where the value behind the place is written."""
+        """Returns the position of the value behind the place."""
         origin = self.origin(place)
         if origin is None:
             return super().locate(place)
@@ -127,7 +121,7 @@ class RenderedDocument(Document):
         return found.document.locate(found)
 
     def explain(self, place: Place) -> tuple[tuple[Position, str], ...]:
-        """Where the chart's default is when no file says the value, and what was rendered of it."""
+        """Returns the position of the chart's default if no file sets the value, and of the rendered text."""
         origin = self.origin(place)
         default = self.layers.default(origin) if origin is not None and origin.path else None
         notes = [(default.document.locate(default), "the chart's default")] if default is not None else []
@@ -136,7 +130,7 @@ class RenderedDocument(Document):
         return tuple(notes)
 
     def written(self, place: Place) -> Place | None:
-        """The place in a values file of which this one is a copy."""
+        """Returns the place in a values file of which this one is a copy."""
         origin = self.origin(place)
         if origin is None or not origin.exact:
             return None
@@ -144,9 +138,7 @@ class RenderedDocument(Document):
         return found if _holds(found.document.tree, found.path) else None
 
     def translate(self, edit: Edit) -> Edit | None:
-        """The edit of the value that is copied to the place; of a value that only the defaults say, a new field."""
-        from validator.rule import Add, Append, Remove, Rename, SetValue
-
+        """Returns the edit of the value that is copied to the place; for a default value, a new field."""
         origin = self.origin(edit.at)
         if origin is None:
             return None

@@ -1,4 +1,4 @@
-"""The processes that descend from this one, wherever they have gone: none of them may outlive it."""
+"""All descendants of this process, whatever their session: none of them may outlive it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pathlib import Path
 
 # linux/prctl.h
 _SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
-# A process that the kernel does not let go of, such as one that waits for a lost file server, would hold us as well.
+# A process that the kernel does not release, such as one that waits for a lost file server, would block us as well.
 _PATIENCE_SECONDS = 5
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
-class Family:
+class Descendants:
     """All descendants of this process that were not there before.
 
-    Torchrun's workers are in sessions of their own, and become orphans when torchrun is killed: on Linux they are then
-    given to this process, which finds them.
+    Torchrun's workers are in sessions of their own, and become orphans when torchrun is killed. On Linux this process
+    then adopts them, as a child subreaper, and finds them.
     """
 
     def __init__(self) -> None:
@@ -31,12 +31,12 @@ class Family:
         self._others = set(_descendants(os.getpid()))
 
     def leave(self) -> None:
-        """Let orphans go to where they went before."""
+        """Stops adopting orphans."""
         if _LIBC is not None:
             _LIBC.prctl(_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
     def kill(self) -> None:
-        """Kill all of them, and those that they start meanwhile."""
+        """Kills all of them, and the processes that they start meanwhile."""
         until = time.monotonic() + _PATIENCE_SECONDS
         while (found := set(_descendants(os.getpid())) - self._others) and time.monotonic() < until:
             for process in found:
@@ -46,13 +46,13 @@ class Family:
 
 
 def follow_parent() -> None:
-    """For a child, before its program starts: SIGTERM when its parent is gone, however that came."""
+    """In a child, before its program starts: requests SIGTERM for when its parent is gone, for whatever reason."""
     if _LIBC is not None:
         _LIBC.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
 
 
 def _descendants(ancestor: int) -> Iterator[int]:
-    """Those that live; of one that only waits to be asked for its exit status nothing is left to kill."""
+    """Yields the living descendants. A zombie needs no kill."""
     children: dict[int, list[int]] = {}
     living = set()
     for process, parent, state in _processes():
@@ -67,9 +67,9 @@ def _descendants(ancestor: int) -> Iterator[int]:
 
 
 def _processes() -> Iterator[tuple[int, int, str]]:
-    """Every process, its parent and its state; none where the system does not tell of them in /proc."""
+    """Yields every process, its parent and its state; none on systems without /proc."""
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            # The name, in brackets, may hold anything.
+            # The name, in parentheses, may contain anything.
             state, parent = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
             yield int(folder.name), int(parent), state

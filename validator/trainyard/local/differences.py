@@ -1,18 +1,18 @@
-"""What is not as it would be on the cluster, for whoever starts the run."""
+"""Differences between a local run and the cluster, for the user who starts it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.local import environment
-from validator.local.job import Job
-from validator.local.machine import Machine
-from validator.local.plan import Plan
-from validator.local.preparing import is_empty, shown
+from trainyard.local import environment
+from trainyard.local.job import Job
+from trainyard.local.machine import Machine
+from trainyard.local.plan import Plan
+from trainyard.local.preparation import display_path, is_empty
 
 
-def notes(job: Job, machine: Machine, plan: Plan) -> Iterator[str]:
-    """A sentence for each."""
+def cluster_differences(job: Job, machine: Machine, plan: Plan) -> Iterator[str]:
+    """Yields a sentence for each difference."""
     yield from _of_variables(job, machine)
     if environment.wants_gpus(job) and not machine.gpus:
         yield (
@@ -21,17 +21,18 @@ def notes(job: Job, machine: Machine, plan: Plan) -> Iterator[str]:
         )
     for one in plan.contents:
         if is_empty(one.folder):
-            yield f"{one.path} is {one.what} on the cluster: put what the program needs of it into {shown(one.folder)}"
+            advice = f"put the files that the program needs into {display_path(one.folder)}"
+            yield f"{one.path} is {one.what} on the cluster: {advice}"
     if job.metrics_port is not None and job.nodes > 1:
         last = job.metrics_port + job.nodes - 1
         yield f"the nodes share the ports of this machine: their metrics are on {job.metrics_port} to {last}"
 
 
 def _of_variables(job: Job, machine: Machine) -> Iterator[str]:
-    left_out = environment.left_out(job)
+    left_out = environment.cluster_only_variables(job)
     if left_out:
-        yield f"left out, as only the cluster has that network: {', '.join(left_out)}"
-    for name, where in environment.missing(job, machine.environment).items():
-        yield f"{name} is {where} on the cluster: export {name} for the program to have it"
+        yield f"left out, because only the cluster has that network: {', '.join(left_out)}"
+    for name, where in environment.missing_secrets(job, machine.environment).items():
+        yield f"{name} is {where} on the cluster: export {name} if the program needs it"
     for source in job.sources:
-        yield f"{source} gives variables on the cluster: export those that the program needs"
+        yield f"{source} sets variables on the cluster: export those that the program needs"

@@ -1,27 +1,27 @@
-"""The variables of a node's processes, beside those that they have from whoever starts them."""
+"""The variables of a node's processes, beside those inherited from the shell."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
-from validator.local.errors import RefusedError
-from validator.local.job import Job
-from validator.local.machine import Machine
+from trainyard.local.errors import RunRefusedError
+from trainyard.local.job import Job
+from trainyard.local.machine import Machine
 
-# How the network of the cluster is reached, which is not here. `NCCL_DEBUG` and the like stay.
+# Variables of the cluster's network, which does not exist here. `NCCL_DEBUG` and the like stay.
 _OF_THE_NETWORK = re.compile(
     r"(NCCL|GLOO|TP|UCC)_SOCKET_IFNAME|(FI|UCX)_.*"
     r"|NCCL_(IB_.*|NET|NET_PLUGIN|NET_GDR_.*|CROSS_NIC|TOPO_FILE|TUNER_.*|SOCKET_.*)"
 )
-# Torchrun says them anew, and the addresses are names of pods.
+# Torchrun sets them anew, and the addresses are names of pods.
 _OF_THE_LAUNCH = re.compile(r"PET_.*|MASTER_ADDR|MASTER_PORT|WORLD_SIZE|RANK")
 # The chart's default for a user without a home.
 _HOME = ("HOME", "/tmp")  # noqa: S108
 
 
-def variables(job: Job) -> dict[str, str]:
-    """What the program has of the values' own variables, with the paths of a pod."""
+def program_variables(job: Job) -> dict[str, str]:
+    """Returns the variables that the values set for the program, with the paths of a pod."""
     return {
         name: value
         for name, value in job.environment.items()
@@ -29,43 +29,43 @@ def variables(job: Job) -> dict[str, str]:
     }
 
 
-def left_out(job: Job) -> list[str]:
-    """Names of the variables that only make sense on the cluster."""
+def cluster_only_variables(job: Job) -> list[str]:
+    """Returns the names of the variables that only make sense on the cluster."""
     return sorted({*job.left_out, *filter(_OF_THE_NETWORK.fullmatch, job.environment)})
 
 
-def defaults(machine: Machine) -> dict[str, str]:
-    """Variables that the values do not have to name.
+def default_variables(machine: Machine) -> dict[str, str]:
+    """Returns variables that the values need not set.
 
-    Gloo would look for the address of the machine's name, which may be that of another network, or none at all.
+    Gloo would look up the address of the machine's name, which may be on another network or not exist.
     """
     is_ours = machine.loopback is not None and "GLOO_SOCKET_IFNAME" not in machine.environment
     interface = {"GLOO_SOCKET_IFNAME": str(machine.loopback)} if is_ours else {}
     return {**interface, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
 
 
-def missing(job: Job, environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables of Secrets that whoever starts the run has not exported, and where the cluster has them."""
+def missing_secrets(job: Job, environment: Mapping[str, str]) -> dict[str, str]:
+    """Returns variables of Secrets that the user has not exported, each with its source on the cluster."""
     return {name: where for name, where in job.secrets.items() if name not in environment}
 
 
-def devices(job: Job, machine: Machine) -> list[tuple[str, ...]]:
-    """The accelerators of each node; none for all of them where the run asks for none or the machine has none.
+def node_devices(job: Job, machine: Machine) -> list[tuple[str, ...]]:
+    """Returns the accelerators of each node; none for all nodes if the run requests none or the machine has none.
 
-    Nodes have accelerators of their own, since NCCL refuses two ranks on one. Raises `RefusedError` where there are
-    fewer than processes.
+    Each node has accelerators of its own, since NCCL refuses two ranks on one. Raises `RunRefusedError` if there are
+    fewer accelerators than processes.
     """
     total = len(machine.gpus)
     if not wants_gpus(job) or not total:
         if job.processes == "gpu":
-            raise RefusedError("processesPerNode is gpu, and this machine has none: add --processes-per-node 1")
+            raise RunRefusedError("processesPerNode is gpu, and this machine has none: add --processes-per-node 1")
         return [()] * job.nodes
     share = total // job.nodes
     counted = 1 if isinstance(job.processes, str) else job.processes
     least = job.gpus if job.launcher == "command" else counted
     each = max(least, min(job.gpus or share, share))
     if each > share:
-        raise RefusedError(
+        raise RunRefusedError(
             f"{job.nodes} nodes take {job.nodes * least} GPUs and this machine has {total}: add --nodes 1 "
             f"--processes-per-node {total}"
         )
@@ -73,5 +73,5 @@ def devices(job: Job, machine: Machine) -> list[tuple[str, ...]]:
 
 
 def wants_gpus(job: Job) -> bool:
-    """Whether the pods of the run have accelerators."""
+    """True if the pods of the run have accelerators."""
     return job.gpus > 0 or job.processes == "gpu"

@@ -1,13 +1,13 @@
-"""How a local run ends before it begins."""
+"""Errors before a local run starts."""
 
 from __future__ import annotations
 
-from validator.mistake import MistakeError
+from trainyard.document.errors import MistakeError
 
 
-class RefusedError(MistakeError):
-    """What the values ask for cannot be run on this machine; `args[0]` says what, and what to write instead."""
+class RunRefusedError(MistakeError):
+    """The values cannot be run on this machine; `args[0]` gives the reason and the remedy."""
 
 
-class MissingError(Exception):
+class MissingProgramError(Exception):
     """Something that the run needs is not on this machine; `args[0]` says what, and where it belongs."""

@@ -1,31 +1,32 @@
-"""What the chart makes of the values, as far as one machine can have it."""
+"""The job that the chart renders from the values, as far as one machine can run it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from validator.fields import items, mapping, text
-from validator.local.errors import RefusedError
-from validator.local.volumes import Data, Volume, fetched, volumes
-from validator.model import Container, Pod, Project
-from validator.roads import manifest
-from validator.roads.templates.running import FailedError
-from validator.roads.training_job.release import Release, merged, objects
-from validator.source import Document, Source
+from gotemplate.running import FailedError
+from trainyard.document.document import Document
+from trainyard.document.lookup import items, mapping, text
+from trainyard.document.source import Source
+from trainyard.loaders.manifests import manifest
+from trainyard.loaders.training_job.release import Release, merged_values, release_objects
+from trainyard.local.errors import RunRefusedError
+from trainyard.local.volumes import Data, LocalVolume, fetched, volumes
+from trainyard.model.run import Container, Pod, Project
 
 KINDS = ("PyTorchJob", "TrainJob")
-# Kubernetes' own (Pod API, terminationGracePeriodSeconds).
+# The default of Kubernetes (Pod API, terminationGracePeriodSeconds).
 _GRACE_SECONDS = 30
 
 
 class Job(NamedTuple):
-    """A run, without what only a cluster has.
+    """A run, without everything that only a cluster has.
 
-    `command` is what starts the program where `launcher` is `command`. `options` are those of the launcher, `program`
-    is the module or script with its arguments. `secrets` are variables, each with where the cluster takes it from;
-    `sources` names the ConfigMaps and Secrets of which every key is a variable. `left_out` are variables of the
-    fabric. `restarts` is torchrun's `--max-restarts`.
+    `command` starts the program if `launcher` is `command`. `options` are those of the launcher, `program` is the
+    module or script with its arguments. `secrets` are variables, each with its source on the cluster; `sources` names
+    the ConfigMaps and Secrets of which every key is a variable. `left_out` are variables of the fabric. `restarts` is
+    torchrun's `--max-restarts`.
     """
 
     release: str
@@ -40,21 +41,21 @@ class Job(NamedTuple):
     secrets: Mapping[str, str]
     sources: tuple[str, ...]
     left_out: tuple[str, ...]
-    volumes: tuple[Volume, ...]
+    volumes: tuple[LocalVolume, ...]
     data: Data | None
     metrics_port: int | None
     restarts: int
     grace_seconds: int
 
 
-def read(own: Mapping[str, Any], release: str, nodes: int | None = None, processes: int | None = None) -> Job:
-    """The job of a release with these values, of `nodes` times `processes` where they are given.
+def job_of(own: Mapping[str, Any], release: str, nodes: int | None = None, processes: int | None = None) -> Job:
+    """Returns the job of a release with these values; `nodes` and `processes` override its size.
 
-    An elastic run has the fewest nodes that it trains with. Raises `RefusedError`.
+    An elastic run gets its minimum number of nodes. Raises `RunRefusedError`.
     """
-    seen = merged(own)
+    seen = merged_values(own)
     if seen["kind"] not in KINDS:
-        raise RefusedError(
+        raise RunRefusedError(
             f"kind is {seen['kind']}: this machine runs what torchrun starts, a {' or '.join(KINDS)}; where the "
             "program is one of PyTorch, add --set kind=PyTorchJob"
         )
@@ -63,7 +64,7 @@ def read(own: Mapping[str, Any], release: str, nodes: int | None = None, process
     chosen = {**own, "nodes": nodes or least, "processesPerNode": processes or seen["processesPerNode"]}
     # A fabric's variables, devices and folders are those of its own nodes.
     here = {key: value for key, value in chosen.items() if key != "fabric"}
-    return _job(merged(here), release, _environment(_rendered(merged(chosen), release).container))
+    return _job(merged_values(here), release, _environment(_rendered(merged_values(chosen), release).container))
 
 
 class _Rendered(NamedTuple):
@@ -74,17 +75,19 @@ class _Rendered(NamedTuple):
 
 def _rendered(values: Mapping[str, Any], release: str) -> _Rendered:
     try:
-        made = objects(values, Release(release, "default"))
+        made = release_objects(values, Release(release, "default"))
     except FailedError as error:
-        raise RefusedError(f"the chart refuses these values: {error.message}") from None
-    # A hook is no part of the run: the preflight's Job would be one of its own.
-    project = manifest.project(Document(Source(one.template, ""), 0, one.tree, ()) for one in made if not one.is_hook)
+        raise RunRefusedError(f"the chart refuses these values: {error.message}") from None
+    # A hook is not part of the run: the preflight's Job would be a run of its own.
+    project = manifest.load_project(
+        Document(Source(one.template, ""), 0, one.tree, ()) for one in made if not one.is_hook
+    )
     role = next(role for run in project.runs if run.kind == values["kind"] for role in run.training_roles)
     return _Rendered(role.pod.containers[role.main], role.pod, project)
 
 
 def _job(values: Mapping[str, Any], release: str, there: Mapping[str, str]) -> Job:
-    """`there` are the variables that the pods have on the cluster."""
+    """Returns the job of the values; `there` are the variables that the pods have on the cluster."""
     container, pod, project = _rendered(values, release)
     launcher, elastic, processes = values["launcher"], values["elastic"], values["processesPerNode"]
     plain, data = _environment(container), fetched(values)
@@ -110,12 +113,12 @@ def _job(values: Mapping[str, Any], release: str, there: Mapping[str, str]) -> J
 
 
 def _literal(written: str) -> str:
-    """The text behind a field in which Kubernetes would expand `$(NAME)`: the chart has doubled every `$`."""
+    """Returns the text of a field in which Kubernetes would expand `$(NAME)`: the chart has doubled every `$`."""
     return written.replace("$$", "$")
 
 
 def _word(value: str | float | bool) -> str:
-    """A value as the chart writes it into a word."""
+    """Returns a value as the chart writes it into a word."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -124,7 +127,7 @@ def _environment(container: Container) -> dict[str, str]:
 
 
 def _secrets(container: Container) -> dict[str, str]:
-    """Variables whose values are in Secrets, and where. Those that come from fields of the pod are not among them."""
+    """Returns the variables whose values are in Secrets, and their sources. Pod fields are left out."""
     references = {entry["name"]: mapping(entry, "valueFrom", "secretKeyRef") for entry in items(container.tree, "env")}
     return {name: f"key {one['key']} of Secret {one['name']}" for name, one in references.items() if one}
 

@@ -1,4 +1,4 @@
-"""What this machine has: accelerators, a free port, an interface to itself."""
+"""The resources of this machine: accelerators, a free port, the loopback interface."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 
 class Machine(NamedTuple):
-    """What a plan has to know of this machine.
+    """The facts about this machine that a plan needs.
 
-    `gpus` are the accelerators, by the names that CUDA_VISIBLE_DEVICES gives them; `port` is a free one.
+    `gpus` are the accelerators, by their names in CUDA_VISIBLE_DEVICES; `port` is a free one.
     """
 
     python: str
@@ -25,7 +25,7 @@ class Machine(NamedTuple):
 
 
 def here(python: str) -> Machine:
-    """This machine. Nothing is started to find out."""
+    """Returns this machine. Starts no process to find out."""
     return Machine(python, _free_port(), _gpus(), _loopback(), os.environ)
 
 
@@ -40,13 +40,13 @@ def _gpus() -> tuple[str, ...]:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
         return tuple(name.strip() for name in visible.split(",") if name.strip() not in ("", "-1"))
-    # In a container these are the devices that it was given, and not all that the driver knows.
+    # In a container these are the devices that it was given, not all that the driver knows.
     nvidia = [path for path in Path("/dev").glob("nvidia*") if re.fullmatch(r"nvidia\d+", path.name)]
     return tuple(map(str, range(len(nvidia) or _amd_gpus())))
 
 
 def _amd_gpus() -> int:
-    """The driver has a node for each processor, and only accelerators have an identifier other than 0."""
+    """Returns the number of AMD GPUs. The driver lists every processor; only GPUs have an identifier other than 0."""
     count = 0
     for path in Path("/sys/class/kfd/kfd/topology/nodes").glob("*/gpu_id"):
         with contextlib.suppress(OSError):
@@ -55,6 +55,6 @@ def _amd_gpus() -> int:
 
 
 def _loopback() -> str | None:
-    """The name of the interface to this machine itself: `lo` on Linux, `lo0` on macOS."""
+    """Returns the name of the loopback interface: `lo` on Linux, `lo0` on macOS."""
     names = [name for _, name in socket.if_nameindex()]
     return next((name for name in ("lo", "lo0") if name in names), None)

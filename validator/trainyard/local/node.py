@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from validator.local import environment, ports
-from validator.local.job import Job
-from validator.local.machine import Machine
-from validator.local.paths import Folders
+from trainyard.local import environment, ports
+from trainyard.local.job import Job
+from trainyard.local.machine import Machine
+from trainyard.local.paths import Folders
 
 HOST = "127.0.0.1"
-# How the nodes meet is said here, whatever the values say of it.
+# Rendezvous options are set here, whatever the values say.
 _MEETING = re.compile(
     r"--(nnodes|nproc-per-node|node-rank|rdzv-(backend|endpoint|id)|master-(addr|port)|local-addr|standalone)"
 )
@@ -22,9 +22,9 @@ _PYTHON = re.compile(r"python(3(\.\d+)?)?")
 
 
 class Node(NamedTuple):
-    """What stands for a pod: a command, and the variables that it has beside those of whoever starts it.
+    """The process for a pod: a command, and the variables that are added to the inherited ones.
 
-    `folders` must be there when it starts, and `files` with their texts.
+    `folders` must exist when it starts, and `files` with their texts.
     """
 
     name: str
@@ -35,14 +35,14 @@ class Node(NamedTuple):
 
 
 class Builder:
-    """Makes the node with this number of a job. `mounts` are its folders by their paths in the pod."""
+    """Builds the node with this number of a job. `mounts` are its folders by their paths in the pod."""
 
     def __init__(self, job: Job, machine: Machine, index: int, mounts: dict[str, Path]) -> None:
         self._job, self._machine, self._index = job, machine, index
         self._mounts, self._folders = mounts, Folders(mounts)
 
     def node(self, visible: tuple[str, ...]) -> Node:
-        """The node, which has these accelerators."""
+        """Returns the node, which has these accelerators."""
         launchers = {"command": self._command, "accelerate": self._accelerate}
         launcher = launchers.get(self._job.launcher, self._torchrun)()
         return Node(
@@ -58,7 +58,7 @@ class Builder:
         restarts = (f"--max-restarts={job.restarts}",) if job.restarts else ()
         return (
             *(self._machine.python, "-m", "torch.distributed.run"),
-            *self._words(tuple(_without_meeting(job.options))),
+            *self._words(tuple(_without_rendezvous(job.options))),
             *(f"--nnodes={job.nodes}", f"--nproc-per-node={job.processes}"),
             *("--rdzv-backend=c10d", f"--rdzv-endpoint={HOST}:{self._machine.port}", f"--rdzv-id={job.release}"),
             *(f"--local-addr={HOST}", *restarts),
@@ -82,8 +82,8 @@ class Builder:
         return tuple(map(self._folders.word, moved))
 
     def _environment(self, visible: tuple[str, ...]) -> dict[str, str]:
-        own = {name: self._folders.path(value) for name, value in environment.variables(self._job).items()}
-        variables = {**environment.defaults(self._machine), **own, **self._rank()}
+        own = {name: self._folders.path(value) for name, value in environment.program_variables(self._job).items()}
+        variables = {**environment.default_variables(self._machine), **own, **self._rank()}
         if self._machine.gpus:
             variables["CUDA_VISIBLE_DEVICES"] = ",".join(visible)
         if self._job.launcher == "accelerate" and not visible:
@@ -91,7 +91,7 @@ class Builder:
         return variables
 
     def _rank(self) -> dict[str, str]:
-        """What the operator says to a program that no launcher starts: one process in each pod."""
+        """Returns the variables that the operator sets for a program without a launcher: one process in each pod."""
         if self._job.launcher != "command":
             return {}
         processes = self._job.processes if isinstance(self._job.processes, int) else 1
@@ -103,7 +103,7 @@ class Builder:
         }
 
     def _files(self) -> Iterator[tuple[Path, str]]:
-        """The configurations that the release brings, with the folders of this node in them."""
+        """Yields the configurations that the release brings, with the folders of this node in them."""
         port = self._job.metrics_port
         for volume in self._job.volumes:
             for name, text in volume.files.items():
@@ -113,12 +113,12 @@ class Builder:
 
 
 def interpreter(program: str, machine: Machine) -> str:
-    """The program that starts for a name: for that of a Python it is the machine's."""
+    """Returns the program to start for a name: for a Python, the machine's interpreter."""
     return machine.python if _PYTHON.fullmatch(program) else program
 
 
-def _without_meeting(options: tuple[str, ...]) -> Iterator[str]:
-    """Torchrun's options without those that say how the nodes meet, and without the values of these."""
+def _without_rendezvous(options: tuple[str, ...]) -> Iterator[str]:
+    """Yields torchrun's options without those of the rendezvous and their values."""
     words = iter(options)
     for word in words:
         name, equals, _ = word.replace("_", "-").partition("=")

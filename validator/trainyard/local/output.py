@@ -1,4 +1,4 @@
-"""What the nodes print, line by line, each with the name of its node before it."""
+"""Prints the nodes' output line by line, with the name of the node before each line."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import re
 import selectors
 from typing import IO, TextIO
 
-from validator.reporters import wants_color
+from trainyard.reporters import wants_color
 
-# A progress bar ends its lines with a carriage return alone. One at the end may still be the first half of `\r\n`.
+# A progress bar ends its lines with a carriage return alone. One at the end may be the first half of `\r\n`.
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\n|\r(?!\Z))")
 _COLORS = (36, 33, 35, 32, 34, 31)
 _CHUNK = 65536
 
 
 class Output:
-    """Passes on what comes from pipes. `is_gone` is whether nobody reads it any more, as with `head`."""
+    """Passes on the data of pipes. `is_gone` is true if nobody reads it any more, as with `head`."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
         self.is_gone = False
 
     def add(self, index: int, name: str, pipe: IO[bytes], stream: TextIO) -> None:
-        """Pass on to a stream what comes from a pipe."""
+        """Passes on the data of a pipe to a stream."""
         self._selector.register(pipe, selectors.EVENT_READ, _Lines(_prefix(index, name, stream), stream))
 
     def pump(self, seconds: float) -> bool:
-        """Pass on what is there, or comes within these seconds; False when all pipes have ended."""
+        """Passes on the data that is there or arrives within these seconds; False if all pipes have ended."""
         for key, _ in self._selector.select(seconds):
             data = key.fileobj.read1(_CHUNK)  # type: ignore[union-attr]
             if not data:
@@ -43,7 +43,7 @@ class Output:
             self.is_gone = True
 
     def close(self) -> None:
-        """Leave the pipes."""
+        """Closes the pipes."""
         self._selector.close()
 
 
@@ -52,7 +52,7 @@ class _Lines:
         self._prefix, self._stream, self._rest = prefix, stream, b""
 
     def write(self, data: bytes) -> None:
-        """Write the lines that are complete; without data, what is left."""
+        """Writes the complete lines; without data, the rest."""
         self._rest += data
         text, end = b"", 0
         for match in _LINE.finditer(self._rest):

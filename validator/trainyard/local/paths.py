@@ -1,4 +1,4 @@
-"""Where the paths of a pod are on this machine."""
+"""Translates the paths of a pod to this machine."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any
 
 
 class Folders:
-    """The folders that stand for the volumes of a pod, by the paths at which the pod has them."""
+    """The folders that replace the volumes of a pod, by their paths in the pod."""
 
     def __init__(self, mounts: Mapping[str, Path]) -> None:
         bare = {path.rstrip("/"): str(folder) for path, folder in mounts.items()}
-        # Of nested volumes the inner one holds the file.
+        # With nested volumes, the inner one holds the file.
         self._mounts = sorted(bare.items(), key=lambda pair: -len(pair[0]))
 
     def path(self, text: str) -> str:
-        """A path of the pod, or several with `:` between them as in PYTHONPATH; any other text as it is."""
+        """Returns a path of the pod, or several separated by `:`, translated; any other text as it is."""
         parts = text.split(":")
         return ":".join(map(self._one, parts)) if all(part.startswith("/") for part in parts) else text
 
     def word(self, word: str) -> str:
-        """An argument: a path, or `--option=path`."""
+        """Returns an argument, a path or `--option=path`, translated."""
         option, equals, value = word.partition("=")
         return f"{option}={self.path(value)}" if equals and option.startswith("-") else self.path(word)
 
     def tree(self, tree: Any) -> Any:
-        """A configuration, with every string in it taken for what may be a path."""
+        """Returns a configuration with every string in it translated as a path."""
         if isinstance(tree, dict):
             return {key: self.tree(item) for key, item in tree.items()}
         if isinstance(tree, list):

@@ -1,20 +1,20 @@
-"""A job and a machine to what is started there. Nothing is looked at here, and nothing is changed."""
+"""Plans the processes of a job on a machine. Planning reads no files and changes nothing."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import NamedTuple
 
-from validator.local import environment
-from validator.local.job import Job
-from validator.local.machine import Machine
-from validator.local.node import Builder, Node, interpreter
-from validator.local.paths import Folders
-from validator.local.volumes import Volume
+from trainyard.local import environment
+from trainyard.local.job import Job
+from trainyard.local.machine import Machine
+from trainyard.local.node import Builder, Node, interpreter
+from trainyard.local.paths import Folders
+from trainyard.local.volumes import LocalVolume
 
 
 class Contents(NamedTuple):
-    """A folder that is not empty on the cluster: `what` is in it, and at which `path` the pods have it."""
+    """A folder that is not empty on the cluster: `what` is in it, and `path` is its path in the pods."""
 
     folder: Path
     path: str
@@ -22,10 +22,10 @@ class Contents(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """All nodes, and what they need.
+    """All nodes and their requirements.
 
-    `modules` are those that the interpreter must find; `script` and `program` are files that must be there, unless
-    None. `contents` are folders that the program may find empty, `data` is one that it may not.
+    `modules` must be found by the interpreter; `script` and `program` are files that must exist, unless None. The
+    program may find `contents` folders empty, but not `data`.
     """
 
     nodes: tuple[Node, ...]
@@ -37,9 +37,9 @@ class Plan(NamedTuple):
     grace_seconds: int
 
 
-def make(job: Job, machine: Machine, directory: Path) -> Plan:
-    """The plan for a job whose volumes are folders in `directory`. Raises `RefusedError`."""
-    visible = environment.devices(job, machine)
+def make_plan(job: Job, machine: Machine, directory: Path) -> Plan:
+    """Returns the plan for a job whose volumes are folders in `directory`. Raises `RunRefusedError`."""
+    visible = environment.node_devices(job, machine)
     mounts = [{volume.path: _folder(volume, directory, index) for volume in job.volumes} for index in range(job.nodes)]
     first = Folders(mounts[0])
     by_launcher = job.launcher != "command"
@@ -55,8 +55,8 @@ def make(job: Job, machine: Machine, directory: Path) -> Plan:
     )
 
 
-def _folder(volume: Volume, directory: Path, index: int) -> Path:
-    """Where a volume is: at the path that the pods have, below the directory."""
+def _folder(volume: LocalVolume, directory: Path, index: int) -> Path:
+    """Returns the folder of a volume: the path in the pods, below the directory."""
     return (directory / f"node-{index}" if volume.is_own else directory) / volume.path.lstrip("/")
 
 

@@ -1,4 +1,4 @@
-"""The port on which a program serves its metrics: the nodes share the ports of one machine, which pods do not."""
+"""Metrics ports: the nodes share the ports of one machine, unlike pods."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 
 def in_words(words: Sequence[str], port: int, other: int) -> tuple[str, ...]:
-    """Arguments with another port in every `--...port PORT` and `--...port=PORT`."""
+    """Returns arguments with another port in every `--...port PORT` and `--...port=PORT`."""
     before = ("", *words)
     return tuple(_word(word, option, str(port), str(other)) for word, option in zip(words, before, strict=False))
 
 
 def in_fields(fields: dict[str, Any], port: int, other: int) -> dict[str, Any]:
-    """A configuration with another port in every field whose name says that it is one."""
+    """Returns a configuration with another port in every field with a name that ends in port."""
     return {key: other if key.endswith("port") and value == port else value for key, value in fields.items()}
 
 

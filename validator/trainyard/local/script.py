@@ -1,15 +1,15 @@
-"""A plan as commands for a shell, to read or to run by hand."""
+"""A plan as shell commands, to read or to run by hand."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
 
-from validator.local.plan import Plan
+from trainyard.local.plan import Plan
 
 
-def lines(plan: Plan) -> Iterator[str]:
-    """The folders, the files, and a command for each node."""
+def shell_lines(plan: Plan) -> Iterator[str]:
+    """Yields the folders, the files, and a command for each node."""
     folders = dict.fromkeys(folder for node in plan.nodes for folder in node.folders)
     if folders:
         yield shlex.join(["mkdir", "-p", *map(str, folders)])

@@ -1,4 +1,4 @@
-"""The values of a run, from files and from the command line, and what the rules say of them."""
+"""The values of a run, from files and from the command line, and the findings about them."""
 
 from __future__ import annotations
 
@@ -7,23 +7,25 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from validator import files, linting, reading, registry, session
-from validator.linting import Report
-from validator.local.errors import RefusedError
-from validator.roads.charts import Release
-from validator.roads.templates.merging import merge
-from validator.roads.training_job.chart import FOLDER
-from validator.rule import Rule
-from validator.source import Source
+from gotemplate.merging import merge
+from trainyard.document import files, reading
+from trainyard.document.source import Source
+from trainyard.engine import registry
+from trainyard.engine.rule import Rule
+from trainyard.linting import pipeline, session
+from trainyard.linting.report import Report
+from trainyard.loaders.helm.release import ChartRelease
+from trainyard.loaders.training_job.chart import FOLDER
+from trainyard.local.errors import RunRefusedError
 
-# With what these find, Helm renders nothing.
+# Helm renders nothing if these rules find anything.
 _REFUSALS = ("unreadable-document", "values-refused", "values-unknown-key")
 
 
 class Values(NamedTuple):
     """Values as one mapping, without the chart's defaults.
 
-    `refused` are the findings for which the chart takes none of it, `errors` those of other rules for which the run
+    `refused` are the findings for which the chart refuses the values, `errors` those of other rules for which the run
     would fail on a cluster.
     """
 
@@ -32,14 +34,14 @@ class Values(NamedTuple):
     errors: Report
 
 
-def read(names: Sequence[str], settings: Iterable[str], release: str) -> Values:
-    """The values of the files, and of each `NAME=VALUE`; the last counts. Raises `MistakeError`."""
+def read_values(names: Sequence[str], settings: Iterable[str], release: str) -> Values:
+    """Returns the values of the files, and of each `NAME=VALUE`; the last wins. Raises `MistakeError`."""
     given = [files.File(Source(f"--set {text.partition('=')[0]}", _document(text))) for text in settings]
-    readings = [linting.read(file) for file in (*files.load(names), *given)]
-    known = session.start((), session.Options())
+    readings = [pipeline.read_file(file) for file in (*files.open_files(names), *given)]
+    known = session.start_session((), session.Options())
     engine = session.engine(known.config, _with_refusals(known.rules), known.engine.site)
-    released = linting.released(Release(FOLDER, release), readings)
-    report = linting.lint(released, engine, known.config.allow)
+    released = pipeline.released(ChartRelease(FOLDER, release), readings)
+    report = pipeline.lint(released, engine, known.config.allow)
     allowed = [finding for finding, _ in report.allowed if finding.rule.name in _REFUSALS]
     refused = [finding for finding in report.findings if finding.rule.name in _REFUSALS]
     errors = [finding for finding in report.findings if finding.rule.severity == "error" and finding not in refused]
@@ -52,18 +54,18 @@ def read(names: Sequence[str], settings: Iterable[str], release: str) -> Values:
 
 
 def _with_refusals(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """These rules, and those that nobody can turn off, as nobody can Helm's."""
+    """Returns these rules with those that cannot be turned off, because Helm refuses the values anyway."""
     return tuple(rule for rule in registry.rules() if rule in rules or rule.name in _REFUSALS)
 
 
 def _document(text: str) -> str:
-    """`train.config.epochs=1` as a document. A dot in a name has a backslash before it, as with Helm."""
+    """Returns `train.config.epochs=1` as a document. A dot in a name is escaped by a backslash, as with Helm."""
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise RefusedError(f"--set {text}: write NAME=VALUE, as train.config.epochs=1 or 'train.args=[--epochs, 1]'")
+        raise RunRefusedError(f"--set {text}: write NAME=VALUE, as train.config.epochs=1 or 'train.args=[--epochs, 1]'")
     documents, broken = reading.read(Source(f"--set {name}", value))
     if broken:
-        raise RefusedError(f"--set {name}: {value} is no YAML: {broken[0].message}")
+        raise RunRefusedError(f"--set {name}: {value} is not valid YAML: {broken[0].message}")
     tree = documents[0].tree if documents else ""
     for step in reversed(re.split(r"(?<!\\)\.", name)):
         tree = {step.replace("\\.", "."): tree}

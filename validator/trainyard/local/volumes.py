@@ -1,21 +1,21 @@
-"""The volumes of a run's pods, and what is in them on the cluster before the run starts."""
+"""The volumes of a run's pods, and their content on the cluster before the run starts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from validator.fields import mapping, text
-from validator.model import Container, Pod, Project
+from trainyard.document.lookup import mapping, text
+from trainyard.model.run import Container, Pod, Project
 
 # This machine has both, at the same paths.
 _OF_THE_MACHINE = ("/tmp", "/dev/shm")  # noqa: S108
 
 
-class Volume(NamedTuple):
+class LocalVolume(NamedTuple):
     """A volume of the pods, at `path`.
 
-    `is_own` is whether each pod has one of its own. `holds` says what is in it before the run starts, None for nothing.
+    `is_own` is true if each pod has one of its own. `holds` describes its content before the run starts, None if empty.
     `files` are those that the release itself brings, by name.
     """
 
@@ -26,31 +26,31 @@ class Volume(NamedTuple):
 
 
 class Data(NamedTuple):
-    """The data set that an init container would fetch: the folder in the pods, and what is fetched, in words."""
+    """The data set that an init container would fetch: the folder in the pods, and a description of the data."""
 
     path: str
     source: str
 
 
-def volumes(container: Container, pod: Pod, project: Project, data: Data | None) -> Iterator[Volume]:
-    """The volumes of a container but for those that every machine has. `project` holds the objects of the release."""
+def volumes(container: Container, pod: Pod, project: Project, data: Data | None) -> Iterator[LocalVolume]:
+    """Yields the volumes of a container except those of every machine. `project` holds the objects of the release."""
     for mount in container.mounts:
         volume = pod.volume(mount.volume)
         if volume is None or mount.mount_path in _OF_THE_MACHINE:
             continue
         path = mount.mount_path.rstrip("/")
         if data is not None and f"{data.path}/".startswith(f"{path}/"):
-            # Whatever volume it is: the data are brought by hand, and nobody wants to do that for every node.
-            yield Volume(path, is_own=False, holds=None, files={})
+            # Shared, whatever volume it is: users bring the data by hand, and should do so only once.
+            yield LocalVolume(path, is_own=False, holds=None, files={})
             continue
         files = _files(volume.kind, volume.body, project)
-        # Files of the release name folders, which are not the same in every pod.
+        # Files of the release name folders, which differ between pods.
         is_own = bool(files) or volume.kind in ("emptyDir", "ephemeral")
-        yield Volume(path, is_own, None if files else _contents(volume.kind, volume.body, project), files)
+        yield LocalVolume(path, is_own, None if files else _contents(volume.kind, volume.body, project), files)
 
 
 def fetched(values: Mapping[str, Any]) -> Data | None:
-    """What is fetched before training, from the merged values."""
+    """Returns the data that is fetched before training, from the merged values."""
     dataset = values["dataset"]
     kind = dataset["source"]
     if not kind:

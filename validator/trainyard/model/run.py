@@ -1,8 +1,8 @@
-"""A training run as every rule sees it, whichever road it came by: values, a render or a hand-written manifest.
+"""A training run as every rule sees it, from any loader: values, a rendered chart or a hand-written manifest.
 
 The types are tuples because these import and build several times as fast as data classes, and linting must not be
-slower than a schema check. Nothing in them may be changed. Fields called `at` say where the thing is written; two runs
-are the same when they are equal but for these (`validator.roads.compare`).
+slower than a schema check. They are immutable. Fields called `at` hold the place in the files; two runs are the same if
+they are equal except for these (`tests.validator.loaders.compare`).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from validator.source import Document, Place
+from trainyard.document.document import Document, Place
 
 
 class Setting(NamedTuple):
     """An environment variable of a process, wherever it is set.
 
-    `value` is None when it is not in the files: it comes from a Secret, a field of the pod or an unknown ConfigMap.
-    `raw` is the value as YAML gives it, so that an unquoted `1` can be told from `"1"`.
-    `via` is one of "env", "envFrom", "script" (`export A=B`), "command" (`env A=B program`) and "mpirun" (`-x A=B`).
+    `value` is None if it is not in the files: it comes from a Secret, a field of the pod or an unknown ConfigMap. `raw`
+    is the value as parsed from YAML, so that an unquoted `1` can be told from `"1"`. `via` is one of "env", "envFrom",
+    "script" (`export A=B`), "command" (`env A=B program`) and "mpirun" (`-x A=B`).
     """
 
     name: str
@@ -30,17 +30,17 @@ class Setting(NamedTuple):
 
 
 class Script(NamedTuple):
-    """Shell text that a container runs: the argument of `sh -c`, or a file out of a ConfigMap."""
+    """Shell text that a container runs: the argument of `sh -c`, or a file from a ConfigMap."""
 
     text: str
     at: Place
 
 
 class Command(NamedTuple):
-    """A program and its arguments, from argv or from a script; `$(NAME)` and `$NAME` stand as written.
+    """A program and its arguments, from argv or from a script; `$(NAME)` and `$NAME` stay as written.
 
-    `words` have lost their quotes. `at` is the script's line, or the field that argv is written in; `word_at` is the
-    place of each word.
+    `words` have lost their quotes. `at` is the script's line, or the field of argv; `word_at` is the place of each
+    word.
     """
 
     words: tuple[str, ...]
@@ -49,11 +49,11 @@ class Command(NamedTuple):
 
     @property
     def program(self) -> str:
-        """Name of the program without its folder; empty when there is none."""
+        """The name of the program without its folder; empty if there is none."""
         return self.words[0].rsplit("/", 1)[-1] if self.words else ""
 
     def option(self, *names: str) -> str | None:
-        """Value of the last of these options, as `--name value` or `--name=value`.
+        """Returns the value of the last of these options, as `--name value` or `--name=value`.
 
         Names have dashes here; the command may spell them with underscores.
         """
@@ -61,7 +61,7 @@ class Command(NamedTuple):
         return found[0] if found is not None else None
 
     def option_at(self, *names: str) -> tuple[str, Place] | None:
-        """As `option`, with the place of the word that holds the value."""
+        """Returns the result of `option`, with the place of the word that holds the value."""
         known = _options(self.words)
         value, last, at = None, -1, 0
         for name in names:
@@ -71,13 +71,13 @@ class Command(NamedTuple):
         return (value, self.word_at[at]) if value is not None else None
 
     def has(self, *names: str) -> bool:
-        """Whether one of these flags is among the words, with or without a value."""
+        """True if one of these flags is among the words, with or without a value."""
         return not _options(self.words).keys().isdisjoint(names)
 
 
 @functools.lru_cache(maxsize=256)
 def _options(words: tuple[str, ...]) -> dict[str, tuple[int, str | None, int]]:
-    """Every word that may be an option: where it stands last with a value, that value, and the value's own index.
+    """Returns every possible option: its last index with a value, that value, and the value's own index.
 
     Most pods of a run start the same command, and most rules ask for its options.
     """
@@ -104,7 +104,7 @@ class Mount(NamedTuple):
 
 
 class Volume(NamedTuple):
-    """A volume of a pod: `kind` is the field that says what it is (`emptyDir`, `persistentVolumeClaim` ...)."""
+    """A volume of a pod: `kind` is the field of its source (`emptyDir`, `persistentVolumeClaim` ...)."""
 
     name: str
     kind: str
@@ -133,7 +133,7 @@ class Container(NamedTuple):
     at: Place
 
     def setting(self, name: str) -> Setting | None:
-        """The entry for a variable that counts: the last one."""
+        """Returns the effective entry for a variable: the last one."""
         found = None
         for setting in self.settings:
             if setting.name == name:
@@ -141,12 +141,12 @@ class Container(NamedTuple):
         return found
 
     def quantity(self, resource: str) -> Any:
-        """Limit of a resource, or its request where there is no limit."""
+        """Returns the limit of a resource, or its request if there is no limit."""
         return self.limits.get(resource, self.requests.get(resource))
 
     @property
     def capabilities(self) -> tuple[str, ...]:
-        """Capabilities that are added."""
+        """The added capabilities."""
         context = self.tree.get("securityContext")
         capabilities = context.get("capabilities") if isinstance(context, dict) else None
         added = capabilities.get("add") if isinstance(capabilities, dict) else None
@@ -154,7 +154,7 @@ class Container(NamedTuple):
 
     @property
     def privileged(self) -> bool:
-        """Whether the container is privileged."""
+        """True if the container is privileged."""
         context = self.tree.get("securityContext")
         return isinstance(context, dict) and context.get("privileged") is True
 
@@ -173,14 +173,14 @@ class Pod(NamedTuple):
     template_at: Place
 
     def volume(self, name: str) -> Volume | None:
-        """The volume with this name."""
+        """Returns the volume with this name."""
         for volume in self.volumes:
             if volume.name == name:
                 return volume
         return None
 
     def mounted(self, container: Container, mount_path: str) -> Volume | None:
-        """The volume at exactly this path of a container."""
+        """Returns the volume at exactly this path of a container."""
         for mount in container.mounts:
             if mount.mount_path.rstrip("/") == mount_path.rstrip("/"):
                 return self.volume(mount.volume)
@@ -190,8 +190,8 @@ class Pod(NamedTuple):
 class Role(NamedTuple):
     """The replicas of a run that share a pod template: Master, Worker, Launcher, or a JobSet's replicated job.
 
-    `replicas` is the number of pods, None when it is not written or no number. `trains` is False for roles that only
-    start or serve others (MPI launcher, dataset initializer). `main` is the index of the container that trains.
+    `replicas` is the number of pods, None if it is missing or not a number. `trains` is False for roles that only start
+    or serve others (MPI launcher, dataset initializer). `main` is the index of the container that trains.
     """
 
     name: str
@@ -213,7 +213,7 @@ class Run(NamedTuple):
     """A training run: one PyTorchJob, TFJob, MPIJob, XGBoostJob, PaddleJob, JAXJob, TrainJob, JobSet or Job.
 
     `spec` is the job's spec as written, `runtime` the spec of the (Cluster)TrainingRuntime under a TrainJob.
-    `processes` is the number of training processes in each pod, None when the files do not say.
+    `processes` is the number of training processes in each pod, None if the files do not say.
     """
 
     kind: str
@@ -229,7 +229,7 @@ class Run(NamedTuple):
     at: Place
 
     def role(self, name: str) -> Role | None:
-        """The role with this name."""
+        """Returns the role with this name."""
         for role in self.roles:
             if role.name == name:
                 return role
@@ -242,7 +242,7 @@ class Run(NamedTuple):
 
     @property
     def nodes(self) -> int | None:
-        """Number of training pods, None when a role does not say."""
+        """The number of training pods, None if a role does not say."""
         total = None
         for role in self.roles:
             if role.trains:
@@ -253,7 +253,7 @@ class Run(NamedTuple):
 
     @property
     def world_size(self) -> int | None:
-        """Number of training processes, None when the files do not say."""
+        """The number of training processes, None if the files do not say."""
         return self.nodes * self.processes if self.nodes is not None and self.processes is not None else None
 
     @property
@@ -264,9 +264,9 @@ class Run(NamedTuple):
 
 
 class Network(NamedTuple):
-    """A NetworkAttachmentDefinition: `config` is its CNI configuration, None with the `fault` that keeps it unread.
+    """A NetworkAttachmentDefinition: `config` is its CNI configuration, None if it is invalid for the reason `fault`.
 
-    `plugins` are the configurations of a plugin list, or the single one; `config_at` is where the JSON is written.
+    `plugins` are the configurations of a plugin list, or the single one; `config_at` is the place of the JSON.
     """
 
     name: str
@@ -280,7 +280,7 @@ class Network(NamedTuple):
 
 
 class DeepSpeed(NamedTuple):
-    """A DeepSpeed configuration and the run that uses it, None when the files do not show one."""
+    """A DeepSpeed configuration and the run that uses it, None if the files do not show one."""
 
     config: dict[str, Any]
     run: Run | None
@@ -288,7 +288,7 @@ class DeepSpeed(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """Any Kubernetes object; `tree` is all of it. `is_too_large` is whether it is surely more than etcd takes."""
+    """Any Kubernetes object; `tree` is all of it. `is_too_large` is true if it certainly exceeds etcd's limit."""
 
     kind: str
     api_version: str
@@ -300,7 +300,7 @@ class Resource(NamedTuple):
 
 
 class Project(NamedTuple):
-    """All that is linted together.
+    """Everything that is linted together.
 
     `resources` holds every object, those of the other fields included, and `kinds` the same ones by their kind.
     """
@@ -313,10 +313,10 @@ class Project(NamedTuple):
     kinds: Mapping[str, Sequence[Resource]]
 
     def of_kind(self, *kinds: str) -> tuple[Resource, ...]:
-        """The objects of these kinds."""
+        """Returns the objects of these kinds."""
         return tuple(resource for kind in kinds for resource in self.kinds.get(kind, ()))
 
     def named(self, kind: str, name: str, namespace: str) -> Resource | None:
-        """The object that a name in this namespace stands for; one whose file leaves its namespace open may be it."""
+        """Returns the object of this name in a namespace; an object whose file gives no namespace matches any."""
         found = {resource.namespace: resource for resource in self.kinds.get(kind, ()) if resource.name == name}
         return found.get(namespace) or found.get("")

@@ -1,20 +1,20 @@
-"""What a site offers to the runs on it. `validator/roads/site` reads it from the values of charts/training-platform."""
+"""The site: what it offers to its runs. `loaders/site` reads it from the values of charts/training-platform."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from validator.source import Document, Place
+from trainyard.document.document import Document, Place
 
-# Name of a LocalQueue where a site says none.
+# The name of a LocalQueue if a site gives none.
 QUEUE = "training"
 
 
 class SiteNetwork(NamedTuple):
-    """A network that pods may join; `namespace` is empty where it is that of the platform's release.
+    """A network that pods may join; `namespace` is empty if it is that of the platform's release.
 
-    `resource` is what its interfaces are taken from, empty where they are no devices.
+    `resource` is the device resource of its interfaces, empty if they are not devices.
     """
 
     namespace: str
@@ -24,7 +24,7 @@ class SiteNetwork(NamedTuple):
 
 
 class SiteQueue(NamedTuple):
-    """A LocalQueue. `quotas` say how much of each resource a run can get, None for as much as the cohort lends."""
+    """A LocalQueue. `quotas` are the maximum of each resource for a run, None for as much as the cohort lends."""
 
     namespace: str
     name: str
@@ -34,9 +34,9 @@ class SiteQueue(NamedTuple):
 
 
 class SiteOperator(NamedTuple):
-    """The training operator: the kinds that it serves, in which namespace, and its gang scheduler; empty: all, none.
+    """The training operator: its kinds, its namespace (empty: all), and its gang scheduler (empty: none).
 
-    `brings_definitions` is whether its chart installs the CustomResourceDefinitions of all six kinds.
+    `brings_definitions` is true if its chart installs the CustomResourceDefinitions of all six kinds.
     """
 
     kinds: frozenset[str]
@@ -46,18 +46,18 @@ class SiteOperator(NamedTuple):
 
 
 class SiteMonitoring(NamedTuple):
-    """Whether the site has its monitoring on, and whether that scrapes all runs by itself."""
+    """The site's monitoring: enabled or not, and true if it scrapes all runs without further configuration."""
 
     enabled: bool
     runs: bool
 
 
 class Site(NamedTuple):
-    """A site. What it leaves to others to install is None, and nothing is said about it.
+    """A site. Anything that others install is None, and no rule checks it.
 
-    `resources` are the devices that its device plugins offer, each with the place that says so. `levels` are the labels
-    by which Kueue knows where nodes are. `run_values` are the values of charts/training-job that every run on the site
-    is installed with, below its own.
+    `resources` are the devices that its device plugins offer, each with its place in the values. `levels` are the
+    topology labels of nodes that Kueue uses. `run_values` are the values of charts/training-job that every run on the
+    site is installed with, below its own.
     """
 
     document: Document
@@ -71,9 +71,9 @@ class Site(NamedTuple):
     run_values: Document
 
     def place(self, *path: str | int) -> Place:
-        """The place of a value of the site, or of the nearest one above it that is written."""
+        """Returns the place of a value of the site, or of its nearest ancestor in the file."""
         return Place(self.document, path)
 
     def note(self, words: str, *path: str | int) -> tuple[tuple[Place, str], ...]:
-        """A value of the site as something that explains a fault."""
+        """Returns a value of the site as a note that explains a fault."""
         return ((self.place(*path), words),)

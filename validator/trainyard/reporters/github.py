@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from validator.fingerprint import relative
+from trainyard.linting.fingerprint import relative
 
 if TYPE_CHECKING:
-    from validator.finding import Finding
-    from validator.linting import Report
-    from validator.reporters import Style
-    from validator.rule import Rule
+    from trainyard.engine.finding import Finding
+    from trainyard.engine.rule import Rule
+    from trainyard.linting.report import Report
+    from trainyard.reporters import Style
 
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa: ARG001
-    """A command for each finding."""
+    """Returns a command for each finding."""
     return "".join(f"{_command(finding)}\n" for finding in report.findings)
 
 

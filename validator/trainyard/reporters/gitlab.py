@@ -6,18 +6,18 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from validator.fingerprint import fingerprints, path
+from trainyard.linting.fingerprint import fingerprints, path
 
 if TYPE_CHECKING:
-    from validator.linting import Report
-    from validator.reporters import Style
-    from validator.rule import Rule
+    from trainyard.engine.rule import Rule
+    from trainyard.linting.report import Report
+    from trainyard.reporters import Style
 
 _SEVERITIES = {"error": "major", "warning": "minor", "info": "info"}
 
 
 def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa: ARG001
-    """A list of violations."""
+    """Returns a list of violations."""
     violations = [
         {
             "description": f"{finding.message}; {finding.help}" if finding.help else finding.message,

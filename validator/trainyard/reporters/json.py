@@ -6,21 +6,21 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from validator import __version__
-from validator.fingerprint import fingerprints, relative
+from trainyard import __version__
+from trainyard.linting.fingerprint import fingerprints, relative
 
 if TYPE_CHECKING:
-    from validator.finding import Finding
-    from validator.linting import Report
-    from validator.reporters import Style
-    from validator.rule import Rule
-    from validator.source import Position
+    from trainyard.document.source import Position
+    from trainyard.engine.finding import Finding
+    from trainyard.engine.rule import Rule
+    from trainyard.linting.report import Report
+    from trainyard.reporters import Style
 
 VERSION = 1
 
 
 def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa: ARG001
-    """The findings with all that is known about them."""
+    """Returns the findings with all of their fields."""
     allowed = zip(fingerprints(finding for finding, _ in report.allowed), report.allowed, strict=True)
     data = {
         "version": VERSION,
@@ -34,8 +34,8 @@ def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa:
 
 
 def rule_facts(rule: Rule) -> dict[str, Any]:
-    """A rule, as programs see it."""
-    from validator import parameters, registry
+    """Returns a rule as programs see it."""
+    from trainyard.engine import parameters, registry
 
     return {
         "code": rule.code,
@@ -47,7 +47,7 @@ def rule_facts(rule: Rule) -> dict[str, Any]:
         "since": rule.since,
         "fix": rule.fix,
         "sources": list(rule.sources),
-        "parameters": {name.replace("_", "-"): value for name, value in parameters.defaults(rule).items()},
+        "parameters": {name.replace("_", "-"): value for name, value in parameters.default_parameters(rule).items()},
     }
 
 

@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from validator.fingerprint import relative
+from trainyard.linting.fingerprint import relative
 
 if TYPE_CHECKING:
-    from validator.finding import Finding
-    from validator.linting import Report
-    from validator.reporters import Style
-    from validator.rule import Rule
+    from trainyard.engine.finding import Finding
+    from trainyard.engine.rule import Rule
+    from trainyard.linting.report import Report
+    from trainyard.reporters import Style
 
-# What XML 1.0 cannot hold, not even escaped.
+# Characters that XML 1.0 cannot hold, not even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa: ARG001
-    """A suite for each file."""
+    """Returns a suite for each file."""
     by_file: dict[str, list[Finding]] = defaultdict(list)
     for finding in report.findings:
         by_file[finding.position.source.name].append(finding)

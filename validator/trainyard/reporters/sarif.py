@@ -7,22 +7,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from validator import __version__, registry
-from validator.fingerprint import fingerprints, relative
+from trainyard import __version__
+from trainyard.engine import registry
+from trainyard.linting.fingerprint import fingerprints, relative
 
 if TYPE_CHECKING:
-    from validator.finding import Finding
-    from validator.linting import Report
-    from validator.reporters import Style
-    from validator.rule import Rule
-    from validator.source import Position
+    from trainyard.document.source import Position
+    from trainyard.engine.finding import Finding
+    from trainyard.engine.rule import Rule
+    from trainyard.linting.report import Report
+    from trainyard.reporters import Style
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa: ARG001
-    """One run, with every rule that was on and every finding, those that are allowed marked as such."""
+    """Returns one run, with every rule that was on and every finding; suppressed ones are marked."""
     numbers = {rule.code: number for number, rule in enumerate(rules)}
     everything = [*((finding, None) for finding in report.findings), *report.allowed]
     marked = zip(fingerprints(finding for finding, _ in everything), everything, strict=True)

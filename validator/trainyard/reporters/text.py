@@ -1,4 +1,4 @@
-"""Text for people: the place, what is wrong, the line with the fault marked, and what to write instead."""
+"""Text for people: the place, the fault, the line with the fault marked, and the remedy."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from validator.text import lines
+from trainyard.document.source import lines
 
 if TYPE_CHECKING:
-    from validator.finding import Finding
-    from validator.linting import Report
-    from validator.reporters import Style
-    from validator.rule import Rule
-    from validator.source import Position
+    from trainyard.document.source import Position
+    from trainyard.engine.finding import Finding
+    from trainyard.engine.rule import Rule
+    from trainyard.linting.report import Report
+    from trainyard.reporters import Style
 
 MAX_WIDTH = 120
 _COLORS = {"error": "1;31", "warning": "1;33", "info": "1;36", "bold": "1", "frame": "34", "help": "1;32"}
 
 
 def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa: ARG001
-    """All findings, then their number."""
+    """Returns all findings, then their number."""
     paint = _Paint(style.color)
     shown = [line for finding in report.findings for line in (*_finding(finding, paint), "")]
     if style.statistics and report.findings:
@@ -29,7 +29,7 @@ def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa:
 
 
 def summary(report: Report) -> str:
-    """How many findings there are, in how many files, and what can be done about them."""
+    """Returns the number of findings, of files, and of available fixes."""
     files = counted(len(report.files), "file")
     extra = [f"{len(report.allowed)} allowed"] if report.allowed else []
     extra += [f"{report.baselined} in the baseline"] if report.baselined else []
@@ -81,7 +81,7 @@ def _place(position: Position) -> str:
 
 
 def _excerpt(position: Position) -> tuple[str, str] | None:
-    """The line of a position and the carets below it, cut to a width that fits a terminal."""
+    """Returns the line of a position and the carets below it, cut to a width that fits a terminal."""
     numbered = lines(position.source)
     line = numbered[position.line - 1] if position.line <= len(numbered) else ""
     if not line.strip():
@@ -98,7 +98,7 @@ def _excerpt(position: Position) -> tuple[str, str] | None:
 
 
 def _visible(text: str) -> str:
-    """The text without anything that a terminal would obey."""
+    """Returns the text without control characters."""
     if text.isprintable():
         return text
     return "".join(
@@ -107,7 +107,7 @@ def _visible(text: str) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns that a text takes on a terminal."""
+    """Returns the number of columns of a text on a terminal."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -123,5 +123,5 @@ def _statistics(report: Report) -> Iterator[str]:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun, in the plural where it needs one."""
+    """Returns a number with its noun, in the plural if needed."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

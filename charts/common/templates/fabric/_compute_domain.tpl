@@ -10,14 +10,14 @@ metadata:
   labels:
     {{- include "common.labels" . | nindent 4 }}
 spec:
-  {{- /* The driver recommends 0: it then waits for no number of nodes and starts a pod when its own node is ready. */}}
+  {{- /* The driver recommends 0: a pod then starts when its own node is ready, without waiting for a number of nodes. */}}
   numNodes: 0
   channel:
     resourceClaimTemplate:
       name: {{ include "common.channelName" . }}
 {{- end -}}
 
-{{/* common.channelName: the claim template that the ComputeDomain's controller makes for the release. */}}
+{{/* common.channelName: the claim template that the ComputeDomain's controller creates for the release. */}}
 {{- define "common.channelName" -}}
 {{- printf "%s-compute-domain-channel" .Release.Name -}}
 {{- end -}}

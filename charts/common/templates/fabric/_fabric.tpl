@@ -1,22 +1,11 @@
 {{/*
-What the fast network adds to a run: the profile's data (fabric/_<profile>.tpl) and the values that say otherwise. Each
-helper takes the root context and writes one part of a pod that is a node of the run; with the profile `none` and no
-value set it writes nothing. Pods that only serve the nodes get the variables alone: mpirun hands them on.
+Additions of the fast network to a run: the profile (_profile.tpl) and the values that override it. Each helper takes the
+root context and renders one part of a pod that is a node of the run. With the profile `none` and no value set it renders
+nothing. Pods that only serve the nodes get the variables alone, because mpirun passes them on.
 */}}
 
 {{/*
-common.fabric: the profile's data as YAML. Its keys: env, resources, capabilities, annotations, networks (items as
-in the values), networksAnnotation (Multus's where it is left out), rails, mounts, sidecar (a container) and
-sidecarVolumes.
-*/}}
-{{- define "common.fabric" -}}
-{{- if ne .Values.fabric.profile "none" -}}
-{{- include (printf "common.fabric.%s" .Values.fabric.profile) . -}}
-{{- end -}}
-{{- end -}}
-
-{{/*
-common.hasGpus: `true` for pods with GPUs, or with claims that may be for GPUs: what a claim asks for cannot be seen here.
+common.hasGpus: `true` for pods with GPUs, or with claims, whose devices are unknown here and may be GPUs.
 */}}
 {{- define "common.hasGpus" -}}
 {{- $gpus := not (empty .Values.resourceClaims) -}}
@@ -27,9 +16,9 @@ common.hasGpus: `true` for pods with GPUs, or with claims that may be for GPUs: 
 {{- end -}}
 
 {{/*
-common.fabric.check: fails for what cannot work. NCCL between pods without GPUs would not start, and a profile is
-easily left behind when a run is tried on CPU. Takes (dict "root" <root context> "nodes" <most nodes that the run may
-have>).
+common.fabric.check: fails for combinations that cannot work. NCCL between pods without GPUs would not start, and a
+profile is easily left in the values when a run is tried on CPU. Takes (dict "root" <root context> "nodes" <maximum number
+of nodes of the run>).
 */}}
 {{- define "common.fabric.check" -}}
 {{- $several := gt (int .nodes) 1 -}}
@@ -40,13 +29,14 @@ have>).
 {{- $advice := "set resources.limits, e.g. nvidia.com/gpu: 8, or fabric.profile: none" -}}
 {{- fail (printf "fabric.profile %s: NCCL connects GPUs and these pods have none; %s" $fabric.profile $advice) -}}
 {{- end -}}
+{{- include "common.fabric.checkNeeds" . -}}
 {{- range $name := keys .Values.nccl | sortAlpha -}}
 {{- if or (hasKey $values.env $name) (hasKey $values.envSecrets $name) -}}
 {{- fail (printf "%s is set in nccl and in env or envSecrets: remove one of the two" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- if and $fabric.networks $fabric.hostNetwork -}}
-{{- fail "fabric.networks: a pod in the host's network attaches no other; remove them, or fabric.hostNetwork" -}}
+{{- fail "fabric.networks: a pod with fabric.hostNetwork attaches no other network; remove one of the two" -}}
 {{- end -}}
 {{- $names := list -}}
 {{- range (include "common.claims" . | fromYaml).claims -}}
@@ -65,8 +55,8 @@ itself: of two entries with one name Kubernetes keeps the last, and a reader see
 {{- define "common.fabric.variables" -}}
 {{- $fabric := .Values.fabric -}}
 {{- $env := dict -}}
-{{- range $name, $value := (include "common.fabric" . | fromYaml).env -}}
-{{- $_ := set $env $name $value -}}
+{{- range $variables := (include "common.fabric" . | fromYaml).env -}}
+{{- $env = merge $env $variables -}}
 {{- end -}}
 {{- if $fabric.topologyFile.configMap -}}
 {{- $_ := set $env "NCCL_TOPO_FILE" $fabric.topologyFile.path -}}
@@ -86,7 +76,16 @@ itself: of two entries with one name Kubernetes keeps the last, and a reader see
 
 {{/* common.fabric.resources: extended resources, name to quantity. */}}
 {{- define "common.fabric.resources" -}}
-{{- $resources := (include "common.fabric" . | fromYaml).resources | default dict -}}
+{{- $profile := include "common.fabric" . | fromYaml -}}
+{{- $rails := .Values.fabric.rails | default (len (.Values.fabric.networks | default list)) | default $profile.rails -}}
+{{- $resources := dict -}}
+{{- range $resource := $profile.resources -}}
+{{- if ne (toString $resource.quantity) "perRail" -}}
+{{- $_ := set $resources $resource.name $resource.quantity -}}
+{{- else if not $.Values.fabric.hostNetwork -}}
+{{- $_ := set $resources $resource.name (int $rails) -}}
+{{- end -}}
+{{- end -}}
 {{- range $name, $quantity := .Values.fabric.resources -}}
 {{- $resources = omit $resources $name -}}
 {{- if not (kindIs "invalid" $quantity) -}}
@@ -96,7 +95,7 @@ itself: of two entries with one name Kubernetes keeps the last, and a reader see
 {{- toYaml $resources -}}
 {{- end -}}
 
-{{/* common.fabric.capabilities: `add` with those that the fabric needs. */}}
+{{/* common.fabric.capabilities: `add` with the capabilities that the fabric needs. */}}
 {{- define "common.fabric.capabilities" -}}
 {{- $added := .Values.fabric.capabilities -}}
 {{- if kindIs "invalid" $added -}}
@@ -121,7 +120,7 @@ common.fabric.security: a container's security context with these capabilities t
 {{- toYaml $security -}}
 {{- end -}}
 
-{{/* common.fabric.annotations: of the pods; the networks are written as JSON, as Multus and GKE read them. */}}
+{{/* common.fabric.annotations: annotations of the pods; Multus and GKE read the networks as JSON. */}}
 {{- define "common.fabric.annotations" -}}
 {{- $fabric := include "common.fabric" . | fromYaml -}}
 {{- $annotations := $fabric.annotations | default dict -}}
@@ -202,7 +201,7 @@ networks:
 {{- end }}
 {{- end -}}
 
-{{/* common.fabric.volumes: a folder that a node lacks keeps a pod from starting; the runtime would make one. */}}
+{{/* common.fabric.volumes: a missing folder must stop the pod from starting; the runtime would create an empty one. */}}
 {{- define "common.fabric.volumes" -}}
 {{- range (include "common.fabric.mounts" . | fromYaml).volumes }}
 - name: {{ printf "fabric-%s" .name }}
@@ -217,16 +216,16 @@ networks:
 {{- end }}
 {{- end -}}
 
-{{/* common.fabric.daemon: the fabric's native sidecar, as an entry of the init containers. */}}
+{{/* common.fabric.daemon: the fabric's native sidecar, as an entry of the init containers; its image is a value. */}}
 {{- define "common.fabric.daemon" -}}
 {{- with (include "common.fabric" . | fromYaml).sidecar }}
-- {{ toYaml . | nindent 2 | trim }}
+- {{ merge (dict "image" $.Values.fabric.tcpxo.daemonImage) . | toYaml | nindent 2 | trim }}
 {{- end }}
 {{- end -}}
 
 {{/*
-common.fabric.pod: fields of the pod's spec. In the host's network the default DNS policy would ask the node's
-resolver, which knows no pods.
+common.fabric.pod: fields of the pod's spec. In the host's network the default DNS policy would use the node's resolver,
+which cannot resolve pods.
 */}}
 {{- define "common.fabric.pod" -}}
 {{- if .Values.fabric.hostNetwork }}

@@ -1,11 +1,11 @@
 {{/*
-Text that reaches a container exactly as it stands in the values.
+Text that reaches a container exactly as it is in the values.
 */}}
 
 {{/*
-common.literal: a scalar as a quoted YAML string that Kubernetes leaves alone. Kubernetes expands $(NAME) and turns $$
-into $ in command, args and env values: doubling every $ is the exact inverse. A number goes through JSON because Helm
-holds it as a float, which would print as 1e+06.
+common.literal: a scalar as a quoted YAML string that Kubernetes does not expand. Kubernetes expands $(NAME) and turns $$
+into $ in command, args and env values: doubling every $ is the exact inverse. A number is converted with JSON because
+Helm stores it as a float, which would print as 1e+06.
 */}}
 {{- define "common.literal" -}}
 {{- $text := ternary . (toJson .) (kindIs "string" .) -}}
@@ -35,9 +35,9 @@ common.env: a container's env entries, sorted by name. Takes (dict "env" <map na
 {{- end -}}
 
 {{/*
-common.refuseSecrets: fails for a variable in `env` whose name says that its value is a secret: it would stand in
-the object, in the release and in every list of the pods. The words are those of the validator's rule
-token-in-plain-env; a name such as EOS_TOKEN is of a tokenizer. Takes the root context.
+common.refuseSecrets: fails for a variable in `env` whose name suggests a secret. Its value would be visible in the object,
+in the release and in every list of the pods. The names are those of the validator's rule token-in-plain-env; a name such as
+EOS_TOKEN belongs to a tokenizer. Takes the root context.
 */}}
 {{- define "common.refuseSecrets" -}}
 {{- $secret := "(?:^|_)(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|SECRET|SECRET_(?:ACCESS_)?KEY|PRIVATE_KEY|STORAGE_KEY)$" -}}
@@ -45,7 +45,7 @@ token-in-plain-env; a name such as EOS_TOKEN is of a tokenizer. Takes the root c
 {{- range $name := keys .Values.env | sortAlpha -}}
 {{- if and (regexMatch $secret (upper $name)) (not (regexMatch $text (upper $name))) -}}
 {{- $advice := printf "put it into a Secret and write envSecrets: {%s: {secret: NAME, key: KEY}}" $name -}}
-{{- fail (printf "env.%s: whoever may read this object could read its value; %s" $name $advice) -}}
+{{- fail (printf "env.%s: anyone who can read this object could read its value; %s" $name $advice) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,11 +1,10 @@
 {{/*
-Where pods may run, from the values that charts of runs share. Every helper takes the root context unless it says otherwise.
+Placement of pods, from the values that charts of runs share. Every helper takes the root context unless it says otherwise.
 */}}
 
 {{/*
-common.podRule: one term as it stands in a podAffinity or podAntiAffinity. A required rule of the run to its own
-pods does not keep the first of them waiting: the scheduler lets a pod pass that matches its own term when no other pod
-does (Kubernetes v1.34.4, pkg/scheduler/framework/plugins/interpodaffinity/filtering.go: satisfyPodAffinity). Takes
+common.podRule: one term of a podAffinity or podAntiAffinity. A required rule of the run for its own pods does not block
+the first of them: the scheduler admits a pod that matches its own term if no other pod does (Kubernetes v1.34.4, pkg/scheduler/framework/plugins/interpodaffinity/filtering.go: satisfyPodAffinity). Takes
 (dict "term" <PodAffinityTerm> "mode" <required or preferred> "weight" <number>).
 */}}
 {{- define "common.podRule" -}}
@@ -29,9 +28,9 @@ does (Kubernetes v1.34.4, pkg/scheduler/framework/plugins/interpodaffinity/filte
 {{- end -}}
 
 {{/*
-common.nodeTerms: {terms: <nodeSelectorTerms>} of the user's terms and of `nodes` and `healthLabels`, `{}` when
-the latter ask for nothing. A node fits when one term does, and a term when all that it says does: so each of the user's
-terms gets what the chart adds. Nodes are named by the field metadata.name, since the label kubernetes.io/hostname may
+common.nodeTerms: {terms: <nodeSelectorTerms>} of the user's terms and of `nodes` and `healthLabels`, `{}` if the latter
+are empty. A node matches if one term matches, and a term if all its requirements do, so the chart adds its requirements to
+each of the user's terms. Nodes are selected by the field metadata.name, because the label kubernetes.io/hostname may
 differ from it, and an `ignore` that misses its node is worse than none. Such a requirement takes one value (Kubernetes
 v1.34.4, pkg/apis/core/validation/validation.go: ValidateNodeFieldSelectorRequirement), which makes a term of each
 allowed node.
@@ -99,13 +98,13 @@ pkg/apis/core/validation/validation.go: ValidateTolerations). Takes the root con
 {{- $name := printf "placement.tolerations[%d]" $index -}}
 {{- $exists := eq (.operator | default "Equal") "Exists" -}}
 {{- if and (not .key) (not $exists) -}}
-{{- fail (printf "%s has no key, which means every taint: set operator to Exists, or name the taint's key" $name) -}}
+{{- fail (printf "%s has no key, so it matches every taint: set operator to Exists, or name the taint's key" $name) -}}
 {{- end -}}
 {{- if and .value $exists -}}
 {{- fail (printf "%s.value: with operator Exists any value is tolerated; remove it, or set operator to Equal" $name) -}}
 {{- end -}}
 {{- if and (hasKey . "tolerationSeconds") (ne (.effect | default "") "NoExecute") -}}
-{{- fail (printf "%s.tolerationSeconds is of effect NoExecute alone: set effect to NoExecute, or remove it" $name) -}}
+{{- fail (printf "%s.tolerationSeconds requires effect NoExecute: set effect to NoExecute, or remove it" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

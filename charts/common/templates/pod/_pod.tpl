@@ -1,5 +1,5 @@
 {{/*
-common.pod: the fields of a pod's spec that follow from site policy and not from what runs in it. Takes a dict of which
+common.pod: the fields of a pod's spec that depend on site policy and not on the program. Takes a dict of which
 every key is optional: pullSecrets (list of names), priorityClassName, schedulerName, runtimeClassName,
 terminationGracePeriodSeconds, securityContext, nodeSelector, tolerations, affinity, topologySpreadConstraints. Service
 links are off because with hundreds of Services in a namespace they add thousands of variables, one of which may collide

@@ -1,5 +1,5 @@
 {{/*
-What pods may use and what they reserve: the rules of Kubernetes v1.34.4, pkg/apis/core/validation/validation.go:
+Limits and requests of pods, by the rules of Kubernetes v1.34.4, pkg/apis/core/validation/validation.go:
 ValidateResourceRequirements.
 */}}
 
@@ -23,7 +23,7 @@ text: a number with a fraction (`cpu: 1.5`), which a Pod would take, is written 
 {{- end -}}
 
 {{/*
-common.resources: the `resources` of a container; one that is a node of the run has the fabric's, too. Takes (dict "root"
+common.resources: the `resources` of a container, with those of the fabric for a node of the run. Takes (dict "root"
 <root context> "resources" <limits and requests> "isNode" <boolean>).
 */}}
 {{- define "common.resources" -}}
@@ -45,7 +45,7 @@ claims:
 {{- end -}}
 
 {{/*
-common.checkResources: fails for limits and requests that Kubernetes refuses. What the fabric adds belongs to the path
+common.checkResources: fails for limits and requests that Kubernetes refuses. Resources of the fabric belong to the path
 `resources`. Takes (dict "root" <root context> "paths" <list of dotted keys>).
 */}}
 {{- define "common.checkResources" -}}
@@ -73,21 +73,21 @@ common.checkResources: fails for limits and requests that Kubernetes refuses. Wh
 {{- if hasKey $limits $name -}}
 {{- include "common.checkRequest" (dict "at" $at "name" $name "request" $quantity "limit" (get $limits $name)) -}}
 {{- else if not (regexMatch "^(cpu|memory|ephemeral-storage)$" $name) -}}
-{{- fail (printf "%s has no limit, and Kubernetes gives out no more of it than there is: write it into limits alone" $at) -}}
+{{- fail (printf "%s has no limit, and Kubernetes does not overcommit this resource: set it in limits only" $at) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
 {{/*
-common.checkQuantity: fails for a resource that no container can have and for what is no quantity of it. Takes
+common.checkQuantity: fails for a resource that no container can have, and for an invalid quantity. Takes
 (dict "at" <dotted key> "name" <resource> "quantity" <text or number>).
 */}}
 {{- define "common.checkQuantity" -}}
 {{- $text := ternary .quantity (toJson .quantity) (kindIs "string" .quantity) -}}
 {{- $isOwn := regexMatch "^(cpu|memory|ephemeral-storage|hugepages-[1-9][0-9]*[KMG]i)$" .name -}}
 {{- if not (or $isOwn (regexMatch "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$" .name)) -}}
-{{- fail (printf "%s: a container has no resource %s; there are cpu, memory, ephemeral-storage, hugepages-2Mi and those of devices, e.g. nvidia.com/gpu" .at (toRawJson .name)) -}}
+{{- fail (printf "%s: unknown resource %s; use cpu, memory, ephemeral-storage, hugepages-2Mi or those of devices, e.g. nvidia.com/gpu" .at (toRawJson .name)) -}}
 {{- end -}}
 {{- if not (regexMatch (include "common.quantityPattern" .) $text) -}}
 {{- fail (printf "%s.%s is %s: write a quantity, e.g. 500m, 1.5 or 64Gi" .at .name (toRawJson $text)) -}}
@@ -98,7 +98,7 @@ common.checkQuantity: fails for a resource that no container can have and for wh
 {{- end -}}
 
 {{/*
-common.checkRequest: fails for a request above the limit, or other than it where Kubernetes lends none. Takes (dict
+common.checkRequest: fails for a request above the limit, or below it where Kubernetes does not overcommit. Takes (dict
 "at" <dotted key> "name" <resource> "request" <quantity> "limit" <quantity>).
 */}}
 {{- define "common.checkRequest" -}}
@@ -109,14 +109,14 @@ common.checkRequest: fails for a request above the limit, or other than it where
 {{- fail (printf "%s is %v, which is more than the limit of %v: lower it, or raise the limit" .at .request .limit) -}}
 {{- end -}}
 {{- if and (ne $request $limit) (not (regexMatch "^(cpu|memory|ephemeral-storage)$" .name)) -}}
-{{- fail (printf "%s is %v, but a pod gets just its limit of %v: write it into limits alone" .at .request .limit) -}}
+{{- fail (printf "%s is %v, but the limit is %v, and Kubernetes does not overcommit this resource: set it in limits only" .at .request .limit) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
 {{/*
-common.thousandths: a quantity in thousandths, as an integer's text; empty for one that is written in a way, or is
-so large, that templates cannot calculate with it. Takes the quantity.
+common.thousandths: a quantity in thousandths, as an integer's text; empty if templates cannot calculate with its notation
+or size. Takes the quantity.
 */}}
 {{- define "common.thousandths" -}}
 {{- $text := ternary . (toJson .) (kindIs "string" .) -}}
@@ -135,7 +135,7 @@ so large, that templates cannot calculate with it. Takes the quantity.
 {{- if lt $whole (div 9223372036854775807 (mul $factor 2)) -}}
 {{- $fraction := 0 -}}
 {{- if gt (len $parts) 1 -}}
-{{- /* A number that begins with 0 would be read as an octal one. */}}
+{{- /* A number that begins with 0 would be parsed as octal. */}}
 {{- $digits := printf "%s00" (last $parts) | trunc 3 | trimPrefix "0" | trimPrefix "0" | int64 -}}
 {{- $fraction = div (mul $digits $factor) 1000 -}}
 {{- end -}}

@@ -1,5 +1,5 @@
 {{/*
-common.checkSecurity: fails for security contexts of which Kubernetes refuses every pod (v1.34.4,
+common.checkSecurity: fails for security contexts with which Kubernetes refuses every pod (v1.34.4,
 pkg/apis/core/validation/validation.go: ValidateSecurityContext, validateSeccompProfileField). Takes the root context.
 */}}
 {{- define "common.checkSecurity" -}}
@@ -21,7 +21,7 @@ pkg/apis/core/validation/validation.go: ValidateSecurityContext, validateSeccomp
 {{- with get (get $.Values $path | default dict) $field -}}
 {{- $isLocal := eq (toString .type) "Localhost" -}}
 {{- if ne $isLocal (not (empty .localhostProfile)) -}}
-{{- fail (printf "%s.%s: localhostProfile goes with type Localhost, and only with it: set both" $path $field) -}}
+{{- fail (printf "%s.%s: localhostProfile and type Localhost require each other: set both" $path $field) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

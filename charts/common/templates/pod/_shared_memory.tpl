@@ -1,8 +1,8 @@
 {{/*
-common.sharedMemorySize: the upper bound of /dev/shm: `sharedMemory.size`, or by rule where that is null. The rule
-is 8Gi for each process or, where there are more, for each accelerator, and at most half of the memory limit, because
-what lies in /dev/shm counts toward that limit and the processes need the rest. It refuses a limit of which half is less
-than 1Gi for each accelerator: NCCL and the data loaders would fill that. Takes the root context.
+common.sharedMemorySize: the upper limit of /dev/shm: `sharedMemory.size`, or a default if that is null. The default is
+8Gi for each process or, if there are more, for each accelerator, and at most half of the memory limit, because files in
+/dev/shm count toward that limit and the processes need the rest. It refuses a limit of which half is less than 1Gi for
+each accelerator: NCCL and the data loaders would fill that. Takes the root context.
 */}}
 {{- define "common.sharedMemorySize" -}}
 {{- if .Values.sharedMemory.size -}}
@@ -10,7 +10,7 @@ than 1Gi for each accelerator: NCCL and the data loaders would fill that. Takes 
 {{- else -}}
 {{- $limits := .Values.resources.limits | default dict -}}
 {{- if not (hasKey $limits "memory") -}}
-{{- fail "sharedMemory.size is null, and the rule for it needs resources.limits.memory: set one of the two" -}}
+{{- fail "sharedMemory.size is null, and its default is derived from resources.limits.memory: set one of the two" -}}
 {{- end -}}
 {{- $half := div (include "common.bytes" (dict "name" "resources.limits.memory" "value" $limits.memory) | int64) 2 -}}
 {{- $accelerators := include "common.accelerators" . | int64 -}}
@@ -21,7 +21,7 @@ than 1Gi for each accelerator: NCCL and the data loaders would fill that. Takes 
 {{- end -}}
 {{- $processes := ternary 0 (int64 .Values.processesPerNode) (kindIs "string" .Values.processesPerNode) -}}
 {{- $wanted := mul (max $processes $accelerators) 8589934592 -}}
-{{- /* torchrun counts what the chart cannot see: the cores of the node. */}}
+{{- /* torchrun counts the cores of the node, which the chart cannot see. */}}
 {{- $size := ternary (min $half $wanted) $half (gt $wanted 0) | int64 -}}
 {{- $mebibytes := div $size 1048576 -}}
 {{- if lt $mebibytes 1 -}}
@@ -34,7 +34,7 @@ than 1Gi for each accelerator: NCCL and the data loaders would fill that. Takes 
 {{- end -}}
 {{- end -}}
 
-{{/* common.accelerators: how many accelerators of any kind a pod asks for. Takes the root context. */}}
+{{/* common.accelerators: the number of accelerators of any kind that a pod requests. Takes the root context. */}}
 {{- define "common.accelerators" -}}
 {{- $count := 0 -}}
 {{- range $name, $quantity := merge (deepCopy (.Values.resources.requests | default dict)) (.Values.resources.limits | default dict) -}}

@@ -1,11 +1,11 @@
-{{/* Which metrics of the GPUs are exported. */}}
+{{/* The exported GPU metrics. */}}
 
 {{/* gpu-rdma-policy.metricsFile: the exporter's CSV: field, type, help. Takes the root context. */}}
 {{- define "gpu-rdma-policy.metricsFile" -}}
 {{- $fields := list -}}
 {{- range .Values.dcgm.metrics }}
 {{- if has .field $fields }}
-{{- fail (printf "dcgm.metrics: %s is there twice; remove one" .field) }}
+{{- fail (printf "dcgm.metrics: %s is defined twice; remove one" .field) }}
 {{- end }}
 {{- $fields = append $fields .field }}
 {{ .field }}, {{ .type }}, {{ .help }}
@@ -13,8 +13,8 @@
 {{- end -}}
 
 {{/*
-gpu-rdma-policy.metricsName: the name of the ConfigMap with the CSV. A pod that runs does not see that its file changes:
-under another name the operator starts the exporter anew. Takes the root context.
+gpu-rdma-policy.metricsName: the name of the ConfigMap with the CSV. It contains a hash, because a running exporter does
+not notice a changed file: with a new name the operator restarts the exporter. Takes the root context.
 */}}
 {{- define "gpu-rdma-policy.metricsName" -}}
 {{- $name := printf "%s-dcgm-metrics" (include "common.fullname" . | trunc 40 | trimSuffix "-") -}}

@@ -10,7 +10,7 @@
 {{- end -}}
 
 {{/*
-gpu-rdma-policy.operand: the image of an operand and when it is pulled. Takes what gpu-rdma-policy.image takes.
+gpu-rdma-policy.operand: the image of an operand and its pull policy. Takes the arguments of gpu-rdma-policy.image.
 */}}
 {{- define "gpu-rdma-policy.operand" -}}
 {{ include "gpu-rdma-policy.image" . }}
@@ -44,7 +44,7 @@ devicePlugin:
 gfd:
   enabled: true
   {{- include "gpu-rdma-policy.operand" (dict "name" "devicePlugin" "root" .) | nindent 2 }}
-# DCGM exporter has an engine of its own.
+# The DCGM exporter has its own engine.
 dcgm:
   enabled: false
 dcgmExporter:
@@ -73,7 +73,8 @@ validator:
   {{- include "gpu-rdma-policy.operand" (dict "name" "validator" "root" .) | nindent 2 }}
   plugin:
     env:
-      # A pod with a GPU of its own on each node, at each start of the validator: where all are in use it never starts.
+      # The workload is a pod with one GPU, on each node at each start of the validator. It never starts if all GPUs are
+      # in use.
       - name: WITH_WORKLOAD
         value: "false"
 {{- end -}}
@@ -90,7 +91,7 @@ usePrecompiled: {{ $driver.precompiled }}
 rdma:
   enabled: {{ eq $settings.gpuDirect "peermem" }}
   useHostMofed: {{ and (eq $settings.gpuDirect "peermem") (eq $settings.driver "host") }}
-# Modules are compiled on the node: until then the pod is not ready.
+# The pod is not ready until the modules are compiled on the node.
 startupProbe:
   initialDelaySeconds: 60
   periodSeconds: 10
@@ -107,7 +108,7 @@ upgradePolicy:
     podSelector: {{ $driver.upgrade.waitFor | quote }}
     timeoutSeconds: {{ int $driver.upgrade.waitSeconds }}
   podDeletion:
-    # Training pods have their shared memory in one.
+    # The shared memory of training pods is an emptyDir.
     deleteEmptyDir: true
   drain:
     enable: {{ $driver.upgrade.drain }}
@@ -117,7 +118,7 @@ upgradePolicy:
 {{- end -}}
 
 {{/*
-gpu-rdma-policy.checkGpu: fails for a ClusterPolicy that would not come up as its author meant. Takes (dict "settings"
+gpu-rdma-policy.checkGpu: fails for a ClusterPolicy that would not become ready. Takes (dict "settings"
 <JSON of gpu-rdma-policy.settings> "spec" <of the ClusterPolicy> "root" <root context>).
 */}}
 {{- define "gpu-rdma-policy.checkGpu" -}}
@@ -134,26 +135,27 @@ gpu-rdma-policy.checkGpu: fails for a ClusterPolicy that would not come up as it
 {{- end -}}
 {{- range $value, $module := dict "gpu.gdrcopy" .spec.gdrcopy "gpu.storage" .spec.gds -}}
 {{- if and $module.enabled (not $driver.enabled) -}}
-{{- fail (printf "%s: its module is loaded beside the operator's driver, and gpu.driver.enabled is false; write %s: false"
+{{- fail (printf "%s: the operator loads the module together with its own driver, and gpu.driver.enabled is false; write %s: false"
     $value $value) -}}
 {{- end -}}
 {{- end -}}
 {{- include "gpu-rdma-policy.checkPeermem" . -}}
 {{- end -}}
 
-{{/* gpu-rdma-policy.checkPeermem: fails where the GPU driver would wait for ever for that of the adapters. */}}
+{{/* gpu-rdma-policy.checkPeermem: fails if the GPU driver would wait forever for the driver of the
+adapters. */}}
 {{- define "gpu-rdma-policy.checkPeermem" -}}
 {{- $rdma := .spec.driver.rdma | default dict -}}
 {{- $isPeermem := or (eq .settings.gpuDirect "peermem") $rdma.enabled -}}
 {{- $drivers := include "gpu-rdma-policy.networkDrivers" .root | fromJsonArray -}}
 {{- if and $isPeermem (not .spec.driver.enabled) -}}
 {{- $advice := "load nvidia-peermem with the node's driver and write gpu.gpuDirect: none, or dmabuf" -}}
-{{- fail (printf "gpu.gpuDirect: peermem: the operator loads it beside its own driver, and gpu.driver.enabled is false; %s"
+{{- fail (printf "gpu.gpuDirect: peermem: the operator loads the module together with its own driver, and gpu.driver.enabled is false; %s"
     $advice) -}}
 {{- end -}}
 {{- if and $isPeermem (has "inbox" $drivers) -}}
-{{- $advice := "write network.driver: doca, or host where the nodes have it, or gpu.gpuDirect: dmabuf, which needs none" -}}
-{{- fail (printf "gpu.gpuDirect: peermem: it needs NVIDIA's driver of the adapters, and network.driver is inbox; %s" $advice) -}}
+{{- $advice := "write network.driver: doca, or host if the nodes have it, or gpu.gpuDirect: dmabuf, which does not need it" -}}
+{{- fail (printf "gpu.gpuDirect: peermem needs NVIDIA's driver of the adapters, and network.driver is inbox; %s" $advice) -}}
 {{- end -}}
 {{- if and $isPeermem (gt (len $drivers) 1) -}}
 {{- $advice := "give all pools one driver, or write gpu.gpuDirect: dmabuf" -}}
@@ -162,13 +164,13 @@ gpu-rdma-policy.checkGpu: fails for a ClusterPolicy that would not come up as it
 {{- end -}}
 {{- $isInstalled := and (has "doca" $drivers) .settings.network -}}
 {{- if and $isPeermem (not $rdma.useHostMofed) (not $isInstalled) -}}
-{{- $advice := "write network.enabled: true with network.driver: doca, or network.driver: host where the nodes have it" -}}
-{{- fail (printf "gpu.gpuDirect: peermem: the GPU driver would wait for ever for a driver of the adapters that nothing installs; %s"
+{{- $advice := "write network.enabled: true with network.driver: doca, or network.driver: host if the nodes have it" -}}
+{{- fail (printf "gpu.gpuDirect: peermem: the GPU driver would wait forever for a driver of the adapters that nothing installs; %s"
     $advice) -}}
 {{- end -}}
 {{- if and $rdma.useHostMofed $isInstalled -}}
 {{- $advice := "keep one: write network.driver: host, or remove useHostMofed" -}}
-{{- fail (printf "gpu.spec.driver.rdma.useHostMofed: the nodes' own driver, and network.driver: doca installs another; %s"
+{{- fail (printf "gpu.spec.driver.rdma.useHostMofed uses the nodes' own driver, but network.driver: doca installs another; %s"
     $advice) -}}
 {{- end -}}
 {{- end -}}

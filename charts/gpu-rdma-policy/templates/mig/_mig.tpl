@@ -1,8 +1,8 @@
-{{/* Parts of a GPU. */}}
+{{/* Multi-Instance GPU (MIG): parts of a GPU. */}}
 
 {{/*
-gpu-rdma-policy.migName: the name of the ConfigMap with the layouts. It stays when they change: a manager that is
-started anew would divide the GPUs of its node at once, with what runs on them. Takes the root context.
+gpu-rdma-policy.migName: the name of the ConfigMap with the layouts. It does not depend on the layouts: a new name would
+restart the manager, which would then partition the GPUs immediately, under the running jobs. Takes the root context.
 */}}
 {{- define "gpu-rdma-policy.migName" -}}
 {{ include "common.fullname" . | trunc 50 | trimSuffix "-" }}-mig-layouts
@@ -41,7 +41,7 @@ config:
 {{- end -}}
 
 {{/*
-gpu-rdma-policy.migProfiles: the profiles that GPUs have, as a JSON list. Source: NVIDIA/gpu-operator v26.7.0
+gpu-rdma-policy.migProfiles: the MIG profiles of all GPUs, as a JSON list. Source: NVIDIA/gpu-operator v26.7.0
 assets/state-mig-manager/0400_configmap.yaml.
 */}}
 {{- define "gpu-rdma-policy.migProfiles" -}}
@@ -57,17 +57,17 @@ assets/state-mig-manager/0400_configmap.yaml.
     "7g.269gb" "7g.278gb" | toJson -}}
 {{- end -}}
 
-{{/* gpu-rdma-policy.checkMig: fails for layouts that no GPU has. Takes the root context. */}}
+{{/* gpu-rdma-policy.checkMig: fails for layouts that no GPU supports. Takes the root context. */}}
 {{- define "gpu-rdma-policy.checkMig" -}}
 {{- $mig := .Values.mig -}}
 {{- if and $mig.layouts (eq $mig.strategy "none") -}}
-{{- fail "mig.layouts: with mig.strategy none pods get whole GPUs; write single or mixed, or remove the layouts" -}}
+{{- fail "mig.layouts: with mig.strategy none, pods get whole GPUs; write single or mixed, or remove the layouts" -}}
 {{- end -}}
 {{- $profiles := include "gpu-rdma-policy.migProfiles" . | fromJsonArray -}}
 {{- range $name, $layout := $mig.layouts -}}
 {{- $where := printf "mig.layouts.%s" $name -}}
 {{- if or (eq $name "all-disabled") (not (regexMatch "^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$" $name)) -}}
-{{- fail (printf "%s: a node chooses it by a label's value, and all-disabled is there already; give it another name" $where) -}}
+{{- fail (printf "%s: the name must be a label value, and all-disabled always exists; use another name" $where) -}}
 {{- end -}}
 {{- range $layout -}}
 {{- $slices := 0 -}}
@@ -84,10 +84,10 @@ assets/state-mig-manager/0400_configmap.yaml.
 {{- $slices = add $slices (mul (regexFind "^[0-9]+" $profile | int) (int $count)) -}}
 {{- end -}}
 {{- if gt $slices 7 -}}
-{{- fail (printf "%s: %d slices, and a GPU has seven at most; write fewer instances" $where $slices) -}}
+{{- fail (printf "%s: %d slices, but a GPU has at most seven; write fewer instances" $where $slices) -}}
 {{- end -}}
 {{- if and (eq $mig.strategy "single") (gt (len .instances) 1) -}}
-{{- fail (printf "%s: with mig.strategy single all parts are equal, and there are %s; write mixed, or one profile" $where
+{{- fail (printf "%s: mig.strategy single requires equal parts, but the layout has %s; write mixed, or one profile" $where
     (keys .instances | sortAlpha | join ", ")) -}}
 {{- end -}}
 {{- end -}}

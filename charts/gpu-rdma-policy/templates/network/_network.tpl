@@ -1,6 +1,6 @@
 {{/* The policies of the network operator. */}}
 
-{{/* gpu-rdma-policy.networkDrivers: the drivers of all adapters as a JSON list, each once. Takes the root context. */}}
+{{/* gpu-rdma-policy.networkDrivers: the distinct drivers of all adapters as a JSON list. Takes the root context. */}}
 {{- define "gpu-rdma-policy.networkDrivers" -}}
 {{- $settings := include "gpu-rdma-policy.settings" . | fromJson -}}
 {{- $drivers := list -}}
@@ -15,12 +15,12 @@
 {{- $own := deepCopy (.Values.network.spec | default dict) -}}
 {{- $drivers := include "gpu-rdma-policy.networkDrivers" . | fromJsonArray -}}
 {{- if and $own.ofedDriver (not (has "doca" $drivers)) -}}
-{{- fail (printf "network.spec.ofedDriver: it installs a driver, and network.driver is %s; write network.driver: doca, or remove it"
+{{- fail (printf "network.spec.ofedDriver installs a driver, but network.driver is %s; write network.driver: doca, or remove it"
     (join " and " $drivers)) -}}
 {{- end -}}
 {{- if .Values.network.pools -}}
 {{- range pick $own "ofedDriver" "rdmaSharedDevicePlugin" "sriovDevicePlugin" | keys | sortAlpha -}}
-{{- fail (printf "network.spec.%s: the operator refuses it beside network.pools, whose policies have it; remove one" .) -}}
+{{- fail (printf "network.spec.%s: the operator refuses it together with network.pools, whose policies contain it; remove one" .) -}}
 {{- end -}}
 {{- end -}}
 {{- toYaml (mergeOverwrite $spec $own) -}}
@@ -54,7 +54,7 @@ nvIpam:
 {{- end -}}
 
 {{/*
-gpu-rdma-policy.nicDevices: driver and device plugins, which a NicClusterPolicy or its NicNodePolicies have. Takes (dict
+gpu-rdma-policy.nicDevices: driver and device plugins of a NicClusterPolicy or a NicNodePolicy. Takes (dict
 "pool" <one of network.pools, or empty> "settings" <JSON of gpu-rdma-policy.settings> "root" <root context>).
 */}}
 {{- define "gpu-rdma-policy.nicDevices" -}}
@@ -78,11 +78,11 @@ sriovDevicePlugin:
 {{- end }}
 {{- end -}}
 
-{{/* gpu-rdma-policy.docaDriver: the driver container. Takes what gpu-rdma-policy.nicDevices takes. */}}
+{{/* gpu-rdma-policy.docaDriver: the driver container. Takes the arguments of gpu-rdma-policy.nicDevices. */}}
 {{- define "gpu-rdma-policy.docaDriver" -}}
 {{- $doca := .root.Values.network.doca -}}
 {{- if and $doca.upgrade.safeLoad (not $doca.upgrade.auto) -}}
-{{- fail "network.doca.upgrade.safeLoad: the operator does it as a part of an upgrade; write network.doca.upgrade.auto: true" -}}
+{{- fail "network.doca.upgrade.safeLoad is a step of an automatic upgrade; write network.doca.upgrade.auto: true" -}}
 {{- end -}}
 {{ include "gpu-rdma-policy.image" (dict "name" "doca" "image" .pool.doca "root" .root) }}
 {{- with $doca.env }}
@@ -118,17 +118,17 @@ upgradePolicy:
   {{- end }}
 {{- end -}}
 
-{{/* gpu-rdma-policy.checkNetwork: fails for pools that the operator refuses. Takes the root context. */}}
+{{/* gpu-rdma-policy.checkNetwork: fails for pools that the operator would refuse. Takes the root context. */}}
 {{- define "gpu-rdma-policy.checkNetwork" -}}
 {{- $names := list -}}
 {{- $selectors := dict -}}
 {{- range .Values.network.pools -}}
 {{- $selector := toJson .nodeSelector -}}
 {{- if has .name $names -}}
-{{- fail (printf "network.pools: %s is there twice; give each pool a name of its own" .name) -}}
+{{- fail (printf "network.pools: %s is defined twice; give each pool a unique name" .name) -}}
 {{- end -}}
 {{- if hasKey $selectors $selector -}}
-{{- fail (printf "network.pools: %s and %s select the same nodes, and a node may be in one; write another nodeSelector"
+{{- fail (printf "network.pools: %s and %s select the same nodes, but a node may belong to one pool; write another nodeSelector"
     (get $selectors $selector) .name) -}}
 {{- end -}}
 {{- $names = append $names .name -}}
@@ -136,7 +136,7 @@ upgradePolicy:
 {{- end -}}
 {{- end -}}
 
-{{/* gpu-rdma-policy.checkUnused: fails for values that a NicClusterPolicy would have, where none is made. */}}
+{{/* gpu-rdma-policy.checkUnused: fails for values of the NicClusterPolicy if none is created. */}}
 {{- define "gpu-rdma-policy.checkUnused" -}}
 {{- $settings := include "gpu-rdma-policy.settings" . | fromJson -}}
 {{- $written := dict "network.pools" .Values.network.pools "network.spec" .Values.network.spec
@@ -145,7 +145,7 @@ upgradePolicy:
     "network.multus" .Values.network.multus "network.cniPlugins" .Values.network.cniPlugins -}}
 {{- range $name, $value := $written -}}
 {{- if $value -}}
-{{- fail (printf "%s: no NicClusterPolicy is made that would have it; write network.enabled: true" $name) -}}
+{{- fail (printf "%s has no effect: the chart creates no NicClusterPolicy; write network.enabled: true" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

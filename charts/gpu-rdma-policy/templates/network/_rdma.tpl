@@ -1,4 +1,4 @@
-{{/* What the device plugins of the network operator hand out. They read JSON, which is made of typed values. */}}
+{{/* Resources of the network operator's device plugins. Their JSON configuration is generated from typed values. */}}
 
 {{/*
 gpu-rdma-policy.sharedConfig: the configuration of the RDMA shared device plugin. Takes (dict "devices" <list> "root"
@@ -41,7 +41,7 @@ gpu-rdma-policy.resources: the full names of the resources of some devices as a 
 {{- end -}}
 
 {{/*
-gpu-rdma-policy.checkDevices: fails for a resource that two plugins would offer, of which the kubelet keeps the last.
+gpu-rdma-policy.checkDevices: fails for a resource of two plugins, because the kubelet would keep only the last one.
 Takes (dict "shared" <list> "host" <list> "where" <text> "root" <root context>).
 */}}
 {{- define "gpu-rdma-policy.checkDevices" -}}
@@ -51,7 +51,7 @@ Takes (dict "shared" <list> "host" <list> "where" <text> "root" <root context>).
 {{- end -}}
 {{- range include "gpu-rdma-policy.resources" . | fromJsonArray -}}
 {{- if hasKey $seen . -}}
-{{- fail (printf "%s: the resource %s is there twice, here and in %s; give each a name of its own" $.where .
+{{- fail (printf "%s: the resource %s is also defined in %s; give each resource a unique name" $.where .
     (get $seen .)) -}}
 {{- end -}}
 {{- $_ := set $seen . $.where -}}
@@ -62,14 +62,14 @@ Takes (dict "shared" <list> "host" <list> "where" <text> "root" <root context>).
 {{- end -}}
 {{- if and .shared $exclusive (not .root.Values.network.pools) -}}
 {{- $advice := "write rdma.sharedDevices: [], or rdmaMode: shared" -}}
-{{- fail (printf "sriov.pools: %s: rdmaMode: exclusive: pods see no device that the RDMA shared device plugin gives them; %s"
+{{- fail (printf "sriov.pools: %s: rdmaMode: exclusive hides the devices of the RDMA shared device plugin from pods; %s"
     (first $exclusive) $advice) -}}
 {{- end -}}
 {{- end -}}
 
 {{/*
-gpu-rdma-policy.advertised: the full names of all resources that the values have plugins of the network and the SR-IOV
-operator hand out, as a JSON list. Takes the root context.
+gpu-rdma-policy.advertised: the full names of all resources that the device plugins of the network operator and the
+SR-IOV operator provide, as a JSON list. Takes the root context.
 */}}
 {{- define "gpu-rdma-policy.advertised" -}}
 {{- $settings := include "gpu-rdma-policy.settings" . | fromJson -}}
@@ -81,7 +81,7 @@ operator hand out, as a JSON list. Takes the root context.
 {{- $names = concat $names (include "gpu-rdma-policy.resources" (dict "shared" $shared "host" $host) | fromJsonArray) -}}
 {{- end -}}
 {{- end -}}
-{{- /* The prefix with which NVIDIA's chart starts the SR-IOV operator. */}}
+{{- /* Resource prefix that NVIDIA's chart sets for the SR-IOV operator. */}}
 {{- range include "gpu-rdma-policy.sriovPolicies" . | fromJsonArray -}}
 {{- $names = append $names (printf "nvidia.com/%s" .resourceName) -}}
 {{- end -}}

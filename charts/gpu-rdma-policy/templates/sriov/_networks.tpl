@@ -1,4 +1,4 @@
-{{/* What the entries of `sriov.networks` become: one each, or one for each rail. */}}
+{{/* The networks of the entries of `sriov.networks`: one per entry, or one per rail. */}}
 
 {{/*
 gpu-rdma-policy.sriovNetworks: all networks as a JSON list. Each has a `name`, a `kind` and a `spec`. Takes the root
@@ -12,7 +12,7 @@ context.
 {{- $where := printf "sriov.networks: %s:" $entry.name -}}
 {{- $found := include "gpu-rdma-policy.advertising" (dict "network" $entry "policies" $policies) | fromJsonArray -}}
 {{- if and $entry.rails (ne (len $entry.rails) (len $found)) -}}
-{{- fail (printf "%s rails: there are %d, and the policies of %s have %d" $where (len $entry.rails) $entry.resourceName
+{{- fail (printf "%s rails: the network has %d, but the policies of %s have %d" $where (len $entry.rails) $entry.resourceName
     (len $found)) -}}
 {{- end -}}
 {{- range $index, $policy := $found -}}
@@ -24,7 +24,7 @@ context.
 {{- $_ := set $network "name" (printf "%s-%d" $entry.name $index) -}}
 {{- end -}}
 {{- if has $network.name $names -}}
-{{- fail (printf "%s is there twice; give each network a name of its own" $where) -}}
+{{- fail (printf "%s is defined twice; give each network a unique name" $where) -}}
 {{- end -}}
 {{- $names = append $names $network.name -}}
 {{- $kind := ternary "SriovIBNetwork" "SriovNetwork" (eq $policy.spec.linkType "ib") -}}
@@ -37,8 +37,8 @@ context.
 {{- end -}}
 
 {{/*
-gpu-rdma-policy.advertising: the policies whose resources a network's `resourceName` means, as a JSON list: one
-resource, or those of all rails of an entry. Fails when there is none. Takes (dict "network" <entry> "policies" <all>).
+gpu-rdma-policy.advertising: the policies that provide the `resourceName` of a network, as a JSON list: one policy, or
+those of all rails of an entry. Fails if there is none. Takes (dict "network" <entry> "policies" <all>).
 */}}
 {{- define "gpu-rdma-policy.advertising" -}}
 {{- $found := list -}}
@@ -55,38 +55,38 @@ resource, or those of all rails of an entry. Fails when there is none. Takes (di
 {{- if not $found -}}
 {{- $advice := ternary (printf "write one of %s" ($known | uniq | sortAlpha | join ", ")) "add one to sriov.policies"
     (not (empty $known)) -}}
-{{- fail (printf "sriov.networks: %s: resourceName: no policy makes the resource %s; %s" .network.name
+{{- fail (printf "sriov.networks: %s: resourceName: no policy provides the resource %s; %s" .network.name
     .network.resourceName $advice) -}}
 {{- end -}}
 {{- toJson $found -}}
 {{- end -}}
 
 {{/*
-gpu-rdma-policy.checkSriovNetwork: fails for a field that the network's kind has not, and for RDMA devices that cannot
-move. Takes (dict "network" <one of the networks> "kind" <of it> "root" <root context>).
+gpu-rdma-policy.checkSriovNetwork: fails for a field that the kind of network does not have, and for RDMA devices that
+cannot move into a pod. Takes (dict "network" <one of the networks> "kind" <of it> "root" <root context>).
 */}}
 {{- define "gpu-rdma-policy.checkSriovNetwork" -}}
 {{- $where := printf "sriov.networks: %s:" .network.name -}}
 {{- if eq .kind "SriovIBNetwork" -}}
 {{- range pick .network "vlan" "vlanQoS" "vlanProto" "spoofChk" "trust" "minTxRate" "maxTxRate" | keys | sortAlpha -}}
-{{- fail (printf "%s %s: InfiniBand has none; remove it" $where .) -}}
+{{- fail (printf "%s %s: an InfiniBand network has no such field; remove it" $where .) -}}
 {{- end -}}
 {{- else if not .network.ipam -}}
-{{- fail (printf "%s ipam is missing, and RoCE wants an address; write e.g. {type: nv-ipam, poolName: roce}" $where) -}}
+{{- fail (printf "%s ipam is missing, and RoCE needs an address; write e.g. {type: nv-ipam, poolName: roce}" $where) -}}
 {{- end -}}
 {{- $shared := list -}}
 {{- range .root.Values.sriov.pools -}}
 {{- if eq (.rdmaMode | default "") "shared" -}}{{- $shared = append $shared .name -}}{{- end -}}
 {{- end -}}
 {{- if and .network.rdma $shared -}}
-{{- fail (printf "%s rdma: devices move into pods in the mode exclusive alone; write it in sriov.pools: %s: rdmaMode" $where
+{{- fail (printf "%s rdma: devices move into pods only in the mode exclusive; write it in sriov.pools: %s: rdmaMode" $where
     (first $shared)) -}}
 {{- end -}}
 {{- end -}}
 
 {{/*
-gpu-rdma-policy.sriovNetworkSpec: the spec of a network as JSON, in which the operator wants JSON as text. Takes (dict
-"network" <one of the networks> "root" <root context>).
+gpu-rdma-policy.sriovNetworkSpec: the spec of a network as JSON. The operator expects some of its fields as JSON text.
+Takes (dict "network" <one of the networks> "root" <root context>).
 */}}
 {{- define "gpu-rdma-policy.sriovNetworkSpec" -}}
 {{- $network := .network -}}

@@ -1,4 +1,4 @@
-{{/* What the entries of `sriov.policies` become: one each, or one for each rail. */}}
+{{/* The policies of the entries of `sriov.policies`: one per entry, or one per rail. */}}
 
 {{/*
 gpu-rdma-policy.sriovPolicies: all policies as a JSON list. Each has a `name`, its `resourceName`, the resource `of` its
@@ -34,42 +34,42 @@ entry, and a `spec`. Takes the root context.
 {{- end -}}
 
 {{/*
-gpu-rdma-policy.checkSriovPolicy: fails for a policy that the operator refuses, or by which two policies would divide
-one adapter. Takes (dict "policy" <one of the policies> "others" <those before it>).
+gpu-rdma-policy.checkSriovPolicy: fails for a policy that the operator would refuse, or that configures an adapter of
+another policy. Takes (dict "policy" <one of the policies> "others" <those before it>).
 */}}
 {{- define "gpu-rdma-policy.checkSriovPolicy" -}}
 {{- $where := printf "sriov.policies: %s:" .policy.name -}}
 {{- $spec := .policy.spec -}}
 {{- if not $spec.linkType -}}
-{{- fail (printf "%s linkType is missing; write eth or ib, or a profile" $where) -}}
+{{- fail (printf "%s linkType is missing; write eth or ib, or choose a profile" $where) -}}
 {{- end -}}
 {{- if not $spec.nicSelector -}}
-{{- $advice := "name them by pfNames, rootDevices, deviceID, vendor or netFilter" -}}
-{{- fail (printf "%s it selects no adapters; %s" $where $advice) -}}
+{{- $advice := "select them by pfNames, rootDevices, deviceID, vendor or netFilter" -}}
+{{- fail (printf "%s the policy selects no adapters; %s" $where $advice) -}}
 {{- end -}}
 {{- if and $spec.isRdma (eq $spec.deviceType "vfio-pci") -}}
 {{- fail (printf "%s isRdma: functions with deviceType vfio-pci have no RDMA device; write netdevice" $where) -}}
 {{- end -}}
 {{- if and (eq ($spec.eSwitchMode | default "") "switchdev") (eq $spec.linkType "ib") -}}
-{{- fail (printf "%s eSwitchMode: switchdev is for Ethernet; remove it" $where) -}}
+{{- fail (printf "%s eSwitchMode: switchdev requires Ethernet; remove it" $where) -}}
 {{- end -}}
 {{- range $spec.nicSelector.pfNames -}}
 {{- $functions := regexFind "[0-9]+-[0-9]+$" (regexFind "#.*" .) | default "0-0" | splitList "-" -}}
 {{- $first := first $functions | int -}}
 {{- $last := last $functions | int -}}
 {{- if or (gt $first $last) (ge $last (int $spec.numVfs)) -}}
-{{- fail (printf "%s pfNames: %s: there are the functions 0 to %d; write the first and the last of some of them" $where .
+{{- fail (printf "%s pfNames: %s: the functions are 0 to %d; write a range within them" $where .
     (sub (int $spec.numVfs) 1)) -}}
 {{- end -}}
 {{- end -}}
 {{- range $other := .others -}}
 {{- if eq $other.name $.policy.name -}}
-{{- fail (printf "%s is there twice; give each policy a name of its own" $where) -}}
+{{- fail (printf "%s is defined twice; give each policy a unique name" $where) -}}
 {{- end -}}
 {{- $isSame := eq (toJson $other.spec.nodeSelector) (toJson $spec.nodeSelector) -}}
 {{- if and $isSame (eq $other.resourceName $.policy.resourceName) -}}
-{{- $advice := "give it a resource of its own, or another nodeSelector" -}}
-{{- fail (printf "%s resourceName: %s makes the resource %s on the same nodes already; %s" $where $other.name
+{{- $advice := "use another resourceName or nodeSelector" -}}
+{{- fail (printf "%s resourceName: %s already provides the resource %s on the same nodes; %s" $where $other.name
     $other.resourceName $advice) -}}
 {{- end -}}
 {{- if $isSame -}}
@@ -79,13 +79,13 @@ one adapter. Takes (dict "policy" <one of the policies> "others" <those before i
 {{- end -}}
 
 {{/*
-gpu-rdma-policy.checkOverlap: fails for an adapter, or functions of it, that another policy has. Takes (dict "where"
-<text> "one" <spec of the policy> "other" <policy before it>).
+gpu-rdma-policy.checkOverlap: fails for an adapter, or virtual functions of it, that belong to another policy. Takes
+(dict "where" <text> "one" <spec of the policy> "other" <policy before it>).
 */}}
 {{- define "gpu-rdma-policy.checkOverlap" -}}
 {{- range $root := .one.nicSelector.rootDevices -}}
 {{- if has $root ($.other.spec.nicSelector.rootDevices | default list) -}}
-{{- fail (printf "%s rootDevices: %s is divided by %s already; remove one" $.where $root $.other.name) -}}
+{{- fail (printf "%s rootDevices: %s already belongs to %s; remove one" $.where $root $.other.name) -}}
 {{- end -}}
 {{- end -}}
 {{- range $pf := .one.nicSelector.pfNames -}}
@@ -98,7 +98,7 @@ gpu-rdma-policy.checkOverlap: fails for an adapter, or functions of it, that ano
 {{- $isSame := eq (regexFind "^[^#]+" $pf) (regexFind "^[^#]+" $taken) -}}
 {{- $isApart := or (lt (first $ranges).last (last $ranges).first) (lt (last $ranges).last (first $ranges).first) -}}
 {{- if and $isSame (not $isApart) -}}
-{{- fail (printf "%s pfNames: %s: %s has these functions already; write others, e.g. %s#0-3" $.where $pf $.other.name
+{{- fail (printf "%s pfNames: %s: %s already has these functions; write others, e.g. %s#0-3" $.where $pf $.other.name
     (regexFind "^[^#]+" $pf)) -}}
 {{- end -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-"""Programs that fetch in their own ways, and which the image must have: git and rclone."""
+"""External fetch programs that the image must provide: git and rclone."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _SHOWN_LINES = 5
 
 
 class Git:
-    """A bare repository that follows one remote; secrets reach git through its environment, never its arguments."""
+    """A bare repository with one remote. Git gets secrets through its environment, never its arguments."""
 
     def __init__(self, repository: Path, url: str, token: str, progress: Progress) -> None:
         self._repository, self._url, self._progress = repository, url, progress
-        # On volumes that map owners, as NFS may, the repository seems to belong to somebody else.
+        # On volumes that map owners, as NFS may, the repository seems to belong to another user.
         config = {"safe.directory": "*", "remote.origin.url": url}
         if token:
             parts = urlsplit(url)
@@ -33,11 +33,11 @@ class Git:
             self._environment |= {f"GIT_CONFIG_KEY_{index}": key, f"GIT_CONFIG_VALUE_{index}": value}
 
     def run(self, *arguments: str) -> str:
-        """Run git on the repository and return what it prints."""
+        """Run git on the repository and return its output."""
         return _run("git", [f"--git-dir={self._repository}", *arguments], self._environment, self._progress)
 
     def fetch(self, ref: str) -> str:
-        """Fetch the newest commit of a ref without its history; returns the commit."""
+        """Fetch the newest commit of a ref without its history, and return the commit."""
 
         def step() -> None:
             try:
@@ -50,12 +50,12 @@ class Git:
 
 
 def rclone(source: dict[str, Any], data: Path, progress: Progress) -> None:
-    """Make `data` equal to a bucket's folder; what is there already and equal is not fetched again."""
+    """Make `data` equal to a bucket's folder. Existing equal files are not fetched again."""
     secrets, environment = os.environ, dict(os.environ)
     path = source["url"].split("://", 1)[1]
     if source["kind"] == "s3":
         remote = f":s3:{path}"
-        # Without a key rclone asks the environment, where the cloud may have put one: IRSA, Pod Identity, metadata.
+        # Without a key rclone uses the credentials of the cloud: IRSA, Pod Identity, metadata.
         environment |= {"RCLONE_S3_PROVIDER": source["provider"], "RCLONE_S3_ENDPOINT": source["endpoint"]}
         environment |= {"RCLONE_S3_REGION": source["region"], "RCLONE_S3_ENV_AUTH": _flag(not source["anonymous"])}
         if "DATASET_ACCESS_KEY" in secrets:
@@ -78,7 +78,7 @@ def _flag(value: bool) -> str:
 
 
 def _run(program: str, arguments: list[str], environment: dict[str, str], progress: Progress) -> str:
-    """Run a program that the image may not have; returns its output, and says at intervals that it still runs."""
+    """Run a program that the image may lack and return its output. Logs at intervals that it still runs."""
     if shutil.which(program) is None:
         raise FetchError(f"this image has no {program}: set dataset.image to one that has python3 and {program}")
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
@@ -92,7 +92,7 @@ def _run(program: str, arguments: list[str], environment: dict[str, str], progre
                     status = process.wait(progress.interval)
                     break
                 except subprocess.TimeoutExpired:
-                    say(f"{program} has run for {time.monotonic() - began:.0f} s")
+                    say(f"{program} has been running for {time.monotonic() - began:.0f} s")
         finally:
             # The program ends early when the pod is deleted.
             process.kill()
@@ -101,5 +101,5 @@ def _run(program: str, arguments: list[str], environment: dict[str, str], progre
         errors.seek(0)
         if status != 0:
             lines = errors.read().decode(errors="replace").strip().splitlines()[-_SHOWN_LINES:]
-            raise FetchError("\n".join([f"{program} has failed with exit status {status}", *lines]))
+            raise FetchError("\n".join([f"{program} failed with exit status {status}", *lines]))
         return output.read().decode(errors="replace")

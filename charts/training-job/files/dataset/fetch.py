@@ -1,15 +1,15 @@
-"""Brings a data set onto a volume before training begins: the init container `dataset` of every pod of a run.
+"""Fetches a data set onto a volume before training starts: the init container `dataset` of every pod of a run.
 
 `python3 fetch.py PLAN` reads a JSON file that the chart writes:
 
     {"folder": "/data/flowers", "source": {"kind": "http", "urls": [...]}, "checksum": {"files": {}, "manifest": ""}}
 
-The data is staged in a hidden folder beside `folder`, verified there and renamed into place, so that whoever sees
-`folder` sees all of it. A marker in it holds a digest of the source: a pod that finds its own has nothing to do, and
+The data is staged in a hidden folder beside `folder`, verified there and renamed into place, so that a visible `folder`
+is always complete. A marker in it holds a digest of the source: a pod that finds its own digest has nothing to do, and
 the data of another source is neither used nor changed. Of the pods that share a volume one fetches (`turns`), and
-the next attempt goes on with what an interrupted one has staged.
+the next attempt continues with the staged data of an interrupted one.
 
-Python 3.9 or newer and its standard library: the program runs in whatever image the run has.
+The program needs only Python 3.9 or newer and its standard library, because it runs in the image of the run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MARKER = ".trainyard-dataset.json"
 
 @dataclass(frozen=True)
 class Plan:
-    """What to bring where: see the module's description."""
+    """Source, destination and checksums of a data set: see the module's description."""
 
     folder: Path
     source: dict[str, Any]
@@ -46,42 +46,42 @@ class Plan:
 
     @staticmethod
     def read(path: Path) -> Plan:
-        """The plan in a JSON file."""
+        """Returns the plan in a JSON file."""
         written = json.loads(path.read_text(encoding="utf-8"))
         checksum = written["checksum"]
         return Plan(Path(written["folder"]), written["source"], checksum["files"], checksum["manifest"])
 
     @property
     def digest(self) -> str:
-        """Names the source: equal for equal sources, whatever their checksums, which only say what must come of it."""
+        """Digest of the source without its checksums, which only verify the result."""
         return _digest(self.source)
 
     @property
     def work(self) -> Path:
-        """Where the data is staged: on the same volume, and never in the stage of another source."""
+        """Staging folder: on the same volume, and separate for each source."""
         return self.folder.with_name(f".{self.folder.name}.{self.digest[:12]}")
 
     @property
     def checks(self) -> str:
-        """Names the checksums; empty when there are none."""
+        """Digest of the checksums; empty if there are none."""
         return _digest([self.files, self.manifest]) if self.files or self.manifest else ""
 
 
 def bring(plan: Plan, pod: str, name: str, timing: turns.Timing) -> None:
-    """Return when the data is in place; raises FetchError, OSError."""
+    """Return when the data is in place. Raises FetchError and OSError."""
     folder = plan.folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     turn = turns.take(plan.work, pod, name, lambda: is_done(plan), timing)
     if turn is not None:
         with turn:
-            # Another pod may have finished since the question whose turn it is.
+            # Another pod may have finished before this pod got the turn.
             if not is_done(plan):
                 gather(plan, turn, timing.report)
     say(f"{folder} is complete")
 
 
 def is_done(plan: Plan) -> bool:
-    """Whether the folder holds this data, verified as asked; raises FetchError when it holds anything else."""
+    """Returns true if the folder holds this data, verified as requested. Raises FetchError if it holds other data."""
     folder = plan.folder
     marker = _marker(folder)
     if marker is None:
@@ -99,18 +99,18 @@ def is_done(plan: Plan) -> bool:
 
 
 def gather(plan: Plan, turn: turns.Turn, interval: float) -> None:
-    """Fetch, verify and publish; data that is in place and whose checksums are new is only verified."""
+    """Fetch, verify and publish the data. Existing data with new checksums is only verified."""
     data = turn.staged / "data"
     found = _marker(plan.folder)
     if found is None:
-        say(f"fetches {sources.title(plan.source)} into {plan.folder}")
-        progress = Progress("has fetched", interval)
+        say(f"fetching {sources.title(plan.source)} into {plan.folder}")
+        progress = Progress("fetched", interval)
         turn.status = progress.line
         version = sources.fetch(plan.source, turn.staged, progress)
         say(progress.line())
     else:
         data, version = plan.folder, found["version"]
-    progress = Progress("has verified", interval)
+    progress = Progress("verified", interval)
     turn.status = progress.line
     verify(plan, data, progress)
     marker = {"digest": plan.digest, "checks": plan.checks, "source": plan.source, "version": version}
@@ -122,13 +122,13 @@ def gather(plan: Plan, turn: turns.Turn, interval: float) -> None:
         try:
             data.rename(plan.folder)
         except OSError:
-            # Someone has put a folder there meanwhile; is_done says whose data it is.
+            # Another process has created the folder meanwhile; is_done checks its source.
             if not is_done(plan):
                 raise
 
 
 def verify(plan: Plan, data: Path, progress: Progress) -> None:
-    """Hold the files against their checksums; a wrong file of the stage is removed, so that it is fetched again."""
+    """Compare the files with their checksums. A wrong staged file is removed, so that it is fetched again."""
     for name, wanted in sorted(plan.files.items()):
         path = data / name
         if data.resolve() not in path.resolve().parents or not path.is_file():
@@ -154,7 +154,7 @@ def verify(plan: Plan, data: Path, progress: Progress) -> None:
 
 
 def _files(data: Path) -> list[Path]:
-    """All regular files but the marker, in the order of their names' bytes."""
+    """Returns all regular files except the marker, sorted by the bytes of their names."""
     found = [Path(root, name) for root, _, names in os.walk(data) for name in names]
     own = (data / MARKER, data / f"{MARKER}.new")
     return sorted(
@@ -178,7 +178,7 @@ def _chunks(path: Path) -> Iterator[bytes]:
 
 
 def _settle(data: Path) -> None:
-    """Have everything on the disk before it gets its name: a power cut must not leave empty files under it."""
+    """Sync all files before the rename: a power cut must not leave empty files under the final name."""
     for path in [*_files(data), data / MARKER, *(Path(root) for root, _, _ in os.walk(data))]:
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -202,25 +202,25 @@ def _digest(value: object) -> str:
 
 
 def _explained(error: OSError) -> str:
-    """What an error of the system means here."""
+    """Returns the text of a system error, with its cause and the next step."""
     text = f"{error.filename or 'the volume'}: {error.strerror or error}"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{text}: the volume is too small for the data; what has arrived stays, and a larger one goes on with it"
+        return f"{text}: the volume is too small for the data; enlarge it, and the next attempt continues"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{text}: user {os.getuid()} may not do this; see podSecurityContext.fsGroup and the volume's owner"
+        return f"{text}: user {os.getuid()} has no permission; see podSecurityContext.fsGroup and the volume's owner"
     return text
 
 
 def main() -> int:
-    """The command line; the exit status is 1 for an error and 143 for a pod that is deleted."""
+    """Command line. The exit status is 1 for an error and 143 for a deleted pod."""
     defaults = turns.Timing()
-    parser = argparse.ArgumentParser(description="Bring a data set onto a volume.")
+    parser = argparse.ArgumentParser(description="Fetch a data set onto a volume.")
     parser.add_argument("plan", type=Path)
     parser.add_argument("--beat", type=float, default=defaults.beat)
     parser.add_argument("--patience", type=float, default=defaults.patience)
     parser.add_argument("--report", type=float, default=defaults.report)
     options = parser.parse_args()
-    # As an exception, so that the turn is given back and the next pod need not wait.
+    # Raised as an exception, so that the turn is released and the next pod does not wait.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     name = os.environ.get("DATASET_POD_NAME", socket.gethostname())
     pod = os.environ.get("DATASET_POD_UID", f"{name}-{os.getpid()}")

@@ -1,4 +1,4 @@
-"""What the program says: lines with a common beginning, progress at intervals, and errors that a user can act on."""
+"""Output of the program: log lines with a common prefix, progress at intervals, and errors that a user can act on."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _LONGEST_PAUSE = 60.0
 
 
 class FetchError(Exception):
-    """The data cannot be brought. The message says what is wrong and what to do; it is printed without a traceback."""
+    """The data cannot be fetched. The message names the cause and the next step; it is printed without a traceback."""
 
 
 class TemporaryError(Exception):
-    """Something that may pass: the same step is tried again before it becomes a `FetchError`."""
+    """A transient failure: the step is retried before the failure becomes a `FetchError`."""
 
 
 def say(text: str) -> None:
-    """Print a line at once: nobody reads a buffer of a pod that was killed."""
+    """Print a line without buffering, because the buffer of a killed pod is lost."""
     print(f"dataset: {text}", flush=True)
 
 
 def readable(count: float) -> str:
-    """A number of bytes as people write it: `1.5 GiB`."""
+    """Returns a number of bytes in a readable unit: `1.5 GiB`."""
     if count < 1024:
         return f"{count:.0f} B"
     units = iter(("KiB", "MiB", "GiB", "TiB"))
@@ -38,7 +38,7 @@ def readable(count: float) -> str:
 
 
 def persist(what: str, step: Callable[[], Result], reached: Callable[[], int] = lambda: 0, attempts: int = 6) -> Result:
-    """Repeat a step that fails temporarily, with pauses that grow; attempts count from where it last came further."""
+    """Retry a step that fails temporarily, with growing pauses. Progress of the step resets the number of attempts."""
     failures = 0
     while True:
         before = reached()
@@ -49,12 +49,12 @@ def persist(what: str, step: Callable[[], Result], reached: Callable[[], int] = 
             if failures == attempts:
                 raise FetchError(f"{what}: {error}, {attempts} times in a row") from error
             pause = min(2.0**failures, _LONGEST_PAUSE)
-            say(f"{what}: {error}; tries again in {pause:.0f} s")
+            say(f"{what}: {error}; retrying in {pause:.0f} s")
         time.sleep(pause)
 
 
 class Progress:
-    """Counts bytes and files of a step and says so every `interval` seconds; a total of 0 is one that is unknown."""
+    """Counts bytes and files of a step and logs them every `interval` seconds. A total of 0 means unknown."""
 
     def __init__(self, verb: str, interval: float, files: int = 0, size: int = 0) -> None:
         self.verb, self.interval = verb, interval
@@ -63,7 +63,7 @@ class Progress:
         self._began = self._said = time.monotonic()
 
     def add(self, size: int = 0, files: int = 0) -> None:
-        """Count what has been done, and say so when it is time."""
+        """Count finished bytes and files, and log them if the interval is over."""
         self.size += size
         self.files += files
         now = time.monotonic()
@@ -72,7 +72,7 @@ class Progress:
             say(self.line())
 
     def line(self) -> str:
-        """How far the step is."""
+        """Returns the progress of the step as text."""
         size = readable(self.size)
         if self.total_size:
             size += f" of {readable(self.total_size)} ({100 * self.size // self.total_size} %)"

@@ -1,4 +1,4 @@
-"""Where data comes from: a kind of source fills `staged/data`, and keeps what it needs to go on in `staged/state`."""
+"""Sources of data: each kind fills `staged/data`, and keeps its state for a later attempt in `staged/state`."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from pathlib import Path
 from typing import Any, Callable
 from urllib.parse import quote, unquote, urlsplit
 
-import tools
+import clients
 import web
 from report import FetchError, Progress, say
 from transfer import Item, Stream, receive
 
-# What a volume's file system has at its root, for root alone.
+# A folder at the root of a volume's file system, readable by root alone.
 _LOST_AND_FOUND = "lost+found"
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"
 
 
 def fetch(source: dict[str, Any], staged: Path, progress: Progress) -> str:
-    """Bring the source's data into `staged/data`; the version that was found, for a source that has versions."""
+    """Fetch the source's data into `staged/data`. Returns its version, for a source that has versions."""
     for name in ("data", "state"):
         (staged / name).mkdir(exist_ok=True)
     return _KINDS[source["kind"]](source, staged, progress)
 
 
 def title(source: dict[str, Any]) -> str:
-    """What to call the source in a line of text."""
+    """Returns the name of the source for log lines."""
     named = source.get("url") or source.get("repository") or source.get("name") or f"{len(source['urls'])} files"
     return f"{source['kind']} {named}"
 
@@ -35,7 +35,7 @@ def title(source: dict[str, Any]) -> str:
 def _http(source: dict[str, Any], staged: Path, progress: Progress) -> str:
     advice = {
         401: "set dataset.http.token to a Secret",
-        403: "the server refuses; if it wants a token, set dataset.http.token to a Secret",
+        403: "the server refused the request; if it needs a token, set dataset.http.token to a Secret",
         404: "see dataset.http.urls",
     }
     token = os.environ.get("DATASET_TOKEN", "")
@@ -55,7 +55,7 @@ def _hugging_face(source: dict[str, Any], staged: Path, progress: Progress) -> s
     token = os.environ.get("DATASET_TOKEN", "")
     endpoint, kind, repository = source["endpoint"].rstrip("/"), source["type"], source["repository"]
     advice = dict.fromkeys((401, 403), "set dataset.huggingFace.token, of a user who may read the repository")
-    advice[401] += " (the hub also answers so for a repository that does not exist)"
+    advice[401] += " (the hub also answers 401 for a repository that does not exist)"
     advice[404] = "see dataset.huggingFace.repository, type and revision"
     api = f"{endpoint}/api/{kind}s/{repository}"
     about = web.read_json(f"{api}/revision/{quote(source['revision'], safe='')}", token, advice)[0]
@@ -80,7 +80,7 @@ def _hugging_face(source: dict[str, Any], staged: Path, progress: Progress) -> s
 
 
 def _with_the_library(source: dict[str, Any], commit: str, token: str, staged: Path, progress: Progress) -> bool:
-    """Leave the transfer to huggingface_hub, where the image has it: it knows the hub's fastest ways."""
+    """Transfer with huggingface_hub if the image has it, because it is faster. Returns false if the image lacks it."""
     # Both are read when the library is imported; its caches may exceed /tmp.
     os.environ |= {"HF_ENDPOINT": source["endpoint"], "HF_HOME": str(staged / "state" / "hub")}
     try:
@@ -88,7 +88,7 @@ def _with_the_library(source: dict[str, Any], commit: str, token: str, staged: P
     except ImportError:
         return False
     data = staged / "data"
-    say("leaves the transfer to huggingface_hub")
+    say("transferring with huggingface_hub")
     try:
         snapshot_download(
             repo_id=source["repository"],
@@ -115,7 +115,7 @@ def _claim(source: dict[str, Any], staged: Path, progress: Progress) -> str:
         name = path.relative_to(top).as_posix() if path != top else path.name
         if path.is_symlink():
             if path.readlink().is_absolute() or top.resolve() not in path.resolve().parents:
-                raise FetchError(f"{path} is a link that leaves the data set: dataset.claim.path takes too little")
+                raise FetchError(f"{path} is a link to a path outside of the data set: widen dataset.claim.path")
             links.append((staged / "data" / name, path.readlink()))
         elif path.is_file():
             about = path.stat()
@@ -128,7 +128,7 @@ def _claim(source: dict[str, Any], staged: Path, progress: Progress) -> str:
 
 
 def _below(top: Path) -> list[Path]:
-    """Every file and link of a folder; the file itself when it is one."""
+    """Returns every file and link of a folder, or the path itself if it is a file."""
 
     def fail(error: OSError) -> None:
         raise error
@@ -147,12 +147,12 @@ def _below(top: Path) -> list[Path]:
 def _git(source: dict[str, Any], staged: Path, progress: Progress) -> str:
     state, data = staged / "state", staged / "data"
     repository, tree = state / "repository", state / "tree"
-    git = tools.Git(repository, source["url"], os.environ.get("DATASET_TOKEN", ""), progress)
+    git = clients.Git(repository, source["url"], os.environ.get("DATASET_TOKEN", ""), progress)
     if not (repository / "HEAD").exists():
         git.run("init", "--quiet", "--bare", str(repository))
     commit = git.fetch(source["ref"])
     say(f"{source['ref']} is commit {commit}")
-    # A checkout that was interrupted would leave its files, and an index that takes them for whole.
+    # An interrupted checkout leaves incomplete files, and an index that lists them as complete.
     shutil.rmtree(tree, ignore_errors=True)
     (repository / "index").unlink(missing_ok=True)
     tree.mkdir()
@@ -182,7 +182,7 @@ def _is_lfs_pointer(path: Path) -> bool:
 
 
 def _rclone(source: dict[str, Any], staged: Path, progress: Progress) -> str:
-    tools.rclone(source, staged / "data", progress)
+    clients.rclone(source, staged / "data", progress)
     _count(staged / "data", progress)
     return ""
 
@@ -204,10 +204,10 @@ def _reader(path: Path) -> Callable[[int, str], Stream]:
 
 
 def _begin_anew_for(version: str, staged: Path) -> None:
-    """Drop what is staged of another version: its files may be others, or gone."""
+    """Delete staged data of another version, whose files may differ or be gone."""
     note = staged / "state" / "version"
     if note.exists() and note.read_text(encoding="utf-8") != version:
-        say("the source has a new version: begins anew")
+        say("the source has a new version: starting over")
         for name in ("data", "state"):
             shutil.rmtree(staged / name)
             (staged / name).mkdir()
@@ -215,7 +215,7 @@ def _begin_anew_for(version: str, staged: Path) -> None:
 
 
 def _count(data: Path, progress: Progress) -> None:
-    """Count what a tool has brought."""
+    """Count the files that an external tool has fetched."""
     for path in _below(data):
         progress.add(path.lstat().st_size, 1)
 

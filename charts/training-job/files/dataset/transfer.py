@@ -1,4 +1,4 @@
-"""Files that arrive as streams: each is continued where it was interrupted, and gets its name when it is whole."""
+"""Transfer of files as streams. An interrupted file is continued, and a complete file gets its final name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Stream:
-    """The bytes of a file from `start` on; `tag` names its version, and is empty where two streams cannot be joined."""
+    """The bytes of a file from `start` on. `tag` names its version; it is empty if the file cannot be continued."""
 
     body: BufferedIOBase
     start: int
@@ -28,7 +28,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Item:
-    """A file to receive at `path`; `open` takes an offset and the version that the bytes before it are of."""
+    """A file to receive at `path`. `open` takes an offset and the version of the bytes before it."""
 
     path: str
     open: Callable[[int, str], Stream]
@@ -38,7 +38,7 @@ class Item:
 
 
 def receive(items: list[Item], staged: Path, progress: Progress) -> None:
-    """Bring every item into `staged/data`, and remove what is there and not among them."""
+    """Receive every item into `staged/data`, and delete other files there."""
     data = staged / "data"
     wanted = {data / item.path for item in items}
     for root, folders, names in os.walk(data):
@@ -59,7 +59,7 @@ def receive(items: list[Item], staged: Path, progress: Progress) -> None:
 
 
 def _is_whole(target: Path, item: Item) -> bool:
-    """Whether a file of an earlier attempt is this one: it got its name when whole, but the source may have changed."""
+    """Returns true if an existing file is this item: it was complete, but the source may have changed since."""
     if not target.exists():
         return False
     about = target.stat()
@@ -72,7 +72,7 @@ def _receive(item: Item, target: Path, state: Path, progress: Progress) -> None:
     persist(item.path, lambda: _continue(item, part, progress, counted), lambda: _size(part))
     if item.sha256 and (found := _sha256(part)) != item.sha256:
         part.unlink()
-        raise FetchError(f"{item.path} has arrived with the SHA-256 {found}, but the source says {item.sha256}")
+        raise FetchError(f"{item.path} has the SHA-256 {found}, but the source reports {item.sha256}")
     if item.modified is not None:
         os.utime(part, ns=(item.modified, item.modified))
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,7 @@ def _receive(item: Item, target: Path, state: Path, progress: Progress) -> None:
 
 
 def _continue(item: Item, part: Path, progress: Progress, counted: int) -> None:
-    """One request: append to `part` what is missing, or begin anew when the source has another version."""
+    """Send one request: append the missing bytes to `part`, or start over if the source has another version."""
     note = part.with_suffix(".tag")
     tag = note.read_text(encoding="utf-8") if note.exists() else ""
     stream = item.open(_size(part) if tag else 0, tag)
@@ -90,12 +90,12 @@ def _continue(item: Item, part: Path, progress: Progress, counted: int) -> None:
         if stream.tag != tag:
             note.write_text(stream.tag, encoding="utf-8")
         if stream.start:
-            say(f"{item.path}: goes on at {readable(stream.start)}")
+            say(f"{item.path}: continuing at {readable(stream.start)}")
         progress.size = counted + stream.start
         output.seek(stream.start)
         while chunk := _read(stream):
             output.write(chunk)
-            # What a kill would take is only what is still on its way.
+            # Limits the loss to bytes in transit if the process is killed.
             output.flush()
             progress.add(len(chunk))
     size = _size(part)
@@ -107,7 +107,7 @@ def _continue(item: Item, part: Path, progress: Progress, counted: int) -> None:
 
 def _read(stream: Stream) -> bytes:
     try:
-        # What has arrived: of a full chunk nothing would be left if the connection broke before its end.
+        # Returns the available bytes: waiting for a full chunk would lose it if the connection broke.
         return stream.body.read1(CHUNK)
     except (OSError, HTTPException) as error:
         raise TemporaryError(f"the connection broke: {error}") from error

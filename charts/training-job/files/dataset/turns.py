@@ -1,13 +1,13 @@
-"""Whose turn it is to fetch: one pod of all that see the volume, until it has finished or has died.
+"""Leader election for the fetch: one pod of all that mount the volume has the turn, until it finishes or dies.
 
-A turn is a numbered folder below `work`. A pod takes one by renaming a folder of its own, with its name already in it,
-to the next number: on every file system, NFS among them, that succeeds for one pod only. Locks of the kernel are not
-used: on NFS they may be local to a node, or missing.
+A turn is a numbered folder below `work`. A pod takes a turn by renaming its own folder, which already contains its
+name, to the next number. On every file system, including NFS, this succeeds for one pod only. Kernel locks are not
+used, because on NFS they may be local to a node, or missing.
 
-The owner changes the file `beat` in its folder every few seconds. Waiting pods judge by the change and by their own
-clocks, which need not agree with the owner's. An owner without a sign of life loses its turn to the pod that takes the
-next number, which goes on with what was staged: it moves the folder `staged` into its own. An owner that was not dead
-but asleep finds nothing under its paths any more, and ends.
+The owner writes a heartbeat to the file `beat` in its folder every few seconds. Waiting pods observe the change with
+their own clocks, which may differ from the owner's. An owner without heartbeat loses its turn to the pod that takes the
+next number. That pod continues with the staged data: it moves the folder `staged` into its own. An owner that was only
+suspended no longer finds its files, and ends.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from report import say
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds: between two beats, without a beat until a turn is lost, and between two lines of progress."""
+    """Seconds between heartbeats, without a heartbeat until a turn is lost, and between lines of progress."""
 
     beat: float = 5.0
     patience: float = 60.0
@@ -40,18 +40,18 @@ class Timing:
 
 @dataclass(frozen=True)
 class Beat:
-    """A sign of life: `token` names the process, `pod` outlives it; `over` means that the turn was given back."""
+    """A heartbeat. `token` identifies the process, `pod` outlives it; `over` means that the turn was released."""
 
     token: str
     pod: str
     name: str
     count: int = 0
-    status: str = "begins"
+    status: str = "starting"
     over: bool = False
 
 
 class Turn:
-    """The right to change `staged`, from `with` on until its end; it is given back when the end is an error."""
+    """The right to change `staged` inside a `with` block. An error in the block releases it."""
 
     def __init__(self, folder: Path, beat: Beat, seconds: float) -> None:
         self.folder, self.staged = folder, folder / "staged"
@@ -61,13 +61,13 @@ class Turn:
         self._thread = threading.Thread(target=self._show_life, daemon=True)
 
     def __enter__(self) -> Turn:
-        """Show life from now on, and take over what earlier turns have staged."""
+        """Start the heartbeat, and take over the staged data of earlier turns."""
         self._thread.start()
         for number in sorted(_numbers(self.folder.parent), reverse=True):
             staged = self.folder.parent / str(number) / "staged"
             if staged != self.staged and staged.exists():
                 staged.rename(self.staged)
-                say("goes on with what an earlier attempt has left")
+                say("continuing with the data of an earlier attempt")
                 break
         self.staged.mkdir(exist_ok=True)
         return self
@@ -75,27 +75,27 @@ class Turn:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Clear up after a success; otherwise leave what is staged to the next turn."""
+        """Delete the staging folder after a success; otherwise keep staged data for the next turn."""
         self._ended.set()
         self._thread.join()
         if error is None:
             shutil.rmtree(self.folder.parent, ignore_errors=True)
         elif not self._is_lost():
-            # On a full volume this fails; the others then wait until their patience is over.
+            # On a full volume this fails; the others then wait until the heartbeat times out.
             with contextlib.suppress(OSError):
                 _write(self.folder, replace(self._beat, over=True))
 
     def _show_life(self) -> None:
         while not self._ended.wait(self._seconds):
             if self._is_lost():
-                print("error: another pod has taken over, because this one showed no sign of life", file=sys.stderr)
-                # The main thread may be anywhere, and must not write another byte.
+                print("error: another pod has taken over, because the heartbeat of this pod stopped", file=sys.stderr)
+                # The main thread may be in any operation, and must not write another byte.
                 os._exit(1)
             self._beat = replace(self._beat, count=self._beat.count + 1, status=self.status())
             try:
                 _write(self.folder, self._beat)
             except OSError as error:
-                say(f"cannot show life on the volume: {error.strerror}")
+                say(f"cannot write the heartbeat to the volume: {error.strerror}")
 
     def _is_lost(self) -> bool:
         found = _read(self.folder)
@@ -108,14 +108,14 @@ class Turn:
 
 
 def take(work: Path, pod: str, name: str, is_done: Callable[[], bool], timing: Timing) -> Turn | None:
-    """A turn, once nobody alive has one; None as soon as `is_done`."""
+    """Returns a turn once no live pod has one, or None as soon as `is_done`."""
     mine = Beat(uuid.uuid4().hex, pod, name)
     seen: tuple[int, Beat | None] | None = None
     seen_at = said_at = float("-inf")
     while not is_done():
         number = max(_numbers(work), default=0)
         beat = _read(work / str(number)) if number else None
-        # A container that is started again in the same pod is alone: the one before it has ended.
+        # A restarted container of the same pod need not wait: the previous container has ended.
         if number and not (beat and (beat.over or beat.pod == pod)):
             now = time.monotonic()
             if (number, beat) != seen:
@@ -123,20 +123,20 @@ def take(work: Path, pod: str, name: str, is_done: Callable[[], bool], timing: T
             if now - seen_at < timing.patience:
                 if now - said_at >= timing.report:
                     said_at = now
-                    say(f"waits for {beat.name if beat else 'another pod'}, which {beat.status if beat else 'begins'}")
+                    say(f"waiting for {beat.name if beat else 'another pod'}: {beat.status if beat else 'starting'}")
                 time.sleep(timing.beat / 2)
                 continue
-            say(f"takes over: {beat.name if beat else 'another pod'} showed no sign of life for {timing.patience:g} s")
+            say(f"taking over: no heartbeat of {beat.name if beat else 'another pod'} for {timing.patience:g} s")
         if _claim(work, number + 1, mine):
             return Turn(work / str(number + 1), mine, timing.beat)
     return None
 
 
 def _claim(work: Path, number: int, beat: Beat) -> bool:
-    """Try to get a turn by its number."""
+    """Try to take the turn of a number."""
     folder = work / str(number)
-    # Beside `work`: an NFS client that changes a folder forgets what it believed about the entries there, and so about
-    # whether the data is in place, which is asked next.
+    # Beside `work`: a change of that folder makes an NFS client drop its cached entries, so that the next check of
+    # the published data is fresh.
     prepared = work.with_name(f"{work.name}.{beat.token}")
     work.mkdir(exist_ok=True)
     prepared.mkdir()
@@ -144,10 +144,10 @@ def _claim(work: Path, number: int, beat: Beat) -> bool:
         _write(prepared, beat)
         prepared.rename(folder)
     except OSError as error:
-        # Refused because the number is taken, or because the pod that had it finished just now and removed `work`.
+        # The rename fails if the number is taken, or if its owner has just finished and removed `work`.
         if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOENT) and not folder.exists():
             raise
-        # A rename whose reply was lost looks refused, too.
+        # A rename whose reply was lost also looks like a failure.
         found = _read(folder)
         return found is not None and found.token == beat.token
     finally:
@@ -163,7 +163,7 @@ def _numbers(work: Path) -> list[int]:
 
 
 def _read(folder: Path) -> Beat | None:
-    """The last beat; None when it cannot be read, as for a moment on NFS while it is replaced."""
+    """Returns the last heartbeat, or None if it cannot be read, as briefly on NFS while it is replaced."""
     try:
         return Beat(**json.loads((folder / "beat").read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""HTTP for data sets: parts of files, a token that goes to no other host, and errors that say what to change."""
+"""HTTP for data sets: range requests, a token for one host only, and errors that name the next step."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from report import FetchError, TemporaryError, persist
 from transfer import Stream
 
 _SILENCE_SECONDS = 60
-# What a server may answer for a while: too slow, too early, too many, or its own fault.
+# Transient status codes: timeouts, rate limits and server errors.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 
 
 def open_at(url: str, start: int, tag: str, token: str, advice: dict[int, str]) -> Stream:
-    """The file from byte `start` on if it still is the version `tag`, else from its beginning."""
+    """Returns the file from byte `start` on if its version is still `tag`, otherwise from its beginning."""
     headers = {"Range": f"bytes={start}-", "If-Range": tag} if start else {}
     try:
         response = _open(url, token, advice, headers)
     except HTTPError as error:
         if error.headers.get("Content-Range", "").endswith(f"*/{start}"):
-            # Everything had arrived, and only the name was missing.
+            # The file was complete, but not yet renamed.
             return Stream(io.BytesIO(), start, start, tag)
         return open_at(url, 0, "", token, advice)
     found = _tag(response)
@@ -37,13 +37,13 @@ def open_at(url: str, start: int, tag: str, token: str, advice: dict[int, str]) 
     given = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", response.headers.get("Content-Range", ""))
     if found == tag and given and int(given[1]) == start:
         return Stream(response, start, int(given[2]), tag)
-    # A server that knows ranges and not If-Range sends the end of another version.
+    # A server that supports ranges but not If-Range sends the end of another version.
     response.close()
     return open_at(url, 0, "", token, advice)
 
 
 def read_json(url: str, token: str, advice: dict[int, str]) -> tuple[Any, str | None]:
-    """A JSON answer, and the address of the next page if there is one."""
+    """Returns a JSON answer, and the URL of the next page if there is one."""
 
     def read() -> tuple[Any, str | None]:
         try:
@@ -57,17 +57,17 @@ def read_json(url: str, token: str, advice: dict[int, str]) -> tuple[Any, str | 
 
 
 def shown(url: str) -> str:
-    """An address without its query, which may hold a signature."""
+    """Returns a URL without its query, which may contain a signature."""
     return url.split("?", 1)[0]
 
 
 def _open(url: str, token: str, advice: dict[int, str], headers: dict[str, str]) -> HTTPResponse:
-    """Send a request; an answer of 416, for a range that is not there, is left to the caller as HTTPError."""
+    """Send a request. Raises HTTPError for status 416, a range that does not exist."""
     if urlsplit(url).scheme not in ("http", "https"):
-        raise FetchError(f"{url} is no address of a web server")
+        raise FetchError(f"{url} is not an HTTP URL")
     request = Request(url, headers={"Accept-Encoding": "identity", "User-Agent": "trainyard-dataset", **headers})  # noqa: S310
     if token:
-        # Redirects lead to other hosts, which must not see it.
+        # Redirects may lead to other hosts, which must not get the token.
         request.add_unredirected_header("Authorization", f"Bearer {token}")
     try:
         response: HTTPResponse = urlopen(request, timeout=_SILENCE_SECONDS)  # noqa: S310
@@ -91,6 +91,6 @@ def _open(url: str, token: str, advice: dict[int, str], headers: dict[str, str])
 
 
 def _tag(response: HTTPResponse) -> str:
-    """What If-Range takes (RFC 9110, 13.1.5): a strong entity tag or a date; empty when there is neither."""
+    """Returns the value for If-Range (RFC 9110, 13.1.5): a strong entity tag or a date, or an empty text."""
     etag = str(response.headers.get("ETag", ""))
     return etag if etag.startswith('"') else str(response.headers.get("Last-Modified", ""))

@@ -1,7 +1,7 @@
-"""The time of an all-reduce, by the conventions of nccl-tests (doc/PERFORMANCE.md).
+"""Time of an all-reduce, by the conventions of nccl-tests (doc/PERFORMANCE.md).
 
-A bandwidth is in GB/s. The algorithm's is bytes over seconds, the bus's is that times 2(n-1)/n, which compares with the
-speed of the links whatever the number of processes n.
+Bandwidths are in GB/s. The algorithm bandwidth is bytes per second. The bus bandwidth is that times 2(n-1)/n, which is
+comparable with the speed of the links for any number of processes n.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import torch
 import torch.distributed as dist
 from pairs import Bandwidths, Pair
 
-# Everyone is there already: what takes longer than this hangs, on a path that is blocked.
+# All processes have joined: a collective that takes longer hangs, because a path is blocked.
 TIMEOUT = timedelta(seconds=120)
-# What a process sends is four bytes wide.
+# Bytes per element.
 ITEM = 4
 Group = Optional[dist.ProcessGroup]
 
 
 def sizes(start: int, end: int, factor: int) -> list[int]:
-    """Sizes in bytes: from the first, times `factor`, up to the last, which is always there."""
+    """Returns sizes in bytes: from the first, times `factor`, up to the last, which is always included."""
     found = []
     size = start
     while size < end:
@@ -32,12 +32,12 @@ def sizes(start: int, end: int, factor: int) -> list[int]:
 
 
 def bus_bandwidth(algorithm: float, processes: int) -> float:
-    """What an all-reduce moves over each link: a process sends and receives 2(n-1)/n of the data."""
+    """Returns the bandwidth of each link: in an all-reduce a process sends and receives 2(n-1)/n of the data."""
     return algorithm * 2 * (processes - 1) / processes
 
 
 def row(size: int, device: torch.device, *, warm_up: int, iterations: int) -> dict[str, Any]:
-    """Collective: one row of the sweep. The slowest process is the measure of all."""
+    """Collective: returns one row of the sweep, with the time of the slowest process."""
     ours, data = _data(size, device)
     dist.all_reduce(data)
     world = dist.get_world_size()
@@ -57,10 +57,10 @@ def row(size: int, device: torch.device, *, warm_up: int, iterations: int) -> di
 
 
 class PairMeter:
-    """Measures pairs of nodes by an all-reduce of the processes on both, all pairs of a round at the same time."""
+    """Measures pairs of nodes with an all-reduce of the processes on both, all pairs of a round in parallel."""
 
     def __init__(self, size: int, device: torch.device, *, iterations: int, order: list[int], processes: int) -> None:
-        """`order` gives the node behind each number of a pair; every node has this many processes."""
+        """`order` maps each number of a pair to its node; `processes` is their number on every node."""
         self._size = size
         self._device = device
         self._iterations = iterations
@@ -68,8 +68,8 @@ class PairMeter:
         self._processes = processes
 
     def __call__(self, pairs: list[Pair]) -> Bandwidths:
-        """Collective: the bus bandwidth of each pair."""
-        # All processes make all groups, in the same order: each has a number for a name.
+        """Collective: returns the bus bandwidth of each pair."""
+        # All processes create all groups in the same order, because groups are numbered by creation.
         groups = [dist.new_group(self._ranks(pair), TIMEOUT) for pair in pairs]
         measured = None
         for pair, group in zip(pairs, groups):
@@ -87,14 +87,14 @@ class PairMeter:
     def _bandwidth(self, group: Group) -> float:
         ours, data = _data(self._size, self._device, group)
         dist.all_reduce(data, group=group)
-        # The best of them: what else happens on a machine only ever slows it down.
+        # The best time, because other load on a machine can only slow it down.
         best = min(_seconds(data.copy_(ours), self._device, 1, group) for _ in range(self._iterations))
         (seconds,) = _most([best], self._device, group)
         return round(bus_bandwidth(data.numel() * ITEM / seconds / 1e9, dist.get_world_size(group)), 4)
 
 
 def wait(device: torch.device) -> None:
-    """Until the device has done all that it was told."""
+    """Wait until the device has finished all queued work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 

@@ -1,7 +1,7 @@
-"""Bandwidths by `all_reduce_perf` of NVIDIA's nccl-tests, built with MPI, in place of PyTorch's collectives.
+"""Measures with `all_reduce_perf` of NVIDIA's nccl-tests, built with MPI, instead of PyTorch's collectives.
 
-mpirun of Open MPI starts it from the first node and reaches the others by `remote`. The sums in place are taken, since
-gradients are summed in place, from the JSON that the option -J of v2.18.5 and newer writes.
+mpirun of Open MPI starts it from the first node and reaches the others through `remote`. The results come from the JSON
+that the option -J of v2.18.5 and newer writes. The in-place results count, because gradients are summed in place.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import remote
 from measuring import ITEM
 from pairs import Bandwidths, Pair
 
-# Everyone is there already: a sum that takes longer hangs, and so does a whole measurement.
+# All nodes have joined: a sum that takes longer hangs, and so does a whole measurement.
 SUM_SECONDS = 120
 LIMIT_SECONDS = 600
-# Rank 0 alone has mpirun's output for itself, which is the JSON then. Where it wrote none, this says nothing.
+# Only rank 0 writes to mpirun's output, which is then the JSON. Without a report the output is empty.
 RANK = """
 if [ "$OMPI_COMM_WORLD_RANK" = 0 ]; then
   report=$(mktemp -u).json
@@ -37,12 +37,12 @@ if [ "$OMPI_COMM_WORLD_RANK" = 0 ]; then
 fi
 exec "$@" >&2
 """
-# What follows a fault in the verdict: the end of what the program printed.
+# Number of last output lines that follow a fault in the verdict.
 LINES = 5
 
 
 class Programs(NamedTuple):
-    """The words that start mpirun and all_reduce_perf, and the arguments of `remote.agent`."""
+    """The commands that start mpirun and all_reduce_perf, and the arguments of `remote.agent`."""
 
     mpirun: list[str]
     all_reduce_perf: list[str]
@@ -51,7 +51,7 @@ class Programs(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What is measured: sizes in bytes from the first, times the factor, up to the last, which is always there."""
+    """The measured sums: sizes in bytes from the first, times the factor, up to the last, which is always included."""
 
     first: int
     last: int
@@ -61,12 +61,12 @@ class Sums(NamedTuple):
 
     @property
     def only_last(self) -> Sums:
-        """The last size alone."""
+        """Returns the sums of the last size only."""
         return self._replace(first=self.last)
 
 
 class Meter:
-    """Measures nodes by their host names, each with this many processes of one GPU; runs on the first node alone."""
+    """Measures nodes by host name, each with `processes` processes of one GPU. Runs on the first node only."""
 
     def __init__(self, programs: Programs, hosts: list[str], processes: int) -> None:
         self._programs = programs
@@ -74,19 +74,19 @@ class Meter:
         self._processes = processes
 
     def sweep(self, sums: Sums) -> Iterator[dict[str, Any]]:
-        """Rows over all nodes. Raises `RuntimeError` or `ValueError` when all_reduce_perf cannot measure them."""
+        """Yields rows over all nodes. Raises `RuntimeError` or `ValueError` if all_reduce_perf cannot measure them."""
         everyone = list(range(len(self._hosts)))
         last = sums.last // ITEM * ITEM
         rows = self._rows(everyone, sums, echo=True)
         if rows[-1]["bytes"] < last:
             rows += self._rows(everyone, sums.only_last, echo=True)
         if rows[-1]["bytes"] < last:
-            reason = f"nccl-tests goes up to {rows[-1]['bytes']} bytes with the memory of these GPUs"
+            reason = f"nccl-tests measures at most {rows[-1]['bytes']} bytes with the memory of these GPUs"
             raise ValueError(f"{reason}, and the last size is {sums.last}: set sizes.end")
         yield from rows
 
     def pairs(self, wanted: list[Pair], order: list[int], sums: Sums) -> Bandwidths:
-        """The bus bandwidth of the last size between two nodes each, at the same time; `order` has their numbers."""
+        """Measures pairs in parallel, and returns the bus bandwidth of the last size. `order` maps numbers to nodes."""
         with ThreadPoolExecutor(len(wanted)) as pool:
             nodes = [sorted(order[number] for number in pair) for pair in wanted]
             measured = pool.map(lambda two: self._rows(two, sums.only_last, echo=False)[-1]["busbw"], nodes)
@@ -98,10 +98,10 @@ class Meter:
         except OSError as error:
             raise RuntimeError(f"{self._programs.mpirun[0]} cannot be started in this image: {error}") from error
         rows = read(output)
-        # It also fails when sums are wrong, which the rows say better.
+        # all_reduce_perf also fails for wrong sums, which the rows report in more detail.
         if not rows or (status and not any(row["wrong"] for row in rows)):
             pods = " and ".join(self._hosts[node].partition(".")[0] for node in nodes)
-            hint = "" if rows else " and wrote no whole JSON, as v2.18.5 and newer do"
+            hint = "" if rows else " and wrote no complete JSON, as v2.18.5 and newer do"
             raise RuntimeError(f"nccl-tests in {pods} ended with status {status}{hint}: {said}")
         return rows
 
@@ -117,17 +117,17 @@ class Meter:
         return [*mpirun, "sh", "-c", RANK, "sh", *program]
 
     def _environment(self) -> dict[str, str]:
-        # Open MPI 4 knows the agent by the first name, 5 by the second; only the first node may start others.
+        # Open MPI 4 reads the first name, Open MPI 5 the second. Only the first node may start processes on others.
         agent = remote.agent(self._programs.port, self._programs.key)
         names = {"OMPI_MCA_plm_rsh": agent, "PRTE_MCA_plm_ssh": agent}
         settings = {f"{name}_agent": value for name, value in names.items()}
         settings |= {f"{name}_no_tree_spawn": "true" for name in names}
-        # Without it Open MPI 4 calls for `check-1` where `check-1.check` is the name that Kubernetes knows.
+        # Otherwise Open MPI 4 resolves `check-1`, but Kubernetes only knows the name `check-1.check`.
         return os.environ | settings | {"OMPI_MCA_orte_keep_fqdn_hostnames": "true"}
 
 
 def read(text: str) -> list[dict[str, Any]]:
-    """Rows of a report that all_reduce_perf wrote; none where it was cut off."""
+    """Returns the rows of a report of all_reduce_perf, or none if it is incomplete."""
     try:
         return [_row(result) for result in json.loads(text).get("results", [])]
     except json.JSONDecodeError:
@@ -146,7 +146,7 @@ def _row(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _run(command: list[str], environment: dict[str, str], *, echo: bool) -> tuple[int, str, str]:
-    """Exit status, output, and the end of what was printed beside it."""
+    """Returns exit status, output, and the last lines of stderr."""
     said: deque[str] = deque(maxlen=LINES)
     with (
         tempfile.TemporaryFile("w+") as output,
@@ -159,7 +159,7 @@ def _run(command: list[str], environment: dict[str, str], *, echo: bool) -> tupl
         for line in running.stderr or ():
             if echo:
                 sys.stderr.write(line)
-            # mpirun frames what it says.
+            # mpirun frames its messages with lines of dashes.
             if line.strip("-\n "):
                 said.append(line.strip())
         status = running.wait()

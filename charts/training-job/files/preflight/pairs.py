@@ -1,30 +1,29 @@
-"""Finds slow nodes by the bandwidth between two nodes at a time: the pairs of a round share no node.
+"""Finds slow nodes by the bandwidth between two nodes at a time. The pairs of a round share no node.
 
-A slow node is slow with every partner, and a good one only with a slow one. So neighbours are measured against each
-other first, and whoever was slow there is then parted from its partners: measured with nodes that were fast with
-somebody. What "slow" means is told by the best pair, so nothing has to be known of the hardware; if no two nodes are
-good, or all are slow alike, there is nothing to tell by.
+A slow node is slow with every partner, and a good node only with a slow one. Neighbours are measured first. A node that
+was slow there is then separated from its partners: it is measured with nodes that were fast with another one. The best
+pair defines "slow", so the search needs no figures of the hardware. It finds nothing if no two nodes are good, or if
+all are equally slow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-# Numbers of two nodes, the smaller first; and the bandwidth between the two of each.
+# Numbers of two nodes, the smaller first, and the bandwidth of each pair.
 Pair = tuple[int, int]
 Bandwidths = dict[Pair, float]
 
-# Within them every node meets three neighbours, all pairs of four nodes: with two slow among them two are good.
+# Every node is paired with three neighbours, which covers all pairs of four nodes: two slow nodes leave two good ones.
 FIRST_ROUNDS = 3
-# Where nearly all nodes are slow, the few good ones would be kept busy for hours.
+# A limit, because if nearly all nodes are slow, pairing them with the few good ones takes hours.
 PARTING_ROUNDS = 16
 
 
 def search(count: int, measure: Callable[[list[Pair]], Bandwidths], ratio: float) -> Bandwidths:
-    """Measures pairs until `slow` can tell, and returns them.
+    """Measures pairs until every node has a verdict, and returns them.
 
-    `measure` takes pairs that share no node and measures them at the same time. A pair is slow that stays below `ratio`
-    of the best.
+    `measure` takes pairs that share no node and measures them in parallel. A pair below `ratio` of the best is slow.
     """
     measured: Bandwidths = {}
     for pairs in first_rounds(count):
@@ -38,7 +37,7 @@ def search(count: int, measure: Callable[[list[Pair]], Bandwidths], ratio: float
 
 
 def first_rounds(count: int) -> Iterator[list[Pair]]:
-    """Each node with its neighbours: 0 and 1, 2 and 3, then 0 and 2, 1 and 3, then 0 and 3, 1 and 2."""
+    """Yields each node with its neighbours: 0 and 1, 2 and 3, then 0 and 2, 1 and 3, then 0 and 3, 1 and 2."""
     for distance in range(1, FIRST_ROUNDS + 1):
         pairs = [(node, node ^ distance) for node in range(count) if node < node ^ distance < count]
         if pairs:
@@ -46,7 +45,7 @@ def first_rounds(count: int) -> Iterator[list[Pair]]:
 
 
 def parting_round(count: int, measured: Bandwidths, ratio: float) -> list[Pair]:
-    """The next pairs: nodes of which nothing is known yet, each with the nearest good one; none when all is known."""
+    """Returns the next pairs: each node without a verdict with the nearest good one; none if all have a verdict."""
     good = good_nodes(measured, ratio)
     known = good | set(slow(measured, ratio))
     free = set(good)
@@ -61,13 +60,13 @@ def parting_round(count: int, measured: Bandwidths, ratio: float) -> list[Pair]:
 
 
 def good_nodes(measured: Bandwidths, ratio: float) -> set[int]:
-    """Nodes that were fast with somebody."""
+    """Returns nodes that were fast in at least one pair."""
     least = ratio * max(measured.values(), default=0.0)
     return {node for pair, bandwidth in measured.items() if bandwidth >= least for node in pair}
 
 
 def slow(measured: Bandwidths, ratio: float) -> dict[int, list[int]]:
-    """Nodes that were slow with at least two good ones, which are their evidence; the slowest node first."""
+    """Returns nodes that were slow with at least two good ones, which are their evidence; the slowest node first."""
     good = good_nodes(measured, ratio)
     met: dict[int, list[int]] = {}
     for one, other in measured:
@@ -79,7 +78,7 @@ def slow(measured: Bandwidths, ratio: float) -> dict[int, list[int]]:
 
 
 def unknown(count: int, measured: Bandwidths, ratio: float) -> list[int]:
-    """Nodes that are neither good nor slow as far as was measured."""
+    """Returns nodes that the measured pairs prove neither good nor slow."""
     return sorted(set(range(count)) - good_nodes(measured, ratio) - set(slow(measured, ratio)))
 
 

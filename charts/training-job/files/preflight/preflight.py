@@ -1,8 +1,8 @@
-"""Measures the network between nodes before a run: an all-reduce over all of them, then pairs of nodes.
+"""Measures the network between nodes before a run: an all-reduce over all nodes, then pairs of nodes.
 
-torchrun starts it on each node by itself, so that nodes which never come are told by name. The first process of the
-first node prints a table and one line of JSON, and alone fails the test. What counts is the last row: small sizes
-measure latency. Then pairs of nodes find the slow one. PyTorch's collectives measure, or NVIDIA's nccl-tests.
+torchrun starts the program separately on each node, so that the report can name missing nodes. The first process of the
+first node prints a table and one line of JSON, and it alone fails the test. The last row counts, because small sizes
+measure latency. Then pairs of nodes identify slow nodes. PyTorch's collectives or NVIDIA's nccl-tests measure.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ import torch.distributed as dist
 import transports
 from torch.distributed.distributed_c10d import Store
 
-# By default less of the best pair's bandwidth than this makes a pair slow: processors are shared with who knows what.
+# Default: a pair below this fraction of the best pair's bandwidth is slow. On CPU other programs share the processors.
 RATIO = {"nccl": 0.8, "nccl-tests": 0.8, "gloo": 0.5}
 TERMINATION_MESSAGE = Path("/dev/termination-log")
-# What measures pairs of numbers, where the list has the node behind each number.
+# Creates a function that measures pairs of numbers; the list maps each number to its node.
 MakeMeter = Callable[[list[int]], Callable[[list[pairs.Pair]], pairs.Bandwidths]]
 
 
 class Process(NamedTuple):
-    """This one of all processes: its node, and its place among those of the node."""
+    """This process: its node, and its index among the processes of the node."""
 
     node: int
     local: int
@@ -45,12 +45,12 @@ class Process(NamedTuple):
 
     @property
     def rank(self) -> int:
-        """Its place among all."""
+        """Index among all processes."""
         return self.node * self.of_node + self.local
 
 
 def main() -> int:
-    """Meet, measure, judge and print: 1 when something is wrong, in the process that says what."""
+    """Rendezvous, measurement, verdict and report. Returns 1 for a fault, in the process that reports it."""
     options = _options()
     own = Process(options.index, int(os.environ["LOCAL_RANK"]), int(os.environ["LOCAL_WORLD_SIZE"]))
     report: dict[str, Any] = {"nodes": [], "world": options.nodes * own.of_node, "rows": []}
@@ -61,10 +61,10 @@ def main() -> int:
         how(store, own, options, report)
     except roll_call.Absent as absent:
         report["nodes"], report["missing"] = list(absent.names.values()), absent_names(absent, options)
-        faults = [f"{', '.join(report['missing'])} did not come within {options.start_seconds} s"]
+        faults = [f"{', '.join(report['missing'])} did not join within {options.start_seconds} s"]
     except (RuntimeError, ValueError) as error:
-        # Collectives say by these that a connection is lost or that the time is over.
-        faults = [f"the measurement broke off: {' '.join(str(error).split())}"]
+        # Collectives raise these for a lost connection or a timeout.
+        faults = [f"the measurement failed: {' '.join(str(error).split())}"]
     else:
         if own.rank > 0:
             return 0
@@ -78,7 +78,7 @@ def _meet(own: Process, options: argparse.Namespace, report: dict[str, Any]) -> 
     store = roll_call.meet(options.address, options.port, is_host=is_host, seconds=seconds)
     name = os.environ.get("NODE_NAME") or socket.gethostname()
     names = roll_call.names(store, own.node, name, count=options.nodes, is_host=is_host, seconds=seconds)
-    # One that sees no GPUs, or fewer, would keep the others waiting.
+    # A node with no GPUs, or fewer than the others, would block the collectives of the others.
     roll_call.agree(store, own.node, names, f"{torch.cuda.device_count()} GPUs and {own.of_node} processes")
     # Two pods may share a node.
     report["nodes"] = [
@@ -88,7 +88,7 @@ def _meet(own: Process, options: argparse.Namespace, report: dict[str, Any]) -> 
 
 
 def absent_names(absent: roll_call.Absent, options: argparse.Namespace) -> list[str]:
-    """The nodes that are missing, or their pods where the nodes cannot be known."""
+    """Returns the names of missing nodes, or of their pods if the nodes are unknown."""
     nodes = sorted(set(filter(None, options.expect.split(","))) - set(absent.names.values()))
     if len(nodes) == len(absent.nodes):
         return nodes
@@ -98,47 +98,49 @@ def absent_names(absent: roll_call.Absent, options: argparse.Namespace) -> list[
 
 
 def host(first: str, number: int) -> str:
-    """The host name of a node, by that of the first: `<pod>-0.<service>`, or all are the one machine."""
+    """Returns the host name of a node, derived from `<pod>-0.<service>` of the first; otherwise all share one host."""
     pod, dot, service = first.partition(".")
     return f"{pod[:-1]}{number}{dot}{service}" if pod.endswith("-0") else first
 
 
 def _options() -> argparse.Namespace:
-    # None begins as one of torchrun's does: it would take `--start` for its `--start-method`.
+    # No option may be a prefix of torchrun's options: torchrun would read `--start` as its `--start-method`.
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, metavar="N", default=1, help="number of nodes")
-    parser.add_argument("--index", type=int, metavar="N", default=0, help="number of this one, from 0")
+    parser.add_argument("--index", type=int, metavar="N", default=0, help="number of this node, from 0")
     parser.add_argument("--address", default="localhost", help="host name of the first node")
-    parser.add_argument("--port", type=int, metavar="N", default=29400, help="port on which the nodes meet there")
-    parser.add_argument("--start-seconds", type=int, metavar="N", default=300, help="how long they wait for each other")
-    parser.add_argument("--expect", default="", help="names of the nodes, with commas, where they are known")
+    parser.add_argument("--port", type=int, metavar="N", default=29400, help="port of the rendezvous on the first node")
+    parser.add_argument("--start-seconds", type=int, metavar="N", default=300, help="timeout of the rendezvous")
+    parser.add_argument("--expect", default="", help="names of the nodes, separated by commas, if known")
     parser.add_argument("--first-size", type=int, metavar="N", default=2**20, help="smallest size in bytes")
     parser.add_argument("--last-size", type=int, metavar="N", default=2**26, help="largest size in bytes")
-    parser.add_argument("--size-factor", type=int, metavar="N", default=2, help="from one size to the next")
+    parser.add_argument("--size-factor", type=int, metavar="N", default=2, help="factor between two sizes")
     parser.add_argument(
-        "--warm-up", type=int, metavar="N", default=2, help="all-reduces of each size before those that count"
+        "--warm-up", type=int, metavar="N", default=2, help="all-reduces of each size before the measured ones"
     )
-    parser.add_argument("--iterations", type=int, metavar="N", default=5, help="all-reduces of each size that count")
-    parser.add_argument("--min-bus-bandwidth", type=float, default=0.0, metavar="X", help="GB/s for the last row")
-    parser.add_argument("--slow-ratio", type=float, metavar="X", help="part of the best pair's bandwidth that is slow")
-    parser.add_argument("--nccl-tests", type=json.loads, metavar="JSON", help="words that start all_reduce_perf")
-    parser.add_argument("--run-by", type=json.loads, metavar="JSON", help="words that start mpirun", default=["mpirun"])
+    parser.add_argument("--iterations", type=int, metavar="N", default=5, help="measured all-reduces of each size")
     parser.add_argument(
-        "--call-port", type=int, metavar="N", default=29401, help="port on which nodes are called by it"
+        "--min-bus-bandwidth", type=float, default=0.0, metavar="X", help="GB/s at least in the last row"
     )
-    parser.add_argument("--call-key", type=Path, metavar="FILE", help="what both ends must have for that")
+    parser.add_argument("--slow-ratio", type=float, metavar="X", help="minimum fraction of the best pair's bandwidth")
+    parser.add_argument("--nccl-tests", type=json.loads, metavar="JSON", help="command of all_reduce_perf")
+    parser.add_argument("--run-by", type=json.loads, metavar="JSON", help="command of mpirun", default=["mpirun"])
+    parser.add_argument(
+        "--call-port", type=int, metavar="N", default=29401, help="port on which nodes accept commands of mpirun"
+    )
+    parser.add_argument("--call-key", type=Path, metavar="FILE", help="key that authenticates these commands")
     return parser.parse_args()
 
 
 def measure(store: Store, own: Process, options: argparse.Namespace, report: dict[str, Any]) -> None:
-    """Collective: the sweep and the pairs, which go into the report as they come."""
+    """Collective: measures the sweep and the pairs, and adds each result to the report."""
     has_gpus = torch.cuda.is_available()
     device = torch.device("cuda", own.local) if has_gpus else torch.device("cpu")
     if has_gpus:
         torch.cuda.set_device(device)
     log = transports.watch_nccl() if has_gpus else None
     report["backend"] = "nccl" if has_gpus else "gloo"
-    # Without `device_id`: a group of a bound device is split off by all processes, and pairs are made by two nodes.
+    # Without `device_id`: splitting a group of a bound device takes all processes, but a pair has only two nodes.
     dist.init_process_group(
         report["backend"], store=store, rank=own.rank, world_size=report["world"], timeout=measuring.TIMEOUT
     )
@@ -155,7 +157,7 @@ def measure(store: Store, own: Process, options: argparse.Namespace, report: dic
 
 
 def measure_with_nccl_tests(store: Store, own: Process, options: argparse.Namespace, report: dict[str, Any]) -> None:
-    """The same by mpirun on the first node, which calls the others; each node has one process that waits for it."""
+    """Measures with mpirun on the first node, which starts processes on the others. One process of each node waits."""
     if own.local > 0:
         return
     report["backend"] = "nccl-tests"
@@ -172,7 +174,7 @@ def measure_with_nccl_tests(store: Store, own: Process, options: argparse.Namesp
         said = roll_call.hear(store, "transport", options.nodes)
         report["transport"] = sorted(set().union(*map(json.loads, said)))
     else:
-        # A first node that breaks off says why, and its store goes with it.
+        # A first node that fails reports the cause itself, and its store closes.
         with suppress(RuntimeError):
             roll_call.wait(store, "measured")
             roll_call.say(store, "transport", own.node, _ways(log))
@@ -184,7 +186,7 @@ def _ways(log: Path | None) -> str:
 
 def _command_nccl_tests(own: Process, options: argparse.Namespace, report: dict[str, Any]) -> None:
     programs = nccl_tests.Programs(options.run_by, options.nccl_tests, options.call_port, options.call_key)
-    # Open MPI knows its own node by this name alone.
+    # Open MPI recognizes its own node by this name only.
     hosts = [socket.gethostname(), *(host(options.address, number) for number in range(1, options.nodes))]
     meter = nccl_tests.Meter(programs, hosts, own.of_node)
     sums = nccl_tests.Sums(
@@ -202,7 +204,7 @@ def _sweep(device: torch.device, options: argparse.Namespace) -> Iterator[dict[s
 
 def _pairs(meter: MakeMeter, options: argparse.Namespace, report: dict[str, Any]) -> dict[str, Any]:
     ratio, names = options.slow_ratio or RATIO[report["backend"]], report["nodes"]
-    # Nodes with names alike are near to each other.
+    # Nodes with similar names are probably close to each other.
     order = sorted(range(len(names)), key=lambda number: _natural(names[number]))
     return compare(pairs.search(len(names), meter(order), ratio), [names[number] for number in order], ratio)
 
@@ -213,7 +215,7 @@ def _torch_meter(device: torch.device, own: Process, options: argparse.Namespace
 
 
 def compare(measured: pairs.Bandwidths, names: list[str], ratio: float) -> dict[str, Any]:
-    """What the pairs say: each of them, the slow nodes, and those that it cannot tell of."""
+    """Returns the result of the pairs: all pairs, slow nodes, and nodes without a verdict."""
     best = max(measured.values(), default=0.0)
     slow = []
     for number, partners in pairs.slow(measured, ratio).items():
@@ -229,13 +231,13 @@ def compare(measured: pairs.Bandwidths, names: list[str], ratio: float) -> dict[
 
 
 def judge(report: dict[str, Any], min_bus_bandwidth: float) -> list[str]:
-    """What is wrong with the measurements."""
+    """Returns the faults of the measurements."""
     rows, last = report["rows"], report["rows"][-1]
     report["threshold"] = min_bus_bandwidth or None
     faults = [f"an all-reduce of {row['bytes']} bytes gave {row['wrong']} wrong sums" for row in rows if row["wrong"]]
     faults += [f"{found['node']} is slow: {found['evidence']}" for found in report["slow"]]
     if report["unknown"]:
-        faults.append(f"{', '.join(report['unknown'])}: slow wherever measured, but not with nodes known to be good")
+        faults.append(f"{', '.join(report['unknown'])}: slow in every pair, but not measured with enough good nodes")
     if last["busbw"] < min_bus_bandwidth:
         reached = f"{last['busbw']:.3f} GB/s of bus bandwidth at {last['bytes']} bytes is below {min_bus_bandwidth:g}"
         faults.append(reached if report["slow"] else f"{reached}; {_nobody(report)}")
@@ -243,23 +245,23 @@ def judge(report: dict[str, Any], min_bus_bandwidth: float) -> list[str]:
 
 
 def _nobody(report: dict[str, Any]) -> str:
-    """Why no node is named."""
+    """Returns the reason why no node is named."""
     found = [pair["busbw"] for pair in report["pairs"]]
     if not found:
-        return "it is this node's own"
+        return "only this node was measured"
     if len(found) == 1:
-        return f"either of {' and '.join(report['nodes'])} or the path between them: a third node would tell"
-    return f"no node stands out, the pairs have {min(found):g} to {max(found):g} GB/s: look at what all nodes share"
+        return f"the cause is {' or '.join(report['nodes'])} or the path between them: add a third node to find out"
+    return f"no node stands out, the pairs have {min(found):g} to {max(found):g} GB/s: check what all nodes share"
 
 
 def _say(report: dict[str, Any], faults: list[str], *, is_first: bool) -> None:
-    """Every process says what is wrong, and the first one what was found."""
+    """Print the faults in every process, and the report in the first one."""
     for fault in faults:
         print(f"preflight: error: {fault}", file=sys.stderr, flush=True)
     verdict = "failed" if faults else "passed"
     if is_first:
         print(json.dumps({**report, "faults": faults, "verdict": verdict}), flush=True)
-    # In a pod `kubectl get pod -o yaml` shows it; elsewhere there is no such file.
+    # `kubectl get pod -o yaml` shows this file; it does not exist outside of a pod.
     if TERMINATION_MESSAGE.is_file():
         with suppress(OSError):
             TERMINATION_MESSAGE.write_text("\n".join([verdict, *faults])[:4000])
@@ -274,7 +276,7 @@ def _add(row: dict[str, Any], report: dict[str, Any], *, is_said: bool) -> None:
 
 
 def _everywhere(found: set[str]) -> set[str]:
-    """Collective: what any process has found."""
+    """Collective: returns the union of the findings of all processes."""
     gathered: list[Any] = [None] * dist.get_world_size()
     dist.all_gather_object(gathered, found)
     return set().union(*gathered)

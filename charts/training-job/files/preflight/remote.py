@@ -1,7 +1,7 @@
-"""Runs commands on the other nodes for mpirun, which takes `remote.py PORT KEY_FILE HOST COMMAND...` for ssh.
+"""Runs commands on the other nodes for mpirun, which uses `remote.py PORT KEY_FILE HOST COMMAND...` instead of ssh.
 
-An image needs no sshd then, and a command sees the environment of its pod. Both ends prove that they have the key,
-which the chart makes for one preflight: without it nobody in the cluster gets a command run.
+The image needs no sshd, and a command has the environment of its pod. Both ends authenticate with a key that the chart
+generates for one preflight: without it no client in the cluster can run a command.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from threading import Thread
 
 
 def agent(port: int, key: Path) -> str:
-    """What mpirun starts in place of ssh."""
+    """Returns the command that mpirun starts instead of ssh."""
     return shlex.join([sys.executable, str(Path(__file__).absolute()), str(port), str(key)])
 
 
 def serve(port: int, key: Path) -> None:
-    """Run what the other nodes ask for, beside what the process does and as long as it lives."""
+    """Run the commands of other nodes in a background thread, until the process ends."""
     family, address = ("AF_INET6", "::") if socket.has_dualstack_ipv6() else ("AF_INET", "0.0.0.0")  # noqa: S104
     listener = Listener((address, port), family, backlog=16, authkey=key.read_bytes())
     Thread(target=_accept, args=(listener,), daemon=True).start()
@@ -35,7 +35,7 @@ def _accept(listener: Listener) -> None:
         try:
             connection = listener.accept()
         except (AuthenticationError, EOFError, ConnectionError):
-            continue  # a stranger, such as a scan of ports
+            continue  # an unauthenticated client, such as a port scan
         Thread(target=_answer, args=(connection,), daemon=True).start()
 
 
@@ -44,13 +44,13 @@ def _answer(connection: Connection) -> None:
     finished = subprocess.run(  # noqa: S602 (as sshd does)
         command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
-    with suppress(OSError):  # who asked has ended
+    with suppress(OSError):  # the client has ended
         connection.send_bytes(json.dumps([finished.returncode, finished.stdout.decode(errors="replace")]).encode())
     connection.close()
 
 
 def call(host: str, port: int, key: bytes, command: str) -> int:
-    """Run a command on a node and return its exit status; what it prints is printed here."""
+    """Run a command on a node, print its output, and return its exit status."""
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     with Client((str(address[0]), port), family.name, authkey=key) as connection:
         connection.send_bytes(command.encode())
@@ -60,12 +60,12 @@ def call(host: str, port: int, key: bytes, command: str) -> int:
 
 
 def main() -> int:
-    """As ssh does: the words are put together, and the shell over there takes them apart."""
+    """Command line, as of ssh: the words are joined, and the remote shell splits them."""
     _, port, key, host, *words = sys.argv
     try:
         return call(host, int(port), Path(key).read_bytes(), " ".join(words))
     except (AuthenticationError, EOFError, OSError) as error:
-        print(f"preflight: error: {host} runs no command: {error or 'it has ended'}", file=sys.stderr)
+        print(f"preflight: error: {host} cannot run a command: {error or 'the connection was closed'}", file=sys.stderr)
         return 255
 
 

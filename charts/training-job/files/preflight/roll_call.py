@@ -1,4 +1,4 @@
-"""Who is there: the nodes meet at the first of them and learn each other's names, or which of them never came."""
+"""Rendezvous of the nodes: they join the store of the first node and learn all names, or which nodes are missing."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import torch.distributed as dist
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 from torch.distributed.distributed_c10d import Store
 
-# Between the answer of the first node and the time when the last one has read it.
+# Time for the last node to read the answer of the first one.
 ANSWER_SECONDS = 60
 POLL_SECONDS = 0.5
 FOREVER = timedelta(days=1)
 
 
-class Absent(Exception):  # noqa: N818 (it says that nodes are, and no fault of the program's)
-    """The numbers of the nodes that never came, and the names of those that did."""
+class Absent(Exception):  # noqa: N818 (a state of the nodes, not an error of the program)
+    """The numbers of missing nodes, and the names of the present ones."""
 
     def __init__(self, nodes: list[int], names: dict[int, str]) -> None:
-        super().__init__(f"nodes {nodes} have not come")
+        super().__init__(f"nodes {nodes} did not join")
         self.nodes = nodes
         self.names = names
 
 
 def meet(address: str, port: int, *, is_host: bool, seconds: float) -> Store:
-    """The store that the first process of the first node holds. Raises `Absent` when that node does not answer."""
+    """Returns the store that the first process of the first node hosts. Raises `Absent` if it does not answer."""
     try:
         return TCPStore(address, port, is_master=is_host, timeout=timedelta(seconds=seconds), wait_for_workers=False)
     except dist.DistError as error:
@@ -36,7 +36,7 @@ def meet(address: str, port: int, *, is_host: bool, seconds: float) -> Store:
 
 
 def names(store: Store, node: int, name: str, *, count: int, is_host: bool, seconds: float) -> list[str]:
-    """The name of every node. Raises `Absent` when some have not come within this time."""
+    """Returns the name of every node. Raises `Absent` if some do not join within this time."""
     store.set(_key(node), name)
     if is_host:
         store.set("roll", json.dumps(_present(store, count, seconds)))
@@ -49,22 +49,22 @@ def names(store: Store, node: int, name: str, *, count: int, is_host: bool, seco
 
 
 def say(store: Store, what: str, node: int, said: str = "") -> None:
-    """A node's part of what `hear` waits for."""
+    """Publish a node's value, which `hear` waits for."""
     store.set(f"{what}/{node}", said)
 
 
 def hear(store: Store, what: str, count: int) -> list[str]:
-    """What every node says of this, when all have."""
+    """Wait until every node has published its value, and return the values."""
     return [value.decode() for value in store.multi_get([f"{what}/{number}" for number in range(count)])]
 
 
 def wait(store: Store, key: str) -> None:
-    """Until the first node says so, however long it measures: its end is the end of the store, which is an error."""
+    """Wait for a key of the first node without a timeout. If that node ends, the store closes and raises an error."""
     store.wait([key], FOREVER)
 
 
 def agree(store: Store, node: int, names: list[str], what: str) -> None:
-    """Raises `ValueError` that says who has what, when a node has something else than the others."""
+    """Raises `ValueError` with the value of each node if they differ."""
     say(store, "has", node, what)
     said = hear(store, "has", len(names))
     if len(set(said)) > 1:

@@ -1,4 +1,4 @@
-"""Which way the data went: the interfaces under gloo, or what NCCL says of its channels."""
+"""Transports of the measured data: the interfaces that gloo used, or the channels in NCCL's log."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ NCCL_CHANNEL = re.compile(r" via (?:(?P<local>P2P|SHM)\b|NET/(?P<net>[^/\n]+))")
 
 
 def watch_nccl() -> Path | None:
-    """Have NCCL write which way each channel takes, into a folder; a NCCL_DEBUG of the user's is left where it goes."""
+    """Make NCCL log the transport of each channel, and return the folder; None if the user has set NCCL_DEBUG."""
     if "NCCL_DEBUG" in os.environ:
         return None
     folder = Path(tempfile.mkdtemp(prefix="nccl-"))
-    # NCCL puts the process id there: those that are started with this environment write a file each.
+    # NCCL replaces %p by the process id: each process that inherits this environment writes its own file.
     os.environ.update(NCCL_DEBUG="INFO", NCCL_DEBUG_SUBSYS="INIT", NCCL_DEBUG_FILE=str(folder / "%p.log"))
     return folder
 
 
 def nccl_transports(folder: Path | None) -> set[str]:
-    """Transports in NCCL's logs: `p2p`, `shm`, `net/IB`, `net/Socket`, `net/<plugin>`; none where it writes none."""
+    """Returns the transports in NCCL's logs: `p2p`, `shm`, `net/IB`, `net/Socket`, `net/<plugin>`."""
     files = folder.iterdir() if folder is not None else ()
     text = "".join(file.read_text(errors="replace") for file in files)
     return {
@@ -39,7 +39,7 @@ def nccl_transports(folder: Path | None) -> set[str]:
 
 
 def interfaces(store_port: int) -> set[str]:
-    """Names of the interfaces that carry this process's TCP connections, those of the store apart (Linux).
+    """Returns the interfaces of this process's TCP connections, except those to the store (Linux).
 
     Source of the columns: https://docs.kernel.org/networking/proc_net_tcp.html
     """
@@ -76,7 +76,7 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
 
 
 def _owners() -> Iterator[tuple[str, str]]:
-    """Address and name of each interface."""
+    """Yields address and name of each interface."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         for _, name in socket.if_nameindex():
             try:

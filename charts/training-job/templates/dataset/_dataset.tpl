@@ -1,15 +1,15 @@
 {{/*
-The init container that brings data onto a volume. The program is charts/training-job/files/dataset; its plan and its
-files are in a ConfigMap, so that it runs in any image that has python3.
+The init container that fetches data onto a volume. The program is charts/training-job/files/dataset; its plan and its
+files are in a ConfigMap, so that it runs in any image with python3.
 */}}
 
 {{/* training-job.datasetPrograms: the files of the program, with spaces between them. */}}
 {{- define "training-job.datasetPrograms" -}}
-fetch.py report.py sources.py tools.py transfer.py turns.py web.py
+clients.py fetch.py report.py sources.py transfer.py turns.py web.py
 {{- end -}}
 
 {{/*
-training-job.datasetVolume: the volume that the data goes to, as (dict "name" "volume"), where the volume has
+training-job.datasetVolume: the destination volume of the data, as (dict "name" "volume"), where the volume has
 `mountPath`. Takes the root context.
 */}}
 {{- define "training-job.datasetVolume" -}}
@@ -37,12 +37,12 @@ training-job.datasetVolume: the volume that the data goes to, as (dict "name" "v
 {{- end -}}
 {{- range $key := get $secrets . -}}
 {{- if eq (len (get $source $key)) 1 -}}
-{{- fail (printf "dataset.%s.%s names a Secret's value by both secret and key: add the one that is missing" $dataset.source $key) -}}
+{{- fail (printf "dataset.%s.%s needs both secret and key: add the missing one" $dataset.source $key) -}}
 {{- end -}}
 {{- end -}}
 {{- range $address := concat ($source.urls | default list) (list ($source.url | default "") ($source.endpoint | default "")) -}}
 {{- if and $source.token (hasPrefix "http://" $address) -}}
-{{- fail (printf "dataset.%s.token would travel to %s in plain text: use https" $dataset.source $address) -}}
+{{- fail (printf "dataset.%s.token would be sent to %s in plain text: use https" $dataset.source $address) -}}
 {{- end -}}
 {{- end -}}
 {{- if eq . "s3" -}}
@@ -67,7 +67,7 @@ training-job.datasetVolume: the volume that the data goes to, as (dict "name" "v
 {{- fail (printf "dataset.volume is %s, and no pod may write to a ConfigMap or a Secret" $dataset.volume) -}}
 {{- end -}}
 {{- if and $volume.create (eq (join "," $volume.create.accessModes) "ReadOnlyMany") -}}
-{{- fail (printf "dataset.volume is %s, which nobody may write: add ReadWriteMany to volumes.%s.create.accessModes" $dataset.volume $dataset.volume) -}}
+{{- fail (printf "dataset.volume is %s, which no pod can write: add ReadWriteMany to volumes.%s.create.accessModes" $dataset.volume $dataset.volume) -}}
 {{- end -}}
 {{- if regexMatch "(^|/)[.][.]?(/|$)" $dataset.path -}}
 {{- fail (printf "dataset.path is %s: write it without . and .." $dataset.path) -}}
@@ -75,8 +75,8 @@ training-job.datasetVolume: the volume that the data goes to, as (dict "name" "v
 {{- end -}}
 
 {{/*
-training-job.datasetPlan: what the program reads, as JSON; empty without a data set. Secrets are not in it, so that it
-may be in a ConfigMap and in the marker beside the data. Takes the root context.
+training-job.datasetPlan: the plan of the program, as JSON; empty without a data set. It contains no secrets, because it is
+in a ConfigMap and in the marker beside the data. Takes the root context.
 */}}
 {{- define "training-job.datasetPlan" -}}
 {{- $dataset := .Values.dataset -}}

@@ -1,14 +1,14 @@
 {{/*
-Elastic runs: torchrun goes on with fewer pods, and takes in more. Read in the training operator v1.9.3
+Elastic runs: torchrun continues with fewer pods, and includes new ones. Sources: training operator v1.9.3
 (pkg/controller.v1/pytorch/elastic.go, hpa.go) and torch 2.15 (distributed/elastic).
 */}}
 
 {{/*
-training-job.elasticPolicy: what the operator turns into PET_* variables. The processes meet in a store that the agent
-of worker 0 holds: it knows itself by its host name, `<release>-worker-0`, which is also the name of the headless
-Service that the operator keeps for it as long as the job lives. A Service of the chart's own would have another name,
-and worker 0 would hold the store only if DNS already told its address when it starts. `standalone` is never written:
-torchrun cannot read the empty variable that the operator makes of it. Empty for a run that is not elastic.
+training-job.elasticPolicy: the policy that the operator converts into PET_* variables. The agent of worker 0 hosts the
+store of the rendezvous. It recognizes itself by its host name, `<release>-worker-0`, which is also the name of the headless
+Service that the operator keeps for it as long as the job exists. A Service of the chart would have another name, and worker
+0 would host the store only if DNS already resolved its address at the start. `standalone` is never set, because torchrun
+cannot parse the empty variable that the operator sets for it. Empty for a run that is not elastic.
 */}}
 {{- define "training-job.elasticPolicy" -}}
 {{- $elastic := .Values.elastic -}}
@@ -36,9 +36,9 @@ metrics:
 {{- end -}}
 
 {{/*
-training-job.elasticEnv: torchrun shares the agents' store with the processes, but tells its address in the first round
-alone (next_rendezvous in dynamic_rendezvous.py): a pod that joins later would wait for it, and the others for the pod,
-until the timeout ends them all. Not shared, the address is told in every round.
+training-job.elasticEnv: torchrun shares the agents' store with the processes, but announces its address only in the first
+round (next_rendezvous in dynamic_rendezvous.py). A pod that joins later would wait for the address, and the others for the
+pod, until the timeout ends all of them. Without sharing, every round announces the address.
 */}}
 {{- define "training-job.elasticEnv" -}}
 {{- $name := "TORCH_DISABLE_SHARE_RDZV_TCP_STORE" -}}
@@ -49,7 +49,7 @@ until the timeout ends them all. Not shared, the address is told in every round.
 {{- end -}}
 
 {{/*
-training-job.checkElastic: fails for values with which the run could not recover, or not change its size (Kueue v0.14.0,
+training-job.checkElastic: fails for values that prevent recovery or a change of the size (Kueue v0.14.0,
 pkg/controller/jobframework/reconciler.go: ensureOneWorkload).
 */}}
 {{- define "training-job.checkElastic" -}}
@@ -71,8 +71,8 @@ pkg/controller/jobframework/reconciler.go: ensureOneWorkload).
 {{- fail (printf "restartPolicy is %s: %s; set it to OnFailure" .Values.restartPolicy $reason) -}}
 {{- end -}}
 {{- if ge (int $elastic.lastCallSeconds) (int .Values.torchrun.timeoutSeconds) -}}
-{{- $reason := printf "torchrun gives up meeting after torchrun.timeoutSeconds, %d" (int .Values.torchrun.timeoutSeconds) -}}
-{{- fail (printf "elastic.lastCallSeconds is %d: %s; write fewer" (int $elastic.lastCallSeconds) $reason) -}}
+{{- $reason := printf "the rendezvous times out after torchrun.timeoutSeconds, %d" (int .Values.torchrun.timeoutSeconds) -}}
+{{- fail (printf "elastic.lastCallSeconds is %d: %s; lower it" (int $elastic.lastCallSeconds) $reason) -}}
 {{- end -}}
 {{- range $argument := .Values.torchrun.args -}}
 {{- if regexMatch "^--(nnodes|standalone|rdzv[-_].*)(=|$)" (toString $argument) -}}
@@ -80,14 +80,14 @@ pkg/controller/jobframework/reconciler.go: ensureOneWorkload).
 {{- end -}}
 {{- end -}}
 {{- if and $elastic.metrics .Values.scheduling.queue.name -}}
-{{- $reason := "Kueue stops a run whose number of pods is not the one that it admitted" -}}
+{{- $reason := "Kueue stops a run whose number of pods differs from the admitted number" -}}
 {{- fail (printf "elastic.metrics and scheduling.queue: %s; remove one of the two" $reason) -}}
 {{- end -}}
 {{- include "training-job.checkMetrics" . -}}
 {{- end -}}
 {{- end -}}
 
-{{/* training-job.checkMetrics: a utilization is a share of the request, so without one the autoscaler never acts. */}}
+{{/* training-job.checkMetrics: a utilization is relative to the request, so without one the autoscaler never acts. */}}
 {{- define "training-job.checkMetrics" -}}
 {{- $limits := .Values.resources.limits | default dict -}}
 {{- $reserved := merge (deepCopy (.Values.resources.requests | default dict)) $limits -}}
@@ -97,7 +97,7 @@ pkg/controller/jobframework/reconciler.go: ensureOneWorkload).
 {{- $name := get . "name" | toString -}}
 {{- $kind := get (get . "target" | default dict) "type" | toString -}}
 {{- if and (eq $kind "Utilization") (not (hasKey $reserved $name)) -}}
-{{- fail (printf "elastic.metrics: a utilization of %s takes a request; set resources.requests.%s" $name $name) -}}
+{{- fail (printf "elastic.metrics: a utilization of %s needs a request; set resources.requests.%s" $name $name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,5 +1,5 @@
 {{/*
-What the objects of all kinds have in common. Every helper takes the root context.
+Common parts of the objects of all kinds. Every helper takes the root context.
 */}}
 
 {{/* training-job.apiVersion: that of the run's object. */}}
@@ -16,8 +16,8 @@ What the objects of all kinds have in common. Every helper takes the root contex
 {{- end -}}
 
 {{/*
-training-job.metadata: the metadata of the run's object. What is long to check is checked here, once, and not in every
-template: Helm makes no object at all when it fails.
+training-job.metadata: the metadata of the run's object. Expensive checks run here, once, and not in every template: if one
+fails, Helm creates no object at all.
 */}}
 {{- define "training-job.metadata" -}}
 {{- include "common.checkFormats" . -}}
@@ -60,8 +60,8 @@ annotations:
 {{- end -}}
 
 {{/*
-training-job.fixedReplicas: the number of pods of each role, as YAML; none in an elastic run, where it changes. The zeros
-stand in the records of runs that go on.
+training-job.fixedReplicas: the number of pods of each role, as YAML; empty in an elastic run, where it changes. The zeros
+are part of the records of active runs.
 */}}
 {{- define "training-job.fixedReplicas" -}}
 {{- $replicas := dict -}}

@@ -1,13 +1,13 @@
 {{/*
-What the kinds of runs differ in. A kind is a row here, its roles, a file of its own in templates/job and, where it
-needs one, a branch in _program.tpl; everything else is the same for all of them.
+Differences between the kinds of runs. A kind is a row here, its roles, a file in templates/job and, if needed, a branch in
+launch/_program.tpl. Everything else is the same for all kinds.
 */}}
 
 {{/*
-training-job.kind: what the operator of the run's kind insists on, as YAML. `container` and `port` are found by their
-names: others are refused by its webhook, or leave the pods without a rendezvous. The number of the port is the
-operator's default; a PyTorchJob and a TrainJob have `torchrun.port`. `variables` it appends to the container: of two
-entries with one name the last counts. All of it is in the Go types and in `SetPodEnv` or `SetClusterSpec` of
+training-job.kind: requirements of the operator of the run's kind, as YAML. The operator finds `container` and `port` by
+their names: its webhook refuses other names, or the pods have no rendezvous. The number of the port is the operator's
+default; a PyTorchJob and a TrainJob have `torchrun.port`. It appends `variables` to the container: of two entries with one
+name the last counts. Sources: the Go types and `SetPodEnv` or `SetClusterSpec` of
 kubeflow/training-operator v1.9.3; for MPIJob v2beta1 in `newWorker` and `newLauncherPodTemplate` of
 kubeflow/mpi-operator v0.7.0. In a TrainJob the chart itself writes them: see `training-job.peers`. Takes the root
 context.
@@ -63,8 +63,8 @@ true
 {{- end -}}
 
 {{/*
-training-job.podLabels: the keys of the labels by which the pods of a run are known, as YAML: `job` has the run's name,
-`role` the pod's role in small letters, `index` its number in the role. Takes the root context.
+training-job.podLabels: the keys of the labels that identify the pods of a run, as YAML: `job` has the run's name, `role`
+the pod's role in lower case, `index` its number in the role. Takes the root context.
 */}}
 {{- define "training-job.podLabels" -}}
 {{- if eq .Values.kind "TrainJob" -}}
@@ -128,7 +128,7 @@ the root context.
 {{- get $values .Values.kind | default (dict "count" 0) | toYaml -}}
 {{- end -}}
 
-{{/* training-job.operator: `training-operator`, `mpi-operator` or `trainer`: whose run it is. Takes the root context. */}}
+{{/* training-job.operator: `training-operator`, `mpi-operator` or `trainer`, which runs the job. Takes the root context. */}}
 {{- define "training-job.operator" -}}
 {{- if eq .Values.kind "TrainJob" -}}
 trainer
@@ -139,9 +139,8 @@ trainer
 {{- end -}}
 
 {{/*
-training-job.firstPod: what `kubectl logs` is asked for to see how the run goes: the pod of rank 0, or the launcher,
-whose pod only its Job can name in v2beta1. The names of a TrainJob's pods end with letters that nobody knows before.
-Takes the root context.
+training-job.firstPod: the argument of `kubectl logs` to follow the run: the pod of rank 0, or the launcher, whose pod can
+only be addressed through its Job in v2beta1. The names of a TrainJob's pods end with random letters. Takes the root context.
 */}}
 {{- define "training-job.firstPod" -}}
 {{- $roles := include "training-job.roles" . | fromYaml -}}
@@ -163,8 +162,8 @@ job/{{ $name }}-launcher
 {{- end -}}
 
 {{/*
-training-job.checkKind: fails for values that the kind of the run has no use for and whose author surely wanted one, or
-with which its operator would make nothing. Takes the root context.
+training-job.checkKind: fails for values that the kind of the run would ignore although they were set on purpose, or with
+which its operator would create nothing. Takes the root context.
 */}}
 {{- define "training-job.checkKind" -}}
 {{- $kind := .Values.kind -}}
@@ -188,12 +187,12 @@ with which its operator would make nothing. Takes the root context.
 {{- end -}}
 {{- end -}}
 
-{{/* training-job.checkOtherKind: what only PyTorch has, or can do. Takes the root context. */}}
+{{/* training-job.checkOtherKind: fails for features that only PyTorch has. Takes the root context. */}}
 {{- define "training-job.checkOtherKind" -}}
 {{- $kind := .Values.kind -}}
 {{- if has .Values.launcher (list "accelerate" "deepspeed") -}}
 {{- $advice := "remove it, or write kind PyTorchJob" -}}
-{{- fail (printf "launcher: %s meets in a PyTorchJob, not in kind %s; %s" .Values.launcher $kind $advice) -}}
+{{- fail (printf "launcher: %s is for PyTorchJob and TrainJob, not for kind %s; %s" .Values.launcher $kind $advice) -}}
 {{- end -}}
 {{- if .Values.torchrun.args -}}
 {{- $advice := "remove them, or write train.command or train.args" -}}
@@ -201,13 +200,13 @@ with which its operator would make nothing. Takes the root context.
 {{- end -}}
 {{- $processes := .Values.processesPerNode -}}
 {{- if kindIs "string" $processes -}}
-{{- $advice := "write how many processes a pod has" -}}
-{{- fail (printf "processesPerNode: %s is for torchrun, which starts no %s; %s" $processes $kind $advice) -}}
+{{- $advice := "write the number of processes of a pod" -}}
+{{- fail (printf "processesPerNode: %s is for torchrun, which does not start a %s; %s" $processes $kind $advice) -}}
 {{- end -}}
 {{- $servers := include "training-job.parameterServers" . | fromYaml -}}
 {{- $isSingle := or (gt (int $servers.count) 0) (not (has $kind (list "MPIJob" "PaddleJob"))) -}}
 {{- if and (gt (int $processes) 1) $isSingle -}}
 {{- $advice := "set it to 1, and use all devices of the pod in one process" -}}
-{{- fail (printf "processesPerNode: the operator counts pods as the processes of this %s; %s" $kind $advice) -}}
+{{- fail (printf "processesPerNode: the operator counts each pod of this %s as one process; %s" $kind $advice) -}}
 {{- end -}}
 {{- end -}}

@@ -1,12 +1,12 @@
 {{/*
-Who decides when the run starts: a queue of Kueue, or a scheduler that places all of its pods or none. Every helper
-takes the root context.
+Scheduling of the run's start: a queue of Kueue, or a gang scheduler that places all pods or none. Every helper takes the
+root context.
 */}}
 
 {{/*
 training-job.queueLabels: the labels of the job by which Kueue takes it. The chart leaves `suspend` to Kueue, whose
 webhook sets it when a job with a queue is created (Kueue v0.14.0, pkg/controller/jobframework/defaults.go:
-ApplyDefaultForSuspend): written here, an upgrade would stop a run that Kueue has admitted, or start one that waits.
+ApplyDefaultForSuspend): if the chart set it, an upgrade would stop an admitted run, or start a waiting one.
 */}}
 {{- define "training-job.queueLabels" -}}
 {{- with .Values.scheduling.queue.name }}
@@ -18,8 +18,8 @@ kueue.x-k8s.io/priority-class: {{ . | quote }}
 {{- end -}}
 
 {{/*
-training-job.topologyAnnotations: what the pods ask of Kueue's topology-aware scheduling. The Master and the Workers are
-two pod sets to Kueue, which would place each for itself: the group keeps them in one domain.
+training-job.topologyAnnotations: requests of the pods for Kueue's topology-aware scheduling. The Master and the Workers are
+two pod sets, which Kueue would place separately: the group keeps them in one domain.
 */}}
 {{- define "training-job.topologyAnnotations" -}}
 {{- $topology := .Values.scheduling.queue.topology -}}
@@ -45,8 +45,8 @@ kueue.x-k8s.io/podset-slice-size: {{ $topology.sliceSize | int64 | toString | qu
 {{- end -}}
 
 {{/*
-training-job.gangSize: the pods that are there from the start, or those without which an elastic run does not go on. A
-launcher that waits until its Workers are ready would never come if they waited for it.
+training-job.gangSize: the number of pods at the start, or the minimum of an elastic run. A launcher that waits until its
+Workers are ready is not counted, or they would wait for each other forever.
 */}}
 {{- define "training-job.gangSize" -}}
 {{- $size := 0 -}}
@@ -93,23 +93,23 @@ minResources:
 {{- include "training-job.checkGang" . -}}
 {{- end -}}
 
-{{/* training-job.checkQueue: Kueue unsuspends what it admits, so `suspend` of the user's would hold nothing. */}}
+{{/* training-job.checkQueue: Kueue unsuspends admitted runs, so `suspend` of the user would have no effect. */}}
 {{- define "training-job.checkQueue" -}}
 {{- $queue := .Values.scheduling.queue -}}
 {{- if and (not $queue.name) (or $queue.priorityClassName (ne $queue.topology.mode "none")) -}}
 {{- $what := ternary "priorityClassName" "topology" (not (empty $queue.priorityClassName)) -}}
-{{- $advice := "name its queue in scheduling.queue.name" -}}
-{{- fail (printf "scheduling.queue.%s is for Kueue, which is not asked: %s" $what $advice) -}}
+{{- $advice := "set scheduling.queue.name" -}}
+{{- fail (printf "scheduling.queue.%s has no effect without a queue: %s" $what $advice) -}}
 {{- end -}}
 {{- if and $queue.name .Values.runPolicy.suspend -}}
-{{- $advice := "to hold it, set `active: false` in its Workload" -}}
-{{- fail (printf "runPolicy.suspend: Kueue starts a run of scheduling.queue when there is room; %s" $advice) -}}
+{{- $advice := "to suspend it, set `active: false` in its Workload" -}}
+{{- fail (printf "runPolicy.suspend: Kueue starts a run of scheduling.queue when the queue has capacity; %s" $advice) -}}
 {{- end -}}
 {{- end -}}
 
 {{/*
-training-job.checkTopology: what Kueue's webhook refuses only when the job is created, and slices that it would take but
-could not fill (Kueue v0.14.0, pkg/controller/jobframework/tas_validation.go; keps/2724-topology-aware-scheduling).
+training-job.checkTopology: fails for settings that Kueue's webhook refuses only when the job is created, and for slices
+that it would accept but could not fill (Kueue v0.14.0, pkg/controller/jobframework/tas_validation.go; keps/2724-topology-aware-scheduling).
 */}}
 {{- define "training-job.checkTopology" -}}
 {{- $topology := .Values.scheduling.queue.topology -}}
@@ -128,7 +128,7 @@ could not fill (Kueue v0.14.0, pkg/controller/jobframework/tas_validation.go; ke
 {{- fail "scheduling.queue.topology.sliceLevel: set topology.mode to required or preferred, and topology.level" -}}
 {{- end -}}
 {{- if and (eq (include "training-job.layout" .) "master-worker") (gt (int .Values.nodes) 1) -}}
-{{- fail "scheduling.queue.topology.sliceLevel: Kueue cuts the Workers alone into slices: use layout worker-only" -}}
+{{- fail "scheduling.queue.topology.sliceLevel: Kueue divides only the Workers into slices: use layout worker-only" -}}
 {{- end -}}
 {{- if ne (mod .Values.nodes $topology.sliceSize | int) 0 -}}
 {{- $reason := printf "sliceSize %d does not divide nodes %d" (int $topology.sliceSize) (int .Values.nodes) -}}
@@ -137,12 +137,12 @@ could not fill (Kueue v0.14.0, pkg/controller/jobframework/tas_validation.go; ke
 {{- end -}}
 {{- if and (ne $topology.mode "none") .Values.placement.colocate.level -}}
 {{- $advice := "keep one of the two" -}}
-{{- fail (printf "placement.colocate and scheduling.queue.topology both choose where the pods are: %s" $advice) -}}
+{{- fail (printf "placement.colocate and scheduling.queue.topology both place the pods: %s" $advice) -}}
 {{- end -}}
 {{- end -}}
 
 {{/*
-training-job.checkGang: fields that the operator drops without a word, since the PodGroup of the scheduler has none
+training-job.checkGang: fails for fields that the operator drops silently, because the PodGroup of the scheduler lacks them
 (training operator v1.9.3, pkg/controller.v1/common/job.go: ReconcileJobs).
 */}}
 {{- define "training-job.checkGang" -}}
@@ -155,7 +155,7 @@ training-job.checkGang: fields that the operator drops without a word, since the
 {{- end -}}
 {{- end -}}
 {{- if and (eq $gang.scheduler "volcano") .Values.scheduling.queue.name -}}
-{{- $reason := "both hold runs back by quotas of their own" -}}
+{{- $reason := "both queue runs by their own quotas" -}}
 {{- $advice := "use scheduling.gang.queue of Volcano, or scheduling.queue with another scheduler" -}}
 {{- fail (printf "scheduling.queue and gang scheduler volcano: %s; %s" $reason $advice) -}}
 {{- end -}}

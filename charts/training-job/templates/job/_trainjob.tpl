@@ -68,26 +68,26 @@ kinds change their policy at any time.
 {{/* training-job.checkTrainJob: fails for what neither Trainer nor a Job has. */}}
 {{- define "training-job.checkTrainJob" -}}
 {{- if eq .Values.restartPolicy "Always" -}}
-{{- fail "restartPolicy: the Job of a TrainJob takes no Always; write OnFailure" -}}
+{{- fail "restartPolicy: a TrainJob does not support Always; write OnFailure" -}}
 {{- end -}}
 {{- $policy := .Values.runPolicy -}}
 {{- if eq $policy.cleanPodPolicy "All" -}}
-{{- $advice := "write None, and how long they stay in runPolicy.ttlSecondsAfterFinished" -}}
-{{- fail (printf "runPolicy.cleanPodPolicy: the Job of a TrainJob keeps the pods that have ended; %s" $advice) -}}
+{{- $advice := "write None, and set runPolicy.ttlSecondsAfterFinished" -}}
+{{- fail (printf "runPolicy.cleanPodPolicy: the Job of a TrainJob keeps finished pods; %s" $advice) -}}
 {{- end -}}
 {{- if eq ($policy.managedBy | default "") "kubeflow.org/training-operator" -}}
-{{- fail "runPolicy.managedBy: the training operator runs no TrainJob; remove it, and Trainer does" -}}
+{{- fail "runPolicy.managedBy: the training operator does not run a TrainJob; remove it" -}}
 {{- end -}}
 {{- $gang := .Values.scheduling.gang -}}
 {{- if $gang.minResources -}}
 {{- fail "scheduling.gang.minResources: Trainer adds up what the pods of a TrainJob request; remove it" -}}
 {{- end -}}
 {{- if $gang.priorityClassName -}}
-{{- $advice := "write placement.priorityClassName" -}}
-{{- fail (printf "scheduling.gang.priorityClassName: a TrainJob's PodGroup has the one of the pods; %s" $advice) -}}
+{{- $advice := "set placement.priorityClassName" -}}
+{{- fail (printf "scheduling.gang.priorityClassName: the PodGroup of a TrainJob has the PriorityClass of the pods; %s" $advice) -}}
 {{- end -}}
 {{- if .Values.upgrade.force -}}
-{{- $advice := "remove it, and install the run anew" -}}
-{{- fail (printf "upgrade.force: not even new pods of a TrainJob would have other values; %s" $advice) -}}
+{{- $advice := "remove it, and install the run again" -}}
+{{- fail (printf "upgrade.force: new pods of a TrainJob would keep the old values too; %s" $advice) -}}
 {{- end -}}
 {{- end -}}

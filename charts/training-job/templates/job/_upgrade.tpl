@@ -1,7 +1,6 @@
 {{/*
-What `helm upgrade` may do to a run that is going on. The operator takes a changed pod template for the pods that it
-creates from then on and leaves the others: values would take no effect, or take effect in the one pod that restarts.
-A TrainJob takes no other values at all: Trainer writes them into its JobSet only while that is suspended, and JobSet
+Upgrades of an active run. The operator uses a changed pod template only for pods that it creates later: new values would
+have no effect, or only in a pod that restarts. A TrainJob accepts no other values at all: Trainer writes them into its JobSet only while that is suspended, and JobSet
 then refuses all but a few fields, the suspension of the run with them (trainer v2.1.0, plugins/jobset/jobset.go: Build;
 jobset v0.10.1, pkg/webhooks/jobset_webhook.go: ValidateUpdate).
 */}}
@@ -85,14 +84,14 @@ deletes the old one. Takes the root context.
 {{- $live := include "training-job.liveMetadata" (dict "root" $ "kind" $kind "apiVersion" $version) | fromYaml -}}
 {{- if eq (get ($live.annotations | default dict) "meta.helm.sh/release-name") $.Release.Name -}}
 {{- $advice := "uninstall it and install it again: it resumes from its last checkpoint" -}}
-{{- fail (printf "kind: the run goes on as a %s, and both would write its checkpoints; %s" $kind $advice) -}}
+{{- fail (printf "kind: the run is active as a %s, and both jobs would write its checkpoints; %s" $kind $advice) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
 {{/*
 training-job.compare: fails with the fields that differ. Takes (dict "old" <marks of the job> "new" <marks> "queued"
-<whether Kueue runs the job> "kind" <of the job>).
+<true if Kueue runs the job> "kind" <of the job>).
 */}}
 {{- define "training-job.compare" -}}
 {{- $old := .old -}}
@@ -106,14 +105,14 @@ training-job.compare: fails with the fields that differ. Takes (dict "old" <mark
 {{- if $changed -}}
 {{- $hold := "Upgrade with --set runPolicy.suspend=true, which deletes its pods, and again with false" -}}
 {{- if .queued -}}
-{{- $hold = "Hold it with `active: false` in its Workload, which deletes its pods, and upgrade then" -}}
+{{- $hold = "Suspend it with `active: false` in its Workload, which deletes its pods, and then upgrade" -}}
 {{- end -}}
 {{- $way := printf "%s, or uninstall it and install it again: it resumes from its last checkpoint." $hold -}}
-{{- $force := "With upgrade.force=true the pods that run stay as they are, and those that restart differ from them." -}}
+{{- $force := "With upgrade.force=true running pods keep the old values, and restarted pods get the new ones." -}}
 {{- $advice := printf "%s %s" $way $force -}}
 {{- if eq .kind "TrainJob" -}}
 {{- $advice = "Uninstall it and install it again: it resumes from its last checkpoint." -}}
 {{- end -}}
-{{- fail (printf "the run is going on, and its pods cannot change: %s. %s" (join ", " $changed) $advice) -}}
+{{- fail (printf "the run is active, and its pods cannot change: %s. %s" (join ", " $changed) $advice) -}}
 {{- end -}}
 {{- end -}}

@@ -54,15 +54,15 @@ each process would train alone.
 {{- if eq .Values.launcher "accelerate" -}}
 {{- $processes := .Values.processesPerNode -}}
 {{- if kindIs "string" $processes -}}
-{{- $advice := "Accelerate is told the sum of all nodes" -}}
-{{- fail (printf "processesPerNode: launcher accelerate takes a number, not %s: %s" $processes $advice) -}}
+{{- $advice := "Accelerate needs the total of all nodes" -}}
+{{- fail (printf "processesPerNode: launcher accelerate needs a number, not %s: %s" $processes $advice) -}}
 {{- end -}}
 {{- $config := .Values.accelerate.config | default dict -}}
 {{- $owners := dict "num_machines" "nodes" "num_processes" "nodes and processesPerNode" "machine_rank"
     "the pod's index" "main_process_ip" "layout" "main_process_port" "torchrun.port" -}}
 {{- range $key, $owner := $owners -}}
 {{- if hasKey $config $key -}}
-{{- fail (printf "accelerate.config.%s follows from %s: remove it" $key $owner) -}}
+{{- fail (printf "accelerate.config.%s is derived from %s: remove it" $key $owner) -}}
 {{- end -}}
 {{- end -}}
 {{- $type := $config.distributed_type | default "" -}}

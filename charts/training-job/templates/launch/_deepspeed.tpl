@@ -98,10 +98,10 @@ true
 {{- $offload := $deepspeed.offload -}}
 {{- if and (ne $offload.optimizer "none") (lt $stage (ternary 3 1 (eq $offload.optimizer "nvme"))) -}}
 {{- $least := ternary "3" "1, 2 or 3" (eq $offload.optimizer "nvme") -}}
-{{- fail (printf "deepspeed.offload.optimizer: %s takes deepspeed.zeroStage %s" $offload.optimizer $least) -}}
+{{- fail (printf "deepspeed.offload.optimizer: %s requires deepspeed.zeroStage %s" $offload.optimizer $least) -}}
 {{- end -}}
 {{- if and (ne $offload.params "none") (ne $stage 3) -}}
-{{- fail (printf "deepspeed.offload.params: %s takes deepspeed.zeroStage 3" $offload.params) -}}
+{{- fail (printf "deepspeed.offload.params: %s requires deepspeed.zeroStage 3" $offload.params) -}}
 {{- end -}}
 {{- include "training-job.checkDeepSpeedConfig" . -}}
 {{- end -}}
@@ -126,7 +126,7 @@ true
 {{- end -}}
 {{- $zero := get $config "zero_optimization" | default dict -}}
 {{- if not (kindIs "map" $zero) -}}
-{{- fail "deepspeed.config.zero_optimization takes keys and values; write the stage in deepspeed.zeroStage" -}}
+{{- fail "deepspeed.config.zero_optimization must be a mapping; set the stage in deepspeed.zeroStage" -}}
 {{- end -}}
 {{- $stage := int64 .Values.deepspeed.zeroStage -}}
 {{- if and (hasKey $zero "stage") (ne (int64 $zero.stage) $stage) -}}

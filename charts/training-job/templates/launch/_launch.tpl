@@ -1,6 +1,6 @@
 {{/*
-How the program is started in each pod. Everything is an argv list: no shell stands between the values and the program.
-What is known only at run time is written as $(NAME), which Kubernetes itself replaces from the container's environment;
+Start of the program in each pod. Everything is an argv list: no shell is involved between the values and the program.
+Values that are known only at run time are written as $(NAME), which Kubernetes itself replaces from the container's environment;
 that covers what the operator adds to it and what comes from the pod's labels.
 */}}
 
@@ -96,7 +96,7 @@ torchrun asks again until the timeout.
 
 {{/*
 training-job.env: the environment, without the names that the operator appends to it: of two entries with one name the
-last counts, so a value of the user's would be lost without a word.
+last counts, so the user's value would be lost silently.
 */}}
 {{- define "training-job.env" -}}
 {{- $kind := include "training-job.kind" . | fromYaml -}}
@@ -112,7 +112,7 @@ last counts, so a value of the user's would be lost without a word.
 {{- $advice := get $own .Values.kind | default "nodes" | printf "remove it and use %s" -}}
 {{- range $name := concat (keys .Values.env) (keys .Values.envSecrets) (keys .Values.fabric.env) | sortAlpha }}
 {{- if has $name $owned }}
-{{- fail (printf "env.%s: the %s sets it in every pod and its value wins; %s" $name $operator $advice) }}
+{{- fail (printf "env.%s: the %s sets it in every pod and its value takes precedence; %s" $name $operator $advice) }}
 {{- end }}
 {{- end }}
 {{- $env := .Values.env -}}
@@ -211,7 +211,7 @@ to text. They are JSON too, because the numbers of values are floats, which YAML
 {{- end }}
 {{- end -}}
 
-{{/* training-job.checkTrainer: fails for fields of the trainer that nobody reads, or that a flag would silently replace. */}}
+{{/* training-job.checkTrainer: fails for fields of the trainer that no program reads, or that a flag would override. */}}
 {{- define "training-job.checkTrainer" -}}
 {{- $train := .Values.train -}}
 {{- if and $train.config (or $train.script (ne $train.module "trainer")) -}}
@@ -221,13 +221,13 @@ to text. They are JSON too, because the numbers of values are floats, which YAML
 {{- $flag := printf "--%s" (replace "_" "-" $field) -}}
 {{- range $train.args -}}
 {{- if eq $flag (splitList "=" (toString .) | first) -}}
-{{- fail (printf "train.config.%s: train.args has %s, which would win; keep one of them" $field $flag) -}}
+{{- fail (printf "train.config.%s: train.args has %s, which would take precedence; keep one of them" $field $flag) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* training-job.checkLaunch: fails for values that the launcher would pass over without a word, or cannot do. */}}
+{{/* training-job.checkLaunch: fails for values that the launcher would ignore silently, or does not support. */}}
 {{- define "training-job.checkLaunch" -}}
 {{- $values := .Values -}}
 {{- if and (not $values.train.module) (not $values.train.script) (ne $values.launcher "command") -}}

@@ -1,5 +1,5 @@
 {{/*
-How an MPIJob reaches its Workers. In v2beta1 they run sshd, and the operator mounts the run's own key into every pod;
+Connection of an MPIJob to its Workers. In v2beta1 they run sshd, and the operator mounts the run's own key into every pod;
 in v1 they sleep, and the operator's script stands in for ssh: it is `kubectl exec`. All that ssh and sshd must know is
 on their command lines, so that an image needs no configuration of them, only the programs and a user that its
 /etc/passwd knows.
@@ -162,16 +162,16 @@ Security level `restricted` allows it. Takes the root context.
 {{- if and (not (kindIs "string" $user)) (not (kindIs "invalid" $user)) (eq (int64 $user) 0) -}}true{{- end -}}
 {{- end -}}
 
-{{/* training-job.checkMpi: fails for values of which no MPIJob that runs is made. Takes the root context. */}}
+{{/* training-job.checkMpi: fails for values that cannot produce a working MPIJob. Takes the root context. */}}
 {{- define "training-job.checkMpi" -}}
 {{- $mpi := .Values.mpi -}}
 {{- if not (has .Values.restartPolicy (list "OnFailure" "Never")) -}}
 {{- fail (printf "restartPolicy: an MPIJob takes OnFailure or Never, not %s" .Values.restartPolicy) -}}
 {{- end -}}
 {{- if eq (include "training-job.operator" .) "training-operator" -}}
-{{- $advice := "takes mpi.apiVersion kubeflow.org/v2beta1" -}}
+{{- $advice := "requires mpi.apiVersion kubeflow.org/v2beta1" -}}
 {{- if .Values.scheduling.queue.name -}}
-{{- fail (printf "scheduling.queue: Kueue does not know MPIJob v1; a queue %s" $advice) -}}
+{{- fail (printf "scheduling.queue: Kueue does not support MPIJob v1; a queue %s" $advice) -}}
 {{- end -}}
 {{- if ne $mpi.implementation "OpenMPI" -}}
 {{- fail (printf "mpi.implementation: %s %s; v1 writes host files for OpenMPI only" $mpi.implementation $advice) -}}
@@ -180,12 +180,12 @@ Security level `restricted` allows it. Takes the root context.
 {{- fail (printf "mpi.launcher.asWorker %s" $advice) -}}
 {{- end -}}
 {{- else if and $mpi.launcher.asWorker (ne $mpi.implementation "OpenMPI") -}}
-{{- $reason := printf "mpirun of %s does not know itself in the host file and would need sshd there" $mpi.implementation -}}
-{{- fail (printf "mpi.launcher.asWorker takes mpi.implementation OpenMPI; %s" $reason) -}}
+{{- $reason := printf "mpirun of %s does not recognize its own host in the host file and would need sshd there" $mpi.implementation -}}
+{{- fail (printf "mpi.launcher.asWorker requires mpi.implementation OpenMPI; %s" $reason) -}}
 {{- else if eq (toString .Values.runPolicy.managedBy) "kubeflow.org/training-operator" -}}
 {{- fail "runPolicy.managedBy: the MPI operator runs this MPIJob; write null, or mpi.apiVersion kubeflow.org/v1" -}}
 {{- else if and (include "training-job.isRoot" .) (ne $mpi.ssh.mountPath "/root/.ssh") -}}
-{{- $reason := "the operator closes root's key to others only at /root/.ssh, and ssh ignores an open one" -}}
+{{- $reason := "the operator protects root's key only at /root/.ssh, and ssh ignores a key that others can read" -}}
 {{- fail (printf "mpi.ssh.mountPath: %s; write /root/.ssh, or another podSecurityContext.runAsUser" $reason) -}}
 {{- end -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{/* training-job.metricsLabels: by which the monitor finds its Service among those of the operator and the chart. */}}
+{{/* training-job.metricsLabels: labels that select the monitor's Service among those of the operator and the chart. */}}
 {{- define "training-job.metricsLabels" -}}
 {{ include "common.selectorLabels" . }}
 app.kubernetes.io/component: metrics

@@ -1,10 +1,10 @@
-{{/* training-job.checkNetwork: fails for a policy that would guard nothing. Takes the root context. */}}
+{{/* training-job.checkNetwork: fails for a policy that would have no effect. Takes the root context. */}}
 {{- define "training-job.checkNetwork" -}}
 {{- if .Values.fabric.hostNetwork -}}
 {{- range $name, $wanted := dict "networkPolicy" .Values.networkPolicy.enabled
     "multiNetworkPolicy" .Values.multiNetworkPolicy.networks -}}
 {{- if $wanted -}}
-{{- fail (printf "%s: no policy covers a pod in the host's network; remove it, or fabric.hostNetwork" $name) -}}
+{{- fail (printf "%s: policies do not apply to pods in the host's network; remove it, or fabric.hostNetwork" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -47,7 +47,7 @@ or to> "name" <the value's name>).
 {{- end -}}
 {{- if .cidr -}}
 {{- if $peer -}}
-{{- fail (printf "%s: cidr %s cannot be narrowed by labels: make two entries" $.name .cidr) -}}
+{{- fail (printf "%s: cidr %s cannot be combined with labels: use two entries" $.name .cidr) -}}
 {{- end -}}
 {{- $_ := set $peer "ipBlock" (dict "cidr" .cidr) -}}
 {{- end }}

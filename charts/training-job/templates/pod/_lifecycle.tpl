@@ -1,5 +1,5 @@
 {{/*
-How the run ends and how its pods are told. Every helper takes the root context.
+End of the run and termination of its pods. Every helper takes the root context.
 */}}
 
 {{/*

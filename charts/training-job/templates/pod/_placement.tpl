@@ -1,5 +1,5 @@
 {{/*
-Where the pods may run, and how near to each other. Every helper takes the root context unless it says otherwise.
+Placement of the pods, relative to nodes and to each other. Every helper takes the root context unless it says otherwise.
 */}}
 
 {{/*
@@ -41,7 +41,7 @@ asked for. Takes what `training-job.pod` takes.
 {{- $spread := and $many (ne $placement.spread "none") -}}
 {{- if and $spread (hasKey $affinity "podAntiAffinity") -}}
 {{- $advice := "set placement.spread to none, or remove podAntiAffinity" -}}
-{{- fail (printf "placement.spread and affinity.podAntiAffinity both say which pods share a node: %s" $advice) -}}
+{{- fail (printf "placement.spread and affinity.podAntiAffinity both control which pods share a node: %s" $advice) -}}
 {{- end -}}
 {{- $pods := include "training-job.ownPods" . | fromYaml -}}
 {{- if $spread -}}
@@ -89,7 +89,7 @@ A pod that only serves the others is not spread. Takes what `training-job.pod` t
 {{- end -}}
 {{- range $together -}}
 {{- if and (eq (last .) $constraint.topologyKey) (eq $constraint.whenUnsatisfiable "DoNotSchedule") -}}
-{{- $reason := printf "pushes apart over %s the pods that %s holds together" (last .) (first .) -}}
+{{- $reason := printf "spreads over %s the pods that %s keeps together" (last .) (first .) -}}
 {{- fail (printf "placement.topologySpread %s: use ScheduleAnyway, or remove one of the two" $reason) -}}
 {{- end -}}
 {{- end -}}
@@ -115,7 +115,7 @@ pkg/apis/core/validation/validation.go: validateTopologySpreadConstraints). Take
 {{- end -}}
 {{- $_ := set $seen $level $name -}}
 {{- if and (hasKey . "minDomains") (ne .whenUnsatisfiable "DoNotSchedule") -}}
-{{- fail (printf "%s.minDomains is of DoNotSchedule alone: set whenUnsatisfiable to it, or remove minDomains" $name) -}}
+{{- fail (printf "%s.minDomains requires whenUnsatisfiable DoNotSchedule: set it, or remove minDomains" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -34,7 +34,7 @@ second of them would die. Takes the root context.
 {{- if $values.enabled -}}
 {{- range $name, $port := $ports -}}
 {{- if eq (int64 $port) (int64 $values.port) -}}
-{{- fail (printf "%s.port and %s are both %d, in one pod: give each its own" $part $name (int64 $port)) -}}
+{{- fail (printf "%s.port and %s are both %d, in the same pod: use different ports" $part $name (int64 $port)) -}}
 {{- end -}}
 {{- end -}}
 {{- $_ := set $ports (printf "%s.port" $part) $values.port -}}

@@ -16,7 +16,7 @@ are made of it: <name>-<index> must fit in 63 characters. Takes the root context
 {{- define "training-job.checkPreflight" -}}
 {{- if and .Values.preflight.enabled (not (include "training-job.isPyTorch" .)) -}}
 {{- $advice := "remove it, or write kind PyTorchJob" -}}
-{{- fail (printf "preflight: its test runs PyTorch, which a %s need not have; %s" .Values.kind $advice) -}}
+{{- fail (printf "preflight: the test needs PyTorch, which the image of a %s may lack; %s" .Values.kind $advice) -}}
 {{- end -}}
 {{- end -}}
 

@@ -10,7 +10,7 @@ without a limit. Takes the root context.
 {{- $folder := .Values.checkpoints.mountPath | trimSuffix "/" -}}
 {{- $logdir := $board.logdir | default (printf "%s/tensorboard" $folder) -}}
 {{- if not (hasPrefix (printf "%s/" $folder) (printf "%s/" $logdir)) -}}
-{{- fail (printf "tensorboard.logdir %s is on no volume that TensorBoard sees: name a folder in %s" $logdir $folder) -}}
+{{- fail (printf "tensorboard.logdir %s is on no volume that TensorBoard mounts: name a folder in %s" $logdir $folder) -}}
 {{- end -}}
 {{- $image := include "common.image" (dict "image" .Values.image "root" .) -}}
 - name: tensorboard
@@ -56,7 +56,7 @@ without a limit. Takes the root context.
 {{- end -}}
 
 {{/*
-training-job.firstNode: the role of the pod that stands first among the run's nodes, for whoever looks at one of them.
+training-job.firstNode: the role of the first pod among the run's nodes.
 Takes the root context.
 */}}
 {{- define "training-job.firstNode" -}}

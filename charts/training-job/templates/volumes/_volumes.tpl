@@ -1,5 +1,5 @@
 {{/*
-Volumes of the values: `volumes` and `scratch`. What every run has (checkpoints, /dev/shm, /tmp) is in _pod.tpl.
+Volumes of the values: `volumes` and `scratch`. What every run has (checkpoints, /dev/shm, /tmp) is in pod/_pod.tpl.
 */}}
 
 {{/*
@@ -108,7 +108,7 @@ wait for it forever. Takes (dict "name" <dotted key> "nodes" <number> "accessMod
 */}}
 {{- define "training-job.checkShared" -}}
 {{- if and (has "ReadWriteOncePod" .accessModes) (gt (len .accessModes) 1) -}}
-{{- fail (printf "%s.accessModes: ReadWriteOncePod stands alone; remove it, or the others" .name) -}}
+{{- fail (printf "%s.accessModes: ReadWriteOncePod cannot be combined with other modes; remove it, or the others" .name) -}}
 {{- end -}}
 {{- $readable := and .readOnly (has "ReadOnlyMany" .accessModes) -}}
 {{- if and (gt (int .nodes) 1) (not (has "ReadWriteMany" .accessModes)) (not $readable) -}}

@@ -1,6 +1,6 @@
 {{/*
-training-monitoring.expression: an alert's expression with its values in place. Takes (dict "expr" <text> "values" <the
-values of the alert>).
+training-monitoring.expression: the expression of an alert with its values filled in. Takes (dict "expr" <text> "values"
+<values of the alert>).
 */}}
 {{- define "training-monitoring.expression" -}}
 {{- $expr := .expr -}}

@@ -1,4 +1,6 @@
-{{/* training-monitoring.dashboardLabels: by which Grafana's sidecar finds the dashboards. Takes the root context. */}}
+{{/*
+training-monitoring.dashboardLabels: the labels that Grafana's sidecar selects the dashboards by. Takes the root context.
+*/}}
 {{- define "training-monitoring.dashboardLabels" -}}
 {{- .Values.dashboards.labels | default (dict "grafana_dashboard" "1") | toYaml -}}
 {{- end -}}

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Gives a node what Whereabouts needs there: `install` the plugin, its configuration and credentials, `renew` the latter
-# for ever. A file is renamed into its place: a plugin that is running cannot be written to, and none may read a half file.
+# Installs Whereabouts on a node. `install` copies the plugin, its configuration and its credentials; `renew` refreshes
+# the credentials in an endless loop. Files are renamed into place: a running plugin cannot be overwritten, and no plugin
+# may read an incomplete file.
 set -eu
 
 account=/var/run/secrets/kubernetes.io/serviceaccount
@@ -13,7 +14,7 @@ put() {
 }
 
 credentials() {
-  # An IPv6 address stands in brackets in a URL.
+  # A URL needs brackets around an IPv6 address.
   case $KUBERNETES_SERVICE_HOST in
     *:*) host="[$KUBERNETES_SERVICE_HOST]" ;;
     *) host=$KUBERNETES_SERVICE_HOST ;;
@@ -48,7 +49,7 @@ EOF
     mv /host/programs/whereabouts.new /host/programs/whereabouts
     ;;
   renew)
-    # The kubelet renews the token after four fifths of its hour.
+    # The kubelet renews the token after 80% of its lifetime of one hour.
     while sleep 300; do credentials; done
     ;;
 esac

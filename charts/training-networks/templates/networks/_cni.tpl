@@ -1,21 +1,21 @@
 {{/*
-The configuration that a network's plugin reads. It is made of typed values, never of text.
+The CNI configuration of a network. It is generated from typed values, never from text.
 */}}
 
 {{/*
-training-networks.config: the CNI configuration of a network as JSON; a list of plugins where others follow the first.
-Takes (dict "network" <one of the networks> "root" <root context>).
+training-networks.config: the CNI configuration of a network as JSON, with a list of plugins if the network needs
+several. Takes (dict "network" <one of the networks> "root" <root context>).
 */}}
 {{- define "training-networks.config" -}}
 {{- $network := .network -}}
 {{- $about := dict "cniVersion" .root.Values.multus.cniVersion "name" $network.name -}}
 {{- $first := dict "type" $network.type -}}
-{{- /* The keys of the plugins, where they differ from ours. */}}
+{{- /* Keys of the plugins that differ from the keys of the values. */}}
 {{- $called := dict "spoofChk" "spoofchk" "linkState" "link_state" "minTxRate" "min_tx_rate" "maxTxRate" "max_tx_rate"
     "ibKubernetes" "ibKubernetesEnabled" -}}
 {{- range $key, $value := omit $network "name" "namespace" "type" "ipam" "resourceName" "rdma" "sbr" "sysctl" -}}
 {{- $written := ternary (int64 (ternary $value 0 (kindIs "float64" $value))) $value (kindIs "float64" $value) -}}
-{{- /* sriov takes these two as words. */}}
+{{- /* The sriov plugin expects `on` or `off` for these two. */}}
 {{- if has $key (list "spoofChk" "trust") -}}{{- $written = ternary "on" "off" $value -}}{{- end -}}
 {{- $_ := set $first (get $called $key | default $key) $written -}}
 {{- end -}}
@@ -24,7 +24,7 @@ Takes (dict "network" <one of the networks> "root" <root context>).
 {{- $_ := set $ipam "configuration_path" (printf "%s/whereabouts.d/whereabouts.conf" .root.Values.nodePaths.config) -}}
 {{- end -}}
 {{- with $ipam -}}{{- $_ := set $first "ipam" . -}}{{- end -}}
-{{- /* Addresses that a pod's annotation asks for reach the plugin by this. */}}
+{{- /* With this capability Multus passes the addresses of a pod's annotation to the plugin. */}}
 {{- if eq (dig "ipam" "type" "" $network) "static" -}}
 {{- $_ := set $first "capabilities" (dict "ips" true) -}}
 {{- end -}}

@@ -1,8 +1,11 @@
 {{/*
-Who hands out the addresses of a network.
+Address management (IPAM) of a network.
 */}}
 
-{{/* training-networks.ipam: the `ipam` of a network's plugin as JSON, empty for none. Takes one of the networks. */}}
+{{/*
+training-networks.ipam: the `ipam` configuration of a network's plugin as JSON, empty for `none`. Takes one of the
+networks.
+*/}}
 {{- define "training-networks.ipam" -}}
 {{- $ipam := .ipam | default dict -}}
 {{- $result := dict -}}
@@ -31,12 +34,13 @@ Who hands out the addresses of a network.
 {{- toRawJson $result -}}
 {{- end -}}
 
-{{/* training-networks.checkIpam: fails for addresses that would not be handed out, or twice. Takes one of the networks. */}}
+{{/* training-networks.checkIpam: fails for addresses that could not be assigned, or would be assigned
+twice. Takes one of the networks. */}}
 {{- define "training-networks.checkIpam" -}}
 {{- $where := printf "networks: %s:" .name -}}
 {{- $ipam := .ipam | default dict -}}
 {{- if and (not $ipam.type) (ne .type "ib-sriov") -}}
-{{- $advice := "write whereabouts or nv-ipam; none leaves the interface without an address" -}}
+{{- $advice := "write whereabouts or nv-ipam, or none for an interface without an address" -}}
 {{- fail (printf "%s ipam.type is missing; %s" $where $advice) -}}
 {{- end -}}
 {{- $type := $ipam.type | default "none" -}}
@@ -48,16 +52,17 @@ Who hands out the addresses of a network.
 {{- $own := get $fields $type -}}
 {{- range $key := omit $ipam "type" | keys | sortAlpha -}}
 {{- if not (has $key $own) -}}
-{{- fail (printf "%s ipam.%s: type %s has none; it has %s" $where $key $type (join ", " $own | default "no fields")) -}}
+{{- fail (printf "%s ipam.%s: type %s has no such field; its fields are %s" $where $key $type
+    (join ", " $own | default "none")) -}}
 {{- end -}}
 {{- end -}}
 {{- $named := dig "pool" "name" "" $ipam -}}
 {{- if and (has "subnet" $own) (not $ipam.subnet) (not $named) -}}
-{{- fail (printf "%s ipam.subnet is missing; write the range of the addresses, e.g. 10.90.0.0/20" $where) -}}
+{{- fail (printf "%s ipam.subnet is missing; write the IP range of the network, e.g. 10.90.0.0/20" $where) -}}
 {{- end -}}
 {{- if and (eq $type "host-local") (ne .type "bridge") (not $ipam.sameOnEveryNode) -}}
-{{- $advice := "write whereabouts or nv-ipam, or sameOnEveryNode: true where that is meant" -}}
-{{- fail (printf "%s ipam.type: host-local hands out the same addresses on every node; %s" $where $advice) -}}
+{{- $advice := "write whereabouts or nv-ipam, or sameOnEveryNode: true if that is intended" -}}
+{{- fail (printf "%s ipam.type: host-local assigns the same addresses on every node; %s" $where $advice) -}}
 {{- end -}}
 {{- if eq $type "nv-ipam" -}}
 {{- include "training-networks.checkPool" . -}}
@@ -73,19 +78,20 @@ Who hands out the addresses of a network.
 {{- $other := ternary (list "perNodeNetworkPrefix" "gatewayIndex") (list "perNodeBlockSize") (eq $kind "IPPool") -}}
 {{- if $pool.name -}}
 {{- with omit $pool "name" "kind" | keys | sortAlpha -}}
-{{- fail (printf "%s.%s: the pool %s exists and is not made here; remove it, or remove name" $where (first .) $pool.name) -}}
+{{- fail (printf "%s.%s: this release does not create the existing pool %s; remove the field, or remove name" $where
+    (first .) $pool.name) -}}
 {{- end -}}
 {{- else if not (hasKey $pool $size) -}}
-{{- fail (printf "%s.%s is missing; say how much of the range each node gets" $where $size) -}}
+{{- fail (printf "%s.%s is missing; write the size of each node's part of the range" $where $size) -}}
 {{- end -}}
 {{- range $other -}}
 {{- if hasKey $pool . -}}
-{{- fail (printf "%s.%s: a pool of kind %s has none; remove it" $where . $kind) -}}
+{{- fail (printf "%s.%s: a pool of kind %s has no such field; remove it" $where . $kind) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* training-networks.poolNodes: the nodes that a pool of nv-ipam is for. Takes a pool of the values. */}}
+{{/* training-networks.poolNodes: the node selector of a pool of nv-ipam. Takes a pool of the values. */}}
 {{- define "training-networks.poolNodes" -}}
 {{- with .nodeLabels -}}
 nodeSelector:

@@ -1,10 +1,10 @@
 {{/*
-What the entries of `networks` become: one network each, or one for each rail.
+The networks of the entries of `networks`: one per entry, or one per rail.
 */}}
 
 {{/*
-training-networks.networks: all networks as a JSON list, in which rails are networks of their own: with a name, a range
-and all that the entry says for them together. Fails for what has no meaning. Takes the root context.
+training-networks.networks: all networks as a JSON list. Each rail is a network with its own name and range and the
+common fields of its entry. Fails for contradictory values. Takes the root context.
 */}}
 {{- define "training-networks.networks" -}}
 {{- $networks := list -}}
@@ -22,17 +22,17 @@ and all that the entry says for them together. Fails for what has no meaning. Ta
 {{- $_ := set $ipam "subnet" (include "training-networks.railSubnet" $of) -}}
 {{- else if and $ipam.subnet (not $own) (gt (len $rails) 1) -}}
 {{- $advice := "write rails[].ipam.subnet, or ipam.railPrefix to divide the range" -}}
-{{- fail (printf "networks: %s: ipam.subnet: all rails would hand out the same addresses; %s" $entry.name $advice) -}}
+{{- fail (printf "networks: %s: ipam.subnet: all rails would assign the same addresses; %s" $entry.name $advice) -}}
 {{- end -}}
 {{- with pick ($entry.ipam | default dict) "gateway" "rangeStart" "rangeEnd" | keys | sortAlpha -}}
-{{- $what := "is an address of one rail" -}}
+{{- $what := "is an address on a single rail" -}}
 {{- fail (printf "networks: %s: ipam.%s %s; write rails[].ipam.%s" $entry.name (first .) $what (first .)) -}}
 {{- end -}}
 {{- end -}}
 {{- $_ := set $network "namespace" ($network.namespace | default $.Release.Namespace) -}}
 {{- $place := printf "%s/%s" $network.namespace $network.name -}}
 {{- if hasKey $names $place -}}
-{{- fail (printf "networks: %s is there twice; give each network a name of its own" $place) -}}
+{{- fail (printf "networks: %s is defined twice; give each network a unique name" $place) -}}
 {{- end -}}
 {{- $_ := set $names $place true -}}
 {{- include "training-networks.checkNetwork" $network -}}
@@ -43,7 +43,7 @@ and all that the entry says for them together. Fails for what has no meaning. Ta
 {{- end -}}
 
 {{/*
-training-networks.fields: which fields belong to which type of network, as JSON, beside those that all have. Source: the
+training-networks.fields: the fields of each type of network, as JSON, without those that all types have. Source: the
 NetConf of each plugin in containernetworking/plugins v1.8, k8snetworkplumbingwg/sriov-cni v2.9 and ib-sriov-cni v1.3.
 */}}
 {{- define "training-networks.fields" -}}
@@ -56,26 +56,27 @@ NetConf of each plugin in containernetworking/plugins v1.8, k8snetworkplumbingwg
     "bridge" (list "bridge" "vlan" "mtu" "isGateway" "ipMasq") | toJson -}}
 {{- end -}}
 
-{{/* training-networks.checkNetwork: fails for a network that its plugin could not make. Takes one of the networks. */}}
+{{/* training-networks.checkNetwork: fails for a network that its plugin cannot create. Takes one of the networks. */}}
 {{- define "training-networks.checkNetwork" -}}
 {{- $where := printf "networks: %s:" .name -}}
 {{- $fields := include "training-networks.fields" . | fromJson -}}
 {{- $own := get $fields .type -}}
 {{- range $key := omit . "name" "namespace" "type" "ipam" "sbr" "sysctl" | keys | sortAlpha -}}
 {{- if not (has $key $own) -}}
-{{- fail (printf "%s %s: type %s has none; it has %s" $where $key $.type (join ", " $own)) -}}
+{{- fail (printf "%s %s: type %s has no such field; its fields are %s" $where $key $.type (join ", " $own)) -}}
 {{- end -}}
 {{- end -}}
 {{- $needed := get (dict "macvlan" "master" "ipvlan" "master" "bridge" "bridge" "sriov" "resourceName"
     "ib-sriov" "resourceName") .type -}}
 {{- if and $needed (not (get . $needed)) -}}
 {{- $what := get (dict "master" "an interface of the nodes, e.g. eth1" "bridge" "a bridge, e.g. br1"
-    "resourceName" "what the device plugin calls its functions, e.g. nvidia.com/rail0") $needed -}}
-{{- fail (printf "%s %s is missing; name %s" $where $needed $what) -}}
+    "resourceName" "the resource name of the device plugin, e.g. nvidia.com/rail0") $needed -}}
+{{- fail (printf "%s %s is missing; write %s" $where $needed $what) -}}
 {{- end -}}
 {{- $sources := pick . "device" "pciBusID" "resourceName" | keys | sortAlpha -}}
 {{- if and (eq .type "host-device") (ne (len $sources) 1) -}}
-{{- fail (printf "%s a host-device is named by one of device, pciBusID and resourceName, not by %d" $where (len $sources)) -}}
+{{- fail (printf "%s a host-device needs exactly one of device, pciBusID and resourceName; the entry has %d" $where
+    (len $sources)) -}}
 {{- end -}}
 {{- $modes := get (dict "macvlan" (list "bridge" "private" "vepa" "passthru") "ipvlan" (list "l2" "l3" "l3s")) .type -}}
 {{- if and .mode (not (has .mode $modes)) -}}
@@ -84,12 +85,14 @@ NetConf of each plugin in containernetworking/plugins v1.8, k8snetworkplumbingwg
 {{- include "training-networks.checkIpam" . -}}
 {{- end -}}
 
-{{/* training-networks.railSubnet: the part of a rail in the range of its entry. Takes (dict "entry" "index" "count"). */}}
+{{/*
+training-networks.railSubnet: the subnet of a rail within the range of its entry. Takes (dict "entry" "index" "count").
+*/}}
 {{- define "training-networks.railSubnet" -}}
 {{- $where := printf "networks: %s:" .entry.name -}}
 {{- $subnet := .entry.ipam.subnet | default "" -}}
 {{- if not (regexMatch "^[0-9]+\\.[0-9]+\\.[0-9]+\\.[0-9]+/[0-9]+$" $subnet) -}}
-{{- fail (printf "%s ipam.railPrefix divides an IPv4 ipam.subnet; write one, e.g. 10.90.0.0/16" $where) -}}
+{{- fail (printf "%s ipam.railPrefix requires an IPv4 ipam.subnet; write one, e.g. 10.90.0.0/16" $where) -}}
 {{- end -}}
 {{- $numbers := list -}}
 {{- range regexSplit "[./]" $subnet -1 -}}{{- $numbers = append $numbers (atoi .) -}}{{- end -}}

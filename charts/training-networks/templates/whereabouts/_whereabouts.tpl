@@ -1,6 +1,6 @@
 {{/*
-training-networks.whereaboutsContainer: what the containers of Whereabouts have in common: all but their command. Takes
-(dict "part" "whereabouts" "root" <root context>).
+training-networks.whereaboutsContainer: the common fields of the containers of Whereabouts, all except the command.
+Takes (dict "part" "whereabouts" "root" <root context>).
 */}}
 {{- define "training-networks.whereaboutsContainer" -}}
 {{ include "training-networks.partImage" . }}
@@ -25,7 +25,7 @@ volumeMounts:
     mountPath: /host/config
   - name: programs
     mountPath: /host/programs
-  # The control loop looks for its schedule here.
+  # The control loop reads its schedule from here.
   - name: scripts
     mountPath: /cron-schedule
     readOnly: true

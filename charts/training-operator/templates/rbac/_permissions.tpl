@@ -1,6 +1,6 @@
 {{/*
-What the operator does in the namespaces whose jobs it serves. The verbs are those that its controllers use in v1.9.3
-(the kubebuilder:rbac markers in pkg/), cut down to the kinds and the gang scheduler that are switched on.
+Permissions of the operator in the namespaces that it watches. The verbs are those that the controllers of v1.9.3 use
+(the kubebuilder:rbac markers in pkg/), restricted to the enabled kinds and the gang scheduler.
 */}}
 
 {{/* training-operator.jobRules: the rules of the ClusterRole, or of the Role when one namespace is watched. */}}
@@ -38,8 +38,8 @@ What the operator does in the namespaces whose jobs it serves. The verbs are tho
   verbs: [get, list, watch, create, update, patch, delete]
 {{- end }}
 {{- if has "mpijob" $schemes }}
-# The launcher of an MPIJob starts its workers' processes with kubectl exec, under a Role of its own. Nobody may grant a
-# permission that he lacks, so the operator holds pods/exec too.
+# The launcher of an MPIJob starts the processes of its workers with kubectl exec, under its own Role. RBAC lets a
+# subject grant only the permissions that it has, so the operator needs pods/exec too.
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [list, watch, create, update]
@@ -53,7 +53,7 @@ What the operator does in the namespaces whose jobs it serves. The verbs are tho
   resources: [pods/exec]
   verbs: [create]
 {{- end }}
-# PodGroups are watched wherever their CRD exists, with or without a gang scheduler.
+# The operator watches PodGroups wherever their CRD exists, even without a gang scheduler.
 - apiGroups: [scheduling.volcano.sh, scheduling.x-k8s.io]
   resources: [podgroups]
   verbs: [get, list, watch]

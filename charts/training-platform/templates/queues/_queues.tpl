@@ -1,11 +1,11 @@
 {{/*
-Kueue's objects from `queues`. Kueue refuses much of what is checked here by a webhook, in words that name no value, and
-takes some of it: a run then waits for ever.
+Kueue's objects from `queues`. Kueue's webhook refuses many of the errors that are checked here, but its messages name
+no value. It admits other errors, and a run then waits forever.
 */}}
 
 {{/*
-training-platform.queueApi: the newest version that Kueue serves here; v1beta1 is gone from 0.20 on. Where no cluster
-answers, as under `helm template`, it is the newest of all.
+training-platform.queueApi: the newest API version that the cluster serves for Kueue; Kueue 0.20 removes v1beta1.
+Without a cluster, as under `helm template`, it is the newest version.
 */}}
 {{- define "training-platform.queueApi" -}}
 {{- $served := list -}}
@@ -19,31 +19,31 @@ answers, as under `helm template`, it is the newest of all.
 {{- append $served "kueue.x-k8s.io/v1beta2" | first -}}
 {{- end -}}
 
-{{/* training-platform.topologyName: the Topology of all flavours. */}}
+{{/* training-platform.topologyName: the name of the Topology of all flavours. */}}
 {{- define "training-platform.topologyName" -}}
 {{ .Release.Name }}
 {{- end -}}
 
-{{/* training-platform.checkQueues: fails for queues that would admit no run, or other runs than was meant. */}}
+{{/* training-platform.checkQueues: fails for queues that would admit no runs, or the wrong ones. */}}
 {{- define "training-platform.checkQueues" -}}
 {{- $queues := .Values.queues -}}
 {{- if $queues.enabled -}}
 {{- $_ := include "training-platform.queueApi" . -}}
 {{- if not $queues.clusterQueues -}}
-{{- fail "queues.clusterQueues is empty: name a queue, its namespaces and its quotas, or write queues.enabled: false" -}}
+{{- fail "queues.clusterQueues is empty: add a queue with its namespaces and quotas, or write queues.enabled: false" -}}
 {{- end -}}
 {{- include "training-platform.checkFlavors" . -}}
 {{- $names := list -}}
 {{- $namespaces := dict -}}
 {{- range $queue := $queues.clusterQueues -}}
 {{- if has $queue.name $names -}}
-{{- fail (printf "queues.clusterQueues: %s is there twice; give each queue a name of its own" $queue.name) -}}
+{{- fail (printf "queues.clusterQueues: %s is defined twice; give each queue a unique name" $queue.name) -}}
 {{- end -}}
 {{- $names = append $names $queue.name -}}
 {{- range $queue.namespaces -}}
 {{- if hasKey $namespaces . -}}
-{{- $advice := "name it in one of them: both would make its LocalQueue" -}}
-{{- fail (printf "queues.clusterQueues: namespace %s is in %s and in %s; %s" . (get $namespaces .) $queue.name $advice) -}}
+{{- $advice := "name it in only one of them, because a namespace has one LocalQueue" -}}
+{{- fail (printf "queues.clusterQueues: namespace %s belongs to %s and to %s; %s" . (get $namespaces .) $queue.name $advice) -}}
 {{- end -}}
 {{- $_ := set $namespaces . $queue.name -}}
 {{- end -}}
@@ -57,20 +57,23 @@ answers, as under `helm template`, it is the newest of all.
 {{- $names := list -}}
 {{- range $flavor := .Values.queues.flavors -}}
 {{- if has $flavor.name $names -}}
-{{- fail (printf "queues.flavors: %s is there twice; give each flavour a name of its own" $flavor.name) -}}
+{{- fail (printf "queues.flavors: %s is defined twice; give each flavour a unique name" $flavor.name) -}}
 {{- end -}}
 {{- $names = append $names $flavor.name -}}
 {{- if and $.Values.queues.topologyLevels (not $flavor.nodeLabels) -}}
-{{- $advice := "write the labels of its nodes, or remove queues.topologyLevels" -}}
-{{- fail (printf "queues.flavors: %s: nodeLabels are missing, by which Kueue finds its nodes; %s" $flavor.name $advice) -}}
+{{- $advice := "write the labels of the flavour's nodes, or remove queues.topologyLevels" -}}
+{{- fail (printf "queues.flavors: %s: nodeLabels are missing, which queues.topologyLevels requires; %s" $flavor.name $advice) -}}
 {{- end -}}
 {{- end -}}
 {{- if has "kubernetes.io/hostname" (initial (.Values.queues.topologyLevels | default (list ""))) -}}
-{{- fail "queues.topologyLevels: kubernetes.io/hostname is one node and holds no other level; write it last" -}}
+{{- fail "queues.topologyLevels: kubernetes.io/hostname is a single node and contains no other level; write it last" -}}
 {{- end -}}
 {{- end -}}
 
-{{/* training-platform.checkQuotas: fails for quotas of a queue. Takes (dict "queue" <one of the queues> "root" <root context>). */}}
+{{/*
+training-platform.checkQuotas: fails for invalid quotas of a queue. Takes (dict "queue" <one of the queues> "root" <root
+context>).
+*/}}
 {{- define "training-platform.checkQuotas" -}}
 {{- $where := printf "queues.clusterQueues: %s:" .queue.name -}}
 {{- $flavors := list -}}
@@ -80,37 +83,37 @@ answers, as under `helm template`, it is the newest of all.
 {{- range $quota := .queue.quotas -}}
 {{- if not (has $quota.flavor $flavors) -}}
 {{- $known := ternary (join ", " $flavors) "none" (not (empty $flavors)) -}}
-{{- fail (printf "%s flavor %s is none of queues.flavors (%s); write one of them, or add it" $where $quota.flavor $known) -}}
+{{- fail (printf "%s flavor %s is not in queues.flavors (%s); write one of them, or add it" $where $quota.flavor $known) -}}
 {{- end -}}
 {{- if has $quota.flavor $given -}}
-{{- fail (printf "%s flavor %s has two quotas; write one" $where $quota.flavor) -}}
+{{- fail (printf "%s flavor %s has two quotas; write only one" $where $quota.flavor) -}}
 {{- end -}}
 {{- $given = append $given $quota.flavor -}}
 {{- if ne (join " " $resources) ($quota.resources | keys | sortAlpha | join " ") -}}
-{{- $advice := printf "write all of %s for each flavour, 0 where it has none" (join ", " $resources) -}}
-{{- fail (printf "%s flavor %s has quotas of other resources than %s; %s" $where $quota.flavor (first $.queue.quotas).flavor $advice) -}}
+{{- $advice := printf "write %s for each flavour, with 0 for resources that it does not have" (join ", " $resources) -}}
+{{- fail (printf "%s flavor %s has quotas for other resources than flavor %s; %s" $where $quota.flavor (first $.queue.quotas).flavor $advice) -}}
 {{- end -}}
 {{- range $field := list "borrowingLimits" "lendingLimits" -}}
 {{- range $name := get $quota $field | default dict | keys | sortAlpha -}}
 {{- if not $.queue.cohort -}}
-{{- fail (printf "%s %s: a queue without a cohort lends and borrows nothing; write cohort, or remove them" $where $field) -}}
+{{- fail (printf "%s %s: a queue without a cohort cannot lend or borrow; write cohort, or remove the limits" $where $field) -}}
 {{- else if not (has $name $resources) -}}
-{{- fail (printf "%s %s.%s: there is no quota of %s; write resources.%s" $where $field $name $name $name) -}}
+{{- fail (printf "%s %s.%s: the flavor has no quota for %s; write resources.%s" $where $field $name $name $name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- range list "cpu" "memory" -}}
 {{- if not (has . $resources) -}}
-{{- fail (printf "%s there is no quota of %s, which every run asks for, and Kueue would admit none; write resources.%s" $where . .) -}}
+{{- fail (printf "%s the queue has no quota for %s, which every run requests, so Kueue would admit no run; write resources.%s" $where . .) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
 {{/*
-training-platform.uncounted: resources that a run asks for with the fabric's devices and the quotas of a queue do not name,
-as JSON. Kueue admits no run that asks for a resource without a quota: these get one that never ends, because devices come
-with the GPUs. Takes (dict "queue" <one of the queues> "root" <root context>).
+training-platform.uncounted: resources of the fabric's devices that a run requests and that the quotas of a queue do not
+name, as JSON. Kueue admits no run that requests a resource without a quota. These resources get an unlimited quota,
+because the devices come with the GPUs. Takes (dict "queue" <one of the queues> "root" <root context>).
 */}}
 {{- define "training-platform.uncounted" -}}
 {{- $uncounted := list -}}

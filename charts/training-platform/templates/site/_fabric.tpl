@@ -1,22 +1,8 @@
 {{/*
-What a run on this site asks for. The fields and their meaning are those of `fabric` in charts/training-job.
+Fabric settings of the runs on this site. The fields are those of `fabric` in charts/training-job.
 */}}
 
-{{/*
-training-platform.profileResources: extended resources that a run of each profile asks for, as JSON. What names them is
-charts/common/templates/fabric; a test holds the two together.
-*/}}
-{{- define "training-platform.profileResources" -}}
-{{- dict
-    "onprem-ib" (dict "rdma/rdma_shared_device_a" 1)
-    "onprem-roce" (dict "rdma/rdma_shared_device_a" 1)
-    "eks-efa" (dict "vpc.amazonaws.com/efa" 32 "hugepages-2Mi" "5120Mi")
-    "aks-ib" (dict "rdma/ib" 8)
-    "oke-roce" (dict "nvidia.com/rdma-vf" 16)
-    "coreweave-ib" (dict "rdma/ib" 1) | toJson -}}
-{{- end -}}
-
-{{/* training-platform.madeNetworks: the networks that this release makes, as JSON. */}}
+{{/* training-platform.madeNetworks: the networks that this release creates, as JSON. */}}
 {{- define "training-platform.madeNetworks" -}}
 {{- if .Values.networks.enabled -}}
 {{- include "training-networks.networks" .Subcharts.networks -}}
@@ -26,7 +12,7 @@ charts/common/templates/fabric; a test holds the two together.
 {{- end -}}
 
 {{/*
-training-platform.runNetworks: the networks of a run as JSON. On GKE the pod's networks are GKE's own, under another
+training-platform.runNetworks: the networks of a run as JSON. On GKE, pods attach GKE's own networks with another
 annotation, and the profile names them.
 */}}
 {{- define "training-platform.runNetworks" -}}
@@ -40,8 +26,8 @@ annotation, and the profile names them.
 {{- end -}}
 
 {{/*
-training-platform.runResources: `fabric.resources` of a run as JSON: a device for each network that takes one, and what
-the values say.
+training-platform.runResources: `fabric.resources` of a run as JSON: one device for each network that needs one, and the
+resources of the values.
 */}}
 {{- define "training-platform.runResources" -}}
 {{- $resources := dict -}}
@@ -60,9 +46,12 @@ the values say.
 {{- toJson $resources -}}
 {{- end -}}
 
-{{/* training-platform.resources: names of all extended resources that a run asks for, as JSON. */}}
+{{/* training-platform.resources: names of all extended resources that a run requests, as JSON. */}}
 {{- define "training-platform.resources" -}}
-{{- $resources := get (include "training-platform.profileResources" . | fromJson) .Values.fabric.profile | default dict -}}
+{{- $resources := dict -}}
+{{- range (include "common.fabric" . | fromYaml).resources -}}
+{{- $_ := set $resources .name .quantity -}}
+{{- end -}}
 {{- range $name, $count := include "training-platform.runResources" . | fromJson -}}
 {{- $resources = ternary (omit $resources $name) (set $resources $name $count) (kindIs "invalid" $count) -}}
 {{- end -}}

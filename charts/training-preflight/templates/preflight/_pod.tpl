@@ -1,5 +1,5 @@
 {{/*
-training-preflight.selector: the labels of the pods, by which the Service finds them and they keep away from each other.
+training-preflight.selector: the labels of the pods, for the Service and for the anti-affinity between them.
 Takes the root context.
 */}}
 {{- define "training-preflight.selector" -}}
@@ -8,7 +8,7 @@ app.kubernetes.io/component: preflight
 {{- end -}}
 
 {{/*
-training-preflight.affinity: `placement.affinity` with the rules of `nodes` and `healthLabels`, and a node for each pod.
+training-preflight.affinity: `placement.affinity` with the rules of `nodes` and `healthLabels`, and one node per pod.
 Takes the root context.
 */}}
 {{- define "training-preflight.affinity" -}}
@@ -33,7 +33,7 @@ spec:
   automountServiceAccountToken: false
   restartPolicy: Never
   subdomain: {{ include "training-preflight.name" . }}
-  {{- /* torchrun is not process 1, from which the kernel withholds the default action of a signal. */}}
+  {{- /* torchrun must not be process 1, for which the kernel disables the default action of a signal. */}}
   shareProcessNamespace: true
   {{- include "common.pod" (dict
       "pullSecrets" .Values.image.pullSecrets
@@ -139,7 +139,7 @@ spec:
 {{- $_ := set $options "expect" (join "," .) -}}
 {{- end -}}
 {{- if .Values.ncclTests.enabled -}}
-{{- /* Kubernetes would put a variable's value for each $(NAME) in an argument. */}}
+{{- /* Kubernetes would expand each $(NAME) in an argument. */}}
 {{- $_ := set $options "nccl-tests" (toRawJson .Values.ncclTests.command | replace "$" "$$") -}}
 {{- $_ := set $options "run-by" (toRawJson .Values.ncclTests.mpirun | replace "$" "$$") -}}
 {{- $_ := set $options "call-port" (int64 .Values.ncclTests.port) -}}

@@ -1,9 +1,9 @@
 {{/*
-What the last row must reach, and which size that row has. Each helper takes the root context.
+Threshold and size of the last row. Each helper takes the root context.
 */}}
 
 {{/*
-training-preflight.threshold: {busBandwidth, bytes, source} by the values or the table, `{}` when nothing is asked for.
+training-preflight.threshold: {busBandwidth, bytes, source} of the values or the table, `{}` without a threshold.
 */}}
 {{- define "training-preflight.threshold" -}}
 {{- $given := .Values.threshold -}}
@@ -21,7 +21,7 @@ training-preflight.threshold: {busBandwidth, bytes, source} by the values or the
 {{- end -}}
 {{- if not $found -}}
 {{- $what := printf "%d node(s) of %s with fabric.profile %s" $nodes $given.hardware $fabric -}}
-{{- fail (printf "threshold.hardware: the table knows nothing of %s: write what you expect into threshold.busBandwidth" $what) -}}
+{{- fail (printf "threshold.hardware: the table has no entry for %s: set threshold.busBandwidth" $what) -}}
 {{- end -}}
 {{- toYaml $found -}}
 {{- end -}}
@@ -40,12 +40,12 @@ training-preflight.threshold: {busBandwidth, bytes, source} by the values or the
 {{- include "common.bytes" (dict "name" "sizes.start" "value" .Values.sizes.start) -}}
 {{- end -}}
 
-{{/* training-preflight.checkThreshold: fails for thresholds and sizes that do not go together. */}}
+{{/* training-preflight.checkThreshold: fails for thresholds and sizes that contradict each other. */}}
 {{- define "training-preflight.checkThreshold" -}}
 {{- $given := .Values.threshold -}}
 {{- $hasGpus := eq (include "common.hasGpus" .) "true" -}}
 {{- if and $given.hardware (not (kindIs "invalid" $given.busBandwidth)) -}}
-{{- fail "threshold: hardware and busBandwidth both say what is enough: remove one of the two" -}}
+{{- fail "threshold: hardware and busBandwidth exclude each other: remove one of the two" -}}
 {{- end -}}
 {{- if and $given.hardware (not $hasGpus) -}}
 {{- $advice := "set resources.limits, e.g. nvidia.com/gpu: 8, or write threshold.busBandwidth" -}}
@@ -59,16 +59,16 @@ training-preflight.threshold: {busBandwidth, bytes, source} by the values or the
 {{- with (include "training-preflight.threshold" . | fromYaml).bytes -}}
 {{- if lt $last (include "common.bytes" (dict "name" "bytes" "value" .) | int64) -}}
 {{- $advice := printf "write %s or more, or threshold.busBandwidth" . -}}
-{{- fail (printf "sizes.end: the threshold of %s is that of %s, and smaller sizes are slower; %s" $given.hardware . $advice) -}}
+{{- fail (printf "sizes.end: the threshold of %s applies to %s, and smaller sizes are slower; %s" $given.hardware . $advice) -}}
 {{- end -}}
 {{- end -}}
 {{- $memory := (.Values.resources.limits | default dict).memory -}}
 {{- if and $memory (not $hasGpus) (not (kindIs "string" .Values.processesPerNode)) -}}
-{{- /* PyTorch itself takes a quarter of a GiB. */}}
+{{- /* PyTorch itself needs a quarter of a GiB. */}}
 {{- $each := add (mul $last 2) 268435456 -}}
 {{- $needed := mul $each (int64 .Values.processesPerNode) -}}
 {{- if gt $needed (include "common.bytes" (dict "name" "resources.limits.memory" "value" $memory) | int64) -}}
-{{- $need := printf "%d process(es) that hold sizes.end twice take %dMi" (int64 .Values.processesPerNode) (div $needed 1048576) -}}
+{{- $need := printf "%d process(es) that hold sizes.end twice need %dMi" (int64 .Values.processesPerNode) (div $needed 1048576) -}}
 {{- fail (printf "resources.limits.memory is %v: %s; raise it, or lower sizes.end" $memory $need) -}}
 {{- end -}}
 {{- end -}}

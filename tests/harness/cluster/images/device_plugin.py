@@ -1,12 +1,12 @@
-"""The device plugin of the test clusters: one static program, without a Debian under it."""
+"""The image of the device plugin: one static program without a base image."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from .. import cache, progress
-from ..tools import binary
-from .archive import Image, Layer, write_archive
+from tests.harness.cluster import cache, progress
+from tests.harness.cluster.archive import Image, Layer, write_archive
+from tests.harness.cluster.tools import binary
 
 NAME = "device-plugin"
 

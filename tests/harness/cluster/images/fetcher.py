@@ -1,19 +1,19 @@
-"""Python and git: an image for the init container that fetches data, and for a server that has some."""
+"""The image with Python and git, for the init container that fetches data and for the test's data server."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from .. import cache, progress
-from .archive import Image, Layer, write_archive
-from .python import USER
-from .rootfs import Rootfs
+from tests.harness.cluster import cache, progress
+from tests.harness.cluster.archive import Image, Layer, write_archive
+from tests.harness.cluster.images.python import USER
+from tests.harness.cluster.images.rootfs import Rootfs
 
 DEBIAN = Rootfs("fetcher", "trixie", ("git", "python3"))
 
 
 def reference() -> str:
-    """Image reference; its tag is the hash of the Debian system that it is."""
+    """Return the image reference; its tag is the hash of its Debian system."""
     return f"localhost/trainyard/fetcher:{DEBIAN.key}"
 
 

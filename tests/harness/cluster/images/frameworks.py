@@ -1,19 +1,19 @@
-"""The frameworks of the kinds of jobs other than PyTorchJob: MPI, JAX, PaddlePaddle, XGBoost, and TensorFlow.
+"""Images with the frameworks of the job kinds other than PyTorchJob: MPI, JAX, PaddlePaddle, XGBoost, TensorFlow.
 
-One image and not one for each kind: they share Python and NumPy, and a cluster unpacks it once. Only TensorFlow has an
-image of its own, on the same Debian: it would nearly double the other, and one test needs it.
+One image for all kinds: they share Python and NumPy, and a node unpacks it once. TensorFlow has an image of its own on
+the same Debian, because it would nearly double the other and only one test needs it.
 """
 
 from __future__ import annotations
 
 import functools
 
-from .packages import Packages
-from .python import USER, PythonImage, programs
-from .rootfs import Rootfs
+from tests.harness.cluster.images.packages import Packages
+from tests.harness.cluster.images.python import USER, PythonImage, programs
+from tests.harness.cluster.images.rootfs import Rootfs
 
-# Drivers of AMD's GPUs and their compiler are half of Open MPI's installation; UCX loads them only if they exist. Perl
-# comes for a script of MPICH's that ends lost processes.
+# Half of Open MPI's installation is drivers and a compiler for AMD GPUs, which UCX loads only if they exist. Perl is
+# there for a script of MPICH's that kills orphaned processes.
 DROP_UNUSED = 'cd "$1"/usr/lib/*-linux-gnu && rm -rf libLLVM* libamd* libz3* ucx/*rocm* perl ../../share/perl'
 ADD_USER = f'chroot "$1" useradd --create-home --uid {USER} mpiuser'
 DEBIAN = Rootfs(
@@ -27,14 +27,14 @@ PYTHON = "3.13"  # trixie's
 IMAGE = PythonImage(
     "frameworks",
     DEBIAN,
-    # Paddle loads the two only to run finished models with Intel's libraries.
+    # Paddle loads these two only for inference with Intel's libraries.
     Packages("frameworks", PYTHON, unused=("libmklml_intel.so", "libopenvino_intel_cpu_plugin.so")),
     functools.partial(programs, "frameworks"),
 )
 TENSORFLOW = PythonImage(
     "tensorflow",
     DEBIAN,
-    # It is a tool for TensorFlow's own build.
+    # Used only to build TensorFlow.
     Packages("tensorflow", PYTHON, unused=("clang",)),
     functools.partial(programs, "tensorflow"),
 )

@@ -1,16 +1,16 @@
-"""Multus and Whereabouts: their programs in the places of their published images, on the Debian of other programs."""
+"""Images of Multus and Whereabouts: the programs at the paths of the published images, on the shared Debian base."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from .. import cache, progress
-from ..tools import binary
-from .archive import Content, Image, Layer, write_archive
-from .system import BASE
+from tests.harness.cluster import cache, progress
+from tests.harness.cluster.archive import Content, Image, Layer, write_archive
+from tests.harness.cluster.images.system import BASE
+from tests.harness.cluster.tools import binary
 
 MULTUS, WHEREABOUTS = "multus", "whereabouts"
-# Place in the image, and the binary that is built for it.
+# The path in the image, and the binary at this path.
 PROGRAMS = {
     MULTUS: {
         "usr/src/multus-cni/bin/install_multus": "install_multus",
@@ -23,7 +23,7 @@ PROGRAMS = {
 
 
 def reference(name: str) -> str:
-    """Image reference; its tag is the hash of the programs and of the Debian under them."""
+    """Return the image reference; its tag is the hash of the programs and of the Debian base."""
     return f"localhost/trainyard/{name}:{_key(name)}"
 
 

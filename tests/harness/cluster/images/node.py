@@ -1,7 +1,7 @@
 """The image of a kind node, built from packages: Debian with systemd and containerd, Kubernetes' binaries, our files.
 
-What kind asks of a node image is read from kind's own source: `/kind/version`, `/kind/manifests`, an entrypoint that
-reports the cgroup version, and the control plane's images in containerd's store.
+kind's source defines what it needs of a node image: `/kind/version`, `/kind/manifests`, an entrypoint that reports the
+cgroup version, and the control plane's images in containerd's store.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
-from .. import cache, progress
-from ..engine import Engine
-from ..tools import KUBERNETES_VERSION, binary, build
-from . import system
-from .archive import Content, Image, Layer, write_archive
-from .rootfs import Rootfs
+from tests.harness.cluster import cache, progress
+from tests.harness.cluster.archive import Content, Image, Layer, write_archive
+from tests.harness.cluster.engine import Engine
+from tests.harness.cluster.images import system
+from tests.harness.cluster.images.rootfs import Rootfs
+from tests.harness.cluster.tools import KUBERNETES_VERSION, binary, build
 
 FILES = Path(__file__).parent.parent / "node"
-# bookworm: systemd 256 and later, which trixie has, refuses to run on cgroup v1.
+# bookworm, because trixie's systemd (256 and later) does not run on cgroup v1.
 PACKAGES = """
     bash ca-certificates conntrack containerd curl dbus ebtables ethtool gawk hostname iproute2 iptables
     jq kmod libnss-myhostname libseccomp2 mount nftables pigz procps runc socat systemd systemd-sysv
@@ -29,7 +29,7 @@ PRELOADED = (*system.CONTROL_PLANE, *system.TOOLS)
 ENTRYPOINT = ("/usr/local/bin/entrypoint", "/sbin/init")
 STOP_SIGNAL = "SIGRTMIN+3"
 
-# The store is filled in a container of the image itself. Layers stay unpacked; their tar files would only double it.
+# A container of the image itself fills the store. Layers stay unpacked, because their tar files would double the size.
 PRELOAD = """\
 set -eu
 containerd >/tmp/containerd.log 2>&1 &
@@ -42,7 +42,7 @@ rm -f /tmp/containerd.log
 
 
 def ensure(engine: Engine) -> str:
-    """Return the reference of the node image in the engine's store, building it there when it is missing."""
+    """Return the reference of the node image in the engine's store, building it if it is missing."""
     images = system.archive(PRELOADED)
     contents = _contents()
     key = cache.digest(DEBIAN.key, images.parent.name, PRELOAD, *ENTRYPOINT, FILES, *_names(contents))
@@ -55,7 +55,7 @@ def ensure(engine: Engine) -> str:
 
 
 def _drop_others(engine: Engine, reference: str) -> None:
-    """Remove node images of other recipes, 2 GB each; the engine keeps one that a cluster still uses."""
+    """Remove outdated node images, 2 GB each; the engine keeps an image that a cluster uses."""
     listed = engine.check("images", "--format", "{{.Repository}}:{{.Tag}}").split()
     for other in listed:
         if other.startswith(reference.split(":")[0] + ":") and other != reference:
@@ -91,7 +91,7 @@ def _assemble(engine: Engine, reference: str, contents: dict[str, Content], imag
 
 
 def _contents() -> dict[str, Content]:
-    """Everything above the Debian packages, by its path in the image."""
+    """Return everything above the Debian packages, by its path in the image."""
     contents: dict[str, Content] = {f"usr/bin/{name}": binary(name) for name in BINARIES}
     contents |= {f"opt/cni/bin/{plugin.name}": plugin for plugin in sorted(build("cni-plugins").iterdir())}
     for file in sorted(path for path in FILES.rglob("*") if path.is_file()):

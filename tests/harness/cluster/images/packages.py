@@ -1,4 +1,4 @@
-"""Layers of packages from PyPI, installed here for the Python of an image."""
+"""Layers of PyPI packages, installed on this machine for the Python version of an image."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import cache, progress
-from .archive import Layer, tree
+from tests.harness.cluster import cache, progress
+from tests.harness.cluster.archive import Layer, tree
 
-# Headers and the packages' own tests.
+# Headers, and the tests of the packages.
 UNUSED = ("include", "tests")
 
 
 @dataclass(frozen=True)
 class Packages:
-    """All packages of `<name>.lock` for a version of Python, which `make lock` resolves for it too.
+    """All packages of `<name>.lock` for a version of Python; `make lock` resolves the lock file for it.
 
-    `unused` are names of files and folders that the image can do without, beside `UNUSED`. Of `sources` PyPI has no
-    wheel.
+    `unused` names files and folders that the image does not need, in addition to `UNUSED`. `sources` are packages for
+    which PyPI has no wheel.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Packages:
 
     @property
     def key(self) -> str:
-        """Hash of what the layer is made from."""
+        """The hash of the layer's inputs."""
         return cache.digest(self._lock, self.python, *UNUSED, *self.unused)
 
     def layer(self, path: Path) -> Layer:

@@ -1,4 +1,4 @@
-"""Images of Python programs: a Debian, packages from PyPI on it, and files of this repository on top."""
+"""Images of Python programs: a Debian system, packages from PyPI on it, and files of this repository on top."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .. import cache, progress
-from .archive import Content, Image, Layer, tree, write_archive
-from .packages import Packages
-from .rootfs import Rootfs
+from tests.harness.cluster import cache, progress
+from tests.harness.cluster.archive import Content, Image, Layer, tree, write_archive
+from tests.harness.cluster.images.packages import Packages
+from tests.harness.cluster.images.rootfs import Rootfs
 
-# ssh and sshd refuse a user id that /etc/passwd does not know.
+# ssh and sshd reject a user id that /etc/passwd does not have.
 USER = 1000
-# Where the programs of the test images lie, in a folder here for each image and in one place in all of them.
+# The path of the test programs in every image; here each image has a folder of them.
 PROGRAMS = "opt/programs"
 
 
 def programs(image: str) -> dict[str, Content]:
-    """The programs that the tests run in an image."""
+    """Return the programs that tests run in an image."""
     return tree(Path(__file__).parent / "programs" / image, PROGRAMS)
 
 
 @dataclass(frozen=True)
 class PythonImage:
-    """The three layers of an image, of which `contents` is the highest: path in the image to file or text."""
+    """The three layers of an image; `contents` is the top layer: path in the image to file or text."""
 
     name: str
     debian: Rootfs
@@ -34,7 +34,7 @@ class PythonImage:
     working_directory: str = "/"
 
     def reference(self) -> str:
-        """Image reference; its tag is the hash of all that the image is made from."""
+        """Return the image reference; its tag is the hash of all inputs of the image."""
         return f"localhost/trainyard/{self.name}:{self._key()}"
 
     def archive(self) -> Path:

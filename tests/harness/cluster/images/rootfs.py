@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import cache, progress
+from tests.harness.cluster import cache, progress
 
-# Documentation and headers: nothing in a test cluster reads them.
+# Documentation and headers, which nothing in a test cluster reads.
 EXCLUDED = (
     "/usr/share/doc/*",
     "/usr/share/man/*",
@@ -18,13 +18,13 @@ EXCLUDED = (
     "/usr/share/info/*",
     "/usr/include/*",
 )
-# Python packages' own tests are a tenth of the trainer's image. They go last: packages compile them when installed.
+# Python packages' tests are a tenth of the trainer's image. Removed last: packages compile them when installed.
 DROP_TESTS = 'find "$1/usr" -path "*/dist-packages/*" -type d -name tests -prune -exec rm -r {} +'
 
 
 @dataclass(frozen=True)
 class Rootfs:
-    """A Debian suite with packages installed; `recipe` counts up when the same words must be built anew.
+    """A Debian suite with packages installed; increase `recipe` to rebuild it from the same packages.
 
     `hooks` are shell commands that change the installed system, whose root is `$1`.
     """
@@ -37,14 +37,14 @@ class Rootfs:
 
     @property
     def key(self) -> str:
-        """Hash of the command that builds it."""
+        """The hash of the command that builds it."""
         return cache.digest(*self._command(), str(self.recipe))
 
     def tar(self) -> Path:
         """Return the tar file, made by `mmdebstrap` when the cache has none."""
 
         def build(folder: Path) -> None:
-            # Not below the cache: apt's own user must be able to reach the half-made system.
+            # Outside the cache folder, because apt's own user must be able to reach the unfinished system.
             scratch = Path("/var/tmp") / f"trainyard-rootfs-{self.name}"  # noqa: S108
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir(mode=0o755)
@@ -61,7 +61,7 @@ class Rootfs:
             "mmdebstrap",
             "--variant=essential",
             f"--include={','.join(self.packages)}",
-            # A mirror that was frozen at a date serves expired indexes; debootstrap accepts them too.
+            # A mirror that is frozen at a date serves expired indexes; debootstrap accepts them too.
             '--aptopt=Acquire::Check-Valid-Until "false"',
             '--aptopt=APT::Install-Recommends "false"',
             *(f"--dpkgopt=path-exclude={pattern}" for pattern in EXCLUDED),

@@ -1,7 +1,7 @@
 """Images of the cluster's own programs: one shared layer, one reference for each program.
 
-The layer is a small Debian with iptables, iproute2 and a shell, and every binary in PATH. Sharing it means that a node
-unpacks it once for the control plane, the network, the storage provisioner and the training operator together.
+The layer is a small Debian with iptables, iproute2 and a shell, and with every binary in PATH. Because they share it, a
+node unpacks it once for the control plane, the network, the storage provisioner and the training operator.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ import functools
 import subprocess
 from pathlib import Path
 
-from .. import cache, progress
-from ..tools import KUBERNETES_VERSION, binary
-from .archive import Image, Layer, write_archive
-from .rootfs import Rootfs
+from tests.harness.cluster import cache, progress
+from tests.harness.cluster.archive import Image, Layer, write_archive
+from tests.harness.cluster.images.rootfs import Rootfs
+from tests.harness.cluster.tools import KUBERNETES_VERSION, binary
 
 BASE = Rootfs("base", "bookworm", ("ca-certificates", "iproute2", "iptables", "libc-bin"))
-# The last is kubectl once more, in an image that copies it: the launcher of a training operator's MPIJob gets it so.
+# `kubectl-delivery` copies kubectl: the launcher of the training operator's MPIJob gets kubectl this way.
 TOOLS = KUBECTL, LOCAL_PATH, OPERATOR, KUBECTL_DELIVERY = (
     "kubectl",
     "local-path-provisioner",
     "training-operator",
     "kubectl-delivery",
 )
-# Not on every node: only the tests of their one kind of job, or of monitoring, need them.
+# Not preloaded on every node: only the tests of one kind of job, or of monitoring, need these.
 MPI_OPERATOR = "mpi-operator"
 PROMETHEUS = "prometheus"
 KUBEFLOW_TRAINER = ("trainer-controller-manager", "jobset")
 KUEUE = "kueue"
-# Its own chart starts it by this path, and takes no other.
+# Kueue's chart starts the program by this path, which no value changes.
 PATHS = {KUEUE: "manager"}
 CONTROL_PLANE = (
     "kube-apiserver",
@@ -42,13 +42,13 @@ CONTROL_PLANE = (
 
 
 def reference(image: str) -> str:
-    """Image reference of one of our own programs; its tag is the hash of the binary, so a rebuild is never mistaken."""
+    """Return the image reference of one of our programs; its tag is the hash of the binary."""
     return f"localhost/trainyard/{image}:{_program(image).parent.name.rsplit('-', 1)[-1]}"
 
 
 @functools.cache
 def control_plane_references() -> dict[str, str]:
-    """Reference that kubeadm expects for each program of the control plane, as kubeadm itself lists them."""
+    """Return the references that kubeadm expects for the control plane, from `kubeadm config images list`."""
     command = [str(binary("kubeadm")), "config", "images", "list", "--kubernetes-version", KUBERNETES_VERSION]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     return {name.rsplit("/", 1)[-1].split(":")[0]: name for name in listed}

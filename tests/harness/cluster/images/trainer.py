@@ -1,20 +1,20 @@
-"""The reference trainer on Debian's CPU build of torch, with Accelerate and DeepSpeed: what the test cluster runs.
+"""The image of the reference trainer for test clusters: Debian's CPU build of torch, with Accelerate and DeepSpeed.
 
 Users build `trainer/Dockerfile` instead, on a PyTorch base image; both run the same package. The two launchers are a
-twentieth of this image, and one of their own would be loaded into the nodes with all of torch once more.
+twentieth of this image; in an image of their own, the nodes would load all of torch twice.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from .archive import Content
-from .packages import Packages
-from .python import PythonImage, programs
-from .rootfs import Rootfs
+from tests.harness.cluster.archive import Content
+from tests.harness.cluster.images.packages import Packages
+from tests.harness.cluster.images.python import PythonImage, programs
+from tests.harness.cluster.images.rootfs import Rootfs
 
-# torch links Open MPI, which comes with drivers of AMD's GPUs and their compiler; UCX loads them only if they exist.
-# torch comes with its own tests, and NumPy and SciPy are also built for the Python that will be Debian's next.
+# torch links Open MPI, which comes with drivers and a compiler for AMD GPUs; UCX loads them only if they exist. torch
+# comes with its own tests, and NumPy and SciPy are also built for the next Python version of Debian.
 DROP_UNUSED = """
 set -e
 cd "$1/usr/lib"
@@ -23,7 +23,7 @@ rm -f python3/dist-packages/torch/bin/test_*
 version=$(chroot "$1" python3 -c 'import sys; print(sys.implementation.cache_tag)')
 find python3/dist-packages -name '*.cpython-3*.so' ! -name "*.$version-*" -delete
 """
-# forky: trixie's torch is older than 2.10, which loads untrusted checkpoints unsafely (CVE-2026-24747).
+# forky, because trixie's torch is older than 2.10 and loads untrusted checkpoints unsafely (CVE-2026-24747).
 DEBIAN = Rootfs(
     "trainer",
     "forky",
@@ -34,10 +34,10 @@ DEBIAN = Rootfs(
     hooks=(DROP_UNUSED.strip(),),
 )
 PYTHON = "3.14"  # forky's
-PACKAGE = Path(__file__).parents[3] / "trainer"
+PACKAGE = Path(__file__).parents[4] / "trainer"
 HOME = "opt/trainyard"
 SITE = "usr/lib/python3/dist-packages"
-# The script that comes with the package begins with the path of the Python that installed it.
+# The package's own script starts with the path of the Python that installed it.
 ACCELERATE = "#!/usr/bin/python3\nfrom accelerate.commands.accelerate_cli import main\n\nmain()\n"
 
 

@@ -1,23 +1,26 @@
 """Go tools, each pinned by a go.mod and go.sum of its own in this folder and built from the Go module proxy.
 
-The `tool` directives of a folder name its packages. A folder with one package gives one binary of the folder's name; a
-folder with several gives each the last element of its package's path. A folder with none only pins a module, of which a
-file is read.
+The `tool` directives of a go.mod name its packages. A folder with one package gives one binary named like the folder.
+With several packages, each binary is named like the last element of the package's path. A folder without packages only
+pins a module, of which a source file is read.
 """
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import os
 import re
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
-from .. import cache, progress
-from ..errors import ClusterError
+from tests.harness.cluster import cache, progress
+from tests.harness.cluster.errors import ClusterError
 
 FOLDER = Path(__file__).parent
 KUBERNETES_VERSION = "v1.34.4"
@@ -33,10 +36,10 @@ DEVELOPER_TOOLS = (
     "helm-values-schema-json",
     "promtool",
 )
-# The linker drops what debuggers want anyway; without it the compiler takes an eighth less. No part of a binary's key,
-# because nothing of it is in the binary.
+# The linker strips debug information anyway; without it compiling takes an eighth less time. The flag is not part of
+# a binary's key, because it does not change the binary.
 BUILD = ("build", "-trimpath", "-gcflags=all=-dwarf=false")
-# Unless it is told not to, Prometheus looks for its targets in two dozen clouds and has the clients of all of them.
+# By default Prometheus has service discovery, and a client library, for two dozen clouds.
 TAGS = {"prometheus": "remove_all_sd,enable_kubernetes_sd"}
 
 
@@ -61,7 +64,7 @@ def build(folder: str) -> Path:
     def compile_into(target: Path) -> None:
         title = f"building {folder} {module_version(folder)}".rstrip()
         command = [go(), *BUILD, *tags, "-ldflags", flags, "-o", f"{target}/", *_packages(source)]
-        with progress.step(title):
+        with building(), progress.step(title):
             progress.run(command, log=f"build-{folder}", cwd=source, environment=go_environment())
         names = _names(folder)
         if len(names) == 1:
@@ -72,7 +75,7 @@ def build(folder: str) -> Path:
 
 
 def link(target: Path, names: Iterable[str] = DEVELOPER_TOOLS) -> None:
-    """Put links to tools into `target`, building what is missing."""
+    """Link tools into `target`, building those that are missing."""
     target.mkdir(parents=True, exist_ok=True)
     for name in names:
         source = binary(name)
@@ -85,7 +88,7 @@ def link(target: Path, names: Iterable[str] = DEVELOPER_TOOLS) -> None:
 
 
 def go() -> str:
-    """Path of the `go` command: the pinned one that the virtual environment holds, else the one on PATH."""
+    """Return the path of `go`: the pinned one of the virtual environment, else the one on PATH."""
     pinned = Path(sysconfig.get_path("scripts")) / "go"
     found = str(pinned) if pinned.exists() else shutil.which("go")
     if found is None:
@@ -95,29 +98,49 @@ def go() -> str:
 
 @functools.cache
 def go_version() -> str:
-    """Version of the Go toolchain, such as `go1.26.6`: part of every binary's cache key."""
+    """Return the version of the Go toolchain, such as `go1.26.6`: part of every binary's cache key."""
     return subprocess.run([go(), "env", "GOVERSION"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def go_environment() -> dict[str, str]:
-    """Environment for `go`: the harness's own module and build caches, static binaries, no toolchain download."""
+    """Return the environment for `go`: our own module and build caches, static binaries, no toolchain download."""
     folder = cache.root() / "go"
     return os.environ | {
         "GOMODCACHE": str(folder / "mod"),
         "GOCACHE": str(folder / "build"),
-        # Modules are stored read-only by default, and then the cache folder cannot be removed with `rm -r`.
+        # Modules are read-only by default, so that `rm -r` could not remove the cache folder.
         "GOFLAGS": "-modcacherw -buildvcs=false",
         "GOTOOLCHAIN": "local",
         "GOWORK": "off",
         "CGO_ENABLED": "0",
-        # The compiler collects garbage less often, in memory that is there.
+        # Collect garbage less often: memory is available.
         "GOGC": "400",
     }
 
 
+@contextmanager
+def building() -> Iterator[None]:
+    """Keep Go's build cache: it is dropped by nobody while one process builds, or is about to build more."""
+    with _build_cache_lock() as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        yield
+
+
 def drop_build_cache() -> None:
-    """Remove Go's intermediate objects: several GB that only an interrupted build can still use."""
-    shutil.rmtree(cache.root() / "go" / "build", ignore_errors=True)
+    """Remove Go's intermediate objects, several GB that finished builds do not need, unless somebody still builds."""
+    with _build_cache_lock() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        shutil.rmtree(cache.root() / "go" / "build", ignore_errors=True)
+
+
+def _build_cache_lock() -> BinaryIO:
+    """A file to lock: shared by those who build, which the locks of `cache` are not."""
+    path = cache.root() / "locks" / "go-build.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.open("ab")
 
 
 def _packages(source: Path) -> list[str]:
@@ -140,7 +163,7 @@ def _folder_of() -> dict[str, str]:
 
 
 def module_version(folder: str) -> str:
-    """The pinned version of a tool folder's first package, empty where its go.mod names none."""
+    """Return the pinned version of a tool folder's first package, empty if its go.mod names none."""
     source = FOLDER / folder
     text = (source / "go.mod").read_text()
     modules = re.findall(r"^\s*(?:require )?(\S+) (v\S+)", text, re.MULTILINE)
@@ -153,9 +176,9 @@ def _linker_flags(folder: str) -> str:
     version = {"gitVersion": KUBERNETES_VERSION, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
     release = {"k8sVersionMajor": major, "k8sVersionMinor": minor}
     stamps = {
-        # kubeadm compares the versions of its parts, and unstamped binaries all say v0.0.0-master.
+        # kubeadm compares the versions of its components; unstamped binaries all report v0.0.0-master.
         "kubernetes": {"k8s.io/component-base/version": version, "k8s.io/client-go/pkg/version": version},
-        # `helm template` holds a chart's kubeVersion against this, and takes v1.20 when it is unstamped.
+        # `helm template` checks a chart's kubeVersion against this; unstamped it is v1.20.
         "helm": {"helm.sh/helm/v3/pkg/chartutil": release, "helm.sh/helm/v3/pkg/lint/rules": release},
     }
     words = [

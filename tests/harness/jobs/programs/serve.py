@@ -1,4 +1,4 @@
-"""A web server in a pod: files, one of which breaks off the first time, and a git repository. It prints requests."""
+"""A web server with files and a git repository; the first transfer of one file is cut off. It prints requests."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ PORT = 8000
 SIZE = 4_000_000
 ROOT = Path("/srv/git")
 PAGES = {f"/files/{name}": random.Random(name).randbytes(SIZE) for name in ("whole.bin", "cut.bin")}  # noqa: S311
-# How many bytes the first answer has.
-CUT = {"/files/cut.bin": SIZE // 2}
+# The length of the first response.
+CUT_AT = {"/files/cut.bin": SIZE // 2}
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Ranges as `If-Range` asks for them, and whatever git asks for."""
+    """Serves byte ranges as `If-Range` requests them, and git's smart HTTP protocol."""
 
     def do_GET(self) -> None:
-        """Answer with a page, or let git answer."""
+        """Answer with a file, or pass the request to git."""
         print(f"{self.command} {self.path} {self.headers.get('Range', 'whole')}", flush=True)
         path, _, query = self.path.partition("?")
         if path.startswith("/git/"):
@@ -38,11 +38,11 @@ class Handler(BaseHTTPRequestHandler):
         if asked:
             self.send_header("Content-Range", f"bytes {begin}-{len(page) - 1}/{len(page)}")
         self.end_headers()
-        self.wfile.write(page[begin : CUT.pop(path, len(page))])
+        self.wfile.write(page[begin : CUT_AT.pop(path, len(page))])
         return None
 
     def do_POST(self) -> None:
-        """What git asks in a body."""
+        """Pass git's request with a body on."""
         self.do_GET()
 
     def _git(self, path: str, query: str) -> None:
@@ -70,7 +70,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Only the lines above."""
+        """Suppress the standard log: `do_GET` prints requests."""
 
 
 def git(*arguments: str) -> None:
@@ -80,7 +80,7 @@ def git(*arguments: str) -> None:
 
 
 def commit(text: str, tag: str) -> None:
-    """A version of the one file."""
+    """Commit and tag a version of the one file."""
     (ROOT / "set" / "data" / "labels.txt").write_text(text)
     git("add", ".")
     git("commit", "--quiet", "--message", tag)

@@ -1,8 +1,8 @@
-"""Which value of a chart that is not ours each rendered field comes from: change values, render, look what changes.
+"""Traces each rendered field of any chart to its value: change values, render again, and compare.
 
-Texts and counts are all changed at once, each to one that is in nothing else: where it turns up and, put back, gives
-the field as it was, the field comes from it. What this does not explain (switches, lists, arithmetic, values that a
-template refuses) is narrowed down by changing half of the values, and half of that, within a budget of renders.
+Texts and counts are all changed at once, each to a unique mark: if a field contains the mark and equals its old text
+once the mark is replaced, the field comes from that value. The rest (switches, lists, arithmetic, values that a
+template refuses) is narrowed down by changing half of the values, then a quarter, within a budget of renders.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from validator.roads.marking import Leaf, Marks, with_changes
-from validator.roads.origins import Origin, at
-from validator.source import Path
+from gotemplate.origin import Origin
+from trainyard.document.source import Path
+from trainyard.loaders.marks import Leaf, Marks, with_changes
+from trainyard.loaders.origins import value_at
 
 MAX_RENDERS = 160
 _GROUP = 8
 _WORKERS = 4
 
-# An object by template, kind and name, and the way to a node in it, in which items of a list go by their names.
+# An object by template, kind and name, and the path to a node in it. Items of a list are identified by their names.
 Key = tuple[Any, ...]
-# The objects of one render: the template that makes each, and its tree.
+# The objects of one render: the template and the tree of each.
 Objects = Sequence[tuple[str, Any]]
 
 
@@ -32,7 +33,7 @@ class Trace(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A node of a render: the number of its object, its path there, and its value where it is a leaf."""
+    """A node of a render: the number of its object, its path there, and its value if it is a leaf."""
 
     number: int
     path: Path
@@ -46,9 +47,9 @@ def trace(
     own: Mapping[str, Any],
     merged: Mapping[str, Any],
 ) -> Trace:
-    """Trace the objects `base`; `again` is a second render, whose differences are random.
+    """Traces the objects `base`; `again` is a second render, whose differences are random.
 
-    `render` gives the objects for other values, None when the chart refuses them. `own` are the user's values, `merged`
+    `render` returns the objects for other values, None if the chart refuses them. `own` are the user's values, `merged`
     those with the chart's defaults.
     """
     search = _Search(base, again, Marks(merged, str(base)))
@@ -64,7 +65,7 @@ def trace(
             renders = list(workers.map(render, [search.values(own, merged, group) for group in groups]))
             tried = zip(groups, renders, strict=True)
             groups = [further for group, objects in tried for further in search.examine(group, objects)]
-    # What a switch took away in the first render is all there in a last one, in which no switch is touched.
+    # A last render changes no switch, and so restores everything that a switch removed in the first render.
     plain = [leaf for leaf in plain if leaf.path not in search.switches]
     search.examine(plain, render(search.values(own, merged, plain)))
     return Trace(
@@ -73,7 +74,7 @@ def trace(
 
 
 class _Search:
-    """What is known so far."""
+    """The state of a search."""
 
     def __init__(self, base: Objects, again: Objects, marks: Marks) -> None:
         self.marks = marks
@@ -88,15 +89,15 @@ class _Search:
         self._random = {key for key, node in self._base.items() if key not in second or second[key].value != node.value}
 
     def values(self, own: Mapping[str, Any], merged: Mapping[str, Any], group: list[Leaf]) -> dict[str, Any]:
-        """The user's values with changes in a group of leaves."""
+        """Returns the user's values with changes in a group of leaves."""
         return with_changes(own, merged, [(leaf.path, self.marks.changed(leaf)) for leaf in group])
 
     def inert(self) -> tuple[Path, ...]:
-        """Values that nothing depends on."""
+        """Returns the values that nothing depends on."""
         return tuple(leaf.path for leaf in self.marks.leaves if leaf.path in self._silent - self._heard - self.switches)
 
     def examine(self, group: list[Leaf], objects: Objects | None) -> list[list[Leaf]]:
-        """Learn from a render with changes in a group of leaves; gives the groups that are worth another render."""
+        """Renders with changes in a group of leaves and returns the groups that are worth another render."""
         if objects is None:
             return _halves(group) if len(group) > 1 else self._refused(group[0])
         changed = _nodes(objects, self.marks)
@@ -127,7 +128,7 @@ class _Search:
         return [rest] if len(rest) < len(group) else _halves(group)
 
     def _refused(self, leaf: Leaf) -> list[list[Leaf]]:
-        """The chart takes no such value for a leaf: a count gets a second chance as one more."""
+        """Handles a refused value of a leaf: a count gets a second chance with one more."""
         if leaf.is_count and leaf.number not in self.marks.gentle:
             self.marks.gentle.add(leaf.number)
             return [[leaf]]
@@ -135,7 +136,7 @@ class _Search:
         return []
 
     def _credit(self, found: list[Leaf], before: _Node, after: _Node) -> None:
-        """A node shows the other values of leaves where it had their own."""
+        """Assigns a node to the leaves whose marks it shows."""
         leaf = found[-1]
         exact = _same(before.value, leaf.value) and _same(after.value, self.marks.changed(leaf))
         if before.path not in self._shown[before.number]:
@@ -143,7 +144,7 @@ class _Search:
             self.origins[before.number][before.path] = Origin(_common(found) or leaf.path, exact=exact)
 
     def _blame(self, leaf: Leaf, key: Key, after: _Node | None) -> None:
-        """A node is there, is gone or is another one because of a leaf."""
+        """Assigns a node that appears, disappears or changes to a leaf."""
         before = self._base.get(key)
         if before is not None and after is not None and _same(before.value, leaf.value):
             self._credit([leaf], before, after)
@@ -157,20 +158,20 @@ class _Search:
         missing = key[len(known) : len(known) + 1]
         below = missing and isinstance(missing[0], str) and not self.marks.found(missing[0])[0]
         path = (*node.path, *missing) if below else node.path
-        # Of an object that is there or not as a whole, the rest is still the template's.
+        # A value that toggles an object does not own its other fields.
         if path:
             self.origins[node.number].setdefault(path, Origin(leaf.path))
 
 
 def _common(found: list[Leaf]) -> Path:
-    """The path of the smallest part of the values that holds all of the leaves."""
+    """Returns the path of the smallest part of the values that contains all of the leaves."""
     first, *others = (leaf.path for leaf in found)
     shared = (n for n, step in enumerate(first) if any(path[n : n + 1] != (step,) for path in others))
     return first[: next(shared, len(first))]
 
 
 def _same(rendered: Any, value: Any) -> bool:
-    """Whether a rendered scalar is a value, be it as text."""
+    """True if a rendered scalar equals a value, possibly as text."""
     written = str(value).lower() if isinstance(value, bool) else str(value)
     return (str(rendered).lower() if isinstance(rendered, bool) else str(rendered)).rstrip() == written.rstrip()
 
@@ -181,7 +182,7 @@ def _halves(group: list[Leaf]) -> list[list[Leaf]]:
 
 
 def _nodes(objects: Objects, marks: Marks | None) -> dict[Key, _Node]:
-    """All nodes of a render by key; with marks, names are those before the change."""
+    """Returns all nodes of a render by key; with marks, names are those before the change."""
     nodes: dict[Key, _Node] = {}
     for index, (template, tree) in enumerate(objects):
         kind, name = (tree.get("kind"), _name(tree.get("metadata"), marks)) if isinstance(tree, dict) else (None, None)
@@ -212,16 +213,16 @@ def _name(tree: Any, marks: Marks | None) -> Any:
 
 
 def _with_parents(origins: dict[Path, Origin], tree: Any, values: Any) -> dict[Path, Origin]:
-    """The origins with those of the mappings and lists that are copies as a whole, and of entries `{name, value}`."""
+    """Returns the origins, with those of mappings and lists that are whole copies, and of entries `{name, value}`."""
     result = dict(origins)
     for path, origin in origins.items():
         ours, theirs = path, origin.path
-        if origin.exact and ours[-1:] == ("value",) and at(tree, (*ours[:-1], "name")) == theirs[-1]:
+        if origin.exact and ours[-1:] == ("value",) and value_at(tree, (*ours[:-1], "name")) == theirs[-1]:
             result.setdefault(ours[:-1], Origin(theirs, whole=True))
             result.setdefault((*ours[:-1], "name"), Origin(theirs, on_key=True))
         while origin.exact and len(theirs) > 1 and ours and ours[-1] == theirs[-1]:
             ours, theirs = ours[:-1], theirs[:-1]
-            if at(tree, ours) != at(values, theirs):
+            if value_at(tree, ours) != value_at(values, theirs):
                 break
             result.setdefault(ours, Origin(theirs, exact=True))
     return result

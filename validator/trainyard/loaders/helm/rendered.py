@@ -1,4 +1,4 @@
-"""The road of charts that are not ours: Helm renders them, and provenance leads back to the values."""
+"""The loader of charts that are not ours: Helm renders them, and provenance leads back to the values."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from validator.roads import provenance, rendering
-from validator.roads.charts import Release
-from validator.roads.failure import RenderingError
-from validator.roads.marking import leaves
-from validator.roads.origins import Layers, Origin, RenderedDocument
-from validator.roads.provenance import Objects, Trace
-from validator.roads.rendering import Manifest
-from validator.roads.schema import Fault, dotted
-from validator.roads.templates.merging import merge, with_defaults
-from validator.roads.values import ValuesDocument
-from validator.source import Document
-from validator.source import Path as Steps
+from gotemplate.merging import merge, with_defaults
+from gotemplate.origin import Origin
+from trainyard.document.document import Document
+from trainyard.document.source import Path as Steps
+from trainyard.loaders.helm import provenance, rendering
+from trainyard.loaders.helm.errors import RenderingError
+from trainyard.loaders.helm.provenance import Objects, Trace
+from trainyard.loaders.helm.release import ChartRelease
+from trainyard.loaders.helm.rendering import Manifest
+from trainyard.loaders.json_schema import Fault, format_path
+from trainyard.loaders.marks import leaves
+from trainyard.loaders.origins import Layers, RenderedDocument
+from trainyard.loaders.training_job.values import ValuesDocument
 
-# A count that drives a loop makes a render of this many times the size, from which nothing is to be learnt.
+# A count that drives a loop multiplies the size of a render by this much, and nothing can be learnt from it.
 _GROWTH = 20
 
 
-def documents(release: Release, default: Document, files: Sequence[Document]) -> list[Document]:
-    """The values files and the rendered objects; what comes from where is found out when it is first asked for."""
-    rendering.check(release.chart)
+def rendered_documents(release: ChartRelease, default: Document, files: Sequence[Document]) -> list[Document]:
+    """Returns the values files and the rendered objects; their origins are traced on first use."""
+    rendering.check_helm_values(release.chart)
     layers = [ValuesDocument(document) for document in files]
     last = layers[-1]
     last.layers = Layers(default, layers)
     own = merge(layer.tree for layer in layers)
     merged = with_defaults(own, default.tree if isinstance(default.tree, dict) else {})
-    manifests = rendering.render(release, own)
+    manifests = rendering.helm_template(release, own)
     traced = functools.cache(lambda: _trace(release, manifests, own, merged))
     last.inert = lambda: _written(layers, traced().inert)
     last.faults = functools.cache(lambda: tuple(_unknown_keys(release.chart, own, default.tree, traced)))
@@ -47,7 +48,7 @@ def _document(manifest: Manifest, number: int, layers: Layers, traced: Callable[
 
 
 class _Lazily(Mapping[Steps, Origin]):
-    """Origins that are worked out at the first look."""
+    """Origins that are traced on first use."""
 
     def __init__(self, origins: Callable[[], Mapping[Steps, Origin]]) -> None:
         self._origins = origins
@@ -62,23 +63,23 @@ class _Lazily(Mapping[Steps, Origin]):
         return len(self._origins())
 
 
-def _trace(release: Release, manifests: Sequence[Manifest], own: dict[str, Any], merged: dict[str, Any]) -> Trace:
-    """The trace of a release, from the cache of the user when the chart and the values are the same."""
-    from validator.roads import trace_cache
+def _trace(release: ChartRelease, manifests: Sequence[Manifest], own: dict[str, Any], merged: dict[str, Any]) -> Trace:
+    """Returns the trace of a release, from the user's cache if the chart and the values are the same."""
+    from trainyard.loaders.helm import trace_cache
 
     base = _objects(manifests)
     limit = _GROWTH * sum(len(manifest.document.source.text) for manifest in manifests) + 100_000
 
     def render(values: Mapping[str, Any]) -> Objects | None:
         try:
-            return _objects(rendering.render(release, values, strict=False, limit=limit))
+            return _objects(rendering.helm_template(release, values, strict=False, limit=limit))
         except RenderingError:
             return None
 
     def work() -> Trace:
         return provenance.trace(base, render(own) or base, render, own, merged)
 
-    return trace_cache.get(release, own, work)
+    return trace_cache.cached_trace(release, own, work)
 
 
 def _objects(manifests: Sequence[Manifest]) -> Objects:
@@ -86,30 +87,30 @@ def _objects(manifests: Sequence[Manifest]) -> Objects:
 
 
 def _written(files: Sequence[Document], paths: Sequence[Steps]) -> tuple[Steps, ...]:
-    """Those of the paths that a values file says."""
+    """Returns those of the paths that a values file sets."""
     said = {path for document in files for path, _ in leaves(document.tree)}
     return tuple(path for path in paths if path in said)
 
 
 def _unknown_keys(chart: Path, own: Any, default: Any, traced: Callable[[], Trace]) -> Iterator[Fault]:
-    """Keys that look like misspelt ones of the chart's and change nothing."""
-    candidates = list(_strangers(own, default, ()))
+    """Yields keys that look like misspelt ones of the chart's and change nothing."""
+    candidates = list(_keys_without_default(own, default, ()))
     if not candidates:
         return
-    templates = (path for path in rendering.files(chart) if "templates" in path.parts)
+    templates = (path for path in rendering.chart_files(chart) if "templates" in path.parts)
     text = "\n".join(path.read_text("utf-8", "replace") for path in templates)
     inert = traced().inert if any(str(path[-1]) not in text for path, _ in candidates) else ()
     for path, known in candidates:
         below = [leaf for leaf, _ in leaves(own) if leaf[: len(path)] == path]
         if str(path[-1]) not in text and below and all(leaf in inert for leaf in below):
-            yield Fault(path, "unknown key", f"the chart has no value {dotted(path)}", known)
+            yield Fault(path, "unknown key", f"the chart has no value {format_path(path)}", known)
 
 
-def _strangers(own: Any, default: Any, path: Steps) -> Iterator[tuple[Steps, tuple[str, ...]]]:
+def _keys_without_default(own: Any, default: Any, path: Steps) -> Iterator[tuple[Steps, tuple[str, ...]]]:
     if not isinstance(own, dict) or not isinstance(default, dict) or not default:
         return
     for key, value in own.items():
         if key in default:
-            yield from _strangers(value, default[key], (*path, key))
+            yield from _keys_without_default(value, default[key], (*path, key))
         elif key != "global":
             yield (*path, key), tuple(default)

@@ -1,4 +1,4 @@
-"""Charts that are not ours, rendered by Helm: nothing is fetched, no hook is run, no cluster is asked."""
+"""Renders charts by Helm, without fetching anything, running hooks or asking a cluster."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from validator import reading
-from validator.facts.served_apis import SERVED_APIS
-from validator.roads.charts import Release
-from validator.roads.failure import RenderingError
-from validator.roads.marking import leaves
-from validator.source import Document, Source
+from trainyard.document import reading
+from trainyard.document.document import Document
+from trainyard.document.source import Source
+from trainyard.facts.served_apis import SERVED_APIS
+from trainyard.loaders.helm.errors import RenderingError
+from trainyard.loaders.helm.release import ChartRelease
+from trainyard.loaders.marks import leaves
 
 TIMEOUT_SECONDS = 60
 # Aliases can make a short file expand to more than memory holds.
@@ -29,27 +30,29 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 class Manifest(NamedTuple):
-    """A rendered object: the template that makes it, and the document with its text."""
+    """A rendered object: its template, and the document with its text."""
 
     template: str
     document: Document
 
 
 def find_helm(given: str | None = None) -> str:
-    """The Helm to use: the one that is given, or the one on the PATH."""
+    """Returns the Helm to use: the given one, or the one on the PATH."""
     found = shutil.which(given or "helm")
     if found is None:
         raise RenderingError(
-            f"{given or 'helm'} was not found; a chart is rendered by Helm: install Helm 3.14 or newer, or lint what "
-            "`helm template` prints elsewhere"
+            f"{given or 'helm'} was not found; Helm renders charts: install Helm 3.14 or newer, or lint the output of "
+            "`helm template` from elsewhere"
         )
     return found
 
 
-def check(chart: Path) -> None:
-    """Refuse a chart that cannot be rendered without looking outside of it."""
+def check_helm_values(chart: Path) -> None:
+    """Refuses a chart that cannot be rendered without files outside of it."""
     if not (chart / "Chart.yaml").is_file():
-        raise RenderingError(f"{chart} is no chart: it has no Chart.yaml; name the folder of a chart on this machine")
+        raise RenderingError(
+            f"{chart} is not a chart: it has no Chart.yaml; name the folder of a chart on this machine"
+        )
     for name, text in _schemas(chart):
         try:
             schema = json.loads(text)
@@ -59,8 +62,8 @@ def check(chart: Path) -> None:
             raise RenderingError(f"{name} refers to {reference}, outside of the chart; Helm would fetch it")
 
 
-def files(chart: Path) -> list[Path]:
-    """All files of a chart; like Helm it follows links, though not in circles."""
+def chart_files(chart: Path) -> list[Path]:
+    """Returns all files of a chart; like Helm it follows links, but not in circles."""
     found: list[Path] = []
     seen: set[str] = set()
     for folder, folders, names in os.walk(chart, followlinks=True):
@@ -74,7 +77,7 @@ def files(chart: Path) -> list[Path]:
 
 
 def _schemas(chart: Path) -> Iterator[tuple[str, str]]:
-    for path in files(chart):
+    for path in chart_files(chart):
         if path.name == "values.schema.json":
             yield str(path), path.read_text("utf-8", "replace")
         elif path.suffix == ".tgz":
@@ -109,12 +112,12 @@ def _outside(schema: Any) -> Iterator[str]:
         yield from _outside(value)
 
 
-def render(
-    release: Release, values: Mapping[str, Any], *, strict: bool = True, limit: int | None = None
+def helm_template(
+    release: ChartRelease, values: Mapping[str, Any], *, strict: bool = True, limit: int | None = None
 ) -> list[Manifest]:
-    """The objects of a release with these values, without CRDs, hooks and tests.
+    """Returns the objects of a release with these values, without CRDs, hooks and tests.
 
-    `strict` is whether the chart's schema counts. A text of more than `limit` characters is not looked at.
+    `strict` is true if the chart's schema applies. A text of more than `limit` characters is not read.
     """
     command = [
         find_helm(release.helm), "template", release.name, str(release.chart), "--namespace", release.namespace,
@@ -144,7 +147,7 @@ def render(
 
 
 def _environment() -> dict[str, str]:
-    """The user's environment without what leads Helm to a cluster or to plugins."""
+    """Returns the user's environment without the variables that lead Helm to a cluster or to plugins."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HELM_KUBE", "HELM_DRIVER"))}
     return kept | {"KUBECONFIG": os.devnull, "HELM_NO_PLUGINS": "1", "HELM_DEBUG": "false"}
 
@@ -168,7 +171,7 @@ def _manifests(text: str) -> Iterator[Manifest]:
         source = Source(f"{template} (rendered)", "---\n".join(bodies))
         documents, broken = reading.read(source)
         if broken:
-            raise RenderingError(f"{template} renders what is no YAML: {broken[0].message}, line {broken[0].line}")
+            raise RenderingError(f"{template} renders invalid YAML: {broken[0].message}, line {broken[0].line}")
         for document in documents:
             if not _is_crd(document.tree):
                 yield Manifest(template, document)

@@ -1,4 +1,4 @@
-"""Traces that were found before: a chart and values that are the same have the same trace."""
+"""Caches traces: the same chart with the same values has the same trace."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from validator.cache_folder import keep, place
-from validator.roads.charts import Release
-from validator.roads.origins import Origin
-from validator.roads.provenance import Trace
-from validator.roads.rendering import files, find_helm
+from gotemplate.origin import Origin
+from trainyard.cache_folder import cache_path, save_to_cache
+from trainyard.loaders.helm.provenance import Trace
+from trainyard.loaders.helm.release import ChartRelease
+from trainyard.loaders.helm.rendering import chart_files, find_helm
 
-# Changes whenever a trace would come out differently, or be written differently.
+# Changes with every change of a trace's content or format.
 _FORMAT = 1
 
 
-def get(release: Release, values: Mapping[str, Any], work: Callable[[], Trace]) -> Trace:
-    """The trace of a release with these values: the one that is kept, or the one that `work` finds."""
-    path = place("provenance", f"{_digest(release, values)}.json")
+def cached_trace(release: ChartRelease, values: Mapping[str, Any], work: Callable[[], Trace]) -> Trace:
+    """Returns the cached trace of a release with these values, or the one that `work` finds."""
+    path = cache_path("provenance", f"{_digest(release, values)}.json")
     try:
         return _loaded(json.loads(Path(path).read_text("utf-8")))
     except (OSError, ValueError, TypeError, KeyError):
         found = work()
-    keep(path, json.dumps(_dumped(found)).encode())
+    save_to_cache(path, json.dumps(_dumped(found)).encode())
     return found
 
 
-def _digest(release: Release, values: Mapping[str, Any]) -> str:
+def _digest(release: ChartRelease, values: Mapping[str, Any]) -> str:
     from hashlib import blake2b
 
     helm = Path(find_helm(release.helm)).stat()
     about = [_FORMAT, release.name, release.namespace, release.kube_version, helm.st_size, helm.st_mtime_ns, values]
     digest = blake2b(json.dumps(about, default=str).encode(), digest_size=16)
-    for path in files(release.chart):
+    for path in chart_files(release.chart):
         content = path.read_bytes()
         digest.update(f"{path.relative_to(release.chart)}\0{len(content)}\0".encode())
         digest.update(content)

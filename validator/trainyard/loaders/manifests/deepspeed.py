@@ -1,4 +1,4 @@
-"""DeepSpeed configurations, wherever they are written, and the runs that use them."""
+"""Finds DeepSpeed configurations in all their places, and the runs that use them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from validator.aspects.torchrun import bounds
-from validator.facts.kubeflow import RUNTIMES
-from validator.fields import items, mapping, text, whole
-from validator.model import Command, Container, DeepSpeed, Pod, Resource, Run
-from validator.reading import BrokenText, embedded
-from validator.source import Document, Place
+from trainyard.document.document import Document, Place
+from trainyard.document.lookup import integer, items, mapping, text
+from trainyard.document.reading import embedded
+from trainyard.document.source import BrokenText
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.loaders.manifests.node_counts import bounds
+from trainyard.model.run import Command, Container, DeepSpeed, Pod, Resource, Run
 
-# One of the first is enough; the others stand in the configurations of other libraries too, and need company.
+# One of the first is enough; the others occur in the configurations of other libraries too, and need company.
 SURE = ("zero_optimization", "train_micro_batch_size_per_gpu")
 LIKELY = ("train_batch_size", "gradient_accumulation_steps", "elasticity")
 COMPANY = (
@@ -21,12 +23,12 @@ COMPANY = (
     "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer", "activation_checkpointing",
 )  # fmt: skip
 SECTIONS = ("fp16", "bf16", "optimizer", "scheduler", "elasticity", "amp")
-# What names the file: Hugging Face's TrainingArguments, DeepSpeed's own parser, Accelerate's launcher and its variable.
+# Options that name the file: Hugging Face's TrainingArguments, DeepSpeed's parser, Accelerate's launcher and variable.
 NATIVE_OPTION = "--deepspeed-config"
 OPTIONS = ("--deepspeed", NATIVE_OPTION, "--deepspeed-config-file", "--ds-config")
 VARIABLE = "ACCELERATE_DEEPSPEED_CONFIG_FILE"
 
-# More pods than this are a misprint, or too many to look at one number after another.
+# A larger number of pods is a misprint, or too many to check one by one.
 MOST_NODES = 10_000
 MOST_DIGITS = 8
 
@@ -36,9 +38,9 @@ _MODEL_PARALLEL = re.compile(
     r"(tensor|pipeline|pipe|model|sequence|context|ulysses)[-_]?(model[-_]?)?parallel|ulysses|megatron|^--(tp|pp|sp|cp)\b",
     re.I,
 )
-# Launchers that are told the number of all processes.
+# Launchers that receive the number of all processes.
 _PROCESS_OPTIONS = {
-    **dict.fromkeys(("mpirun", "mpiexec", "orterun"), ("-np", "-n", "--np", "-c")),
+    **dict.fromkeys(MPI_LAUNCHERS, ("-np", "-n", "--np", "-c")),
     "accelerate": ("--num-processes",),
 }
 
@@ -46,16 +48,16 @@ _PROCESS_OPTIONS = {
 def deepspeeds(
     documents: tuple[Document, ...], resources: tuple[Resource, ...], runs: tuple[Run, ...]
 ) -> Iterator[DeepSpeed]:
-    """Every configuration, once for each run that uses it, and once without a run where the files show none."""
+    """Yields every configuration, once for each run that uses it, or once without a run if the files show none."""
     # The number of processes of a runtime is that of the TrainJobs that refer to it.
     runs = tuple(run for run in runs if run.kind not in RUNTIMES)
     for document in documents:
         tree, name = document.tree, _base(document.source.name)
         if isinstance(tree, dict) and "kind" not in tree and is_deepspeed(name, tree):
-            users = [run for run in runs if name in files(run)] or _alone_with(document, runs)
+            users = [run for run in runs if name in config_files(run)] or _alone_with(document, runs)
             yield from _for_each(tree, Place(document), users)
     config_maps = [resource for resource in resources if resource.kind == "ConfigMap"]
-    # Of several that have one name the last is what the cluster holds in the end.
+    # If several have one name, the cluster ends up with the last one.
     last = {(resource.namespace, resource.name): resource for resource in config_maps}
     mounting = _by_config_map(runs)
     for resource in config_maps:
@@ -64,7 +66,7 @@ def deepspeeds(
 
 
 def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
-    """Whether a mapping configures DeepSpeed, by its keys and the name of its file."""
+    """True if a mapping configures DeepSpeed, by its keys and the name of its file."""
     if any(key in tree for key in SURE):
         return True
     if not any(key in tree for key in LIKELY):
@@ -73,8 +75,8 @@ def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
     return named or any(key in tree for key in COMPANY) or any(isinstance(tree.get(key), dict) for key in SECTIONS)
 
 
-def files(run: Run) -> frozenset[str]:
-    """Names of the DeepSpeed configurations that a run's commands and variables ask for, without folders."""
+def config_files(run: Run) -> frozenset[str]:
+    """Returns the names of the DeepSpeed configurations in a run's commands and variables, without folders."""
     return frozenset(name for role in run.roles for container in role.pod.containers for name in _files(container))
 
 
@@ -90,7 +92,7 @@ def _files(container: Container) -> Iterator[str]:
 
 
 def loads_itself(run: Run) -> bool:
-    """Whether DeepSpeed reads the file on its own, and no library that fills in what is missing or `auto`."""
+    """True if DeepSpeed reads the file on its own, and no library fills in missing or `auto` values."""
     commands = [command for role in run.roles for container in role.pod.containers for command in container.commands]
     filled = any(command.program == "accelerate" or _value(command, "--deepspeed") for command in commands)
     return not filled and any(_value(command, NATIVE_OPTION) for command in commands)
@@ -102,7 +104,7 @@ def _value(command: Command, option: str) -> str | None:
 
 
 def data_parallel_sizes(run: Run, config: dict[str, Any]) -> tuple[int, ...]:
-    """The numbers of processes that may split a batch; empty when unknown, or when the run splits models as well."""
+    """Returns the numbers of processes that may split a batch; empty if unknown, or if the run splits models too."""
     if any(key in config for key in _MODEL_PARALLEL_KEYS):
         return ()
     containers = [container for role in run.roles for container in role.pod.containers]
@@ -127,13 +129,13 @@ def _splits_models(container: Container) -> bool:
 
 
 def _nodes(run: Run, commands: list[Command]) -> tuple[int, int] | None:
-    """The fewest and the most pods that train."""
+    """Returns the minimum and maximum number of training pods."""
     for command in commands:
         told = command.option("--nnodes", "--num-nodes")
         if told is not None:
             return bounds(told)
     if run.elastic is not None:
-        fewest, most = whole(run.elastic, "minReplicas"), whole(run.elastic, "maxReplicas")
+        fewest, most = integer(run.elastic, "minReplicas"), integer(run.elastic, "maxReplicas")
         return (fewest, most) if fewest is not None and most is not None else None
     return (run.nodes, run.nodes) if run.nodes is not None else None
 
@@ -143,7 +145,7 @@ def _base(path: str) -> str:
 
 
 def _alone_with(document: Document, runs: tuple[Run, ...]) -> list[Run]:
-    """The only run in the configuration's own file: they were written for each other."""
+    """Returns the only run in the configuration's own file: they were written for each other."""
     beside = [run for run in runs if run.at.document.source is document.source]
     return beside if len(beside) == 1 else []
 
@@ -156,7 +158,7 @@ def _for_each(tree: dict[str, Any], at: Place, users: list[Run]) -> Iterator[Dee
 
 
 def _by_config_map(runs: tuple[Run, ...]) -> dict[str, list[Run]]:
-    """The runs that mount a ConfigMap, by its name."""
+    """Returns the runs that mount a ConfigMap, by its name."""
     mounting: dict[str, list[Run]] = {}
     for run in runs:
         for name in dict.fromkeys(name for role in run.roles for name in _config_maps(role.pod)):
@@ -175,7 +177,7 @@ def _of_config_map(resource: Resource, mounting: list[Run]) -> Iterator[DeepSpee
         return
     near = [run for run in mounting if resource.namespace in ("", run.namespace) or not run.namespace]
     for key, at in found.items():
-        users = [run for run in near if key in files(run) or (len(found) == 1 and not files(run))]
+        users = [run for run in near if key in config_files(run) or (len(found) == 1 and not config_files(run))]
         yield from _for_each(at.document.tree, at, users)
 
 

@@ -1,37 +1,23 @@
-"""Job objects of every kind to runs."""
+"""Loads jobs of every kind as runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from validator.facts.kubeflow import RUNTIMES
-from validator.fields import decimal, items, mapping, text, whole
-from validator.model import Container, Pod, Resource, Role, Run
-from validator.roads import train_jobs
-from validator.roads.pods import ConfigMaps, pod
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.document.lookup import decimal, integer, items, mapping, text
+from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES, SUPPORTING_ROLES
+from trainyard.facts.launchers import GREEDY_LAUNCHERS, LAUNCHERS
+from trainyard.loaders.manifests import train_jobs
+from trainyard.loaders.manifests.pods import ConfigMaps, load_pod
+from trainyard.model.run import Container, Pod, Resource, Role, Run
 
 Runtimes = Mapping[str, Sequence[Resource]]
 
-# Where the kinds of kubeflow.org keep their replicas, and which container the operator looks for.
-REPLICA_FIELDS = {
-    "PyTorchJob": ("pytorchReplicaSpecs", "pytorch"),
-    "TFJob": ("tfReplicaSpecs", "tensorflow"),
-    "MPIJob": ("mpiReplicaSpecs", "mpi"),
-    "XGBoostJob": ("xgbReplicaSpecs", "xgboost"),
-    "PaddleJob": ("paddleReplicaSpecs", "paddle"),
-    "JAXJob": ("jaxReplicaSpecs", "jax"),
-}
-KINDS = (*REPLICA_FIELDS, "TrainJob", "JobSet", "Job", *RUNTIMES)
-SUPPORTING_ROLES = ("Launcher", "Evaluator", "dataset-initializer", "model-initializer")
-# Launchers that take every GPU unless they are told otherwise; torchrun alone starts one process.
-GREEDY_LAUNCHERS = ("deepspeed", "accelerate")
-LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "deepspeed", "accelerate", "mpirun")
 
-
-def run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) -> Run | None:
-    """The run that an object describes, or None when it is of another kind."""
+def load_run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) -> Run | None:
+    """Returns the run that an object describes, or None if it is of another kind."""
     spec = mapping(resource.tree, "spec")
     at = resource.at.child("spec")
     runtime = None
@@ -45,7 +31,7 @@ def run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) -> Run 
     elif resource.kind == "JobSet":
         roles = tuple(role for role, _ in _job_set_roles(spec, at, resource, config_maps))
     elif resource.kind == "Job" and resource.api_version == "batch/v1":
-        roles = (_job_role("Job", spec, at, resource, config_maps, whole(spec, "parallelism") or 1),)
+        roles = (_job_role("Job", spec, at, resource, config_maps, integer(spec, "parallelism") or 1),)
     else:
         return None
     runtime_spec = mapping(runtime.tree, "spec") if runtime is not None else None
@@ -65,7 +51,7 @@ def run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) -> Run 
 
 
 def _runtime(resource: Resource, spec: dict[str, Any], runtimes: Runtimes) -> Resource | None:
-    """The runtime that a TrainJob names; of several, which are not for one cluster, that of its own file."""
+    """Returns the runtime of a TrainJob; if the files hold several, for different clusters, the one of its own file."""
     kind, name = text(spec, "runtimeRef", "kind") or "ClusterTrainingRuntime", text(spec, "runtimeRef", "name")
     found = [
         runtime
@@ -83,10 +69,10 @@ def _replica_roles(resource: Resource, spec: dict[str, Any], at: Place, config_m
         if not isinstance(tree, dict):
             continue
         place = at.child(field, name)
-        template = pod(mapping(tree, "template"), place.child("template"), resource.namespace, config_maps)
+        template = load_pod(mapping(tree, "template"), place.child("template"), resource.namespace, config_maps)
         # The operators' default is one pod, but an MPIJob without `replicas` has no worker at all.
         default = 0 if resource.kind == "MPIJob" and name == "Worker" else 1
-        replicas = whole(tree, "replicas") if tree.get("replicas") is not None else default
+        replicas = integer(tree, "replicas") if tree.get("replicas") is not None else default
         trains = name not in SUPPORTING_ROLES or spec.get("runLauncherAsWorker") is True
         policy = text(tree, "restartPolicy") or None
         yield Role(name, replicas, policy, template, _main(template, main), trains, tree, place)
@@ -102,7 +88,7 @@ def _main(template: Pod, *names: str) -> int:
 def _job_role(
     name: str, spec: dict[str, Any], at: Place, resource: Resource, config_maps: ConfigMaps, replicas: int
 ) -> Role:
-    template = pod(mapping(spec, "template"), at.child("template"), resource.namespace, config_maps)
+    template = load_pod(mapping(spec, "template"), at.child("template"), resource.namespace, config_maps)
     policy = text(template.tree, "restartPolicy") or None
     return Role(name, replicas, policy, template, _main(template, "node"), name not in SUPPORTING_ROLES, spec, at)
 
@@ -113,8 +99,8 @@ def _job_set_roles(
     for index, job in enumerate(items(spec, "replicatedJobs")):
         if isinstance(job, dict):
             inner = mapping(job, "template", "spec")
-            pods = 1 if inner.get("parallelism") is None else whole(inner, "parallelism") or 0
-            count = (1 if job.get("replicas") is None else whole(job, "replicas") or 0) * pods
+            pods = 1 if inner.get("parallelism") is None else integer(inner, "parallelism") or 0
+            count = (1 if job.get("replicas") is None else integer(job, "replicas") or 0) * pods
             place = at.child("replicatedJobs", index, "template", "spec")
             yield _job_role(text(job, "name"), inner, place, resource, config_maps, count), job
 
@@ -124,7 +110,7 @@ def _runtime_roles(
 ) -> Iterator[tuple[Role, dict[str, Any]]]:
     spec = mapping(runtime.tree, "spec")
     policy = mapping(spec, "mlPolicy")
-    nodes = nodes if nodes is not None else whole(policy, "numNodes")
+    nodes = nodes if nodes is not None else integer(policy, "numNodes")
     at = runtime.at.child("spec", "template", "spec")
     for role, job in _job_set_roles(mapping(spec, "template", "spec"), at, owner, config_maps):
         yield train_jobs.in_runtime(role, job, policy, nodes), job
@@ -136,12 +122,12 @@ def _train_job_roles(
     if runtime is None:
         yield train_jobs.without_runtime(resource, spec, config_maps)
         return
-    for role, job in _runtime_roles(runtime, resource, whole(spec, "trainer", "numNodes"), config_maps):
+    for role, job in _runtime_roles(runtime, resource, integer(spec, "trainer", "numNodes"), config_maps):
         yield train_jobs.under_train_job(role, job, resource, spec, config_maps)
 
 
 def _processes(kind: str, spec: dict[str, Any], runtime: dict[str, Any] | None, roles: tuple[Role, ...]) -> int | None:
-    """Training processes in each pod: what the launcher is told, or one for each GPU when it is told to find out."""
+    """Returns the number of training processes in each pod: the launcher's option, or one for each GPU."""
     training = next((role for role in roles if role.trains), None)
     container = training.container if training is not None else None
     launcher, told = _launcher(container)
@@ -151,7 +137,7 @@ def _processes(kind: str, spec: dict[str, Any], runtime: dict[str, Any] | None, 
     elif kind == "MPIJob":
         told = spec.get("slotsPerWorker", 1)
     elif kind in ("TrainJob", *RUNTIMES):
-        told = told or _told_by_policy(spec, runtime if kind == "TrainJob" else spec, launcher)
+        told = told or _processes_of_policy(spec, runtime if kind == "TrainJob" else spec, launcher)
     elif launcher in GREEDY_LAUNCHERS:
         told = told or "auto"
     if isinstance(told, int):
@@ -164,7 +150,7 @@ def _processes(kind: str, spec: dict[str, Any], runtime: dict[str, Any] | None, 
 
 
 def _launcher(container: Container | None) -> tuple[str | None, Any]:
-    """The launcher that a container runs, and the number of processes that it is told to start."""
+    """Returns the launcher of a container, and the number of processes that it is to start."""
     launcher, told = None, None
     for command in container.commands if container is not None else ():
         named = next((name for name in LAUNCHERS if name in command.words[:4] or command.program == name), None)
@@ -175,7 +161,7 @@ def _launcher(container: Container | None) -> tuple[str | None, Any]:
     return launcher, told or (setting.value if setting is not None else None)
 
 
-def _told_by_policy(spec: dict[str, Any], runtime: dict[str, Any] | None, launcher: str | None) -> Any:
+def _processes_of_policy(spec: dict[str, Any], runtime: dict[str, Any] | None, launcher: str | None) -> Any:
     own = mapping(spec, "trainer").get("numProcPerNode")
     if own is not None:
         return own
@@ -185,7 +171,7 @@ def _told_by_policy(spec: dict[str, Any], runtime: dict[str, Any] | None, launch
     if "torch" in policy:
         return mapping(policy, "torch").get("numProcPerNode") or "auto"
     if "mpi" in policy:
-        # An MPI runtime that asks for one process gets one for each GPU.
+        # An MPI runtime that requests one process gets one for each GPU.
         slots = mapping(policy, "mpi").get("numProcPerNode", 1)
         return slots if slots != 1 else "auto"
     return None

@@ -1,25 +1,26 @@
-"""The manifest road: documents of any origin to the model."""
+"""The manifest loader: documents of any origin to the model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from validator.facts.api_limits import MAX_OBJECT, least_size
-from validator.fields import items, mapping, text
-from validator.model import Network, Project, Resource
-from validator.reading import BrokenText, embedded
-from validator.roads import jobs
-from validator.roads.deepspeeds import deepspeeds
-from validator.source import Document, Place
+from trainyard.document.document import Document, Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.document.reading import embedded
+from trainyard.document.source import BrokenText
+from trainyard.facts.api_limits import MAX_OBJECT, least_size
+from trainyard.loaders.manifests import jobs
+from trainyard.loaders.manifests.deepspeed import deepspeeds
+from trainyard.model.run import Network, Project, Resource
 
-# Of fewer characters no object becomes too large, unless aliases write them out again and again.
+# A shorter text cannot give too large an object, unless aliases repeat its content.
 SMALL = 64 * 1024
 RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName"
 
 
-def project(documents: Iterable[Document]) -> Project:
-    """Everything in the documents, judged together."""
+def load_project(documents: Iterable[Document]) -> Project:
+    """Returns everything in the documents as one project."""
     known = tuple(documents)
     resources = tuple(resource for document in known for resource in _resources(document))
     kinds: dict[str, list[Resource]] = {}
@@ -30,7 +31,7 @@ def project(documents: Iterable[Document]) -> Project:
         for resource in kinds.get("ConfigMap", ())
     }
     accepted = (resource for resource in resources if not resource.is_too_large)
-    runs = tuple(run for resource in accepted if (run := jobs.run(resource, config_maps, kinds)) is not None)
+    runs = tuple(run for resource in accepted if (run := jobs.load_run(resource, config_maps, kinds)) is not None)
     return Project(
         runs=runs,
         networks=tuple(_network(resource) for resource in kinds.get("NetworkAttachmentDefinition", ())),

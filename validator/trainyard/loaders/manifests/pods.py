@@ -1,21 +1,22 @@
-"""Pod templates to the model."""
+"""Loads pod templates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from validator.facts.devices import gpus
-from validator.fields import items, mapping, text
-from validator.model import Command, Container, Mount, Pod, Script, Setting, Volume
-from validator.roads import shell
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.facts.devices import gpus
+from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.loaders.manifests import shell
+from trainyard.model.run import Command, Container, Mount, Pod, Script, Setting, Volume
 
 ConfigMaps = Mapping[tuple[str, str], tuple[dict[str, Any], Place]]
 
 
-def pod(template: dict[str, Any], at: Place, namespace: str, config_maps: ConfigMaps) -> Pod:
-    """A pod template, with what the ConfigMaps of its namespace give to it."""
+def load_pod(template: dict[str, Any], at: Place, namespace: str, config_maps: ConfigMaps) -> Pod:
+    """Returns a pod template, with the variables and files of its namespace's ConfigMaps."""
     spec = mapping(template, "spec")
     spec_at = at.child("spec")
     volumes = tuple(_volumes(spec, spec_at))
@@ -34,7 +35,7 @@ def pod(template: dict[str, Any], at: Place, namespace: str, config_maps: Config
 
 
 class _Scope:
-    """What the names in a pod may refer to."""
+    """The objects that the names in a pod may refer to."""
 
     def __init__(self, namespace: str, config_maps: ConfigMaps, volumes: dict[str, Volume]) -> None:
         self._namespace = namespace
@@ -45,7 +46,7 @@ class _Scope:
         return self._config_maps.get((self._namespace, name)) or self._config_maps.get(("", name))
 
     def mounted_files(self, mounts: tuple[Mount, ...]) -> Iterator[tuple[str, str, Place]]:
-        """Path in the container, text and place of every file that a mounted ConfigMap holds."""
+        """Yields path in the container, text and place of every file that a mounted ConfigMap holds."""
         for mount in mounts:
             volume = self._volumes.get(mount.volume)
             if volume is None or volume.kind != "configMap":
@@ -70,11 +71,11 @@ def _volumes(spec: dict[str, Any], at: Place) -> Iterator[Volume]:
 def _containers(spec: dict[str, Any], field: str, at: Place, scope: _Scope) -> Iterator[Container]:
     for index, tree in enumerate(items(spec, field)):
         if isinstance(tree, dict):
-            yield container(tree, at.child(field, index), scope)
+            yield load_container(tree, at.child(field, index), scope)
 
 
-def container(tree: dict[str, Any], at: Place, scope: _Scope) -> Container:
-    """One container."""
+def load_container(tree: dict[str, Any], at: Place, scope: _Scope) -> Container:
+    """Returns one container."""
     mounts = tuple(
         Mount(text(mount, "name"), text(mount, "mountPath"), mount.get("readOnly") is True, at.child("volumeMounts", i))
         for i, mount in enumerate(items(tree, "volumeMounts"))
@@ -107,7 +108,7 @@ def container(tree: dict[str, Any], at: Place, scope: _Scope) -> Container:
 def overridden(
     base: Container, fields: dict[str, Any], at: Place, template: Pod, namespace: str, config_maps: ConfigMaps
 ) -> Container:
-    """A container of a runtime under the `trainer` of a TrainJob, at `at`, whose fields replace the container's own."""
+    """Returns a runtime's container with the fields of a TrainJob's `trainer`, at `at`, in place of its own."""
     scope = _Scope(namespace, config_maps, {volume.name: volume for volume in template.volumes})
     argv: list[tuple[str, Place]] = []
     for field in ("command", "args"):
@@ -135,7 +136,7 @@ def overridden(
 
 
 def patched(template: Pod, patch: Pod) -> Pod:
-    """A pod template under another that adds volumes, mounts, variables, labels and scheduling to it."""
+    """Returns a pod template with a patch that adds volumes, mounts, variables, labels and scheduling."""
     added = {key: value for key, value in patch.tree.items() if key not in ("containers", "initContainers", "volumes")}
     return template._replace(
         containers=tuple(_joined(container, patch.containers) for container in template.containers),
@@ -176,7 +177,7 @@ def _scripts(argv: list[tuple[str, Place]], mounts: tuple[Mount, ...], scope: _S
 
 
 def looks_like_shell(name: str, content: str) -> bool:
-    """Whether a file is a shell script, by its name or its first line."""
+    """True if a file is a shell script, by its name or its first line."""
     first = content.lstrip().split("\n", 1)[0]
     return name.endswith(".sh") or (first.startswith("#!") and any(first.rstrip().endswith(s) for s in shell.SHELLS))
 
@@ -185,7 +186,7 @@ def _commands(argv: list[tuple[str, Place]], scripts: tuple[Script, ...]) -> tup
     commands: list[Command] = []
     settings: list[Setting] = []
     for script in scripts:
-        found, exported = shell.parse(script.text, script.at)
+        found, exported = shell.parse_script(script.text, script.at)
         commands += found
         settings += exported
     if not scripts and argv:
@@ -197,7 +198,7 @@ def _commands(argv: list[tuple[str, Place]], scripts: tuple[Script, ...]) -> tup
         if words:
             commands.append(Command(tuple(word for word, _ in words), tuple(place for _, place in words), words[0][1]))
     for command in commands:
-        if command.program in ("mpirun", "mpiexec", "orterun"):
+        if command.program in MPI_LAUNCHERS:
             settings += shell.mpirun_settings(command)
     return commands, settings
 
@@ -231,7 +232,7 @@ def _env_from(tree: dict[str, Any], scope: _Scope) -> Iterator[Setting]:
 
 
 def as_text(raw: Any) -> str | None:
-    """A scalar as the text that an environment variable would hold; None for null and for what is no scalar."""
+    """Returns a scalar as the text of an environment variable; None for null and for collections."""
     if isinstance(raw, bool):
         return "true" if raw else "false"
     return str(raw) if isinstance(raw, str | int | float) else None

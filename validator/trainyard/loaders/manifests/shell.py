@@ -1,4 +1,4 @@
-"""Shell text to commands and exports: enough of the grammar to find what a training script sets and starts."""
+"""Parses shell text to commands and exports: enough of the grammar to find what a training script sets and starts."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.model import Command, Setting
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.model.run import Command, Setting
 
 SHELLS = ("sh", "bash", "dash", "ash", "zsh", "ksh")
 
-# Repetition gives nothing back: text without a closing quote would otherwise be tried in every possible way. Groups are
-# atomic and not possessive, which Python 3.11 up to 3.11.4 gets wrong.
+# Repetition does not backtrack: text without a closing quote would otherwise be tried in every possible way. Groups are
+# atomic and not possessive, which Python 3.11.0 to 3.11.4 gets wrong.
 _SUBSTITUTION = r"\$\((?>(?:[^()]++|\((?>(?:[^()]++|\([^()]*+\))*)\))*)\)"
-# Compiled at the first script: in most files there is none.
+# Compiled for the first script: most files have none.
 _TOKEN = rf"""(?P<skip>[ \t\r]++|\\\r?\n|(?<![^\s;|&(])\#[^\n]*+)
       | (?P<function>\(\))
       | (?P<end>\n|;;?&?|&&|\|\||\|&?|&(?!>)|[(){{}}](?=\s|$|[;|&)<>]))
@@ -32,7 +32,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+\+?=")
 _KEYWORDS = frozenset(("then", "do", "else", "elif", "if", "while", "until", "!", "time"))
 _SYNTAX = frozenset(("for", "case", "select", "function", "fi", "done", "esac", "in", "[", "[[", "{", "}"))
 _DECLARATIONS = frozenset(("export", "declare", "typeset", "local", "readonly"))
-# Programs that start another one, and how many arguments of their own stand before it, options left aside.
+# Programs that start another one, and the number of their own arguments before it, options aside.
 _STARTERS = {"exec": 0, "nohup": 0, "sudo": 0, "command": 0, "stdbuf": 0, "setsid": 0, "timeout": 1}
 
 
@@ -44,14 +44,14 @@ class Word(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A simple command with its assignments; `end` is the operator behind it (`|`, `&&`, a line's end ...)."""
+    """A simple command with its assignments; `end` is the operator after it (`|`, `&&`, a line end ...)."""
 
     words: tuple[Word, ...]
     end: str
 
 
 def unquote(word: str) -> str:
-    """The word as the program receives it, without expansion of variables."""
+    """Returns the word as the program receives it, without expansion of variables."""
     if not _QUOTING.search(word):
         return word
     return "".join(
@@ -62,7 +62,7 @@ def unquote(word: str) -> str:
 
 @functools.lru_cache(maxsize=16)
 def statements(text: str) -> tuple[Statement, ...]:
-    """The simple commands of a script in their order. The text of a here-document is data and no command."""
+    """Returns the simple commands of a script, in order. The text of a here-document is data, not a command."""
     return tuple(_statements(text))
 
 
@@ -72,7 +72,7 @@ def _statements(text: str) -> Iterator[Statement]:
         if kind == "word":
             words.append(Word(unquote(piece), line))
         elif kind == "function" or (piece == ")" and not depth):
-            # The name of a function that begins, or a pattern of `case`.
+            # The name of a function at its definition, or a pattern of `case`.
             words.clear()
         elif kind == "end" and words:
             yield Statement(tuple(words), piece)
@@ -83,7 +83,7 @@ def _statements(text: str) -> Iterator[Statement]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str | None, str, int]]:
-    """Words and operators with their lines; redirections and here-documents are left out."""
+    """Yields words and operators with their lines; redirections and here-documents are left out."""
     line, position, redirect, delimiters = 0, 0, "", list[tuple[str, bool]]()
     token = re.compile(_TOKEN, re.VERBOSE | re.DOTALL)
     while (match := token.match(text, position)) is not None:
@@ -115,7 +115,7 @@ def _behind_here_documents(text: str, position: int, delimiters: list[tuple[str,
 
 
 def pipelines(text: str) -> Iterator[tuple[Statement, ...]]:
-    """The commands of a script, those that are joined by `|` together."""
+    """Yields the commands of a script, grouped by pipeline."""
     stages: list[Statement] = []
     for statement in statements(text):
         stages.append(statement)
@@ -126,8 +126,8 @@ def pipelines(text: str) -> Iterator[tuple[Statement, ...]]:
         yield tuple(stages)
 
 
-def started(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    """The assignments before a program, and the program with its arguments; what merely starts it is left away."""
+def strip_wrappers(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    """Returns the assignments before a program, and the program with its arguments, without wrappers such as `env`."""
     index, assignments = 0, list[Word]()
     while index < len(words):
         word = words[index].text
@@ -147,12 +147,12 @@ def started(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]
     return tuple(assignments), words[index:]
 
 
-def parse(text: str, at: Place) -> tuple[list[Command], list[Setting]]:
-    """The commands of a script in their order, and the variables that it sets for them."""
+def parse_script(text: str, at: Place) -> tuple[list[Command], list[Setting]]:
+    """Returns the commands of a script in order, and the variables that it sets for them."""
     commands: list[Command] = []
     settings: list[Setting] = []
     for statement in statements(text):
-        assignments, words = started(statement.words)
+        assignments, words = strip_wrappers(statement.words)
         if words and words[0].text in _DECLARATIONS:
             settings += _assignments(words[1:], at, "script")
             continue
@@ -173,7 +173,7 @@ def _assignments(words: tuple[Word, ...], at: Place, via: str) -> list[Setting]:
 
 
 def mpirun_settings(command: Command) -> Iterator[Setting]:
-    """Variables that `mpirun -x NAME=VALUE` gives to the processes; `-x NAME` alone passes the launcher's on."""
+    """Yields variables that `mpirun -x NAME=VALUE` sets for the processes; `-x NAME` alone passes the launcher's on."""
     for index, word in enumerate(command.words[:-1]):
         if word == "-x":
             name, equals, value = command.words[index + 1].partition("=")

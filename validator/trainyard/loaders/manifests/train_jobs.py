@@ -1,4 +1,4 @@
-"""Roles of a TrainJob: those of its runtime, with what the TrainJob sets in them.
+"""Roles of a TrainJob: those of its runtime, with the TrainJob's overrides.
 
 Source: kubeflow/trainer v2.3.0 pkg/runtime/framework/plugins, Trainer in jobset/builder.go and EnforceMLPolicy of
 torch, mpi and plainml; overrides: pkg/apis/trainer/v1alpha1/trainjob_types.go at v2.0.0, v2.1.0 and v2.2.0.
@@ -9,28 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validator.facts.kubeflow import ANCESTOR
-from validator.fields import items, mapping, text, whole
-from validator.model import Pod, Resource, Role
-from validator.roads.pods import ConfigMaps, overridden, patched, pod
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.document.lookup import integer, items, mapping, text
+from trainyard.facts.kubeflow import ANCESTOR
+from trainyard.loaders.manifests.pods import ConfigMaps, load_pod, overridden, patched
+from trainyard.model.run import Pod, Resource, Role
 
 CONTAINER = "node"
 
 
 def without_runtime(resource: Resource, spec: dict[str, Any], config_maps: ConfigMaps) -> Role:
-    """The training role of a TrainJob whose runtime is not among the files: what the TrainJob says is all we know."""
+    """Returns the training role of a TrainJob whose runtime is not among the files: only its own fields are known."""
     trainer, at = mapping(spec, "trainer"), resource.at.child("spec", "trainer")
-    bare = pod({"spec": {"containers": [{"name": CONTAINER}]}}, at, resource.namespace, config_maps)
+    bare = load_pod({"spec": {"containers": [{"name": CONTAINER}]}}, at, resource.namespace, config_maps)
     container = overridden(bare.containers[0]._replace(at=at), trainer, at, bare, resource.namespace, config_maps)
     role = Role(
-        CONTAINER, whole(trainer, "numNodes"), None, bare._replace(containers=(container,)), 0, True, trainer, at
+        CONTAINER, integer(trainer, "numNodes"), None, bare._replace(containers=(container,)), 0, True, trainer, at
     )
     return _under_overrides(role, resource, spec, config_maps)
 
 
 def in_runtime(role: Role, job: dict[str, Any], policy: dict[str, Any], nodes: int | None) -> Role:
-    """A replicated job of a runtime as the role that the trainer's policy makes of it."""
+    """Returns a runtime's replicated job as the role that the trainer's policy makes of it."""
     launcher_trains = mapping(policy, "mpi").get("runLauncherAsNode") is True
     if "mpi" in policy:
         if role.name == "launcher":
@@ -46,13 +46,13 @@ def in_runtime(role: Role, job: dict[str, Any], policy: dict[str, Any], nodes: i
 def under_train_job(
     role: Role, job: dict[str, Any], resource: Resource, spec: dict[str, Any], config_maps: ConfigMaps
 ) -> Role:
-    """A role of the runtime with what the TrainJob sets in it."""
+    """Returns a role of the runtime with the TrainJob's overrides."""
     container = role.container
     if container is not None and container.name == CONTAINER and (_is_trainer(job) or role.name == CONTAINER):
         at = resource.at.child("spec", "trainer")
         fields = mapping(spec, "trainer")
         if not _is_trainer(job):
-            # Other nodes of an MPI runtime keep their command, which is the ssh server that the launcher calls.
+            # Other nodes of an MPI runtime keep their command, which is the ssh server that the launcher connects to.
             fields = {key: value for key, value in fields.items() if key in ("env", "resourcesPerNode")}
         containers = list(role.pod.containers)
         containers[role.main] = overridden(container, fields, at, role.pod, resource.namespace, config_maps)
@@ -74,7 +74,7 @@ def _under_overrides(role: Role, resource: Resource, spec: dict[str, Any], confi
 
 def _patches(name: str, resource: Resource, spec: dict[str, Any], config_maps: ConfigMaps) -> Iterator[Pod]:
     for tree, at in (*_override_templates(name, resource, spec), *_patch_templates(name, resource, spec)):
-        yield pod(tree, at, resource.namespace, config_maps)
+        yield load_pod(tree, at, resource.namespace, config_maps)
 
 
 def _override_templates(name: str, resource: Resource, spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Place]]:

@@ -1,27 +1,27 @@
-"""Values that change nothing: with each of them changed, the chart makes the same objects."""
+"""Values without effect: with another value, the chart renders the same objects."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from validator.roads import schema
-from validator.roads.marking import Leaf, Marks, with_changes
-from validator.roads.templates.running import FailedError
-from validator.roads.training_job import release as chart_release
-from validator.roads.training_job.chart import chart
-from validator.roads.training_job.release import Release
-from validator.source import Path
+from gotemplate.running import FailedError
+from trainyard.document.source import Path
+from trainyard.loaders import json_schema
+from trainyard.loaders.marks import Leaf, Marks, with_changes
+from trainyard.loaders.training_job import release as chart_release
+from trainyard.loaders.training_job.chart import chart
+from trainyard.loaders.training_job.release import Release
 
-# Values that are read and leave no trace are few. For each the objects are made again, which takes milliseconds.
+# Few values are read without leaving a trace. For each the objects are rendered again, which takes milliseconds.
 MAX_TRIED = 10
 
 
-def inert(own: Mapping[str, Any], release: Release) -> Iterator[Path]:
-    """The user's values without effect. A value of which the chart takes no other has one."""
+def inert_values(own: Mapping[str, Any], release: Release) -> Iterator[Path]:
+    """Yields the user's values without effect. A value without an allowed alternative counts as effective."""
     read: set[Path] = set()
     try:
-        made = chart_release.objects(chart_release.merged(own), release, read)
+        made = chart_release.release_objects(chart_release.merged_values(own), release, read)
     except FailedError:
         return
     traced = {origin.path for one in made for origin in one.origins.values()}
@@ -37,7 +37,7 @@ def inert(own: Mapping[str, Any], release: Release) -> Iterator[Path]:
 
 
 def _field(path: Path) -> Path:
-    """The path up to the first list, in which items are not told apart."""
+    """Returns the path up to the first list, in which items are not told apart."""
     return path[: next((number for number, step in enumerate(path) if isinstance(step, int)), len(path))]
 
 
@@ -55,18 +55,18 @@ def _changes_nothing(leaf: Leaf, marks: Marks, own: Mapping[str, Any], release: 
 
 
 def _objects(own: Mapping[str, Any], release: Release) -> list[Any] | None:
-    """What the chart makes of values, None when it refuses them."""
-    values = chart_release.merged(own)
-    if any(fault.kind == "wrong value" for fault in schema.faults(chart().schema, values)):
+    """Returns the objects of the values, None if the chart refuses them."""
+    values = chart_release.merged_values(own)
+    if any(fault.kind == "wrong value" for fault in json_schema.faults(chart().schema, values)):
         return None
     try:
-        return [one.tree for one in chart_release.objects(values, release)]
+        return [one.tree for one in chart_release.release_objects(values, release)]
     except FailedError:
         return None
 
 
 def _allowed(part: Any, path: Path) -> list[Any]:
-    """The values that the schema lists for a path."""
+    """Returns the values that the schema lists for a path."""
     for step in path:
         part = part.get("items", {}) if isinstance(step, int) else part.get("properties", {}).get(step, {})
     return list(part.get("enum", ()))

@@ -1,9 +1,8 @@
-"""DeepSpeed cannot add gradients up instead of averaging them in ZeRO stage 3, and stops at start-up.
+"""ZeRO stage 3 can only average gradients, not sum them, so DeepSpeed stops at start-up.
 
-`"gradient_allreduce_op": "sum"` leaves out the division by the number of processes. The stage 3 optimizer has no such
-path: DeepSpeed raises "gradient_allreduce_op='sum' is not supported with ZeRO stage 3", and the same for ZenFlow in
-any stage. The name of the operation may be in upper or lower case. Releases that do not know the field ignore it and
-average.
+`"gradient_allreduce_op": "sum"` skips the division by the number of processes. The stage 3 optimizer does not
+implement it: DeepSpeed raises "gradient_allreduce_op='sum' is not supported with ZeRO stage 3". ZenFlow raises the
+same error in any stage. The value is not case-sensitive. Releases that do not know the field ignore it and average.
 
 Use stage 1 or 2, or keep the mean and scale the learning rate or the loss.
 """
@@ -12,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.deepspeed import stage
-from validator.fields import mapping, text
-from validator.model import DeepSpeed
-from validator.rule import Problem, rule
+from trainyard.document.lookup import mapping, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.deepspeed import stage
+from trainyard.model.run import DeepSpeed
 
 
 @rule(
@@ -26,7 +25,7 @@ from validator.rule import Problem, rule
     sources=("deepspeedai/DeepSpeed 0.19.6 runtime/config.py: DeepSpeedConfig._do_error_check, gradient_allreduce_op",),
 )
 def ds_allreduce_sum_stage3(deepspeed: DeepSpeed) -> Iterator[Problem]:
-    """A sum of gradients where DeepSpeed has only the mean."""
+    """Report summed gradients in stage 3 or with ZenFlow, which support only the mean."""
     if text(deepspeed.config, "gradient_allreduce_op").lower() != "sum":
         return
     zenflow = bool(mapping(deepspeed.config, "zero_optimization", "zenflow"))

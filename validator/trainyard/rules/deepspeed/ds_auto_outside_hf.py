@@ -1,12 +1,12 @@
-"""The value `auto` has a meaning to Hugging Face's Trainer and Accelerate alone; DeepSpeed itself cannot fill it in.
+"""DeepSpeed itself cannot resolve `auto`; only Hugging Face's Trainer and Accelerate replace it.
 
-Trainer and Accelerate replace `"auto"` with values of their own arguments before DeepSpeed sees the configuration. A
-script that hands the file to DeepSpeed with `--deepspeed_config` has nobody who does that: in the sections DeepSpeed
-drops the field and takes its default, so that `"enabled": "auto"` leaves fp16 off, and at the top level the word is
-compared with numbers, which ends the run.
+Trainer and Accelerate replace `"auto"` with values of their own arguments before DeepSpeed sees the configuration.
+Nothing replaces it in a script that passes the file with `--deepspeed_config`. In a section, DeepSpeed drops the field
+and uses its default, so `"enabled": "auto"` leaves fp16 off. At the top level, DeepSpeed compares the string with
+numbers, which ends the run.
 
-Found where the job's command gives the file with `--deepspeed_config` and uses neither Accelerate nor `--deepspeed
-FILE`. A script may still replace the words itself; the rule is therefore off by default.
+The rule applies where the job's command passes the file with `--deepspeed_config` and uses neither Accelerate nor
+`--deepspeed FILE`. A script may still replace the strings itself, so the rule is off by default.
 
 Write the values.
 """
@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validator.facts.deepspeed import SECTIONS
-from validator.model import DeepSpeed
-from validator.roads.deepspeeds import loads_itself
-from validator.rule import Context, Problem, rule
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.deepspeed import SECTIONS
+from trainyard.loaders.manifests.deepspeed import loads_itself
+from trainyard.model.run import DeepSpeed
 
-# No section of DeepSpeed's is nested deeper than this.
+# DeepSpeed nests no section deeper than this.
 DEPTH = 4
 
 
@@ -37,12 +37,12 @@ DEPTH = 4
     ),
 )
 def ds_auto_outside_hf(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:
-    """`auto` in a file that DeepSpeed reads on its own."""
+    """Report `auto` in a file that DeepSpeed reads without Trainer or Accelerate."""
     if context.run is not None and loads_itself(context.run):
         for place in _autos(deepspeed.config, deepspeed.at, 0):
             dropped = ".".join(str(key) for key in place.path[:-1]) in SECTIONS
-            effect = "DeepSpeed takes the default" if dropped else "DeepSpeed cannot use it"
-            yield Problem(place, f"nobody replaces `auto` of {place.path[-1]} here: {effect}", "write the value")
+            effect = "DeepSpeed uses the default" if dropped else "DeepSpeed cannot use it"
+            yield Problem(place, f"nothing replaces `auto` of {place.path[-1]} here: {effect}", "write the value")
 
 
 def _autos(tree: Any, at: Place, depth: int) -> Iterator[Place]:

@@ -1,24 +1,26 @@
-"""The batch sizes of the DeepSpeed configuration do not multiply to one another, so every process stops at start-up.
+"""The batch sizes of the DeepSpeed configuration conflict, so every process stops at start-up.
 
 DeepSpeed asserts that `train_batch_size` equals `train_micro_batch_size_per_gpu` times `gradient_accumulation_steps`
-times the number of data-parallel processes. Where one of the three is missing it is computed with integer division,
-and the same assertion fails when the division leaves a remainder. The number of processes comes from the job: pods
-times processes in each pod, or what `mpirun -np` and `accelerate --num_processes` say.
+times the number of data-parallel processes. If one of the three is missing, DeepSpeed computes it with integer
+division, and the same assertion fails when the division leaves a remainder. The number of processes comes from the
+job: pods times processes per pod, or the value of `mpirun -np` or `accelerate --num_processes`.
 
-An elastic job is reported when no number of pods between its bounds fits. Runs that split the model as well (tensor,
-pipeline or sequence parallelism), elasticity, which chooses the batch, and sizes of `auto` are left alone.
+An elastic job is reported when no number of pods between its bounds fits. The rule skips runs that also split the
+model (tensor, pipeline or sequence parallelism), configurations with elasticity, which chooses the batch, and sizes of
+`auto`.
 
-Leave out `train_batch_size` if the number of GPUs is meant to decide it; otherwise write the product.
+Leave out `train_batch_size` to let the number of GPUs decide it; otherwise write the product.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.deepspeed import BATCH_KEYS, enabled
-from validator.model import DeepSpeed
-from validator.roads.deepspeeds import data_parallel_sizes
-from validator.rule import Context, Problem, SetValue, rule
+from trainyard.document.document import SetValue
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.deepspeed import BATCH_KEYS, enabled
+from trainyard.loaders.manifests.deepspeed import data_parallel_sizes
+from trainyard.model.run import DeepSpeed
 
 
 @rule(
@@ -33,7 +35,7 @@ from validator.rule import Context, Problem, SetValue, rule
     fix="unsafe",
 )
 def ds_batch_identity(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:
-    """Batch sizes that contradict each other for the job's number of processes."""
+    """Report batch sizes that contradict each other for the job's number of processes."""
     config = deepspeed.config
     sizes = [config.get(key) for key in BATCH_KEYS]
     if context.run is None or enabled(config, "elasticity") or any(not _size_or_none(size) for size in sizes):
@@ -48,7 +50,7 @@ def ds_batch_identity(deepspeed: DeepSpeed, context: Context) -> Iterator[Proble
     parts = (
         [f"{micro} per GPU"] * bool(micro) + [f"{steps} accumulation steps"] * bool(steps) + [f"{processes} processes"]
     )
-    relation = "is not" if micro and steps else "is no multiple of"
+    relation = "is not" if micro and steps else "is not a multiple of"
     product = factor * worlds[0] if len(worlds) == 1 else None
     yield Problem(
         at,

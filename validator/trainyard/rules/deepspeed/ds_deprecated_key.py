@@ -1,11 +1,11 @@
-"""DeepSpeed still accepts this key of an older release, warns on every process, and will drop it.
+"""The key is deprecated: DeepSpeed still accepts it, warns on every process, and will drop it.
 
 `cpu_offload` and `cpu_offload_param` became the sections `offload_optimizer` and `offload_param`;
 `stage3_gather_fp16_weights_on_model_save` became `stage3_gather_16bit_weights_on_model_save`; `zero_optimization:
-true` became a section with `stage`. DeepSpeed converts them and logs a warning. An old key beside its successor is an
-error: "Cannot provide deprecated parameter ... and replacing parameter ... together".
+true` became a section with `stage`. DeepSpeed converts them and logs a warning. A deprecated key next to its
+replacement is an error: "Cannot provide deprecated parameter ... and replacing parameter ... together".
 
-`cpu_offload_use_pin_memory` is not converted at all: `pin_memory` of the offload sections, on by default, decides.
+`cpu_offload_use_pin_memory` is not converted at all: `pin_memory` of the offload sections, on by default, replaces it.
 
 Write the new key.
 """
@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validator.fields import mapping
-from validator.model import DeepSpeed
-from validator.rule import Edit, Problem, Remove, Rename, SetValue, rule
-from validator.source import Place
+from trainyard.document.document import Edit, Place, Remove, Rename, SetValue
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import DeepSpeed
 
 SECTIONS = {"cpu_offload": "offload_optimizer", "cpu_offload_param": "offload_param"}
 OLD_GATHER = "stage3_gather_fp16_weights_on_model_save"
@@ -38,15 +38,13 @@ NEW_GATHER = "stage3_gather_16bit_weights_on_model_save"
     fix="safe",
 )
 def ds_deprecated_key(deepspeed: DeepSpeed) -> Iterator[Problem]:
-    """Keys of former releases."""
+    """Report keys of earlier releases."""
     raw = deepspeed.config.get("zero_optimization")
     at = deepspeed.at.child("zero_optimization")
     if isinstance(raw, bool):
-        # The old switch also read this size from the top level; the section must then name it itself.
+        # The old form also read this size from the top level; a section must contain it.
         edits = () if "allgather_size" in deepspeed.config else (SetValue(at, {"stage": int(raw)}),)
-        message = (
-            f"`zero_optimization: {str(raw).lower()}` is the form of the first releases and means stage {int(raw)}"
-        )
+        message = f"`zero_optimization: {str(raw).lower()}` is deprecated and means stage {int(raw)}"
         yield Problem(at, message, f'write {{"stage": {int(raw)}}}', edits)
     zero = mapping(raw)
     for old, new in SECTIONS.items():

@@ -1,10 +1,10 @@
-"""DeepSpeed refuses a configuration in which a key stands twice; other readers keep the last one in silence.
+"""DeepSpeed rejects a configuration with a duplicate key; other readers silently keep the last value.
 
-DeepSpeed loads its file with a hook that raises "Duplicate keys in DeepSpeed config" for each mapping in it. Where
-Hugging Face's Trainer or Accelerate loads the file instead, plain JSON rules hold and the value that is written last
-wins, which is seldom the one that the reader of the file sees first.
+DeepSpeed loads the file with a hook that raises "Duplicate keys in DeepSpeed config" for any mapping with a duplicate.
+If Hugging Face's Trainer or Accelerate loads the file instead, it is read as plain JSON: the last value wins, which is
+seldom the one that a reader sees first.
 
-It happens when a section is pasted from an example into a file that already has it.
+The usual cause is a section pasted from an example into a file that already has it.
 
 Remove one of the two.
 """
@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.model import DeepSpeed
-from validator.rule import Problem, rule
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import DeepSpeed
 
 
 @rule(
@@ -28,10 +28,10 @@ from validator.rule import Problem, rule
     ),
 )
 def ds_duplicate_key(deepspeed: DeepSpeed) -> Iterator[Problem]:
-    """The same key twice in one mapping."""
+    """Report a key that occurs twice in one mapping."""
     for place in deepspeed.at.document.repeated:
         yield Problem(
             place,
-            f"`{place.path[-1]}` stands twice: DeepSpeed refuses the file, and other JSON readers keep the last one",
+            f"duplicate key `{place.path[-1]}`: DeepSpeed rejects the file, and other JSON readers keep the last one",
             "remove one of the two",
         )

@@ -1,11 +1,11 @@
-"""Elastic training chooses the batch itself: with batch sizes beside it DeepSpeed stops at start-up.
+"""Batch sizes are set although elastic training chooses the batch, so DeepSpeed stops at start-up.
 
-With `elasticity.enabled` DeepSpeed computes batch, micro batch and accumulation steps from `max_train_batch_size` and
-`micro_batch_sizes`. So that nobody trusts sizes that are overruled, it raises ElasticityConfigError when
-`train_batch_size`, `train_micro_batch_size_per_gpu` or `gradient_accumulation_steps` is present, whatever its value.
+With `elasticity.enabled`, DeepSpeed computes batch, micro batch and accumulation steps from `max_train_batch_size` and
+`micro_batch_sizes`. It raises ElasticityConfigError when `train_batch_size`, `train_micro_batch_size_per_gpu` or
+`gradient_accumulation_steps` is present, whatever its value, so that nobody relies on a size that is overridden.
 `"ignore_non_elastic_batch_info": true` turns the error off; the sizes are then ignored.
 
-Release 0.19.8 removed elasticity and refuses the section itself.
+Release 0.19.8 removed elasticity and rejects the section itself.
 
 Remove the batch sizes, or the `elasticity` section.
 """
@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.deepspeed import BATCH_KEYS, enabled
-from validator.fields import mapping
-from validator.model import DeepSpeed
-from validator.rule import Problem, rule
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.deepspeed import BATCH_KEYS, enabled
+from trainyard.model.run import DeepSpeed
 
 
 @rule(
@@ -31,7 +31,7 @@ from validator.rule import Problem, rule
     ),
 )
 def ds_elastic_batch_conflict(deepspeed: DeepSpeed) -> Iterator[Problem]:
-    """Batch sizes beside an enabled elasticity section."""
+    """Report batch sizes in a configuration with elasticity enabled."""
     config = deepspeed.config
     if not enabled(config, "elasticity") or mapping(config, "elasticity").get("ignore_non_elastic_batch_info"):
         return
@@ -39,7 +39,7 @@ def ds_elastic_batch_conflict(deepspeed: DeepSpeed) -> Iterator[Problem]:
         if key in config:
             yield Problem(
                 deepspeed.at.child(key),
-                f"{key} stands beside an enabled `elasticity`, which chooses the batch: DeepSpeed stops at start-up",
+                f"{key} conflicts with `elasticity`, which chooses the batch: DeepSpeed stops at start-up",
                 f"remove {key}",
                 related=((deepspeed.at.child("elasticity", "enabled"), "elasticity is enabled here"),),
             )

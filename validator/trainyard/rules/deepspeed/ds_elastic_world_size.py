@@ -1,14 +1,15 @@
-"""The job can have a number of GPUs for which DeepSpeed's elasticity finds no batch, and stops.
+"""DeepSpeed's elasticity finds no batch size for a GPU count that the job can have, and stops.
 
-Version 0.1 of elasticity picks a total batch below `max_train_batch_size` that many GPU counts between `min_gpus` and
-`max_gpus` divide evenly with one of the `micro_batch_sizes`; a process group of any other size raises
-ElasticityIncompatibleWorldSize. Version 0.2, the default, accepts each size as long as one micro batch for every GPU
-fits into `max_train_batch_size`. Both refuse a section without these two fields or with `min_gpus` above `max_gpus`.
+Version 0.1 of elasticity picks a total batch of at most `max_train_batch_size` that many GPU counts between `min_gpus`
+and `max_gpus` divide evenly with one of the `micro_batch_sizes`; any other number of processes raises
+ElasticityIncompatibleWorldSize. Version 0.2, the default, accepts each number as long as one micro batch per GPU fits
+into `max_train_batch_size`. Both versions reject a section without these two fields or with `min_gpus` above
+`max_gpus`.
 
-For an elastic PyTorchJob each number of workers from `minReplicas` to `maxReplicas` counts. Runs that split models are
-left alone. Release 0.19.8 removed elasticity.
+For an elastic PyTorchJob the rule checks each number of workers from `minReplicas` to `maxReplicas`. It skips runs
+that split the model. Release 0.19.8 removed elasticity.
 
-Choose micro batches with a common multiple that the job's GPU counts divide.
+Choose micro batch sizes with a common multiple that the job's GPU counts divide.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validator.facts.deepspeed import elastic_gpu_counts, enabled
-from validator.fields import items, mapping, whole
-from validator.model import DeepSpeed
-from validator.roads.deepspeeds import data_parallel_sizes
-from validator.rule import Context, Problem, rule
+from trainyard.document.lookup import integer, items, mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.deepspeed import elastic_gpu_counts, enabled
+from trainyard.loaders.manifests.deepspeed import data_parallel_sizes
+from trainyard.model.run import DeepSpeed
 
-# So many GPU counts are named in a message.
+# A message lists at most this many GPU counts.
 LISTED = 8
 
 
@@ -37,7 +38,7 @@ LISTED = 8
     ),
 )
 def ds_elastic_world_size(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:
-    """GPU counts of the job that elasticity refuses."""
+    """Report GPU counts of the job that elasticity rejects."""
     section = mapping(deepspeed.config, "elasticity")
     if not enabled(deepspeed.config, "elasticity"):
         return
@@ -59,18 +60,18 @@ def ds_elastic_world_size(deepspeed: DeepSpeed, context: Context) -> Iterator[Pr
         numbers = ", ".join(str(size) for size in refused[:LISTED]) + ", ..." * (len(refused) > LISTED)
         yield Problem(
             at.child("micro_batch_sizes"),
-            f"with {numbers} GPUs, which the job can have, elasticity finds no batch and DeepSpeed stops",
+            f"the job can have {numbers} GPUs, for which elasticity finds no batch size: DeepSpeed stops",
             "choose micro_batch_sizes, max_train_batch_size, min_gpus and max_gpus that allow the job's GPU counts",
             related=((context.run.at, "the job"),),
         )
 
 
 def _bound(section: dict[str, Any], field: str, default: int) -> int | None:
-    return whole(section, field) if field in section else default
+    return integer(section, field) if field in section else default
 
 
 def _refused(section: dict[str, Any], sizes: tuple[int, ...], fewest: int | None, most: int | None) -> list[int]:
-    largest = whole(section, "max_train_batch_size")
+    largest = integer(section, "max_train_batch_size")
     micros = [micro for micro in items(section, "micro_batch_sizes") if isinstance(micro, int) and 0 < micro < 10**4]
     if largest is None or fewest is None or most is None or not 0 < largest < 10**6:
         return []
@@ -81,7 +82,7 @@ def _refused(section: dict[str, Any], sizes: tuple[int, ...], fewest: int | None
     import math
 
     if math.lcm(*micros) > largest:
-        # Releases differ in what they do with a common multiple above the largest batch.
+        # Releases handle a common multiple above the largest batch differently.
         return []
     allowed = elastic_gpu_counts(micros, largest, fewest, most, section.get("prefer_larger_batch", True) is not False)
     return [size for size in sizes if size not in allowed]

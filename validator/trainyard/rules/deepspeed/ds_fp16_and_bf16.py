@@ -1,10 +1,10 @@
-"""DeepSpeed refuses a configuration that enables fp16 and bf16 together, so every process stops at start-up.
+"""The configuration enables both fp16 and bf16, so every process stops at start-up.
 
-The two sections choose the type in which weights and gradients are kept, and an assertion in DeepSpeed's configuration
-allows one of them at a time. The mistake comes from a file that was written for one GPU generation and edited for the
-next: `bf16` was added and `fp16` stayed on. The old name `bfloat16` counts as `bf16`.
+The two sections choose the type of weights and gradients, and an assertion in DeepSpeed allows only one of them. The
+usual cause is a file written for one GPU generation and edited for the next: `bf16` was added and `fp16` stayed on.
+The old name `bfloat16` counts as `bf16`.
 
-Sections that say `"enabled": false` or `"auto"` are left alone.
+The rule skips sections with `"enabled": false` or `"auto"`.
 
 Keep bf16 on Ampere and newer GPUs, where it needs no loss scaling, and set `"enabled": false` in the other section.
 """
@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.deepspeed import enabled
-from validator.model import DeepSpeed
-from validator.rule import Problem, SetValue, rule
+from trainyard.document.document import SetValue
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.deepspeed import enabled
+from trainyard.model.run import DeepSpeed
 
 
 @rule(
@@ -27,7 +28,7 @@ from validator.rule import Problem, SetValue, rule
     fix="unsafe",
 )
 def ds_fp16_and_bf16(deepspeed: DeepSpeed) -> Iterator[Problem]:
-    """Both half-precision types at once."""
+    """Report a configuration with both half-precision types enabled."""
     config = deepspeed.config
     other = "bf16" if "bf16" in config else "bfloat16"
     if enabled(config, "fp16") and enabled(config, other):

@@ -1,23 +1,23 @@
-"""Offloading to NVMe needs a path that can be written to; without one DeepSpeed stops while it builds the model.
+"""NVMe offload has no writable `nvme_path`, so DeepSpeed stops.
 
 With `"device": "nvme"` in `offload_param` or `offload_optimizer`, ZeRO stage 3 creates files below `nvme_path`. The
-field has no default: without it the partitioning asserts, or joins a path with None, on every process. A path on a
-volume that is mounted read-only fails at the first write.
+field has no default: without it the partitioning asserts, or joins a path with None, on every process while the model
+is built. A path on a volume that is mounted read-only fails at the first write.
 
-Stages below 3 do not offload to NVMe and are left alone, as are paths that the files show no mount for.
+Stages below 3 do not offload to NVMe and are not reported, nor are paths without a mount in the files.
 
-Write the folder on which the node's NVMe disk is mounted, and mount it writable.
+Set `nvme_path` to the folder where the node's NVMe disk is mounted, and mount it writable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.mounts import mount_of
-from validator.facts.deepspeed import stage
-from validator.fields import mapping
-from validator.model import Container, DeepSpeed
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.mounts import mount_of
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.deepspeed import stage
+from trainyard.model.run import Container, DeepSpeed
 
 
 @rule(
@@ -31,7 +31,7 @@ from validator.rule import Context, Problem, rule
     ),
 )
 def ds_nvme_path(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:
-    """NVMe offload to nowhere, or to a place that cannot be written."""
+    """Report NVMe offload without a path, or to a read-only path."""
     if stage(deepspeed.config) != 3:
         return
     roles = context.run.training_roles if context.run is not None else ()
@@ -43,10 +43,12 @@ def ds_nvme_path(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:
             continue
         path = offload.get("nvme_path")
         if path is None:
-            yield Problem(at.child("device"), f"{section} goes to NVMe, but no nvme_path says where", "write nvme_path")
+            yield Problem(
+                at.child("device"), f"{section} offloads to NVMe, but nvme_path is not set", "write nvme_path"
+            )
         elif isinstance(path, str) and any(_read_only(container, path) for container in containers):
             message = (
-                f"nvme_path {path} lies on a volume that is mounted read-only: DeepSpeed cannot write its swap files"
+                f"nvme_path {path} is on a volume that is mounted read-only: DeepSpeed cannot write its swap files"
             )
             yield Problem(at.child("nvme_path"), message, "mount the volume without readOnly")
 

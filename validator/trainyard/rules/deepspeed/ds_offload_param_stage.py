@@ -1,23 +1,23 @@
-"""Parameters are offloaded only in ZeRO stage 3: below it DeepSpeed passes over `offload_param` in silence.
+"""`offload_param` needs ZeRO stage 3: DeepSpeed silently ignores it in lower stages.
 
-Stages 1 and 2 keep a full copy of the parameters on every GPU, and the engine hands `offload_param` to the stage 3
-optimizer alone. The section is accepted, nothing is logged, and the run dies with CUDA out of memory at the point
-where the file's author counted on host memory. In the same way `offload_optimizer` has no effect in stage 0, where
-there is no partitioned optimizer.
+Stages 1 and 2 keep a full copy of the parameters on every GPU, and the engine passes `offload_param` to the stage 3
+optimizer alone. DeepSpeed accepts the section and logs nothing, and the run fails with CUDA out of memory although the
+configuration relies on host memory. Likewise, `offload_optimizer` has no effect in stage 0, which has no partitioned
+optimizer.
 
-A device of `none` is left alone, and so is a stage of `auto`.
+The rule skips a device of `none` and a stage of `auto`.
 
-Raise `stage` to 3 if the parameters must leave the GPU; drop the section otherwise.
+Raise `stage` to 3 if the parameters must leave the GPU; otherwise remove the section.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.deepspeed import stage
-from validator.fields import text
-from validator.model import DeepSpeed
-from validator.rule import Problem, rule
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.deepspeed import stage
+from trainyard.model.run import DeepSpeed
 
 # The lowest stage in which each section has an effect.
 LOWEST = {"offload_param": 3, "offload_optimizer": 1}
@@ -35,7 +35,7 @@ LOWEST = {"offload_param": 3, "offload_optimizer": 1}
     ),
 )
 def ds_offload_param_stage(deepspeed: DeepSpeed) -> Iterator[Problem]:
-    """Offloading in a stage that does not know it."""
+    """Report offloading in a stage that does not support it."""
     current = stage(deepspeed.config)
     for section, lowest in LOWEST.items():
         device = text(deepspeed.config, "zero_optimization", section, "device")
@@ -43,6 +43,6 @@ def ds_offload_param_stage(deepspeed: DeepSpeed) -> Iterator[Problem]:
             yield Problem(
                 deepspeed.at.child("zero_optimization", section).key(),
                 f"{section} has no effect in ZeRO stage {current}",
-                f"write a stage of at least {lowest}, or leave {section} out",
+                f"write stage {lowest} or higher, or remove {section}",
                 related=((deepspeed.at.child("zero_optimization", "stage"), "the stage"),),
             )

@@ -1,11 +1,11 @@
-"""Offloading pins host memory unless it is told not to, and the container may not lock memory.
+"""Offloading pins host memory by default, and the container is not allowed to lock memory.
 
-`pin_memory` of `offload_param` and `offload_optimizer` is true unless the file says otherwise (it was false up to
-release 0.18). Pinned pages cannot be swapped or reclaimed: they count in full against the container's memory limit,
-and where DeepSpeed locks them itself, as its NVMe buffers, the lock needs the capability `IPC_LOCK` or a raised
-`memlock` limit on the node, which Kubernetes cannot set. Without it the offload fails or falls back to slow copies.
+`pin_memory` of `offload_param` and `offload_optimizer` defaults to true (false up to release 0.18). Pinned pages
+cannot be swapped or reclaimed, and they count in full against the container's memory limit. Where DeepSpeed locks them
+itself, as for its NVMe buffers, it needs the capability `IPC_LOCK` or a raised `memlock` limit on the node, which
+Kubernetes cannot set. Otherwise the offload fails or falls back to slow copies.
 
-Found where the job's container adds no `IPC_LOCK` and is not privileged.
+The rule applies where the job's container does not add `IPC_LOCK` and is not privileged.
 
 Add the capability, or write `"pin_memory": false`.
 """
@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.deepspeed import stage
-from validator.fields import mapping
-from validator.model import DeepSpeed
-from validator.rule import Context, Problem, rule
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.deepspeed import stage
+from trainyard.model.run import DeepSpeed
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Context, Problem, rule
     inferred=True,
 )
 def ds_pinned_memory_memlock(deepspeed: DeepSpeed, context: Context) -> Iterator[Problem]:
-    """Offload with pinned memory in a container that may not lock any."""
+    """Report offload with pinned memory in a container that may not lock memory."""
     roles = context.run.training_roles if context.run is not None else ()
     containers = [role.container for role in roles if role.container is not None]
     locking = all(container.privileged or "IPC_LOCK" in container.capabilities for container in containers)
@@ -40,7 +40,7 @@ def ds_pinned_memory_memlock(deepspeed: DeepSpeed, context: Context) -> Iterator
         if offload.get("device") in ("cpu", "nvme"):
             yield Problem(
                 deepspeed.at.child("zero_optimization", section).key(),
-                f"{section} pins host memory, and the job's container may not lock any",
+                f"{section} pins host memory, but the job's container has no IPC_LOCK capability",
                 'add the capability IPC_LOCK to the container, or write "pin_memory": false',
                 related=((containers[0].at, "the container"),),
             )

@@ -1,12 +1,12 @@
-"""A key that DeepSpeed does not know is refused in a section and ignored at the top level.
+"""DeepSpeed does not know this key: it rejects it in a section and ignores it at the top level.
 
 The sections (`zero_optimization`, its offload sections, `fp16`, `bf16`, the monitors and others) are pydantic models
-that forbid extra fields: one misspelt key ends every process with a validation error. At the top level nothing checks
-the keys, so a misspelt `gradient_cliping` leaves gradient clipping off without a word.
+that forbid extra fields: one misspelt key ends every process with a validation error. The top level is not checked, so
+a misspelt `gradient_cliping` silently leaves gradient clipping off.
 
-Known keys are those of several releases from 0.10 to 0.19.8 together, so that neither an old nor a new field is
-reported. At the top level only names close to a known one are reported: other tools keep keys of their own there.
-Up to 0.16 the sections `fp16` and `bf16` ignored such keys as well.
+The known keys are those of several releases from 0.10 to 0.19.8 together, so neither an old nor a new field is
+reported. At the top level the rule reports only names close to a known one, because other tools keep their own keys
+there. Up to 0.16 the sections `fp16` and `bf16` also ignored unknown keys.
 
 Write the name as DeepSpeed spells it.
 """
@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.deepspeed import SECTIONS, TOP_LEVEL
-from validator.fields import mapping
-from validator.model import DeepSpeed
-from validator.rule import Problem, Rename, rule
-from validator.source import Place
-from validator.spelling import closest
+from trainyard.document.document import Place, Rename
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.facts.deepspeed import SECTIONS, TOP_LEVEL
+from trainyard.model.run import DeepSpeed
 
 
 @rule(
@@ -35,16 +35,16 @@ from validator.spelling import closest
     fix="unsafe",
 )
 def ds_unknown_key(deepspeed: DeepSpeed) -> Iterator[Problem]:
-    """Keys that no release of DeepSpeed reads."""
+    """Report keys that no release of DeepSpeed reads."""
     for section, known in SECTIONS.items():
         path = section.split(".")
         for key in mapping(deepspeed.config, *path):
             if key not in known:
-                message = f"DeepSpeed knows no `{key}` in {section} and refuses the configuration"
+                message = f"unknown key `{key}` in {section}: DeepSpeed rejects the configuration"
                 yield _problem(deepspeed.at.child(*path, key), key, known, message)
     for key in deepspeed.config:
         if key not in TOP_LEVEL and _closest(key, TOP_LEVEL):
-            yield _problem(deepspeed.at.child(key), key, TOP_LEVEL, f"DeepSpeed ignores `{key}`")
+            yield _problem(deepspeed.at.child(key), key, TOP_LEVEL, f"unknown key `{key}`: DeepSpeed ignores it")
 
 
 def _problem(at: Place, key: str, known: tuple[str, ...], message: str) -> Problem:
@@ -55,4 +55,4 @@ def _problem(at: Place, key: str, known: tuple[str, ...], message: str) -> Probl
 
 
 def _closest(key: str, known: tuple[str, ...]) -> str | None:
-    return closest(key, known, 0.84)
+    return closest_match(key, known, 0.84)

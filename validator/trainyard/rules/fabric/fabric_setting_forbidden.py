@@ -1,22 +1,22 @@
-"""A variable is set that must be left alone on this fabric.
+"""The variable must not be set on this fabric.
 
-Some of NCCL's variables make sense on one fabric and do harm on another: TCP tuning on EFA, a fixed GID index where the
-index differs from pod to pod. They usually come along when a manifest moves from one cloud to another, and the
-result is a hang in the first collective or a transport that is never used. Each fabric profile (`--profile`) lists
-those that its provider, or NCCL's own documentation, asks to leave unset, with the reason.
+Some NCCL variables make sense on one fabric and do harm on another: TCP tuning on EFA, or a fixed GID index where the
+index differs between pods. They are usually left over when a manifest moves from one cloud to another. The result is a
+hang in the first collective or a transport that is never used. Each fabric profile (`--profile`) lists the variables
+that its provider, or NCCL's own documentation, asks to leave unset, with the reason.
 
-Remove the variable. The rule looks at the training containers that ask for accelerators.
+Remove the variable. The rule checks the training containers that request accelerators.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.fabric import accelerated
-from validator.aspects.settings import dropped
-from validator.facts.profiles import profile
-from validator.model import Role
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.fabric import accelerated_container
+from trainyard.analysis.settings import remove_variable
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.profiles import load_profile
+from trainyard.model.run import Role
 
 
 @rule(
@@ -24,16 +24,16 @@ from validator.rule import Context, Problem, rule
     severity="warning",
     confidence="high",
     since="0.1.0",
-    sources=("validator/profiles: each profile names the provider's document it was taken from",),
+    sources=("charts/common/files/fabric: each profile names the provider's document it was taken from",),
     fix="unsafe",
     of_profile=True,
 )
 def fabric_setting_forbidden(role: Role, context: Context) -> Iterator[Problem]:
-    """A variable that the profile forbids."""
-    container = accelerated(role)
+    """Report a variable that the profile forbids."""
+    container = accelerated_container(role)
     if context.profile is None or container is None:
         return
-    fabric = profile(context.profile)
+    fabric = load_profile(context.profile)
     unwanted = {entry.name: entry.why for entry in fabric.forbidden}
     for setting in container.settings:
         if setting.name in unwanted:
@@ -41,5 +41,5 @@ def fabric_setting_forbidden(role: Role, context: Context) -> Iterator[Problem]:
                 setting.at,
                 f"{setting.name} must not be set on {fabric.title}: {unwanted[setting.name]}",
                 "remove it",
-                dropped(setting),
+                remove_variable(setting),
             )

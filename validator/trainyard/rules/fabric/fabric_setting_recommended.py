@@ -1,21 +1,21 @@
-"""A variable that the fabric's provider recommends is missing or different, so bandwidth is left unused.
+"""A variable that the fabric's provider recommends is missing or different, so bandwidth stays unused.
 
 Each fabric profile holds the values that its provider measured as best: channel counts, chunk sizes, queue pairs,
-adaptive routing. NCCL works without them and stays below the bandwidth that the provider states; on some fabrics by
-half. The rule looks at training containers that ask for accelerators and reports what differs from the profile.
+adaptive routing. NCCL works without them but stays below the provider's stated bandwidth, on some fabrics by half. The
+rule checks the training containers that request accelerators and reports differences from the profile.
 
-A value that was measured to be better on your machines is a good reason to allow this rule for a run: write the figure
-into the reason. Variables from Secrets and unknown ConfigMaps are taken as right.
+If you measured a better value on your machines, allow this rule for the run and write the figure into the reason. The
+rule assumes that variables from Secrets and unknown ConfigMaps are right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.fabric import deviations
-from validator.facts.profiles import profile
-from validator.model import Role
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.fabric import deviations
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.profiles import load_profile
+from trainyard.model.run import Role
 
 
 @rule(
@@ -23,14 +23,14 @@ from validator.rule import Context, Problem, rule
     severity="info",
     confidence="high",
     since="0.1.0",
-    sources=("validator/profiles: each profile names the provider's document it was taken from",),
+    sources=("charts/common/files/fabric: each profile names the provider's document it was taken from",),
     of_profile=True,
 )
 def fabric_setting_recommended(role: Role, context: Context) -> Iterator[Problem]:
-    """A recommended variable that is not what the profile says."""
+    """Report a recommended variable that differs from the profile."""
     if context.profile is None:
         return
-    fabric = profile(context.profile)
+    fabric = load_profile(context.profile)
     for container, wanted, setting in deviations(role, fabric.recommended, context):
         at = container.at.child("env").key() if setting is None else setting.at
         fault = "is not set" if setting is None else f"is `{setting.value}`"

@@ -1,23 +1,25 @@
-"""A variable that the fabric needs is missing or has another value, so NCCL takes a slower path or does not start.
+"""A variable that the fabric requires is missing or wrong, so NCCL takes a slower path or does not start.
 
-Each fabric profile (`--profile eks-efa`, or `profile:` in the configuration) holds what its provider asks of every
-training container, with the source. A required variable is one without which the provider's NCCL plugin is not found,
-finds no devices, or falls back to TCP: the job then runs several times slower, or hangs in its first collective.
+Each fabric profile (`--profile eks-efa`, or `profile:` in the configuration) holds the settings that its provider
+requires in every training container, with the source. Without a required variable the provider's NCCL plugin is not
+found, finds no devices, or falls back to TCP: the job then runs several times slower, or hangs in its first
+collective.
 
-The rule looks at the training containers that ask for accelerators; `mpirun -x` in the launcher of an MPIJob counts for
-its workers. Variables from a Secret, from a ConfigMap that is not among the files, or from a file that the script reads
-with `source` are taken as right. Images that set the variables themselves (ENV in the
-Dockerfile) cannot be seen: allow the rule for such a run, with that reason.
+The rule checks the training containers that request accelerators; `mpirun -x` in the launcher of an MPIJob counts for
+its workers. It assumes that variables are right when they come from a Secret, from a ConfigMap that is not among the
+files, or from a file that the script reads with `source`. It cannot see variables that the image sets itself (ENV in
+the Dockerfile): allow the rule for such a run, with that reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.fabric import deviations
-from validator.facts.profiles import profile
-from validator.model import Role
-from validator.rule import Append, Context, Edit, Problem, SetValue, rule
+from trainyard.analysis.fabric import deviations
+from trainyard.document.document import Append, Edit, SetValue
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.profiles import load_profile
+from trainyard.model.run import Role
 
 
 @rule(
@@ -25,15 +27,15 @@ from validator.rule import Append, Context, Edit, Problem, SetValue, rule
     severity="error",
     confidence="high",
     since="0.1.0",
-    sources=("validator/profiles: each profile names the provider's document it was taken from",),
+    sources=("charts/common/files/fabric: each profile names the provider's document it was taken from",),
     fix="unsafe",
     of_profile=True,
 )
 def fabric_setting_required(role: Role, context: Context) -> Iterator[Problem]:
-    """A required variable that is not what the profile says."""
+    """Report a required variable that differs from the profile."""
     if context.profile is None:
         return
-    fabric = profile(context.profile)
+    fabric = load_profile(context.profile)
     for container, wanted, setting in deviations(role, fabric.required, context):
         entry = {"name": wanted.name, "value": wanted.value}
         edits: tuple[Edit, ...] = ()

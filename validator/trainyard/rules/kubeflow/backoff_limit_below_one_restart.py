@@ -1,22 +1,22 @@
-"""backoffLimit is used up by the first restart of the job, because it counts the containers of all pods together.
+"""The first restart of the job uses up backoffLimit, which counts the containers of all pods.
 
 When one process of a PyTorchJob fails, the others fail with it and every pod restarts its container. The training
 operator adds up the restarts of all containers, init containers included, over all running pods whose role restarts,
-and fails the job once the sum reaches `backoffLimit`. For eight pods a limit of 3 is reached halfway through the
-first recovery, although it reads like three retries; init containers that wait for the Master add their own restarts.
+and fails the job once the sum reaches `backoffLimit`. With eight pods a limit of 3 is reached halfway through the
+first recovery, although it reads like three retries. Init containers that wait for the Master add their own restarts.
 
-A limit of 0 says that nothing shall restart, and roles with restartPolicy Never or ExitCode do not count here.
+The rule skips a limit of 0, which means no restarts, and does not count roles with restartPolicy Never or ExitCode.
 
-Write the number of retries times the number of pods, and one more.
+Write the number of retries times the number of pods, plus one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import whole
-from validator.model import Run
-from validator.rule import Problem, rule
+from trainyard.document.lookup import integer
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Run
 
 COUNTED = ("OnFailure", "Always")
 DEFAULT = "OnFailure"
@@ -33,14 +33,14 @@ DEFAULT = "OnFailure"
     ),
 )
 def backoff_limit_below_one_restart(run: Run) -> Iterator[Problem]:
-    """A limit that one restart of every pod reaches."""
-    limit = whole(run.spec, "runPolicy", "backoffLimit")
+    """Report a limit that one restart of every pod reaches."""
+    limit = integer(run.spec, "runPolicy", "backoffLimit")
     if run.kind != "PyTorchJob" or not limit:
         return
     pods = sum(role.replicas or 0 for role in run.roles if (role.restart_policy or DEFAULT) in COUNTED)
     if 0 < limit <= pods:
         yield Problem(
             run.at.child("spec", "runPolicy", "backoffLimit"),
-            f"one restart of all {pods} pods counts {pods}, and the job fails at {limit}",
-            f"write {pods + 1} or more: {pods} for each restart of the job, and one",
+            f"one restart of the job counts as {pods}, one per pod, so the job fails at backoffLimit {limit}",
+            f"write {pods + 1} or more: {pods} for each restart of the job, plus one",
         )

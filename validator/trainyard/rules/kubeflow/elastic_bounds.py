@@ -1,11 +1,11 @@
-"""The Workers lie outside the elastic range, or the range is one number, so the job cannot start or change its size.
+"""The Workers are outside the elastic range, or the range is one number, so the job cannot start or scale.
 
-torchrun starts when at least `minReplicas` pods have met and takes `maxReplicas` at most. With fewer Workers than the
-minimum every pod waits for the rendezvous and gives up after ten minutes; with more than the maximum the surplus pods
-hold their GPUs and are never admitted. A bound that is left out becomes the other one: `maxReplicas: 8` alone means
+torchrun starts when at least `minReplicas` pods have joined and admits at most `maxReplicas`. With fewer Workers than
+the minimum, every pod waits for the rendezvous and gives up after ten minutes. With more than the maximum, the surplus
+pods hold their GPUs and are never admitted. A missing bound defaults to the other one: `maxReplicas: 8` alone means
 8:8, and the loss of a single pod ends the training as if there were no elasticPolicy.
 
-Neither bound is a way to ask for a rendezvous without elasticity and is left alone.
+A job with neither bound is not reported: it uses the rendezvous without elasticity.
 
 Write both bounds, with `Worker.replicas` between them.
 """
@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import whole
-from validator.model import Run
-from validator.rule import Problem, rule
+from trainyard.document.lookup import integer
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Run
 
 
 @rule(
@@ -32,28 +32,28 @@ from validator.rule import Problem, rule
     needs=("elasticPolicy",),
 )
 def elastic_bounds(run: Run) -> Iterator[Problem]:
-    """Bounds that do not hold each other or the Workers."""
+    """Report bounds that contradict each other or the number of Workers."""
     worker = run.role("Worker")
     if run.kind != "PyTorchJob" or run.elastic is None or worker is None:
         return
     at = run.at.child("spec", "elasticPolicy")
-    low, high = whole(run.elastic, "minReplicas"), whole(run.elastic, "maxReplicas")
+    low, high = integer(run.elastic, "minReplicas"), integer(run.elastic, "maxReplicas")
     if low is None and high is None:
         return
     if low is None or high is None:
-        # A bound of another type than a number is the schema's to report.
+        # The schema check reports a bound that is not a number.
         if run.elastic.get("minReplicas") is None or run.elastic.get("maxReplicas") is None:
             yield _half_open(run, low, high)
     elif low > high:
         yield Problem(
-            at.child("minReplicas"), f"minReplicas {low} is more than maxReplicas {high}", f"write {high} or less"
+            at.child("minReplicas"), f"minReplicas {low} is above maxReplicas {high}", f"write {high} or less"
         )
     elif worker.replicas is not None and not low <= worker.replicas <= high:
         yield Problem(
             worker.at.child("replicas"),
-            f"{worker.replicas} Workers lie outside the elastic range {low}:{high}",
+            f"{worker.replicas} Workers are outside the elastic range {low}:{high}",
             f"write a number from {low} to {high}, or widen the range",
-            related=((at.child("minReplicas"), "the range begins here"),),
+            related=((at.child("minReplicas"), "the range starts here"),),
         )
 
 
@@ -62,6 +62,6 @@ def _half_open(run: Run, low: int | None, high: int | None) -> Problem:
     count = low if low is not None else high
     return Problem(
         run.at.child("spec", "elasticPolicy", there),
-        f"without {missing} the range is {count}:{count}, so the job cannot change its size",
+        f"without {missing} the range is {count}:{count}, so the job cannot scale",
         f"write {missing} too",
     )

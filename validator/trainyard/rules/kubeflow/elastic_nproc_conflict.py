@@ -1,20 +1,21 @@
-"""The number of processes is written in two places, and the admission webhook refuses a job that has both.
+"""The number of processes is set in two fields, and the admission webhook rejects a job with both.
 
-`elasticPolicy.nProcPerNode` is the old place and takes a number only. Since 1.7 the number stands in
-`spec.nprocPerNode`, as a string that may also be `auto`, `gpu` or `cpu`; the old field gives a warning and together
-with the new one an error, even when both say the same. The usual way there is to copy `nprocPerNode` from a current
-example into an elastic job of older age.
+`elasticPolicy.nProcPerNode` is the old field and takes a number only. Since 1.7 the field is `spec.nprocPerNode`, a
+string that may also be `auto`, `gpu` or `cpu`. The old field alone gives a warning; together with the new one it is an
+error, even when both have the same value. The usual cause is `nprocPerNode` copied from a current example into an
+older elastic job.
 
-Keep `spec.nprocPerNode` and remove the field from elasticPolicy. Where they differ, the fix is yours: only you know
-which number was meant.
+Keep `spec.nprocPerNode` and remove the field from elasticPolicy. If the values differ, there is no automatic fix: only
+you know which number is right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.model import Run
-from validator.rule import Problem, Remove, rule
+from trainyard.document.document import Remove
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Run
 
 
 @rule(
@@ -27,7 +28,7 @@ from validator.rule import Problem, Remove, rule
     needs=("elasticPolicy",),
 )
 def elastic_nproc_conflict(run: Run) -> Iterator[Problem]:
-    """The number of processes in elasticPolicy beside the one in spec."""
+    """Report a number of processes in elasticPolicy and in spec."""
     if run.kind != "PyTorchJob" or run.elastic is None:
         return
     old, new = run.elastic.get("nProcPerNode"), run.spec.get("nprocPerNode")
@@ -36,8 +37,8 @@ def elastic_nproc_conflict(run: Run) -> Iterator[Problem]:
     at = run.at.child("spec", "elasticPolicy", "nProcPerNode")
     yield Problem(
         at,
-        f"elasticPolicy.nProcPerNode ({old}) is refused beside spec.nprocPerNode ({new})",
-        "keep spec.nprocPerNode alone",
+        f"the webhook rejects elasticPolicy.nProcPerNode ({old}) together with spec.nprocPerNode ({new})",
+        "keep only spec.nprocPerNode",
         (Remove(at),) if str(old) == str(new) else (),
-        ((run.at.child("spec", "nprocPerNode"), "the field that counts"),),
+        ((run.at.child("spec", "nprocPerNode"), "keep this field"),),
     )

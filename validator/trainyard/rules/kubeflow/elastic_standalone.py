@@ -1,21 +1,22 @@
 """elasticPolicy.standalone makes torchrun crash in every pod before the training starts.
 
-For `standalone: true` the operator sets `PET_STANDALONE` to the empty string. torchrun takes the variable for a
-number, and `int("")` raises a ValueError while the command line is still being read: each container ends with a
-traceback, restarts, and does it again. Were it read, it would be wrong all the same: standalone runs a rendezvous
-inside each pod, so the Workers would train alone and side by side.
+For `standalone: true` the operator sets `PET_STANDALONE` to the empty string. torchrun parses the variable as a
+number, and `int("")` raises a ValueError while it reads the command line: each container ends with a traceback,
+restarts, and crashes again. The setting would be wrong even without the crash: standalone runs a rendezvous inside
+each pod, so each Worker would train alone.
 
-`standalone: false` sets nothing and is left alone.
+`standalone: false` sets nothing and is not reported.
 
-Remove the field: the rendezvous on the first Worker serves a single pod as well.
+Remove the field: the rendezvous on the first Worker also works for a single pod.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.model import Run
-from validator.rule import Problem, Remove, rule
+from trainyard.document.document import Remove
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Run
 
 
 @rule(
@@ -31,12 +32,12 @@ from validator.rule import Problem, Remove, rule
     needs=("elasticPolicy",),
 )
 def elastic_standalone(run: Run) -> Iterator[Problem]:
-    """A standalone rendezvous in an elastic job."""
+    """Report a standalone rendezvous in an elastic job."""
     if run.kind == "PyTorchJob" and run.elastic is not None and run.elastic.get("standalone") is True:
         at = run.at.child("spec", "elasticPolicy", "standalone")
         yield Problem(
             at,
-            "the operator sets PET_STANDALONE to nothing for it, and torchrun fails with `invalid literal for int()`",
+            "the operator sets PET_STANDALONE to an empty string, and torchrun fails with `invalid literal for int()`",
             "remove it",
             (Remove(at),),
         )

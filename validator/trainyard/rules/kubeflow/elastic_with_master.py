@@ -1,22 +1,23 @@
-"""The range of an elastic PyTorchJob counts Workers, so a Master beside them is one pod too many for the rendezvous.
+"""The Master of an elastic PyTorchJob is one pod more than the rendezvous admits.
 
-The operator passes `PET_NNODES=<minReplicas>:<maxReplicas>` to every pod, the Master included. With as many Workers
-as `maxReplicas` the rendezvous is full before the last pod arrives: one pod, and not always the same one, waits until
-its timeout and exits while the others train. When that pod is the Master, the job cannot succeed although the
-training does, because a job that has a Master is judged by it.
+The operator passes `PET_NNODES=<minReplicas>:<maxReplicas>`, which are bounds for the Workers, to every pod, the
+Master included. With as many Workers as `maxReplicas`, the rendezvous is full before the last pod arrives. One pod,
+not always the same one, waits until its timeout and exits while the others train. If that pod is the Master, the job
+cannot succeed although the training does, because the Master decides the result of the job.
 
-A range that leaves room for the Master is left alone.
+The rule skips a range that leaves room for the Master.
 
-Drop the Master and write all pods as Workers: torchrun needs none, the rendezvous runs on `<job>-worker-0`.
+Remove the Master and make all pods Workers: torchrun needs no Master, because the rendezvous runs on `<job>-worker-0`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import elastic_range
-from validator.model import Run
-from validator.rule import Problem, Remove, rule
+from trainyard.analysis.kubeflow import elastic_range
+from trainyard.document.document import Remove
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Run
 
 
 @rule(
@@ -32,7 +33,7 @@ from validator.rule import Problem, Remove, rule
     needs=("elasticPolicy",),
 )
 def elastic_with_master(run: Run) -> Iterator[Problem]:
-    """A Master that does not fit into the range of Workers."""
+    """Report a Master that does not fit into the elastic range."""
     master, worker = run.role("Master"), run.role("Worker")
     if run.kind != "PyTorchJob" or run.elastic is None or master is None or worker is None:
         return
@@ -41,8 +42,8 @@ def elastic_with_master(run: Run) -> Iterator[Problem]:
         return
     yield Problem(
         master.at.key(),
-        f"{worker.replicas} Workers and the Master are {worker.replicas + 1} pods, and torchrun takes {most} at most",
-        "remove Master: an elastic job needs Workers alone",
+        f"{worker.replicas} Workers and the Master are {worker.replicas + 1} pods, but torchrun admits at most {most}",
+        "remove Master: an elastic job needs only Workers",
         (Remove(master.at),),
         ((worker.at.child("replicas"), f"{worker.replicas} Workers"),),
     )

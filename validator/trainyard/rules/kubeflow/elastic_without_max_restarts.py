@@ -1,23 +1,22 @@
-"""An elastic job without maxRestarts ends with the first lost pod, because torchrun's default is no restart.
+"""An elastic job without maxRestarts ends with the first lost pod: torchrun defaults to no restart.
 
 When a pod is lost, the processes of the others fail in their next collective. Their agents may then form a smaller
-group, and each such attempt costs one of `max_restarts`. The operator passes `PET_MAX_RESTARTS` only when
-`elasticPolicy.maxRestarts` is written, and torchrun's own default is 0: every agent gives up, every container exits
-with an error, and what was meant as a shrink is a crash of the whole job. Pods that join a healthy group are free of
-charge.
+group, but each such attempt uses one of `max_restarts`. The operator passes `PET_MAX_RESTARTS` only when
+`elasticPolicy.maxRestarts` is set, and torchrun's own default is 0: every agent gives up, every container exits with
+an error, and the whole job crashes instead of shrinking. Pods that join a healthy group use no restart.
 
-Write `elasticPolicy.maxRestarts`, somewhat above the number of pods that may be lost in one run, or pass
-`--max-restarts` to torchrun.
+Set `elasticPolicy.maxRestarts` somewhat above the number of pods that may be lost in one run, or pass `--max-restarts`
+to torchrun.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.torchrun import launches
-from validator.facts.kubeflow import elastic_range
-from validator.model import Run
-from validator.rule import Problem, rule
+from trainyard.analysis.kubeflow import elastic_range
+from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Run
 
 
 @rule(
@@ -33,7 +32,7 @@ from validator.rule import Problem, rule
     needs=("elasticPolicy",),
 )
 def elastic_without_max_restarts(run: Run) -> Iterator[Problem]:
-    """An elastic range that torchrun has no restart left to use."""
+    """Report an elastic range without restarts for torchrun to use it."""
     if run.kind != "PyTorchJob" or run.elastic is None or run.elastic.get("maxRestarts") is not None:
         return
     worker = run.role("Worker")
@@ -43,10 +42,10 @@ def elastic_without_max_restarts(run: Run) -> Iterator[Problem]:
         return
     if container.setting("PET_MAX_RESTARTS") is not None:
         return
-    if any(launch.has("--max-restarts") for launch in launches(container)):
+    if any(launch.has("--max-restarts") for launch in torchrun_commands(container)):
         return
     yield Problem(
         run.at.child("spec", "elasticPolicy").key(),
-        f"the job may shrink to {low} pods, but torchrun has 0 restarts to do it with",
+        f"the job may shrink to {low} pods, but torchrun has 0 restarts: the first lost pod ends the job",
         "write elasticPolicy.maxRestarts",
     )

@@ -1,13 +1,13 @@
-"""The field, or the kind, came with a later release than the targeted one, which drops it or refuses the object.
+"""The field or kind is newer than the target release, which drops it or rejects the object.
 
-A manifest that is newer than the operator need not fail: `kubectl apply` refuses an unknown field, but a client that
-does not ask for validation gets a warning at most, and the API server drops what its schema does not know. The run
-then starts without its deadline, its gang or its variables. Kinds that are newer fail with "no matches for kind".
+A manifest that is newer than the operator does not always fail. `kubectl apply` rejects an unknown field, but a client
+that does not ask for validation gets a warning at most, and the API server drops what its schema does not know. The
+run then starts without its deadline, its gang or its variables. Newer kinds fail with "no matches for kind".
 
 The rule knows fields of TrainJob and its runtimes (Kubeflow Trainer 2) and of the training operator's jobs (a target
 of 1.x), and needs the target's trainer version. The override fields of TrainJob have a rule of their own.
 
-Raise the operator to the release that has the field, or do without it.
+Upgrade the operator to the release that has the field, or remove the field.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validator.facts.kubeflow import RUNTIMES, before
-from validator.model import Run
-from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Context, Problem, rule
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES
+from trainyard.facts.versions import before
+from trainyard.model.run import Run
 
 Release = tuple[int, int]
 _PATCHED_POD = "runtimePatches/*/trainingRuntimeSpec/template/spec/replicatedJobs/*/template/spec/template/spec/"
@@ -50,21 +50,23 @@ LEGACY: dict[str, Release] = {"nprocPerNode": (1, 7), "runPolicy/managedBy": (1,
     ),
 )
 def field_newer_than_target(run: Run, context: Context) -> Iterator[Problem]:
-    """A field that the target does not have yet."""
+    """Report a field that the target does not have yet."""
     version = context.target.trainer
     if version is None or not version:
         return
     release = ".".join(str(part) for part in version)
     if run.kind == "JAXJob" and version[0] == 1 and before(version, (1, 9)):
-        message = f"the training operator {release} has no JAXJob; it came with 1.9"
-        yield Problem(run.at.child("kind"), message, "raise the operator to 1.9")
+        message = f"the training operator {release} has no JAXJob; it was added in 1.9"
+        yield Problem(run.at.child("kind"), message, "upgrade the operator to 1.9")
         return
     for path, first in _fields(run, version[0]).items():
         if before(version, first):
             for at in _found(run.spec, path.split("/"), run.at.child("spec")):
                 since = ".".join(str(part) for part in first)
                 field = path.rsplit("/", 1)[-1]
-                yield Problem(at.key(), f"{release} has no {field} here; it came with {since}", f"raise it to {since}")
+                yield Problem(
+                    at.key(), f"release {release} has no {field} here; it was added in {since}", f"upgrade to {since}"
+                )
 
 
 def _fields(run: Run, major: int) -> dict[str, Release]:

@@ -1,10 +1,10 @@
-"""The field belongs into runPolicy; directly under spec it is unknown and has no effect.
+"""The field belongs in runPolicy; directly under spec it is unknown and has no effect.
 
-`cleanPodPolicy`, `ttlSecondsAfterFinished`, `activeDeadlineSeconds`, `backoffLimit`, `schedulingPolicy`, `suspend`
-and `managedBy` stand in `spec.runPolicy` of every job of `kubeflow.org`. Directly under `spec`, where a batch/v1 Job
-and very old examples have them, `kubectl apply` refuses them as unknown; a client that does not ask for validation
-gets a warning at most, and the API server drops them: the job is never cleaned up, never times out, is not suspended
-for the queue, or has no retry limit.
+`cleanPodPolicy`, `ttlSecondsAfterFinished`, `activeDeadlineSeconds`, `backoffLimit`, `schedulingPolicy`, `suspend` and
+`managedBy` are fields of `spec.runPolicy` in every job of `kubeflow.org`. A batch/v1 Job and very old examples have
+them directly under `spec`. There, `kubectl apply` rejects them as unknown; a client that does not ask for validation
+gets a warning at most, and the API server drops them. The job is then never cleaned up, never times out, is not
+suspended for the queue, or has no retry limit.
 
 MPIJob v1 still has its own `cleanPodPolicy` under `spec`.
 
@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import RUN_POLICY
-from validator.model import Run
-from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Add, Edit, Problem, Remove, rule
+from trainyard.document.document import Add, Edit, Remove
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import REPLICA_FIELDS, RUN_POLICY
+from trainyard.model.run import Run
 
 
 @rule(
@@ -35,11 +35,11 @@ from validator.rule import Add, Edit, Problem, Remove, rule
     needs=("kubeflow.org",),
 )
 def field_outside_run_policy(run: Run) -> Iterator[Problem]:
-    """A field of runPolicy that stands beside it."""
+    """Report a field of runPolicy directly under spec."""
     if run.kind not in REPLICA_FIELDS:
         return
     at = run.at.child("spec")
-    # Of MPIJob one version has cleanPodPolicy here, and the other's is reported with its further differences.
+    # MPIJob v1 has cleanPodPolicy here; KF009 reports it in v2beta1.
     fields = [
         name for name in RUN_POLICY if name in run.spec and not (run.kind == "MPIJob" and name == "cleanPodPolicy")
     ]
@@ -47,7 +47,7 @@ def field_outside_run_policy(run: Run) -> Iterator[Problem]:
     for name in fields:
         yield Problem(
             at.child(name),
-            f"{name} has no effect directly under spec of a {run.kind}: it is a field of runPolicy",
+            f"{name} is a field of runPolicy; directly under spec of a {run.kind} it has no effect",
             f"write it as runPolicy.{name}",
             (*moved, Remove(at.child(name))),
         )
@@ -61,5 +61,5 @@ def _moved(run: Run, fields: list[str]) -> Iterator[Edit]:
             if name not in policy:
                 yield Add(at.child("runPolicy"), name, run.spec[name])
     elif "runPolicy" not in run.spec:
-        # One mapping with all of them: each on its own would bring a runPolicy of its own.
+        # One edit adds all fields: separate edits would each add their own runPolicy.
         yield Add(at, "runPolicy", {name: run.spec[name] for name in fields})

@@ -1,9 +1,9 @@
-"""The targeted release of Kubeflow Trainer no longer has the field, and drops it or refuses the object.
+"""The target release of Kubeflow Trainer no longer has the field, and drops it or rejects the object.
 
-`spec.labels` and `spec.annotations` of a TrainJob were put on everything that was made of it, up to release 2.1.
-Since 2.2 they are gone. Queue names, gang annotations and cost labels that stood there no longer reach the pods: a
-Kueue queue label that is lost means that the job passes by the quota. `kubectl apply` refuses the field; a client
-that does not ask for validation gets a warning at most.
+Up to release 2.1, `spec.labels` and `spec.annotations` of a TrainJob were copied to every object created for it. Since
+2.2 the fields do not exist. Queue names, gang annotations and cost labels set there no longer reach the pods; without
+its Kueue queue label, a job bypasses the quota. `kubectl apply` rejects the field; a client that does not ask for
+validation gets a warning at most.
 
 The rule needs the target's trainer version and is silent without it.
 
@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import since
-from validator.model import Run
-from validator.rule import Context, Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.versions import since
+from trainyard.model.run import Run
 
 GONE = {"labels": (2, 2), "annotations": (2, 2)}
 
@@ -31,13 +31,13 @@ GONE = {"labels": (2, 2), "annotations": (2, 2)}
     needs=("TrainJob", "TrainingRuntime"),
 )
 def field_removed_in_target(run: Run, context: Context) -> Iterator[Problem]:
-    """A field that the target no longer has."""
+    """Report a field that the target no longer has."""
     if run.kind != "TrainJob":
         return
     for field, release in GONE.items():
         if run.spec.get(field) and since(context.target.trainer, release):
             yield Problem(
                 run.at.child("spec", field).key(),
-                f"a TrainJob has no spec.{field} since Kubeflow Trainer {release[0]}.{release[1]}",
+                f"Kubeflow Trainer {release[0]}.{release[1]} removed spec.{field} of TrainJob",
                 f"write metadata.{field}, or {field} of the pod template in runtimePatches",
             )

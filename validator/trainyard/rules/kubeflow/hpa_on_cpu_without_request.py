@@ -1,24 +1,24 @@
-"""The autoscaler of an elastic job measures CPU in per cent of a request that a container does not have.
+"""The autoscaler of an elastic job targets CPU utilization, but a container has no CPU request.
 
 With `elasticPolicy.metrics` the operator creates a HorizontalPodAutoscaler for the Workers. A target of type
-`Utilization` is a share of the container's CPU request. When one container of the pod, a sidecar included, has
+`Utilization` is a percentage of the container's CPU request. If any container of the pod, sidecars included, has
 neither a request nor a limit for CPU, the autoscaler reports FailedGetResourceMetric with "missing request for cpu"
-and never scales; the Workers stay at their first number. Nothing in the job itself points to it.
+and never scales, so the number of Workers never changes. Nothing in the job itself shows this.
 
-A `ContainerResource` metric needs the request of its container only. A LimitRange of the namespace may set one: the
-rule is silent when there is one among the files.
+A `ContainerResource` metric needs only the request of its container. A LimitRange of the namespace may set a request,
+so the rule is silent if the files contain one.
 
-Write `resources.requests.cpu` for every container, or a target of type `AverageValue`.
+Set `resources.requests.cpu` for every container, or use a target of type `AverageValue`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import items, mapping, text
-from validator.model import Container, Role, Run
-from validator.rule import Context, Problem, rule
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Container, Role, Run
 
 METRICS = {"Resource": "resource", "ContainerResource": "containerResource"}
 
@@ -35,7 +35,7 @@ METRICS = {"Resource": "resource", "ContainerResource": "containerResource"}
     needs=("elasticPolicy",),
 )
 def hpa_on_cpu_without_request(run: Run, context: Context) -> Iterator[Problem]:
-    """A share of a CPU request that is not there."""
+    """Report a utilization target for a container without a CPU request."""
     worker = run.role("Worker")
     if run.kind != "PyTorchJob" or worker is None or context.project.of_kind("LimitRange"):
         return
@@ -62,7 +62,7 @@ def _without_request(worker: Role, name: str) -> Iterator[Container]:
 def _problem(container: Container, metric: Place) -> Problem:
     return Problem(
         container.at.child("resources").key(),
-        f"container `{container.name}` has no CPU request, of which the autoscaler would take a percentage",
+        f"HPA targets CPU utilization, but `{container.name}` has no CPU request; it will never scale",
         "write resources.requests.cpu",
         related=((metric, "the metric"),),
     )

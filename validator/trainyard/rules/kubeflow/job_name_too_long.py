@@ -1,16 +1,16 @@
-"""The operator derives names from the job's own, and one that is no DNS label is refused when the pods are to start.
+"""The job name, or a name that the operator derives from it, is not a valid DNS label and is rejected.
 
-Every kind here asks for a DNS-1035 name: lower case letters, digits and dashes, a letter first, 63 characters at
-most. That holds for what is derived from it too. The training operator creates a Service `<job>-worker-<n-1>` for
-each pod and passes a job whose Services cannot exist: its pods never find each other, and only the operator's log
-says why. The mpi-operator and JobSet check the longest name that they will derive and refuse the object; a TrainJob
-is admitted and its JobSet is not.
+Every kind here needs a DNS-1035 name: lower case letters, digits and dashes, a letter first, at most 63 characters.
+The same holds for derived names. The training operator creates a Service `<job>-worker-<n-1>` for each pod and accepts
+a job whose Services cannot exist: its pods never find each other, and only the operator's log shows the cause. The
+mpi-operator and JobSet check the longest derived name and reject the object; a TrainJob is admitted and its JobSet is
+rejected.
 
-The name's room is therefore 63 less the role, the indexes and, for JobSet and TrainJob, the six characters that a pod
-name ends with. With `generateName`, five characters more are gone. A name with a `${VARIABLE}` that a script is to fill
-in is left alone.
+The name can therefore have 63 characters less the role, the indexes and, for JobSet and TrainJob, the six characters
+at the end of a pod name. `generateName` takes five more. The rule skips a name with a `${VARIABLE}` that a script
+fills in.
 
-Shorten the name, and spell it with lower case letters, digits and dashes.
+Shorten the name, and use only lower case letters, digits and dashes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import WITH_SERVICES, is_mpi_operator, metadata_of
-from validator.fields import items, mapping, text, whole
-from validator.model import Run
-from validator.rule import Problem, rule
+from trainyard.analysis.kubeflow import is_mpi_operator, metadata_of
+from trainyard.document.lookup import integer, items, mapping, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import WITH_SERVICES
+from trainyard.model.run import Run
 
 LIMIT = 63
 LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?$")
-# What the API server puts behind `generateName`, and the Job controller behind a pod's name.
+# The suffix that the API server appends to `generateName`, and the Job controller to a pod's name.
 GENERATED = "x7k2p"
 
 
@@ -43,7 +44,7 @@ GENERATED = "x7k2p"
     ),
 )
 def job_name_too_long(run: Run) -> Iterator[Problem]:
-    """A job's name, or one derived from it, that is no DNS label."""
+    """Report a job name, or a name derived from it, that is not a DNS label."""
     if run.kind not in (*WITH_SERVICES, "TrainJob", "JobSet") and not is_mpi_operator(run):
         return
     generated = not text(metadata_of(run), "name")
@@ -54,15 +55,15 @@ def job_name_too_long(run: Run) -> Iterator[Problem]:
     if not LABEL.match(name):
         yield Problem(
             at,
-            f"`{name}` is no DNS-1035 label, so the {run.kind} is refused",
-            "begin with a lower case letter; then lower case letters, digits and dashes",
+            f"`{name}` is not a valid {run.kind} name (DNS-1035 label)",
+            "start with a letter, and use only lower case letters, digits and dashes",
         )
         return
     longest = max(_derived(run, name), key=len)
     if len(longest) > LIMIT:
         yield Problem(
             at,
-            f"the name `{longest}` that is derived from it has {len(longest)} characters, a DNS label {LIMIT} at most",
+            f"the derived name `{longest}` has {len(longest)} characters; a DNS label has at most {LIMIT}",
             f"shorten the name by {len(longest) - LIMIT} or more",
         )
 
@@ -87,8 +88,8 @@ def _derived(run: Run, name: str) -> Iterator[str]:
 def _of_job_set(run: Run, name: str) -> Iterator[str]:
     for job in items(run.spec, "replicatedJobs"):
         spec = mapping(job, "template", "spec")
-        longest = f"{name}-{text(job, 'name')}-{_last(whole(job, 'replicas'))}"
-        completions = whole(spec, "completions")
+        longest = f"{name}-{text(job, 'name')}-{_last(integer(job, 'replicas'))}"
+        completions = integer(spec, "completions")
         if completions is not None and spec.get("completionMode") in (None, "Indexed"):
             longest += f"-{_last(completions)}-{GENERATED}"
         yield longest

@@ -1,12 +1,12 @@
-"""The JobSet names a replicated job that it does not have, or not yet, and its webhook refuses it.
+"""The JobSet refers to a replicated job that does not exist, or comes later, so its webhook rejects it.
 
 `successPolicy.targetReplicatedJobs`, the same list in the rules of `failurePolicy`, `coordinator.replicatedJob` and
-`dependsOn` all hold names of `replicatedJobs`. A name that is not among them is refused with the whole object; for
-`dependsOn` the job has to stand above the one that waits for it, and the first can wait for none. The names survive a
-renaming of the jobs, which is how they go wrong. In a TrainingRuntime nobody checks them until a TrainJob makes a
-JobSet of it: then the TrainJob is admitted and fails.
+`dependsOn` all contain names of `replicatedJobs`. The webhook rejects the whole object if a name is not among them.
+For `dependsOn`, the job must be listed above the one that waits for it, and the first job cannot wait for any. The
+usual cause is a job that was renamed. In a TrainingRuntime nothing checks the names until a TrainJob creates a JobSet
+from it: then the TrainJob is admitted and fails.
 
-Write the name as it stands in `replicatedJobs`, and order the jobs so that each waits for one above it.
+Write the name as in `replicatedJobs`, and order the jobs so that each one waits only for jobs above it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validator.facts.kubeflow import RUNTIMES
-from validator.fields import items, mapping, text
-from validator.model import Run
-from validator.rule import Problem, rule
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.model.run import Run
 
 
 @rule(
@@ -33,7 +33,7 @@ from validator.source import Place
     needs=("JobSet",),
 )
 def jobset_names_absent_job(run: Run) -> Iterator[Problem]:
-    """A reference to a replicated job that is not there."""
+    """Report a reference to a replicated job that does not exist."""
     if run.kind == "JobSet":
         spec, at = run.spec, run.at.child("spec")
     elif run.kind in RUNTIMES:
@@ -57,10 +57,10 @@ def jobset_names_absent_job(run: Run) -> Iterator[Problem]:
 
 def _too_early(waiting: str, name: str, names: list[str], at: Place) -> Problem:
     if name == waiting:
-        return Problem(at, f"`{name}` waits for itself", "name a job that stands above it")
+        return Problem(at, f"`{name}` waits for itself", "name a job above it")
     if name in names:
-        return Problem(at, f"`{waiting}` waits for `{name}`, which stands below it", f"move `{name}` above `{waiting}`")
-    return Problem(at, f"`{waiting}` waits for `{name}`, which is not there", "name a job that stands above it")
+        return Problem(at, f"`{waiting}` waits for `{name}`, which comes after it", f"move `{name}` above `{waiting}`")
+    return Problem(at, f"`{waiting}` waits for `{name}`, which does not exist", "name a job above it")
 
 
 def _targets(spec: dict[str, Any], at: Place) -> Iterator[tuple[str, Place]]:

@@ -1,24 +1,24 @@
-"""The files use the old training API beside Kubeflow Trainer 2, which does not serve it.
+"""The job uses the old training API, which Kubeflow Trainer 2 does not serve.
 
-PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob and MPIJob of `kubeflow.org/v1` belong to the training operator,
-whose last line is 1.9. Kubeflow Trainer 2 replaces them with TrainJob and runtimes and installs none of their
-definitions, so both operators have to run side by side for such files. The rule speaks when the target's trainer is 2
-or newer, or when the files hold an object of `trainer.kubeflow.org` too.
+PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob and MPIJob of `kubeflow.org/v1` belong to the training operator, whose
+last release line is 1.9. Kubeflow Trainer 2 replaces them with TrainJob and runtimes and installs none of their CRDs,
+so such files need both operators. The rule applies when the target's trainer is 2 or newer, or when the files also
+contain an object of `trainer.kubeflow.org`.
 
-`kubeflow.org/v2beta1` MPIJobs belong to the mpi-operator and are left alone.
+`kubeflow.org/v2beta1` MPIJobs belong to the mpi-operator and are not reported.
 
-Move the job to a TrainJob when it is changed anyway: `runtimeRef: torch-distributed`, with `numNodes`, image and
-command under `trainer`.
+Migrate to a TrainJob when you next change the job: `runtimeRef: torch-distributed`, with `numNodes`, image and command
+under `trainer`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import since
-from validator.model import Run
-from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Context, Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.facts.versions import since
+from trainyard.model.run import Run
 
 
 @rule(
@@ -32,7 +32,7 @@ from validator.rule import Context, Problem, rule
     ),
 )
 def legacy_training_api(run: Run, context: Context) -> Iterator[Problem]:
-    """A job of the training operator where Kubeflow Trainer 2 is at work."""
+    """Report a job of the training operator where Kubeflow Trainer 2 is in use."""
     if run.kind not in REPLICA_FIELDS or run.api_version != "kubeflow.org/v1":
         return
     group = "trainer.kubeflow.org/"
@@ -40,6 +40,6 @@ def legacy_training_api(run: Run, context: Context) -> Iterator[Problem]:
     if beside or since(context.target.trainer, (2, 0)):
         yield Problem(
             run.at.child("kind"),
-            f"{run.kind} is served by the training operator only, and not by Kubeflow Trainer 2",
+            f"only the training operator serves {run.kind}; Kubeflow Trainer 2 does not",
             "write a TrainJob, or keep the training operator installed",
         )

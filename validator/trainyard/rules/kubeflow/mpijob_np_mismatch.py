@@ -1,25 +1,25 @@
-"""mpirun is asked for more processes than the MPIJob has slots, so it stops before it starts one.
+"""mpirun is asked for more processes than the MPIJob has slots, so it stops before it starts any.
 
-The operator writes a hostfile in which every worker has `slotsPerWorker` slots, 1 when the field is left out. The
-launcher is in it only with `runLauncherAsWorker: true` (v2beta1), or when it asks for GPUs itself (v1). Open MPI
-refuses to start more processes than there are slots: the launcher fails with "There are not enough slots available in
-the system" after all workers have come up. Fewer processes than slots are allowed and left alone, and so are
-`--oversubscribe`, an own host list, Intel MPI and MPICH.
+The operator writes a hostfile in which every worker has `slotsPerWorker` slots, 1 by default. The launcher is in it
+only with `runLauncherAsWorker: true` (v2beta1), or when it requests GPUs itself (v1). Open MPI refuses to start more
+processes than there are slots: the launcher fails with "There are not enough slots available in the system" after all
+workers have started. Fewer processes than slots are allowed. The rule also skips `--oversubscribe`, a custom host
+list, Intel MPI and MPICH.
 
-Let `-np` be `slotsPerWorker` times the workers, or leave it out: mpirun then fills all slots.
+Set `-np` to `slotsPerWorker` times the number of workers, or leave it out: mpirun then uses all slots.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import is_mpi_operator
-from validator.fields import decimal, whole
-from validator.model import Command, Run
-from validator.rule import Problem, rule
-from validator.source import Place
+from trainyard.analysis.kubeflow import is_mpi_operator
+from trainyard.document.document import Place
+from trainyard.document.lookup import decimal, integer
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.model.run import Command, Run
 
-PROGRAMS = ("mpirun", "mpiexec", "orterun", "prterun")
 COUNT = ("-np", "--np", "-n", "--n")
 OWN_HOSTS = ("-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile")
 
@@ -37,7 +37,7 @@ OWN_HOSTS = ("-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile"
     needs=("MPIJob",),
 )
 def mpijob_np_mismatch(run: Run) -> Iterator[Problem]:
-    """More processes than slots."""
+    """Report more processes than slots."""
     launcher = run.role("Launcher")
     slots = _slots(run)
     if launcher is None or launcher.container is None or slots is None:
@@ -49,16 +49,16 @@ def mpijob_np_mismatch(run: Run) -> Iterator[Problem]:
         if asked is not None and asked[0] > slots:
             yield Problem(
                 asked[1],
-                f"mpirun is asked for {asked[0]} processes, and the hostfile has {slots} slots",
-                f"write {slots}, or set slotsPerWorker and Worker.replicas so that they multiply to {asked[0]}",
-                related=((run.at.child("spec", "slotsPerWorker"), "slots of each worker, 1 unless written"),),
+                f"mpirun is asked for {asked[0]} processes, but the hostfile has {slots} slots",
+                f"write {slots}, or make slotsPerWorker times Worker.replicas equal {asked[0]}",
+                related=((run.at.child("spec", "slotsPerWorker"), "slots per worker (default 1)"),),
             )
 
 
 def _slots(run: Run) -> int | None:
     if run.kind != "MPIJob" or run.spec.get("mpiImplementation") not in (None, "OpenMPI"):
         return None
-    each = 1 if run.spec.get("slotsPerWorker") is None else whole(run.spec, "slotsPerWorker")
+    each = 1 if run.spec.get("slotsPerWorker") is None else integer(run.spec, "slotsPerWorker")
     worker, launcher = run.role("Worker"), run.role("Launcher")
     hosts = worker.replicas if worker is not None else 0
     if each is None or not hosts or launcher is None:
@@ -72,9 +72,9 @@ def _slots(run: Run) -> int | None:
 
 def _asked(command: Command) -> tuple[int, Place] | None:
     words = command.words
-    if command.program not in PROGRAMS or ":" in words or any("oversubscribe" in word.lower() for word in words):
+    if command.program not in MPI_LAUNCHERS or ":" in words or any("oversubscribe" in word.lower() for word in words):
         return None
-    # The program behind mpirun has options of its own: only the first count is mpirun's.
+    # The program that mpirun starts has its own options, so only the first count is mpirun's.
     index = next((n for n, word in enumerate(words) if word in COUNT), len(words))
     asked = decimal(words[index + 1]) if index + 1 < len(words) else None
     if asked is None or any(word in OWN_HOSTS for word in words):

@@ -1,21 +1,22 @@
-"""An MPIJob is one Launcher and its Workers; in any other shape it is created and never starts.
+"""An MPIJob needs exactly the roles Launcher and Worker; in any other form it is created and never starts.
 
-Both operators validate the job after the API server has taken it, so `kubectl apply` succeeds and an event on the job
-says what is wrong. There has to be a Launcher, with one replica when the number is written, and role names are
-matched as they stand: `launcher` is none. A further role is an error for the training operator (`kubeflow.org/v1`)
-and is passed over in silence by the mpi-operator (`kubeflow.org/v2beta1`), which starts no pod for it. Master and
-Worker, as in a PyTorchJob, are the usual mix-up.
+Both operators validate the job after the API server has accepted it, so `kubectl apply` succeeds and only an event on
+the job reports the fault. A Launcher is required, with one replica if the number is set, and role names are
+case-sensitive: `launcher` is not a Launcher. A further role is an error for the training operator (`kubeflow.org/v1`);
+the mpi-operator (`kubeflow.org/v2beta1`) silently ignores it and starts no pod for it. Master and Worker, as in a
+PyTorchJob, are the usual mix-up.
 
-Call the roles `Launcher` and `Worker`, and give the Launcher one replica.
+Name the roles `Launcher` and `Worker`, and give the Launcher one replica.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import mapping, whole
-from validator.model import Run
-from validator.rule import Problem, SetValue, rule
+from trainyard.document.document import SetValue
+from trainyard.document.lookup import integer, mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Run
 
 ROLES = ("Launcher", "Worker")
 
@@ -33,19 +34,21 @@ ROLES = ("Launcher", "Worker")
     needs=("MPIJob",),
 )
 def mpijob_role_invalid(run: Run) -> Iterator[Problem]:
-    """Roles that no MPI operator starts."""
+    """Report roles that no MPI operator starts."""
     roles = mapping(run.spec, "mpiReplicaSpecs")
     if run.kind != "MPIJob" or not roles:
         return
     at = run.at.child("spec", "mpiReplicaSpecs")
     others = [name for name in roles if name not in ROLES]
     for name in others:
-        yield Problem(at.child(name).key(), f"an MPIJob has no role `{name}`", "the roles are Launcher and Worker")
+        yield Problem(at.child(name).key(), f"an MPIJob has no role `{name}`", "name the roles Launcher and Worker")
     if "Launcher" not in roles and not others:
         yield Problem(
-            at.key(), "the MPIJob has no Launcher, so nothing calls mpirun", "write a Launcher with one replica"
+            at.key(), "the MPIJob has no Launcher, so nothing runs mpirun", "write a Launcher with one replica"
         )
-    count = whole(roles, "Launcher", "replicas")
+    count = integer(roles, "Launcher", "replicas")
     if count is not None and count != 1:
         place = at.child("Launcher", "replicas")
-        yield Problem(place, f"the Launcher has {count} replicas, and 1 is allowed", "write 1", (SetValue(place, 1),))
+        yield Problem(
+            place, f"the Launcher has {count} replicas; exactly 1 is allowed", "write 1", (SetValue(place, 1),)
+        )

@@ -1,13 +1,12 @@
-"""The field belongs to the other version of MPIJob, so it is dropped or refused.
+"""The field belongs to the other version of MPIJob, so it is dropped or rejected.
 
-`kubeflow.org/v1` is served by the training operator, `kubeflow.org/v2beta1` by the mpi-operator, and their specs
-differ. v2beta1 has no `mainContainer`, and its `cleanPodPolicy` stands in `runPolicy`; directly under `spec` it is
-unknown, and finished workers keep their GPUs. `sshAuthMountPath`, `mpiImplementation`, `launcherCreationPolicy` and
-`runLauncherAsWorker` exist in v2beta1 only: in a v1 job the launcher is not counted as a worker, and Intel MPI is
-started as if it were Open MPI. `kubectl apply` answers with an unknown field; clients that do not validate lose it
-without a word.
+The training operator serves `kubeflow.org/v1`, the mpi-operator `kubeflow.org/v2beta1`, and their specs differ.
+v2beta1 has no `mainContainer`, and its `cleanPodPolicy` is in `runPolicy`; directly under `spec` it is unknown, and
+finished workers keep their GPUs. `sshAuthMountPath`, `mpiImplementation`, `launcherCreationPolicy` and
+`runLauncherAsWorker` exist only in v2beta1: a v1 job does not count the launcher as a worker, and starts Intel MPI
+like Open MPI. `kubectl apply` reports an unknown field; clients that do not validate lose it silently.
 
-Move `cleanPodPolicy` into `runPolicy`, drop `mainContainer`, or write the apiVersion that has the field.
+Move `cleanPodPolicy` into `runPolicy`, remove `mainContainer`, or write the apiVersion that has the field.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validator.facts.kubeflow import is_mpi_operator
-from validator.fields import mapping
-from validator.model import Run
-from validator.rule import Add, Edit, Problem, Remove, rule
-from validator.source import Place
+from trainyard.analysis.kubeflow import is_mpi_operator
+from trainyard.document.document import Add, Edit, Place, Remove
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Run
 
 ONLY_V2BETA1 = ("sshAuthMountPath", "mpiImplementation", "launcherCreationPolicy", "runLauncherAsWorker")
 
@@ -37,14 +36,14 @@ ONLY_V2BETA1 = ("sshAuthMountPath", "mpiImplementation", "launcherCreationPolicy
     needs=("MPIJob",),
 )
 def mpijob_v1_field_in_v2beta1(run: Run) -> Iterator[Problem]:
-    """A field of the other MPIJob."""
+    """Report a field of the other MPIJob version."""
     at = run.at.child("spec")
     if is_mpi_operator(run):
         if "mainContainer" in run.spec:
             place = at.child("mainContainer")
             yield Problem(
                 place,
-                "kubeflow.org/v2beta1 has no mainContainer: MPI reaches the workers by ssh",
+                "kubeflow.org/v2beta1 has no mainContainer: MPI reaches the workers over ssh",
                 "remove it; the first container of a worker runs the ssh server",
                 (Remove(place),),
             )
@@ -52,7 +51,7 @@ def mpijob_v1_field_in_v2beta1(run: Run) -> Iterator[Problem]:
             place = at.child("cleanPodPolicy")
             yield Problem(
                 place,
-                "kubeflow.org/v2beta1 has cleanPodPolicy in runPolicy; here it is dropped",
+                "cleanPodPolicy is a field of runPolicy in kubeflow.org/v2beta1; here it is dropped",
                 "move it into runPolicy",
                 tuple(_moved(run, at, run.spec["cleanPodPolicy"])),
             )
@@ -60,7 +59,7 @@ def mpijob_v1_field_in_v2beta1(run: Run) -> Iterator[Problem]:
         for field in (name for name in ONLY_V2BETA1 if name in run.spec):
             yield Problem(
                 at.child(field),
-                f"kubeflow.org/v1 has no {field}; it is a field of kubeflow.org/v2beta1",
+                f"kubeflow.org/v1 has no {field}; only kubeflow.org/v2beta1 has it",
                 "write apiVersion kubeflow.org/v2beta1 where the mpi-operator is installed, or remove the field",
             )
 

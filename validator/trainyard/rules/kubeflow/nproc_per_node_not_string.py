@@ -1,20 +1,21 @@
-"""nprocPerNode of a PyTorchJob is a string, and a bare number is refused.
+"""nprocPerNode of a PyTorchJob is a string, so the API server rejects an unquoted number.
 
-The field takes `auto`, `gpu`, `cpu` or a number, so its type is string, and YAML makes an integer of `8` without
-quotes. The API server answers that the value must be of type string. Charts fall into the trap when `{{
-.Values.nprocPerNode }}` is rendered without `quote`: it works with `auto` and fails with the first number. The old
-field `elasticPolicy.nProcPerNode`, with a capital P, is an integer and takes no quotes.
+The field takes `auto`, `gpu`, `cpu` or a number, so its type is string, and YAML reads an unquoted `8` as an integer.
+The API server answers that the value must be of type string. In a chart, the usual cause is `{{ .Values.nprocPerNode
+}}` without `quote`: it works with `auto` and fails with the first number. The old field `elasticPolicy.nProcPerNode`,
+with a capital P, is an integer and takes no quotes.
 
-Write the number in quotes.
+Put quotes around the number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import whole
-from validator.model import Run
-from validator.rule import Problem, SetValue, rule
+from trainyard.document.document import SetValue
+from trainyard.document.lookup import integer
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Run
 
 
 @rule(
@@ -30,13 +31,13 @@ from validator.rule import Problem, SetValue, rule
     needs=("PyTorchJob",),
 )
 def nproc_per_node_not_string(run: Run) -> Iterator[Problem]:
-    """A number of processes without quotes."""
-    count = whole(run.spec, "nprocPerNode")
+    """Report a number of processes without quotes."""
+    count = integer(run.spec, "nprocPerNode")
     if run.kind == "PyTorchJob" and count is not None:
         at = run.at.child("spec", "nprocPerNode")
         yield Problem(
             at,
-            f"nprocPerNode is the number {count}, and a string is wanted",
+            f"nprocPerNode must be a string, not the number {count}",
             f'write "{count}"',
             (SetValue(at, str(count)),),
         )

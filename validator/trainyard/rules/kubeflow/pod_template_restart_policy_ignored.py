@@ -1,24 +1,26 @@
-"""The restartPolicy in the pod template is overwritten by the role's, and the two differ.
+"""The restartPolicy in the pod template differs from the role's, which overwrites it.
 
-Every job of `kubeflow.org` has a `restartPolicy` in each role, beside `replicas`. The operator writes it over the one
-in the template, its default included: OnFailure for PyTorchJob, PaddleJob and the launcher of an MPIJob v2beta1,
-Never for the others; ExitCode becomes Never in the pod. The only trace is a warning event. A PyTorchJob whose
-template says Never restarts its containers for all that, and the failed run's state is gone when somebody looks.
+Every job of `kubeflow.org` has a `restartPolicy` in each role, next to `replicas`. The operator overwrites the policy
+in the template with it, or with its default: OnFailure for PyTorchJob, PaddleJob and the launcher of an MPIJob
+v2beta1, Never for the others; ExitCode becomes Never in the pod. The only trace is a warning event. A PyTorchJob whose
+template says Never still restarts its containers, and the state of the failed run is gone before anybody can look at
+it.
 
-A template that says the same as the role is left alone.
+A template with the same policy as the role is not reported.
 
-Write `restartPolicy` in the role and leave it out of the template.
+Write `restartPolicy` in the role and remove it from the template.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import is_mpi_operator
-from validator.fields import text
-from validator.model import Role, Run
-from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Add, Context, Edit, Problem, Remove, rule
+from trainyard.analysis.kubeflow import is_mpi_operator
+from trainyard.document.document import Add, Edit, Remove
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.model.run import Role, Run
 
 RESTARTING = ("PyTorchJob", "PaddleJob")
 
@@ -35,7 +37,7 @@ RESTARTING = ("PyTorchJob", "PaddleJob")
     fix="unsafe",
 )
 def pod_template_restart_policy_ignored(role: Role, context: Context) -> Iterator[Problem]:
-    """A policy in the template that the role's replaces."""
+    """Report a restartPolicy in the template that the role's replaces."""
     run = context.run
     written = text(role.pod.tree, "restartPolicy")
     if run is None or run.kind not in REPLICA_FIELDS or not written:
@@ -44,12 +46,12 @@ def pod_template_restart_policy_ignored(role: Role, context: Context) -> Iterato
     if written == ("Never" if policy == "ExitCode" else policy):
         return
     at = role.pod.at.child("restartPolicy")
-    whose = "the role's" if role.restart_policy else "the default of"
+    used = "the role's" if role.restart_policy else "the role's default"
     moved: tuple[Edit, ...] = () if role.restart_policy else (Add(role.at, "restartPolicy", written),)
     yield Problem(
         at,
-        f"restartPolicy {written} of the pod template gives way to {whose} {policy}",
-        f"write restartPolicy beside replicas of {role.name}",
+        f"template `restartPolicy: {written}` is ignored; {used} {policy} is used",
+        f"write restartPolicy next to replicas of {role.name}",
         (*moved, Remove(at)),
     )
 

@@ -1,24 +1,24 @@
-"""The policy is none of those that the operator knows, and the schema lets it through.
+"""The policy value is unknown to the operator, and the schema does not reject it.
 
 `cleanPodPolicy` is None, Running or All, and a role's `restartPolicy` is Always, OnFailure, Never or ExitCode. Both
-are plain strings in the schema of the jobs, so no validation at the API server finds a wrong one. The training
-operator compares `cleanPodPolicy` with None and Running only: everything else, `none` in lower case included, deletes
-all pods with their logs as soon as the job ends. The mpi-operator refuses it in an event. An unknown `restartPolicy`
-is copied into the pods, which the API server then refuses one after another.
+are plain strings in the schema, so the API server does not find a wrong value. The training operator compares
+`cleanPodPolicy` only with None and Running: any other value, `none` in lower case included, deletes all pods with
+their logs as soon as the job ends. The mpi-operator rejects it with an event. An unknown `restartPolicy` is copied
+into the pods, which the API server then rejects one after another.
 
-Policies are case-sensitive: write them as above.
+The values are case-sensitive: write them as above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import is_mpi_operator
-from validator.fields import mapping
-from validator.model import Run
-from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Problem, SetValue, rule
-from validator.source import Place
+from trainyard.analysis.kubeflow import is_mpi_operator
+from trainyard.document.document import Place, SetValue
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.model.run import Run
 
 CLEAN = ("None", "Running", "All")
 RESTART = ("Always", "OnFailure", "Never", "ExitCode")
@@ -37,12 +37,12 @@ RESTART = ("Always", "OnFailure", "Never", "ExitCode")
     fix="safe",
 )
 def policy_value_unknown(run: Run) -> Iterator[Problem]:
-    """A policy that no operator knows."""
+    """Report a policy value that no operator knows."""
     if run.kind not in REPLICA_FIELDS:
         return
     policy = mapping(run.spec, "runPolicy").get("cleanPodPolicy")
     yield from _unknown(policy, CLEAN, run.at.child("spec", "runPolicy", "cleanPodPolicy"))
-    # The mpi-operator takes fewer restart policies, which is a rule of its own.
+    # The mpi-operator supports fewer restart policies, which another rule checks.
     for role in run.roles if not is_mpi_operator(run) else ():
         yield from _unknown(role.restart_policy, RESTART, role.at.child("restartPolicy"))
 
@@ -53,7 +53,7 @@ def _unknown(value: object, known: tuple[str, ...], at: Place) -> Iterator[Probl
     meant = next((name for name in known if name.lower() == value.lower()), None)
     yield Problem(
         at,
-        f"the operator knows no {at.path[-1]} `{value}`",
+        f"unknown {at.path[-1]} `{value}`",
         f"write {meant}" if meant is not None else f"write one of {', '.join(known)}",
         (SetValue(at, meant),) if meant is not None else (),
     )

@@ -1,14 +1,14 @@
-"""A PyTorchJob has the roles Master and Worker and no others, and the admission webhook refuses any other shape.
+"""The admission webhook rejects a role, a replica count or a container of the PyTorchJob.
 
-Master must say `replicas: 1`. A Master that leaves `replicas` out is refused as well: the default of one is set by
-the controller, which sees the job only after the webhook. Worker needs one replica or more; leave the role out where
-there is none. Role names are matched as written, so `worker` is no Worker, and every container, sidecars included,
-needs an `image`.
+The roles of a PyTorchJob are Master and Worker. Master must set `replicas: 1`. A Master without `replicas` is rejected
+as well: the controller sets the default of one only after the webhook. Worker needs at least one replica; without
+Workers, remove the role. Role names are case-sensitive, so `worker` is not a Worker, and every container, sidecars
+included, needs an `image`.
 
-Operators before 1.9 had no webhook and took a Master without `replicas`; with such a target this part is silent. The
-others failed there too, as an event on the job instead of an answer to `kubectl apply`.
+Operators before 1.9 have no webhook and accept a Master without `replicas`, so this part of the rule is silent for
+such a target. The other faults fail there too, as an event on the job instead of an answer to `kubectl apply`.
 
-Write `Master` with `replicas: 1` and put all further pods into `Worker`.
+Write `Master` with `replicas: 1` and put all other pods into `Worker`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validator.facts.kubeflow import before
-from validator.fields import items, mapping, whole
-from validator.model import Run
-from validator.rule import Context, Problem, rule
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.document.lookup import integer, items, mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.versions import before
+from trainyard.model.run import Run
 
 ROLES = ("Master", "Worker")
 
@@ -37,7 +37,7 @@ ROLES = ("Master", "Worker")
     needs=("PyTorchJob",),
 )
 def pytorchjob_role_invalid(run: Run, context: Context) -> Iterator[Problem]:
-    """A role, a number of replicas or a container that the webhook refuses."""
+    """Report a role, a number of replicas or a container that the webhook rejects."""
     if run.kind != "PyTorchJob":
         return
     at = run.at.child("spec", "pytorchReplicaSpecs")
@@ -57,18 +57,16 @@ def pytorchjob_role_invalid(run: Run, context: Context) -> Iterator[Problem]:
 
 def _unknown_role(name: str, at: Place) -> Problem:
     meant = next((role for role in ROLES if role.lower() == name.lower()), None)
-    advice = (
-        f"write `{meant}`" if meant is not None else "the first pod belongs into `Master`, the others into `Worker`"
-    )
+    advice = f"write `{meant}`" if meant is not None else "put the first pod into `Master`, the others into `Worker`"
     return Problem(at.key(), f"a PyTorchJob has no role `{name}`", advice)
 
 
 def _master(tree: dict[str, Any], at: Place) -> Iterator[Problem]:
-    count = whole(tree, "replicas")
+    count = integer(tree, "replicas")
     if tree.get("replicas") is None:
         yield Problem(
             at.child("replicas"),
-            "Master has no `replicas`; the webhook asks for 1 and sees the job before the default is set",
+            "Master has no `replicas`; the webhook requires 1 and runs before the default is set",
             "write `replicas: 1`",
         )
     elif count is not None and count != 1:
@@ -80,12 +78,12 @@ def _master(tree: dict[str, Any], at: Place) -> Iterator[Problem]:
 
 
 def _workers(tree: dict[str, Any], at: Place) -> Iterator[Problem]:
-    count = whole(tree, "replicas")
+    count = integer(tree, "replicas")
     if count is not None and count < 1:
         yield Problem(
             at.child("replicas"),
-            f"Worker has {count} replicas; at least 1 is needed",
-            "leave Worker out for a single pod",
+            f"Worker has {count} replicas; at least 1 is required",
+            "remove Worker for a single pod",
         )
 
 
@@ -94,4 +92,4 @@ def _images(tree: dict[str, Any], at: Place) -> Iterator[Problem]:
         if isinstance(container, dict) and not container.get("image"):
             place = at.child("template", "spec", "containers", index)
             called = container.get("name") or index
-            yield Problem(place.child("image"), f"container `{called}` has no image", "name the image")
+            yield Problem(place.child("image"), f"container `{called}` has no image", "set `image`")

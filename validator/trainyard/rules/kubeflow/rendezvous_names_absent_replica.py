@@ -1,12 +1,12 @@
-"""The rendezvous names a pod that the job does not have, so every process waits for an address that never resolves.
+"""The rendezvous address names a pod that the job does not have, so every process waits for it in vain.
 
 The operator creates a Service for each replica: `<job>-master-0` if there is a Master, and `<job>-worker-0` up to the
-last Worker. A job without Master has no `<job>-master-0`, and a job of four Workers no `<job>-worker-4`. The name
-does not resolve, the rendezvous retries until its timeout, and no log says that the name is wrong. `MASTER_ADDR` is
-the same trap: the operator sets it only in jobs with a Master, so `$(MASTER_ADDR)` stays as it is written and
+last Worker. A job without Master has no `<job>-master-0`, and a job of four Workers no `<job>-worker-4`. The name does
+not resolve, the rendezvous retries until its timeout, and no log says that the name is wrong. `MASTER_ADDR` has the
+same problem: the operator sets it only in jobs with a Master, so elsewhere `$(MASTER_ADDR)` stays unexpanded and
 `$MASTER_ADDR` in a script is empty.
 
-Name a replica that exists. In a job of Workers that is `<job>-worker-0`; with a Master, `$(MASTER_ADDR)` is right.
+Use a replica that exists. In a job of Workers that is `<job>-worker-0`; with a Master, `$(MASTER_ADDR)` is right.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.aspects.torchrun import launches
-from validator.fields import items, text, whole
-from validator.model import Container, Role, Run
-from validator.rule import Problem, rule
-from validator.source import Place
+from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.document.document import Place
+from trainyard.document.lookup import integer, items, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Container, Role, Run
 
 OPTIONS = ("--rdzv-endpoint", "--master-addr")
 VARIABLES = ("MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT")
 REFERENCE = re.compile(r"\$(?:\((?:PET_)?MASTER_ADDR\)|\{(?:PET_)?MASTER_ADDR\}|(?:PET_)?MASTER_ADDR\b)")
-# These may set any variable of a script.
+# These commands may set any variable of a script.
 UNKNOWABLE = ("source", ".", "eval", "read")
 
 
@@ -39,13 +39,13 @@ UNKNOWABLE = ("source", ".", "eval", "read")
     needs=("rdzv", "RDZV", "master_addr", "master-addr", "MASTER_ADDR"),
 )
 def rendezvous_names_absent_replica(run: Run) -> Iterator[Problem]:
-    """An address of a replica that is not there."""
+    """Report the address of a replica that does not exist."""
     if run.kind != "PyTorchJob":
         return
     for value, at in _addresses(run):
         missing = _missing(run, value)
         if missing is not None:
-            yield Problem(at, f"the job has no replica `{missing}`: {_present(run)}", "name a replica that exists")
+            yield Problem(at, f"the job has no replica `{missing}`: {_present(run)}", "use a replica that exists")
     if run.role("Master") is not None:
         return
     for role in run.roles:
@@ -54,7 +54,7 @@ def rendezvous_names_absent_replica(run: Run) -> Iterator[Problem]:
             if reference is not None and not _is_set(role.container):
                 yield Problem(
                     at,
-                    f"`{reference.group()}` is not set: the operator sets it in jobs with a Master only",
+                    f"`{reference.group()}` is not set: the operator sets it only in jobs with a Master",
                     f"write `{run.name}-worker-0`",
                 )
 
@@ -71,7 +71,7 @@ def _addresses(run: Run) -> Iterator[tuple[str, Place]]:
 
 
 def _options(role: Role) -> Iterator[tuple[str, Place]]:
-    for launch in launches(role.container) if role.container is not None else ():
+    for launch in torchrun_commands(role.container) if role.container is not None else ():
         for option in OPTIONS:
             found = launch.option_at(option)
             if found is not None:
@@ -90,11 +90,11 @@ def _missing(run: Run, address: str) -> str | None:
 def _count(run: Run, name: str) -> int | None:
     role = run.role(name)
     if role is None:
-        # Another spelling of the role is a fault of its own.
+        # Another rule reports a misspelt role.
         return None if any(other.name.lower() == name.lower() for other in run.roles) else 0
     if role.replicas is None or name == "Master":
         return role.replicas
-    return max(role.replicas, whole(run.elastic or {}, "maxReplicas") or 0)
+    return max(role.replicas, integer(run.elastic or {}, "maxReplicas") or 0)
 
 
 def _present(run: Run) -> str:
@@ -103,7 +103,7 @@ def _present(run: Run) -> str:
 
 
 def _is_set(container: Container | None) -> bool:
-    """Whether the variable may come from elsewhere than the operator."""
+    """Return true if the variable may come from a source other than the operator."""
     if container is None or any(container.setting(name) is not None for name in ("MASTER_ADDR", "PET_MASTER_ADDR")):
         return True
     return bool(items(container.tree, "envFrom")) or any(

@@ -1,26 +1,25 @@
-"""The operator looks for a container by its name, and a job without that container is refused.
+"""The operator looks up a container by name, and rejects a job without that container.
 
-The training operator puts its variables, its port and its readiness into the container called `pytorch` (PyTorchJob),
-`tensorflow` (TFJob), `xgboost`, `paddle` or `jax`; its admission webhook refuses a role that has no such container.
-In a TrainingRuntime the container of the step `trainer` has to be called `node`, and those of the initializers
-`dataset-initializer` and `model-initializer`: TrainJobs replace image, command and variables only there. Names such
-as `main` or `trainer` come over from Deployments and are the usual cause.
+The training operator puts its variables, its port and its readiness into the container named `pytorch` (PyTorchJob),
+`tensorflow` (TFJob), `xgboost`, `paddle` or `jax`; its admission webhook rejects a role without such a container. In a
+TrainingRuntime the container of the step `trainer` must be named `node`, and those of the initializers
+`dataset-initializer` and `model-initializer`: a TrainJob overrides image, command and variables only there. The usual
+cause is a name such as `main` or `trainer`, carried over from a Deployment.
 
-An MPIJob has no such name: its operators take whatever containers there are.
+MPIJob has no required name: its operators use any container.
 
-Rename the container that trains; helpers beside it keep their names.
+Rename the container that trains; other containers keep their names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import ANCESTOR, RUNTIMES, STEP_CONTAINERS, WITH_SERVICES
-from validator.fields import items, mapping, text
-from validator.model import Run
-from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Problem, SetValue, rule
-from validator.source import Place
+from trainyard.document.document import Place, SetValue
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import ANCESTOR, REPLICA_FIELDS, RUNTIMES, STEP_CONTAINERS, WITH_SERVICES
+from trainyard.model.run import Run
 
 
 @rule(
@@ -35,7 +34,7 @@ from validator.source import Place
     fix="unsafe",
 )
 def required_container_missing(run: Run) -> Iterator[Problem]:
-    """A role without the container that its operator looks for."""
+    """Report a role without the container that its operator looks up."""
     for wanted, containers, at in _expectations(run):
         names = [text(container, "name") for container in containers]
         if not containers or wanted in names:
@@ -44,8 +43,8 @@ def required_container_missing(run: Run) -> Iterator[Problem]:
         place = at.child(0, "name") if alone else at
         yield Problem(
             place,
-            f"a {run.kind} needs a container called `{wanted}` here, and there is only {_listed(names)}",
-            f"call the container that trains `{wanted}`",
+            f"a {run.kind} needs a container named `{wanted}` here, but has only {_listed(names)}",
+            f"name the container that trains `{wanted}`",
             (SetValue(place, wanted),) if alone else (),
         )
 

@@ -1,23 +1,24 @@
-"""A step of a runtime is replicated, and the trainer's webhook refuses that: a step is one Job of several pods.
+"""A step of a runtime has several replicas; the trainer's webhook allows only one Job per step.
 
 A replicated job with the label `trainer.kubeflow.org/trainjob-ancestor-step` (`trainer`, `dataset-initializer` or
-`model-initializer`) must have `replicas: 1`, or leave it out. The number of nodes is another field: the trainer
-writes `numNodes` into the Job's `parallelism` and `completions`. People who know JobSet write the nodes as
-`replicas`, which makes several Jobs of one pod each, and ranks and addresses would no longer fit.
+`model-initializer`) must have `replicas: 1` or no `replicas`. The number of nodes is another field: the trainer copies
+`numNodes` into the Job's `parallelism` and `completions`. In plain JobSet style, nodes are `replicas`, which creates
+several Jobs of one pod each, and ranks and addresses would no longer match.
 
 Replicated jobs without the label may have any number of replicas.
 
-Write `mlPolicy.numNodes` in the runtime, or `trainer.numNodes` in the TrainJob, and `replicas: 1` here.
+Set `mlPolicy.numNodes` in the runtime, or `trainer.numNodes` in the TrainJob, and `replicas: 1` here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import ANCESTOR, RUNTIMES, STEP_CONTAINERS
-from validator.fields import items, text, whole
-from validator.model import Run
-from validator.rule import Problem, SetValue, rule
+from trainyard.document.document import SetValue
+from trainyard.document.lookup import integer, items, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import ANCESTOR, RUNTIMES, STEP_CONTAINERS
+from trainyard.model.run import Run
 
 
 @rule(
@@ -30,16 +31,16 @@ from validator.rule import Problem, SetValue, rule
     needs=("TrainingRuntime",),
 )
 def runtime_ancestor_replicas(run: Run) -> Iterator[Problem]:
-    """A step with other than one replica."""
+    """Report a step with a number of replicas other than 1."""
     if run.kind not in RUNTIMES:
         return
     for index, job in enumerate(items(run.spec, "template", "spec", "replicatedJobs")):
-        step, count = text(job, "template", "metadata", "labels", ANCESTOR), whole(job, "replicas")
+        step, count = text(job, "template", "metadata", "labels", ANCESTOR), integer(job, "replicas")
         if step in STEP_CONTAINERS and count is not None and count != 1:
             at = run.at.child("spec", "template", "spec", "replicatedJobs", index, "replicas")
             yield Problem(
                 at,
-                f"the step `{step}` has {count} replicas, and exactly 1 is allowed",
-                "write 1; the number of pods is numNodes",
+                f"the step `{step}` has {count} replicas; exactly 1 is allowed",
+                "write 1; numNodes sets the number of pods",
                 (SetValue(at, 1),),
             )

@@ -1,23 +1,23 @@
-"""The runtime's elasticPolicy has no effect in any release of Kubeflow Trainer: the job never changes its size.
+"""The runtime's elasticPolicy has no effect in any release of Kubeflow Trainer: the job never scales.
 
 `mlPolicy.torch.elasticPolicy` with `minNodes`, `maxNodes` and `maxRestarts` was in the schema up to release 2.1, but
-nothing reads it: torchrun gets `PET_NNODES` as one number, there is no restart, and no autoscaler is made of its
-metrics. Release 2.2 took it out of the schema. Worse, the schema of 2.1 refuses `numNodes` beside it, so the run has
-one node unless the TrainJob says otherwise.
+nothing reads it: torchrun gets `PET_NNODES` as one number, there is no restart, and its metrics create no autoscaler.
+Release 2.2 removed it from the schema. Moreover, the schema of 2.1 rejects `numNodes` together with it, so the run has
+one node unless the TrainJob sets the number.
 
-Elastic PyTorchJobs of `kubeflow.org/v1` are another matter: there elasticPolicy works.
+Elastic PyTorchJobs of `kubeflow.org/v1` are not affected: there elasticPolicy works.
 
-Remove it, write `numNodes`, and give torchrun `--max-restarts` in the command when failed workers shall start again.
+Remove it, write `numNodes`, and pass `--max-restarts` to torchrun in the command to restart failed workers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import RUNTIMES
-from validator.fields import mapping
-from validator.model import Run
-from validator.rule import Problem, rule
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.model.run import Run
 
 
 @rule(
@@ -33,10 +33,10 @@ from validator.rule import Problem, rule
     needs=("TrainingRuntime",),
 )
 def runtime_elastic_policy_ignored(run: Run) -> Iterator[Problem]:
-    """Elasticity in a runtime."""
+    """Report an elasticPolicy in a runtime."""
     if run.kind in RUNTIMES and mapping(run.spec, "mlPolicy", "torch").get("elasticPolicy") is not None:
         yield Problem(
             run.at.child("spec", "mlPolicy", "torch", "elasticPolicy").key(),
-            "no release of Kubeflow Trainer acts on elasticPolicy",
+            "elasticPolicy has no effect: no release of Kubeflow Trainer reads it",
             "remove it and write mlPolicy.numNodes",
         )

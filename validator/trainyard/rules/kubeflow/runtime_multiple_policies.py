@@ -1,11 +1,12 @@
-"""The runtime names two frameworks in mlPolicy, and the API server refuses it: only one of them can shape the pods.
+"""The runtime's mlPolicy names two frameworks, but the API server allows only one.
 
-Each of `torch`, `mpi`, `jax`, `xgboost` and `flux` writes its own variables, ports and hostfile into the pods. A rule
-in the schema of TrainingRuntime and ClusterTrainingRuntime lets one through at most, and that holds for an empty
-`torch: {}` too. Releases before 2.2 know `torch` and `mpi` only and drop the others as unknown fields. It happens
-when one runtime is made of two examples; TrainJobs that refer to it then fail because their runtime does not exist.
+Each of `torch`, `mpi`, `jax`, `xgboost` and `flux` writes its own variables, ports and hostfile into the pods. A
+validation rule in the schema of TrainingRuntime and ClusterTrainingRuntime allows at most one of them, and an empty
+`torch: {}` counts. Releases before 2.2 know only `torch` and `mpi` and drop the others as unknown fields. The usual
+cause is one runtime merged from two examples; TrainJobs that refer to it then fail because their runtime does not
+exist.
 
-Keep the policy of the framework that the image runs, and write a second runtime for the other one. `numNodes` is no
+Keep the policy of the framework that the image runs, and write a second runtime for the other one. `numNodes` is not a
 policy and stays.
 """
 
@@ -13,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import RUNTIMES
-from validator.fields import mapping
-from validator.model import Run
-from validator.rule import Problem, rule
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.model.run import Run
 
 POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 
@@ -32,7 +33,7 @@ POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
     needs=("TrainingRuntime",),
 )
 def runtime_multiple_policies(run: Run) -> Iterator[Problem]:
-    """Two frameworks in one runtime."""
+    """Report two frameworks in one runtime."""
     if run.kind not in RUNTIMES:
         return
     policy = mapping(run.spec, "mlPolicy")
@@ -41,7 +42,7 @@ def runtime_multiple_policies(run: Run) -> Iterator[Problem]:
     for name in others:
         yield Problem(
             at.child(name).key(),
-            f"mlPolicy has {name} beside {first}, and one policy is allowed",
-            f"keep one of them; a second runtime can have {name}",
+            f"mlPolicy has both {first} and {name}; only one is allowed",
+            f"keep one of them, and write a second runtime for {name}",
             related=((at.child(first).key(), "the other policy"),),
         )

@@ -1,11 +1,11 @@
-"""schedulerName stands in the job's spec, where it is unknown: the pods go to the default scheduler.
+"""schedulerName is unknown in the job's spec, so the pods go to the default scheduler.
 
-A job of `kubeflow.org` has no `schedulerName` of its own, neither in `spec` nor in `runPolicy`. `kubectl apply`
-refuses the field; a client that does not ask for validation gets a warning at most, and the API server drops it. The
-pods are then placed one by one by the default scheduler, without gang, queue or topology, and a large job may hold
-half of its GPUs and wait for the rest. The field belongs to each pod, so it stands in `template.spec` of every role.
+A job of `kubeflow.org` has no `schedulerName`, neither in `spec` nor in `runPolicy`. `kubectl apply` rejects the
+field; a client that does not ask for validation gets a warning at most, and the API server drops it. The default
+scheduler then places the pods one by one, without gang, queue or topology, and a large job may hold half of its GPUs
+while it waits for the rest. The field belongs to the pod, in `template.spec` of every role.
 
-Where the operator runs with `--gang-scheduler-name` it sets the scheduler of pods that name none.
+An operator that runs with `--gang-scheduler-name` sets the scheduler of pods that do not name one.
 
 Move the field into the pod template of every role.
 """
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import mapping
-from validator.model import Run
-from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Add, Edit, Problem, Remove, rule
-from validator.source import Place
+from trainyard.document.document import Add, Edit, Place, Remove
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.model.run import Run
 
 FIELD = "schedulerName"
 
@@ -37,7 +37,7 @@ FIELD = "schedulerName"
     needs=("schedulerName",),
 )
 def scheduler_name_on_job_spec(run: Run) -> Iterator[Problem]:
-    """A scheduler's name where no operator looks for it."""
+    """Report a schedulerName in a field that no operator reads."""
     if run.kind not in REPLICA_FIELDS:
         return
     spec = run.at.child("spec")
@@ -47,7 +47,7 @@ def scheduler_name_on_job_spec(run: Run) -> Iterator[Problem]:
         if isinstance(name, str):
             yield Problem(
                 at.child(FIELD),
-                f"a {run.kind} has no {FIELD} in {where}: the pods do not go to `{name}`",
+                f"a {run.kind} has no {FIELD} in {where}: `{name}` will not schedule the pods",
                 "write it in template.spec of every role",
                 tuple(_moved(run, at, name)),
             )

@@ -1,14 +1,14 @@
-"""numProcPerNode is written in a form that the TrainJob's API does not take.
+"""numProcPerNode has a type that the TrainJob API does not accept.
 
-Up to Kubeflow Trainer 2.1 the field is a number or one of the words `auto`, `cpu` and `gpu`; a quoted number is a
-word too and is refused by the webhook of the torch runtime. Since 2.2 it is a number and nothing else, and a job that
-leaves it out gets one process for each GPU. The same release took `numProcPerNode` out of a runtime's
-`mlPolicy.torch`: there it is an unknown field now.
+Up to Kubeflow Trainer 2.1 the field is a number or one of the strings `auto`, `cpu` and `gpu`; a quoted number is a
+string too, and the webhook of the torch runtime rejects it. Since 2.2 it is a number only, and a job without it gets
+one process per GPU. The same release removed `numProcPerNode` from a runtime's `mlPolicy.torch`, where it is now an
+unknown field.
 
-A quoted number fits no release and is always reported; words and the runtime's field only for a target of 2.2 or
-newer.
+A quoted number is invalid in every release and is always reported; strings and the runtime's field only for a target
+of 2.2 or newer.
 
-Write the number without quotes, or remove the field where `auto` is meant.
+Write the number without quotes, or remove the field to get the effect of `auto`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validator.facts.kubeflow import RUNTIMES, before, since
-from validator.fields import decimal, mapping
-from validator.model import Run
-from validator.rule import Context, Edit, Problem, Remove, SetValue, rule
-from validator.source import Place
+from trainyard.document.document import Edit, Place, Remove, SetValue
+from trainyard.document.lookup import decimal, mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.versions import before, since
+from trainyard.model.run import Run
 
 WORDS = ("auto", "cpu", "gpu")
 
@@ -39,7 +40,7 @@ WORDS = ("auto", "cpu", "gpu")
     needs=("TrainJob", "TrainingRuntime"),
 )
 def trainjob_nproc_type(run: Run, context: Context) -> Iterator[Problem]:
-    """A number of processes of a type that the release does not take."""
+    """Report a number of processes of a type that the release does not accept."""
     version = context.target.trainer
     trainer = mapping(run.spec, "trainer")
     if run.kind == "TrainJob" and "numProcPerNode" in trainer:
@@ -48,7 +49,7 @@ def trainjob_nproc_type(run: Run, context: Context) -> Iterator[Problem]:
         place = run.at.child("spec", "mlPolicy", "torch", "numProcPerNode")
         yield Problem(
             place.key(),
-            "mlPolicy.torch has no numProcPerNode since Kubeflow Trainer 2.2",
+            "Kubeflow Trainer 2.2 removed numProcPerNode of mlPolicy.torch",
             "remove it, and write trainer.numProcPerNode in the TrainJob",
             (Remove(place),),
         )
@@ -60,14 +61,14 @@ def _own(value: Any, at: Place, version: tuple[int, ...] | None) -> Iterator[Pro
     number = decimal(value)
     edit: Edit = SetValue(at, number) if number is not None else Remove(at)
     if number is not None:
-        yield Problem(at, f"numProcPerNode is the word `{value}` here, not the number", "drop the quotes", (edit,))
+        yield Problem(at, f"numProcPerNode is the string `{value}`, not a number", "remove the quotes", (edit,))
     elif since(version, (2, 2)):
         edits = (edit,) if value in ("auto", "gpu") else ()
         yield Problem(
             at,
-            f"numProcPerNode takes numbers only since Kubeflow Trainer 2.2, and not `{value}`",
-            "remove it for one process for each GPU, or write the number",
+            f"numProcPerNode takes only numbers since Kubeflow Trainer 2.2, not `{value}`",
+            "remove it for one process per GPU, or write the number",
             edits,
         )
     elif before(version, (2, 2)) and value not in WORDS:
-        yield Problem(at, f"numProcPerNode takes a number, auto, cpu or gpu, and not `{value}`", "write one of these")
+        yield Problem(at, f"numProcPerNode takes a number, auto, cpu or gpu, not `{value}`", "write one of these")

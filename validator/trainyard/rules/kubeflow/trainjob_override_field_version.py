@@ -1,24 +1,24 @@
-"""The field through which a TrainJob changes its pods has another name in the targeted release.
+"""The field with which a TrainJob overrides its pods has another name in the target release.
 
-It has had three names, each in its own shape: `podSpecOverrides` in 2.0, `podTemplateOverrides` with `metadata` and
-`spec` in 2.1, and since 2.2 `runtimePatches`, which follow the structure of the runtime down to the pod template and
-name a `manager`. No release knows two of them. A field of another release is unknown: `kubectl apply` refuses it,
-other clients lose it, and the run then starts without its volumes, tolerations and node selector.
+The field has had three names, each with its own structure: `podSpecOverrides` in 2.0, `podTemplateOverrides` with
+`metadata` and `spec` in 2.1, and since 2.2 `runtimePatches`, which follow the structure of the runtime down to the pod
+template and name a `manager`. No release knows two of them. A field of another release is unknown: `kubectl apply`
+rejects it, other clients lose it, and the run then starts without its volumes, tolerations and node selector.
 
 The rule needs the target's trainer version and is silent without it.
 
-Write the field of the release that is installed; the contents have to be put into its shape by hand.
+Write the field of the installed release, and convert the contents to its structure by hand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import before, since
-from validator.model import Run
-from validator.rule import Context, Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.versions import before, since
+from trainyard.model.run import Run
 
-# The first release that has the field, and the first that no longer has it.
+# The first release with the field, and the first release without it.
 FIELDS: dict[str, tuple[tuple[int, int], tuple[int, int] | None]] = {
     "podSpecOverrides": ((2, 0), (2, 1)),
     "podTemplateOverrides": ((2, 1), (2, 2)),
@@ -37,7 +37,7 @@ FIELDS: dict[str, tuple[tuple[int, int], tuple[int, int] | None]] = {
     needs=("TrainJob", "TrainingRuntime"),
 )
 def trainjob_override_field_version(run: Run, context: Context) -> Iterator[Problem]:
-    """An override field that the target does not have."""
+    """Report an override field that the target does not have."""
     version = context.target.trainer
     if run.kind != "TrainJob" or version is None or not since(version, (2, 0)):
         return
@@ -48,7 +48,7 @@ def trainjob_override_field_version(run: Run, context: Context) -> Iterator[Prob
             yield Problem(
                 run.at.child("spec", field).key(),
                 f"Kubeflow Trainer {release} has no spec.{field}",
-                f"write its contents as spec.{known}",
+                f"convert it to spec.{known}",
             )
 
 

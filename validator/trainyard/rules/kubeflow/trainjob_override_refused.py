@@ -1,14 +1,14 @@
-"""The TrainJob changes its pods in a way that the trainer's webhook refuses.
+"""The trainer's webhook rejects this override of the TrainJob's pods.
 
 Variables of the containers `node`, `dataset-initializer` and `model-initializer` cannot be set through
-`podSpecOverrides`, `podTemplateOverrides` or `runtimePatches`: `trainer.env` and `initializer` are their place, and
-the webhook refuses the job. Overrides also have to name replicated jobs and containers that the runtime has; that is
-checked when the runtime is among the files. A patch's `manager` is a domain and a path, such as
+`podSpecOverrides`, `podTemplateOverrides` or `runtimePatches`: they belong in `trainer.env` and `initializer`, and the
+webhook rejects the job. Overrides must also name replicated jobs and containers of the runtime; the rule checks this
+if the runtime is among the files. The `manager` of a patch is a domain and a path, such as
 `research.example.com/tuning`.
 
 Volumes, mounts, tolerations, node selectors and variables of other containers may be set there.
 
-Move the variables into `trainer.env`, and name jobs and containers as the runtime does.
+Move the variables into `trainer.env`, and use the names of jobs and containers in the runtime.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from validator.fields import items, mapping, text
-from validator.model import Run
-from validator.rule import Problem, rule
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Run
 
 RESERVED = {
     "node": "trainer.env",
@@ -30,7 +30,7 @@ _JOBS = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
 
 
 class _Override(NamedTuple):
-    """What is set in the pods of one replicated job, and the places of the job's name and of the pod's spec."""
+    """The override of one replicated job's pods, with the places of the job's name and of the pod spec."""
 
     job: str
     job_at: Place
@@ -50,14 +50,16 @@ class _Override(NamedTuple):
     needs=("TrainJob", "TrainingRuntime"),
 )
 def trainjob_override_refused(run: Run) -> Iterator[Problem]:
-    """An override that the webhook does not let through."""
+    """Report an override that the webhook rejects."""
     if run.kind != "TrainJob":
         return
     known = _known(run)
     for override in (*_overrides(run), *_patches(run)):
         if known is not None and override.job not in known:
             yield Problem(
-                override.job_at, f"the runtime has no job `{override.job}`", f"write one of {', '.join(sorted(known))}"
+                override.job_at,
+                f"the runtime has no replicated job `{override.job}`",
+                f"write one of {', '.join(sorted(known))}",
             )
             continue
         yield from _containers(override, known[override.job] if known is not None else None)
@@ -66,7 +68,7 @@ def trainjob_override_refused(run: Run) -> Iterator[Problem]:
         domain, slash, path = manager.partition("/")
         if manager and not (domain and slash and path):
             at = run.at.child("spec", "runtimePatches", index, "manager")
-            yield Problem(at, f"the manager `{manager}` is no domain with a path", f"write `example.com/{manager}`")
+            yield Problem(at, f"the manager `{manager}` is not a domain with a path", f"write `example.com/{manager}`")
 
 
 def _containers(override: _Override, known: set[str] | None) -> Iterator[Problem]:
@@ -75,16 +77,20 @@ def _containers(override: _Override, known: set[str] | None) -> Iterator[Problem
             name, at = text(container, "name"), override.at.child(field, index)
             if known is not None and name and name not in known:
                 yield Problem(
-                    at.child("name"), f"the job `{override.job}` has no container `{name}`", "name one of its own"
+                    at.child("name"),
+                    f"the job `{override.job}` has no container `{name}`",
+                    "name one of its containers",
                 )
             elif field == "containers" and name in RESERVED and items(container, "env"):
                 yield Problem(
-                    at.child("env").key(), f"variables of `{name}` are refused here", f"write them as {RESERVED[name]}"
+                    at.child("env").key(),
+                    f"the webhook rejects variables of `{name}` here",
+                    f"write them as {RESERVED[name]}",
                 )
 
 
 def _known(run: Run) -> dict[str, set[str]] | None:
-    """Containers of each replicated job of the runtime."""
+    """Return the containers of each replicated job of the runtime, or None without a runtime."""
     if run.runtime is None:
         return None
     return {

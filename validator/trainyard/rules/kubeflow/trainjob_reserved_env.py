@@ -1,23 +1,23 @@
-"""The TrainJob sets a variable that the trainer keeps for itself: the job is refused, or the value is overwritten.
+"""The TrainJob sets a variable reserved for the trainer: the job is rejected, or the value is overwritten.
 
-For a torch runtime these are `PET_NNODES`, `PET_NPROC_PER_NODE`, `PET_NODE_RANK`, `PET_MASTER_ADDR` and
-`PET_MASTER_PORT`; for an MPI runtime the four `OMPI_MCA_*` variables that name the hostfile, the ssh arguments and
-the slots. Since 2.2 the webhook refuses the torch names in `trainer.env` (since 2.3 the MPI names too); before, it
-did so only when `numProcPerNode` was set, and otherwise the controller wrote its own value over the job's. Either way
-the value has no effect.
+A torch runtime reserves `PET_NNODES`, `PET_NPROC_PER_NODE`, `PET_NODE_RANK`, `PET_MASTER_ADDR` and `PET_MASTER_PORT`;
+an MPI runtime reserves the four `OMPI_MCA_*` variables that set the hostfile, the ssh arguments and the slots. Since
+2.2 the webhook rejects the torch names in `trainer.env` (since 2.3 the MPI names too). Earlier releases did so only
+when `numProcPerNode` was set; otherwise the controller overwrote the job's value. Either way the value has no effect.
 
 The rule needs the runtime among the files, or a `runtimeRef` to one whose name begins with `torch`.
 
-Say `trainer.numNodes` and `trainer.numProcPerNode` instead, and remove the variables.
+Set `trainer.numNodes` and `trainer.numProcPerNode` instead, and remove the variables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import items, mapping, text
-from validator.model import Run
-from validator.rule import Problem, Remove, rule
+from trainyard.document.document import Remove
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Run
 
 TORCH = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
 MPI = (
@@ -43,7 +43,7 @@ INSTEAD = {"PET_NNODES": "trainer.numNodes", "PET_NPROC_PER_NODE": "trainer.numP
     needs=("TrainJob", "TrainingRuntime"),
 )
 def trainjob_reserved_env(run: Run) -> Iterator[Problem]:
-    """A reserved variable in a TrainJob's trainer."""
+    """Report a reserved variable in a TrainJob's trainer."""
     if run.kind != "TrainJob":
         return
     reserved = _reserved(run)
@@ -54,7 +54,10 @@ def trainjob_reserved_env(run: Run) -> Iterator[Problem]:
         at = run.at.child("spec", "trainer", "env", index)
         instead = f"write {INSTEAD[name]} instead" if name in INSTEAD else "remove it: the trainer sets it"
         yield Problem(
-            at.child("name"), f"{name} belongs to the trainer: refused or overwritten here", instead, (Remove(at),)
+            at.child("name"),
+            f"{name} is reserved for the trainer: it is rejected or overwritten here",
+            instead,
+            (Remove(at),),
         )
 
 

@@ -1,22 +1,22 @@
-"""A finished job keeps its pods and itself, because neither a lifetime nor a clean policy is set.
+"""The finished job and its pods stay, because neither a TTL nor a clean policy is set.
 
 The operators' default for `cleanPodPolicy` is None: pods that still run when the job ends, such as Workers after the
-Master has finished, go on running with their GPUs, and finished ones stay for their logs. `ttlSecondsAfterFinished`
-has no default, so the job object is never deleted. On a shared cluster both add up to GPUs that nobody uses and
-thousands of objects that slow the operator down.
+Master has finished, keep running with their GPUs, and finished pods stay for their logs. `ttlSecondsAfterFinished` has
+no default, so the job object is never deleted. On a shared cluster both add up to unused GPUs and thousands of objects
+that slow the operator down.
 
-Write `cleanPodPolicy: Running`, which ends what still runs and keeps logs, and a `ttlSecondsAfterFinished` of some
-days in `runPolicy`.
+Set `cleanPodPolicy: Running` in `runPolicy`, which deletes the pods that still run and keeps logs, and a
+`ttlSecondsAfterFinished` of some days.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import mapping
-from validator.model import Run
-from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Problem, rule
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.model.run import Run
 
 
 @rule(
@@ -31,15 +31,15 @@ from validator.rule import Problem, rule
     ),
 )
 def ttl_and_clean_policy_unset(run: Run) -> Iterator[Problem]:
-    """A job that nothing cleans up."""
+    """Report a job that nothing cleans up."""
     if run.kind not in REPLICA_FIELDS:
         return
     policy = mapping(run.spec, "runPolicy")
-    # Directly under `spec` these fields have no effect, which is another rule's to say.
+    # Another rule reports these fields directly under `spec`, where they have no effect.
     said = {*policy, *run.spec}
     if not {"cleanPodPolicy", "ttlSecondsAfterFinished"} & said:
         yield Problem(
             run.at.child("spec", "runPolicy").key(),
-            "the finished job keeps its running pods and itself for ever",
-            "write runPolicy.cleanPodPolicy: Running and runPolicy.ttlSecondsAfterFinished",
+            "the finished job and the pods that still run are never deleted",
+            "set runPolicy.cleanPodPolicy: Running and runPolicy.ttlSecondsAfterFinished",
         )

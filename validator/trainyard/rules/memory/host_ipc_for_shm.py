@@ -1,20 +1,21 @@
-"""The pod shares the node's IPC namespace to get a larger /dev/shm, and with it every segment on the node.
+"""The pod joins the node's IPC namespace to get a larger /dev/shm, and so sees every segment on the node.
 
-`hostIPC: true` gives the containers the node's `/dev/shm` and its System V segments and semaphores. Every pod that
-does so, and every root process of the node, can read and write them; files of runs that were killed stay; and nothing
-of it counts against a memory limit. Pod Security's level `baseline` and above refuse the pod.
+`hostIPC: true` gives the containers the node's `/dev/shm` and its System V segments and semaphores. Every other pod
+with `hostIPC`, and every root process of the node, can read and write them. Files of killed runs stay, and nothing in
+there counts against a memory limit. The Pod Security levels `baseline` and above reject the pod.
 
-Leave `hostIPC` out and mount an `emptyDir` with `medium: Memory` and a `sizeLimit` at `/dev/shm`. MPS clients, whose
-server runs on the node, do need `hostIPC`.
+Remove `hostIPC` and mount an `emptyDir` with `medium: Memory` and a `sizeLimit` at `/dev/shm`. Only MPS clients, whose
+server runs on the node, need `hostIPC`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import shared_memory
-from validator.model import Role
-from validator.rule import Edit, Problem, Remove, rule
+from trainyard.analysis import shared_memory
+from trainyard.document.document import Edit, Remove
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Role
 
 
 @rule(
@@ -30,19 +31,19 @@ from validator.rule import Edit, Problem, Remove, rule
     needs=("hostIPC",),
 )
 def host_ipc_for_shm(role: Role) -> Iterator[Problem]:
-    """The node's IPC namespace in a pod that trains."""
-    containers = shared_memory.accelerated(role)
+    """Report the node's IPC namespace in a training pod."""
+    containers = shared_memory.accelerated_containers(role)
     if not containers or not shared_memory.host_ipc(role.pod) or _serves_mps(role):
         return
     at = role.pod.at.child("hostIPC")
     edits: list[Edit] = [Remove(at)]
     for container in containers:
-        if shared_memory.mount(container) is None:
-            edits += shared_memory.mounting(role.pod, container)
+        if shared_memory.shm_mount(container) is None:
+            edits += shared_memory.mount_edits(role.pod, container)
     yield Problem(
         at,
-        f"pods of {role.name} share all shared memory of their node",
-        "leave hostIPC out and mount an emptyDir with `medium: Memory` at /dev/shm",
+        f"pods of {role.name} use their node's IPC namespace and see all of its shared memory",
+        "remove hostIPC and mount an emptyDir with `medium: Memory` at /dev/shm",
         tuple(edits),
     )
 

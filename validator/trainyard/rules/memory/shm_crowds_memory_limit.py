@@ -1,12 +1,12 @@
-"""The volume at /dev/shm may take most of the memory limit, which leaves little for the processes themselves.
+"""The volume at /dev/shm can take most of the memory limit, which leaves little for the processes.
 
-The pages of a volume in memory count as memory of the container that wrote them. Training processes need memory for
-their own tensors, pinned buffers, the page cache of what they read, and the optimizer states that are offloaded. When
-`/dev/shm` may take more than a part of the limit (half of it, unless configured otherwise), a full volume and a normal
-step together are killed with `OOMKilled`.
+The pages of a memory-backed volume count as memory of the container that wrote them. Training processes also need
+memory for their own tensors, pinned buffers, the page cache of the data they read, and offloaded optimizer states. If
+`/dev/shm` can take more than a fraction of the limit (half of it, unless configured otherwise), a full volume and a
+normal step together exceed the limit and the container is killed with `OOMKilled`.
 
-Write a smaller `sizeLimit`, or raise the memory limit. A `sizeLimit` above the limit is found by
-`shm-exceeds-memory-limit`.
+Write a smaller `sizeLimit`, or raise the memory limit. `shm-exceeds-memory-limit` reports a `sizeLimit` above the
+limit.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.aspects import shared_memory
-from validator.model import Pod
-from validator.rule import Context, Problem, rule
+from trainyard.analysis import shared_memory
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Pod
 
 
 class Share(NamedTuple):
-    """`percent`: how much of the memory limit /dev/shm may take, in percent of the limit."""
+    """`percent`: the maximum size of /dev/shm, in percent of the memory limit."""
 
     percent: int = 50
 
@@ -38,18 +38,18 @@ class Share(NamedTuple):
     needs=("emptyDir",),
 )
 def shm_crowds_memory_limit(pod: Pod, context: Context) -> Iterator[Problem]:
-    """A /dev/shm that leaves little memory."""
+    """Report a /dev/shm that leaves too little memory for the processes."""
     for container in pod.containers:
-        volume = shared_memory.volume(pod, container)
+        volume = shared_memory.shm_volume(pod, container)
         limit = shared_memory.memory_limit(pod, container)
         if volume is None or limit is None or not shared_memory.in_memory(volume):
             continue
-        size = shared_memory.size(volume)
+        size = shared_memory.size_limit(volume)
         if size is None or not limit[0] * context.parameters.percent / 100 < size <= limit[0]:
             continue
         percent = round(100 * size / limit[0])
         yield Problem(
             volume.at.child("emptyDir", "sizeLimit"),
-            f"volume {volume.name} at /dev/shm may take {percent} percent of the memory limit of {limit[1]}",
+            f"volume {volume.name} at /dev/shm can take {percent} percent of the memory limit of {limit[1]}",
             f"write a sizeLimit of at most {context.parameters.percent} percent, or raise the memory limit",
         )

@@ -1,19 +1,20 @@
 """The sizeLimit of /dev/shm is above the memory limit, so the pod is killed before the volume is full.
 
-The pages of a volume in memory count as memory of the container that wrote them. A `sizeLimit` above the memory limit
-can never be reached: the processes and their shared memory together are killed first, with `OOMKilled` and exit code
-137, where `No space left on device` was meant. The volume itself is no larger than the least of both numbers.
+The pages of a memory-backed volume count as memory of the container that wrote them. A `sizeLimit` above the memory
+limit can never be reached: processes and shared memory together hit the limit first, and the container is killed with
+`OOMKilled` and exit code 137 instead of `No space left on device`. The volume itself is as large as the smaller of the
+two numbers.
 
-Write a `sizeLimit` that leaves room for the processes: half of the memory limit or less, or raise the limit.
+Write a `sizeLimit` that leaves room for the processes, half of the memory limit or less, or raise the limit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import shared_memory
-from validator.model import Container, Pod
-from validator.rule import Problem, rule
+from trainyard.analysis import shared_memory
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Container, Pod
 
 
 @rule(
@@ -28,22 +29,22 @@ from validator.rule import Problem, rule
     needs=("emptyDir",),
 )
 def shm_exceeds_memory_limit(pod: Pod) -> Iterator[Problem]:
-    """A /dev/shm that does not fit into the memory of its containers."""
+    """Report a /dev/shm that does not fit into the memory limit of its containers."""
     for volume in filter(shared_memory.in_memory, pod.volumes):
-        users = [one for one in pod.containers if shared_memory.volume(pod, one) is volume]
-        size = shared_memory.size(volume)
+        users = [one for one in pod.containers if shared_memory.shm_volume(pod, one) is volume]
+        size = shared_memory.size_limit(volume)
         limit = _memory(pod, users)
         if users and size is not None and limit is not None and size > limit:
             written = volume.body.get("sizeLimit")
             yield Problem(
                 volume.at.child("emptyDir", "sizeLimit"),
-                f"volume {volume.name} at /dev/shm may take {written} of a memory limit of {_words(pod, users)}",
+                f"volume {volume.name}: sizeLimit {written} of /dev/shm is above the memory limit {_words(pod, users)}",
                 "leave room for the processes: a sizeLimit of half the memory limit or less",
             )
 
 
 def _memory(pod: Pod, users: list[Container]) -> float | None:
-    """What the containers may use together, None where one of them has no limit."""
+    """Return the sum of the containers' memory limits, or None if one of them has no limit."""
     limits = [shared_memory.memory_limit(pod, container) for container in users]
     return sum(limit[0] for limit in limits if limit is not None) if None not in limits else None
 

@@ -1,24 +1,25 @@
-"""The node's own /dev/shm is mounted, so pods share one shared memory and its stale files.
+"""The pod mounts the node's own /dev/shm, so it shares segments and stale files with every such pod.
 
-With `hostPath: /dev/shm` every pod of the node reads and writes the same folder. Nothing of it counts against a pod's
-memory limit, so that one run can take the node's memory from all others; files such as `/dev/shm/nccl-...` of a run
-that was killed stay until the node restarts and fill it; and names can collide. Pod Security's level `baseline` and
-above refuse host paths altogether.
+With `hostPath: /dev/shm`, every pod of the node that mounts it reads and writes the same folder. Nothing in it counts
+against a pod's memory limit, so one run can take the node's memory from all others. Files such as `/dev/shm/nccl-...`
+of a killed run stay until the node restarts and fill it, and names can collide. The Pod Security levels `baseline` and
+above reject host paths altogether.
 
-Mount an `emptyDir` with `medium: Memory` and a `sizeLimit`. Pods on one node that need a common segment (rare: NCCL
-between pods does not) are the exception.
+Mount an `emptyDir` with `medium: Memory` and a `sizeLimit`. The exception is pods on one node that need a common
+segment, which is rare: NCCL between pods does not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import shared_memory
-from validator.fields import text
-from validator.model import Container, Pod, Volume
-from validator.rule import Add, Edit, Problem, Rename, SetValue, rule
+from trainyard.analysis import shared_memory
+from trainyard.document.document import Add, Edit, Rename, SetValue
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Container, Pod, Volume
 
-# The second is the older name of the first.
+# /run/shm is the older name of /dev/shm.
 SAME = (shared_memory.PATH, "/run/shm")
 
 
@@ -35,25 +36,25 @@ SAME = (shared_memory.PATH, "/run/shm")
     needs=("hostPath",),
 )
 def shm_host_path(pod: Pod) -> Iterator[Problem]:
-    """The node's /dev/shm in a pod."""
+    """Report the node's /dev/shm in a pod."""
     for container in pod.containers:
-        volume = shared_memory.volume(pod, container)
+        volume = shared_memory.shm_volume(pod, container)
         if volume is None or volume.kind != "hostPath" or text(volume.body, "path").rstrip("/") not in SAME:
             continue
         yield Problem(
             volume.at.child("hostPath", "path"),
-            f"volume {volume.name} is the node's own /dev/shm, which all pods of the node share",
+            f"volume {volume.name} is the node's own /dev/shm, shared by every pod that mounts it",
             "mount an emptyDir with `medium: Memory` and a sizeLimit",
             _private(pod, container, volume),
         )
 
 
 def _private(pod: Pod, container: Container, volume: Volume) -> tuple[Edit, ...]:
-    """Edits that turn the host path into a volume of the pod, field by field, so that their order stays."""
+    """Return edits that turn the host path into an emptyDir, field by field to keep the order of the fields."""
     if not volume.body.keys() <= {"path", "type"} or "path" not in volume.body:
         return ()
     at = volume.at.child("hostPath")
-    size = shared_memory.recommended(pod, container)
+    size = shared_memory.recommended_size(pod, container)
     edits: list[Edit] = [
         Rename(at, "emptyDir"),
         Rename(at.child("path"), "medium"),

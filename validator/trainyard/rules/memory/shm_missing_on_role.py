@@ -1,11 +1,10 @@
-"""One role of a run has a volume at /dev/shm and another has none, so its pods fail with 64 MiB.
+"""One role of a run has a volume at /dev/shm and another has none, so the pods of the other fail.
 
-Every replica type has its own pod template, and a volume that is written in one of them is not in the others. The run
-starts, the pods with the volume train, and those without it end with `Bus error` or `No space left on device` in
-`/dev/shm` when their data loaders or NCCL fill the 64 MiB that the runtime gives; then all others wait for them until
-their timeout.
+Every replica type has its own pod template, and a volume in one of them is not in the others. The run starts, and the
+pods with the volume train. The others end with `Bus error` or `No space left on device` in `/dev/shm` when their data
+loaders or NCCL fill the runtime's default of 64 MiB. All other pods then wait for them until they time out.
 
-Roles in which several GPU processes share a pod are found by `shm-default-64mi` already.
+`shm-default-64mi` reports roles in which several GPU processes share a pod.
 
 Mount the same volume in every role that trains.
 """
@@ -14,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import shared_memory
-from validator.aspects.known import pods_are_whole
-from validator.model import Role
-from validator.rule import Context, Problem, rule
+from trainyard.analysis import shared_memory
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Role
 
 
 @rule(
@@ -32,16 +31,16 @@ from validator.rule import Context, Problem, rule
     fix="safe",
 )
 def shm_missing_on_role(role: Role, context: Context) -> Iterator[Problem]:
-    """A role without the /dev/shm that others have."""
+    """Report a role without the volume at /dev/shm that another role has."""
     run = context.run
-    if run is None or not pods_are_whole(run):
+    if run is None or not has_all_pods(run):
         return
-    bare = [one for one in shared_memory.accelerated(role) if shared_memory.is_default(role.pod, one)]
+    bare = [one for one in shared_memory.accelerated_containers(role) if shared_memory.has_default_size(role.pod, one)]
     for container in bare if bare and shared_memory.others_mount(run, role) else ():
-        if shared_memory.processes(run, role, container) == 1:
+        if shared_memory.process_count(run, role, container) == 1:
             yield Problem(
                 container.at.child("volumeMounts").key(),
-                f"pods of {role.name} have a /dev/shm of 64 MiB, those of another role have a volume there",
+                f"pods of {role.name} have the default /dev/shm of 64 MiB, but another role mounts a volume there",
                 f"mount the volume at /dev/shm in {role.name} too",
-                shared_memory.mounting(role.pod, container),
+                shared_memory.mount_edits(role.pod, container),
             )

@@ -1,11 +1,11 @@
-"""The volume at /dev/shm is on the node's disk, so shared memory is as slow as the disk and wears it.
+"""The volume at /dev/shm is on the node's disk, so shared memory is as slow as the disk.
 
 An `emptyDir` without `medium: Memory` is a folder on the node's disk. Programs find `/dev/shm` and map files in it as
-if they were memory; every page goes through the file system, the container's ephemeral storage fills, and the kubelet
-evicts the pod when the disk or the `sizeLimit` is full. Any other word than `Memory`, such as `memory`, keeps the pod
-from starting: `unknown storage medium`.
+if they were memory. Every page goes through the file system and wears the disk, the container's ephemeral storage
+fills up, and the kubelet evicts the pod when the disk or the `sizeLimit` is full. Any other value than `Memory`, such
+as `memory`, keeps the pod from starting: `unknown storage medium`.
 
-Huge pages (`medium: HugePages...`) are left alone.
+The rule skips huge pages (`medium: HugePages...`).
 
 Write `medium: Memory`, with a `sizeLimit` below the memory limit.
 """
@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import shared_memory
-from validator.model import Pod, Volume
-from validator.rule import Add, Edit, Problem, SetValue, rule
+from trainyard.analysis import shared_memory
+from trainyard.document.document import Add, Edit, SetValue
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Pod, Volume
 
 
 @rule(
@@ -32,9 +33,9 @@ from validator.rule import Add, Edit, Problem, SetValue, rule
     needs=("emptyDir",),
 )
 def shm_not_memory_medium(pod: Pod) -> Iterator[Problem]:
-    """A /dev/shm on disk."""
+    """Report a /dev/shm on disk."""
     for container in (*pod.containers, *pod.init_containers):
-        volume = shared_memory.volume(pod, container)
+        volume = shared_memory.shm_volume(pod, container)
         if volume is None or volume.kind != "emptyDir" or shared_memory.in_memory(volume):
             continue
         medium = volume.body.get("medium") or ""
@@ -42,7 +43,7 @@ def shm_not_memory_medium(pod: Pod) -> Iterator[Problem]:
             continue
         message = f"volume {volume.name} at /dev/shm is on the node's disk"
         if medium:
-            message = f"the kubelet knows no medium `{medium}`: volume {volume.name} keeps the pod from starting"
+            message = f"unknown medium `{medium}`: volume {volume.name} keeps the pod from starting"
         yield Problem(
             volume.at.child("emptyDir", "medium"),
             message,

@@ -1,9 +1,9 @@
-"""The volume at /dev/shm is small for the number of GPUs, so NCCL or the data loaders run out of it.
+"""The volume at /dev/shm is small for the number of GPUs, so NCCL or the data loaders fill it.
 
-Each GPU process brings its data loader workers, which hand over whole batches through `/dev/shm`, and NCCL adds
-segments of about 10 MB for each pair of processes that meet there. A volume of a few hundred MiB that was enough for
-one GPU is full with eight: `failed to extend /dev/shm/nccl-...`, or `Bus error` in a loader. The floor is 1 GiB for
-each GPU unless configured otherwise.
+Each GPU process has its own data loader workers, which pass whole batches through `/dev/shm`, and NCCL adds segments
+of about 10 MB for each pair of processes in the pod. A volume of a few hundred MiB that was enough for one GPU is full
+with eight: `failed to extend /dev/shm/nccl-...`, or `Bus error` in a loader. The minimum is 1 GiB per GPU unless
+configured otherwise.
 
 Write a larger `sizeLimit`, below the memory limit.
 """
@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.aspects import shared_memory
-from validator.model import Role
-from validator.rule import Context, Problem, SetValue, rule
+from trainyard.analysis import shared_memory
+from trainyard.document.document import SetValue
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Role
 
 
 class Floor(NamedTuple):
-    """`gib_per_gpu`: the least size of /dev/shm, in GiB for each accelerator."""
+    """`gib_per_gpu`: the minimum size of /dev/shm, in GiB per accelerator."""
 
     gib_per_gpu: float = 1.0
 
@@ -35,10 +36,10 @@ class Floor(NamedTuple):
     needs=("emptyDir",),
 )
 def shm_too_small_for_gpus(role: Role, context: Context) -> Iterator[Problem]:
-    """A /dev/shm that is small for its GPUs."""
-    for container in shared_memory.accelerated(role):
-        volume = shared_memory.volume(role.pod, container)
-        size = shared_memory.size(volume) if volume is not None and shared_memory.in_memory(volume) else None
+    """Report a /dev/shm that is small for its GPUs."""
+    for container in shared_memory.accelerated_containers(role):
+        volume = shared_memory.shm_volume(role.pod, container)
+        size = shared_memory.size_limit(volume) if volume is not None and shared_memory.in_memory(volume) else None
         floor = context.parameters.gib_per_gpu * container.gpus * shared_memory.GIB
         if volume is None or size is None or size >= floor:
             continue
@@ -48,7 +49,7 @@ def shm_too_small_for_gpus(role: Role, context: Context) -> Iterator[Problem]:
         wanted = f"{-int(-floor // shared_memory.GIB)}Gi"
         yield Problem(
             at,
-            f"volume {volume.name} at /dev/shm has {volume.body.get('sizeLimit')} for {container.gpus} GPUs",
+            f"volume {volume.name} at /dev/shm has only {volume.body.get('sizeLimit')} for {container.gpus} GPUs",
             f"write a sizeLimit of at least {wanted}" + ("" if fits else ", and a memory limit of twice that"),
             (SetValue(at, wanted),) if fits else (),
         )

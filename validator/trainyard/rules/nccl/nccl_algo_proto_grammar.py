@@ -1,21 +1,22 @@
-"""NCCL refuses to start when it meets a word in `NCCL_ALGO` or `NCCL_PROTO` that it does not know.
+"""`NCCL_ALGO` or `NCCL_PROTO` contains a name that NCCL does not know, so NCCL refuses to start.
 
-Since 2.24 the value is a list such as `ring,tree` with further lists for single functions behind semicolons:
-`ring,tree;allreduce:^nvls`. Every word is checked. One that is misspelt, one with a blank in front of it (`Ring,
-Tree`), an unknown function, or a second list without a function make every rank end with `ncclInvalidUsage` at its
-first communicator; `NCCL_DEBUG=WARN` shows which word it was. Earlier releases passed over such words in silence, so a
-manifest may have carried the mistake for long. The rule is silent when the target is known to be older than 2.24.
+Since NCCL 2.24 the value is a list such as `ring,tree`. Lists for single functions follow after semicolons:
+`ring,tree;allreduce:^nvls`. NCCL checks every name. A misspelt name, a name with a space in front of it (`Ring, Tree`),
+an unknown function, or a second list without a function makes every rank fail with `ncclInvalidUsage` at its first
+communicator. `NCCL_DEBUG=WARN` shows the name that was refused. Earlier releases skipped such names without a message,
+so a manifest may have carried the mistake for a long time. The rule reports nothing if the target is known to be older
+than 2.24.
 
-Functions are broadcast, reduce, allgather, reducescatter and allreduce. Case does not matter.
+The functions are broadcast, reduce, allgather, reducescatter and allreduce. Case does not matter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.nccl_tuning import ELEMENTS, STRICT, Refused, selected
-from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.nccl_tuning import ELEMENTS, STRICT, Refused, selected
+from trainyard.model.run import Setting
 
 
 @rule(
@@ -30,7 +31,7 @@ from validator.rule import Context, Problem, rule
     needs=("NCCL_ALGO", "NCCL_PROTO"),
 )
 def nccl_algo_proto_grammar(setting: Setting, context: Context) -> Iterator[Problem]:
-    """A word that NCCL's list of algorithms or protocols does not have."""
+    """An unknown name in the list of algorithms or protocols."""
     elements = ELEMENTS.get(setting.name)
     if elements is None or not setting.value or "$" in setting.value:
         return
@@ -41,6 +42,6 @@ def nccl_algo_proto_grammar(setting: Setting, context: Context) -> Iterator[Prob
     except Refused as refused:
         yield Problem(
             setting.at,
-            f"NCCL ends with ncclInvalidUsage for {setting.name}=`{setting.value}`: {refused}",
-            f"choose from {', '.join(elements)}, without blanks, or leave the variable unset",
+            f"NCCL fails with ncclInvalidUsage on {setting.name}=`{setting.value}`: {refused}",
+            f"choose from {', '.join(elements)}, without spaces, or leave the variable unset",
         )

@@ -1,23 +1,23 @@
-"""A pinned `NCCL_ALGO` or `NCCL_PROTO` takes the choice from NCCL's tuner for every size and every collective.
+"""A pinned `NCCL_ALGO` or `NCCL_PROTO` overrides NCCL's tuner for every message size and collective.
 
-NCCL chooses algorithm and protocol anew for each call from the topology, the size and the collective. A value that won
-a benchmark of one message size loses at others, and stays behind when the cluster or the NCCL release changes. The
-documentation discourages `NCCL_PROTO` altogether but for ruling out one protocol when a bug is suspected: forcing LL128
-on a platform that cannot keep its 128-byte writes together corrupts data without an error.
+NCCL chooses the algorithm and the protocol for each call from the topology, the message size and the collective. A
+value that won a benchmark at one message size is slower at others, and it stays in the manifest when the cluster or the
+NCCL release changes. The documentation discourages `NCCL_PROTO`, except to rule out one protocol when a bug is
+suspected: forcing LL128 on a platform that cannot keep its 128-byte writes together corrupts data without an error.
 
-A value that only excludes (`^LL128`) is left alone.
+The rule ignores a value that only excludes, such as `^LL128`.
 
-Leave both variables unset. Where a vendor asks for a value, suppress this rule and say who asked.
+Leave both variables unset. If a vendor asks for a value, suppress this rule and name the vendor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.settings import dropped
-from validator.facts.nccl_tuning import ELEMENTS
-from validator.model import Setting
-from validator.rule import Problem, rule
+from trainyard.analysis.settings import remove_variable
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.nccl_tuning import ELEMENTS
+from trainyard.model.run import Setting
 
 
 @rule(
@@ -30,7 +30,7 @@ from validator.rule import Problem, rule
     needs=("NCCL_ALGO", "NCCL_PROTO"),
 )
 def nccl_algo_proto_pinned(setting: Setting) -> Iterator[Problem]:
-    """An algorithm or protocol that is not NCCL's choice."""
+    """An algorithm or protocol that is pinned."""
     value = setting.value or ""
     if setting.name not in ELEMENTS or not value or value.startswith("^"):
         return
@@ -38,7 +38,7 @@ def nccl_algo_proto_pinned(setting: Setting) -> Iterator[Problem]:
     risk = "; LL128 corrupts data where the platform does not support it" if forced else ""
     yield Problem(
         setting.at,
-        f"{setting.name}=`{value}` replaces NCCL's own choice for every call{risk}",
+        f"{setting.name}=`{value}` overrides NCCL's tuner for every call{risk}",
         "remove it unless a vendor asks for it on this hardware",
-        dropped(setting),
+        remove_variable(setting),
     )

@@ -1,23 +1,24 @@
-"""Since NCCL 2.24 a collective fails when `NCCL_ALGO` leaves it without an algorithm that can serve it.
+"""`NCCL_ALGO` leaves a collective without an algorithm, and since NCCL 2.24 such a call fails.
 
 Ring is the only algorithm that every collective has; Broadcast and Reduce have no other. Tree, NVLSTree and
-CollNetChain serve AllReduce alone, PAT serves AllGather and ReduceScatter. Up to 2.23 NCCL fell back to Ring by itself.
-Since 2.24 it does not: `NCCL_ALGO=Tree` lets the AllReduce of a benchmark pass, and the first Broadcast of the training
-(the one with which DDP spreads the weights) ends with `No algorithm/protocol available for function Broadcast`.
+CollNetChain serve AllReduce only, and PAT serves AllGather and ReduceScatter. Up to 2.23 NCCL fell back to Ring. Since
+2.24 it does not: with `NCCL_ALGO=Tree` the AllReduce of a benchmark passes, but the first Broadcast of the training
+(DDP broadcasts the weights with it) fails with `No algorithm/protocol available for function Broadcast`.
 
-Containers that run the benchmarks of nccl-tests (`all_reduce_perf` and others) are left alone, and targets before 2.24.
+The rule ignores containers that run the benchmarks of nccl-tests (`all_reduce_perf` and others), and targets before
+2.24.
 
-Add Ring to the list, restrict one function only (`allreduce:tree`), or leave the variable unset.
+Add Ring to the list, restrict a single function (`allreduce:tree`), or leave the variable unset.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.settings import changed
-from validator.facts.nccl_tuning import ALGORITHMS, ALGORITHMS_OF, STRICT, Refused, selected
-from validator.model import Container, Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.settings import change_value
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.nccl_tuning import ALGORITHMS, ALGORITHMS_OF, STRICT, Refused, selected
+from trainyard.model.run import Container, Setting
 
 
 @rule(
@@ -33,7 +34,7 @@ from validator.rule import Context, Problem, rule
     needs=("NCCL_ALGO",),
 )
 def nccl_algo_without_ring(setting: Setting, context: Context) -> Iterator[Problem]:
-    """A list of algorithms that leaves a collective with none."""
+    """A list of algorithms that leaves a collective without one."""
     value = setting.value or ""
     if setting.name != "NCCL_ALGO" or not value or "$" in value:
         return
@@ -49,8 +50,8 @@ def nccl_algo_without_ring(setting: Setting, context: Context) -> Iterator[Probl
         yield Problem(
             setting.at,
             f"NCCL_ALGO=`{value}` leaves {', '.join(empty)} without an algorithm: since NCCL 2.24 such a call fails",
-            "add Ring to the list, or name the function that is meant, as in `allreduce:tree`",
-            changed(setting, f"Ring,{value}") if for_all else (),
+            "add Ring to the list, or restrict a single function, as in `allreduce:tree`",
+            change_value(setting, f"Ring,{value}") if for_all else (),
         )
 
 

@@ -1,23 +1,23 @@
-"""Several processes write their NCCL log to one file, and each one empties it when it starts.
+"""Several processes write their NCCL log to the same file, and each one truncates it at start.
 
-NCCL opens `NCCL_DEBUG_FILE` for writing and creates it anew. With eight processes in a pod the log of seven is lost
-or mixed with another's. On a volume that all pods share, `%p` alone is not enough: process numbers repeat from pod to
-pod. `%h` becomes the host name, which in a pod is the pod's name, and `%p` the process number. A `~` is not the home
-folder: NCCL takes it as it stands, the file cannot be opened, and the log stays on the standard output.
+NCCL opens `NCCL_DEBUG_FILE` for writing and creates it anew. With eight processes in a pod, seven logs are lost or
+mixed with each other. On a volume that all pods share, `%p` alone is not enough, because process IDs repeat from pod to
+pod. NCCL replaces `%h` with the host name, which in a pod is the pod's name, and `%p` with the process ID. NCCL does
+not expand `~`: the file cannot be opened, and the log stays on standard output.
 
-`/dev/stdout`, a pod with one process and its own disk, and a container without `NCCL_DEBUG` are left alone.
+The rule ignores `/dev/stdout`, a pod with one process and its own disk, and a container without `NCCL_DEBUG`.
 
-Put `%h` and `%p` into the name.
+Put `%h` and `%p` into the file name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.ranks import role_of
-from validator.aspects.settings import changed, literal
-from validator.model import Role, Run, Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.environment import role_of_ranks
+from trainyard.analysis.settings import change_value, literal_value
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Role, Run, Setting
 
 # Volumes that pods on different nodes can share.
 SHARED = ("persistentVolumeClaim", "nfs", "cephfs", "glusterfs", "azureFile", "csi", "flexVolume")
@@ -37,9 +37,9 @@ SILENT = ("VERSION", "NONE", "OFF", "0", "")
     needs=("NCCL_DEBUG_FILE",),
 )
 def nccl_debug_file_collides(setting: Setting, context: Context) -> Iterator[Problem]:
-    """A log file that more than one process writes, or that none can open."""
-    path = literal(setting) if setting.name == "NCCL_DEBUG_FILE" else None
-    role, run = role_of(context), context.run
+    """A log file that several processes write, or that cannot be opened."""
+    path = literal_value(setting) if setting.name == "NCCL_DEBUG_FILE" else None
+    role, run = role_of_ranks(context), context.run
     if not path or path.startswith(("/dev/", "/proc/")) or role is None or run is None or not _logs(role, context):
         return
     if path.startswith("~"):
@@ -53,12 +53,12 @@ def nccl_debug_file_collides(setting: Setting, context: Context) -> Iterator[Pro
             setting.at,
             f"{writers} overwrite the same file `{path}`",
             f'write "{unique}"',
-            changed(setting, unique),
+            change_value(setting, unique),
         )
 
 
 def _logs(role: Role, context: Context) -> bool:
-    """Whether a log is asked for, beside the file's name or where the ranks run."""
+    """Returns true if NCCL_DEBUG enables a log, in the container of the setting or in that of the ranks."""
     containers = [container for container in (context.container, role.container) if container is not None]
     levels = [level for container in containers if (level := container.setting("NCCL_DEBUG")) is not None]
     return any(level.value is None or level.value.strip().upper() not in SILENT for level in levels)
@@ -74,7 +74,7 @@ def _missing(path: str, role: Role, run: Run) -> list[str]:
 
 
 def _is_shared(path: str, role: Role) -> bool:
-    """Whether the innermost volume over the path is one that pods share."""
+    """Returns true if pods share the innermost volume that holds the path."""
     mounts = role.container.mounts if role.container is not None else ()
     above = [mount for mount in mounts if path.startswith(mount.mount_path.rstrip("/") + "/")]
     mount = max(above, key=lambda mount: len(mount.mount_path), default=None)

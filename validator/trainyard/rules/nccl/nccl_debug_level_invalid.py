@@ -1,21 +1,21 @@
-"""`NCCL_DEBUG` has a word that is no level, and NCCL then logs nothing at all.
+"""`NCCL_DEBUG` names a level that does not exist, so NCCL logs nothing at all, not even errors.
 
-The levels are VERSION, WARN, INFO, ABORT and TRACE, in capital or small letters. NCCL has no level called `DEBUG`,
-`WARNING` or `ERROR`, and no numbers: with such a value it stays silent, errors included, as if the variable were not
-set. The log that was to explain a hang is empty when it is needed, and the run has to be repeated.
+The levels are VERSION, WARN, INFO, ABORT and TRACE, in upper or lower case. NCCL has no level called `DEBUG`, `WARNING`
+or `ERROR`, and no numeric levels: with such a value it stays silent, as if the variable were unset. The log that should
+explain a hang is empty when it is needed, and the run has to be repeated.
 
-Words that ask for silence, such as `NONE`, `OFF` or `0`, are left alone: they get what they ask for.
+The rule ignores values that ask for silence, such as `NONE`, `OFF` or `0`.
 
-Write `WARN` for errors, or `INFO` for what NCCL decides at start.
+Write `WARN` for errors, or `INFO` for the decisions that NCCL makes at start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.settings import changed, literal
-from validator.model import Setting
-from validator.rule import Problem, rule
+from trainyard.analysis.settings import change_value, literal_value
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Setting
 
 LEVELS = ("VERSION", "WARN", "INFO", "ABORT", "TRACE")
 SILENCE = ("", "NONE", "OFF", "0", "NO", "FALSE")
@@ -35,15 +35,15 @@ MEANT = {
     needs=("NCCL_DEBUG",),
 )
 def nccl_debug_level_invalid(setting: Setting) -> Iterator[Problem]:
-    """A word that is no log level of NCCL."""
-    value = literal(setting) if setting.name == "NCCL_DEBUG" else None
+    """An unknown log level."""
+    value = literal_value(setting) if setting.name == "NCCL_DEBUG" else None
     word = (value or "").strip().upper()
     if value is None or word in LEVELS or word in SILENCE:
         return
     meant = MEANT.get(word)
     yield Problem(
         setting.at,
-        f"`{value}` is no level of NCCL_DEBUG: NCCL logs nothing, errors included",
+        f"`{value}` is not an NCCL_DEBUG level: NCCL logs nothing, not even errors",
         f'write "{meant}"' if meant else "use WARN or INFO",
-        changed(setting, meant) if meant else (),
+        change_value(setting, meant) if meant else (),
     )

@@ -1,23 +1,23 @@
-"""`NCCL_DEBUG_SUBSYS` names a subsystem that NCCL does not have, and the log then lacks what it was to show.
+"""`NCCL_DEBUG_SUBSYS` names a subsystem that does not exist, so its lines are missing from the log.
 
-Until 2.30.4 NCCL skips a name that it does not know; since 2.30.7 it drops the whole value and logs the default
-subsystems. There is no message either way. A `^` counts only at the start and turns the whole list around, so in
-`INIT,^NET` it is part of a name. Blanks count before 2.30.7: ` NET` behind a comma is unknown.
+Up to 2.30.4 NCCL skips an unknown name; since 2.30.7 it drops the whole value and logs the default subsystems. There is
+no message in either case. A `^` counts only at the start and inverts the whole list, so in `INIT,^NET` it is part of a
+name. Before 2.30.7 spaces count: ` NET` after a comma is unknown.
 
 The names are INIT, COLL, P2P, SHM, NET, GRAPH, TUNING, ENV, ALLOC, ALLOC_HOST, CALL, PROXY, NVLS, BOOTSTRAP, REG,
-PROFILE, RAS, DESTROY and ALL, in capital or small letters; older releases have fewer.
+PROFILE, RAS, DESTROY and ALL, in upper or lower case. Older releases have fewer.
 
-Write names from this list, with commas and no blanks.
+Write names from this list, separated by commas without spaces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.settings import changed, literal
-from validator.model import Setting
-from validator.rule import Context, Problem, rule
-from validator.spelling import closest
+from trainyard.analysis.settings import change_value, literal_value
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.model.run import Setting
 
 SUBSYSTEMS = (
     "INIT", "COLL", "P2P", "SHM", "NET", "GRAPH", "TUNING", "ENV", "ALLOC", "ALLOC_HOST", "CALL", "PROXY", "NVLS",
@@ -39,8 +39,8 @@ TRIMS = (2, 30, 7)
     needs=("NCCL_DEBUG_SUBSYS",),
 )
 def nccl_debug_subsys_unknown(setting: Setting, context: Context) -> Iterator[Problem]:
-    """A name that is no subsystem."""
-    value = literal(setting) if setting.name == "NCCL_DEBUG_SUBSYS" else None
+    """An unknown subsystem."""
+    value = literal_value(setting) if setting.name == "NCCL_DEBUG_SUBSYS" else None
     if not value:
         return
     sign = "^" if value[0] == "^" else ""
@@ -53,9 +53,9 @@ def nccl_debug_subsys_unknown(setting: Setting, context: Context) -> Iterator[Pr
     right = None if None in meant else sign + ",".join(name for name in meant if name)
     yield Problem(
         setting.at,
-        f"`{unknown[0]}` is no subsystem of NCCL: its lines will be missing from the log",
+        f"`{unknown[0]}` is not an NCCL subsystem: the log lacks the lines that it should show",
         f'write "{right}"' if right else f"use names from {', '.join(SUBSYSTEMS)}",
-        changed(setting, right) if right else (),
+        change_value(setting, right) if right else (),
     )
 
 
@@ -65,5 +65,5 @@ def _meant(name: str) -> str | None:
         return name.strip()
     found = [known for known in SUBSYSTEMS if len(word) > 3 and word.startswith(known) and word != known]
     if not found:
-        return closest(word, SUBSYSTEMS, 0.75)
+        return closest_match(word, SUBSYSTEMS, 0.75)
     return found[0] if len(found) == 1 else None

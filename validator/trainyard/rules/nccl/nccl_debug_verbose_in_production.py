@@ -1,21 +1,21 @@
-"""NCCL logs every call here, which slows the run down and fills the log store.
+"""`NCCL_DEBUG` logs every NCCL call, which slows the run down and fills the log storage.
 
-`NCCL_DEBUG=TRACE`, and `INFO` together with `NCCL_DEBUG_SUBSYS=ALL`, write a line for collectives, proxies and
-allocations of every rank. Hundreds of ranks make gigabytes in an hour; the lines that matter go under, and a node
-whose disk is full evicts the pods. These settings are for a short run that looks for a fault.
+`NCCL_DEBUG=TRACE`, and `INFO` together with `NCCL_DEBUG_SUBSYS=ALL`, write a line for the collectives, proxies and
+allocations of every rank. Hundreds of ranks write gigabytes in an hour. The important lines are buried, and a node
+whose disk is full evicts its pods. These settings are for a short run that looks for a fault.
 
-`INFO` with the default subsystems (INIT, BOOTSTRAP, ENV) writes at start only and is left alone.
+The rule ignores `INFO` with the default subsystems (INIT, BOOTSTRAP, ENV), which logs at start only.
 
-Write `WARN` in runs that last, or name the subsystems that are of interest: `INIT,NET`.
+Write `WARN` for long runs, or name only the subsystems that you need: `INIT,NET`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.settings import changed, literal
-from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.settings import change_value, literal_value
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Setting
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Context, Problem, rule
 )
 def nccl_debug_verbose_in_production(setting: Setting, context: Context) -> Iterator[Problem]:
     """A level and subsystems that log all calls."""
-    level = (literal(setting) or "").strip().upper() if setting.name == "NCCL_DEBUG" else ""
+    level = (literal_value(setting) or "").strip().upper() if setting.name == "NCCL_DEBUG" else ""
     container = context.container
     if container is None or container.setting("NCCL_DEBUG") is not setting or level not in ("INFO", "TRACE"):
         return
@@ -39,7 +39,7 @@ def nccl_debug_verbose_in_production(setting: Setting, context: Context) -> Iter
         what = "TRACE" if level == "TRACE" else "INFO of all subsystems"
         yield Problem(
             setting.at,
-            f"NCCL_DEBUG logs every call on every rank: {what}",
+            f"NCCL_DEBUG logs every call on every rank ({what})",
             'write "WARN"',
-            changed(setting, "WARN"),
+            change_value(setting, "WARN"),
         )

@@ -1,26 +1,27 @@
-"""The variable is deprecated, and a future NCCL may drop it without a message.
+"""The variable is deprecated, and a future NCCL release may drop it without a message.
 
-`NCCL_MAX_NCHANNELS` and `NCCL_MIN_NCHANNELS` (and their older names with `NRINGS`) gave way to `NCCL_MAX_CTAS` and
-`NCCL_MIN_CTAS` in 2.17. Where both are set, the lower maximum and the higher minimum count. `NCCL_LAUNCH_MODE=GROUP`
-is deprecated since 2.9, `NCCL_CHECK_POINTERS` since 2.29.7 in favour of `NCCL_CHECK_MODE=DEBUG_LOCAL`.
+NCCL 2.17 replaced `NCCL_MAX_NCHANNELS` and `NCCL_MIN_NCHANNELS` (and their older names with `NRINGS`) with
+`NCCL_MAX_CTAS` and `NCCL_MIN_CTAS`. If both are set, the lower maximum and the higher minimum are used.
+`NCCL_LAUNCH_MODE=GROUP` is deprecated since 2.9, and `NCCL_CHECK_POINTERS` since 2.29.7 in favour of
+`NCCL_CHECK_MODE=DEBUG_LOCAL`.
 
-Containers with settings of Google's FastRak plugin are left alone: its checker asks for `NCCL_MIN_NCHANNELS` by name.
-So are runs on AMD GPUs.
+The rule ignores containers with settings of Google's FastRak plugin, whose checker asks for `NCCL_MIN_NCHANNELS` by
+name, and runs on AMD GPUs.
 
-The fix renames a channel variable and keeps its value. It is not a safe one: `NCCL_MAX_CTAS` and `NCCL_MIN_CTAS` also
-replace what the program itself asks for when it creates a communicator.
+The fix renames a channel variable and keeps its value. It is not a safe fix: `NCCL_MAX_CTAS` and `NCCL_MIN_CTAS` also
+override the values that the program passes when it creates a communicator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.rccl import uses_rccl
-from validator.aspects.settings import name_at, renamed
-from validator.facts.nccl import Version
-from validator.facts.nccl_releases import has_reached
-from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.devices import uses_rccl
+from trainyard.analysis.settings import name_at, rename_variable
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.nccl import Version
+from trainyard.facts.nccl_releases import has_reached
+from trainyard.model.run import Setting
 
 SUCCESSORS: dict[str, tuple[Version, str]] = {
     "NCCL_CHECK_POINTERS": ((2, 29, 7), "NCCL_CHECK_MODE=DEBUG_LOCAL"),
@@ -42,7 +43,7 @@ WANTS_OLD_NAMES = ("NCCL_FASTRAK_", "NCCL_SHIMNET_")
     needs=("NCCL_",),
 )
 def nccl_env_deprecated(setting: Setting, context: Context) -> Iterator[Problem]:
-    """A variable that the documentation advises against by version."""
+    """A variable that is deprecated since a known release."""
     container = context.container
     if setting.name not in SUCCESSORS and setting.name != "NCCL_LAUNCH_MODE":
         return
@@ -64,5 +65,5 @@ def nccl_env_deprecated(setting: Setting, context: Context) -> Iterator[Problem]
         name_at(setting),
         f"{setting.name} is deprecated since NCCL {version}",
         f"write {successor}",
-        renamed(setting, name) if is_free else (),
+        rename_variable(setting, name) if is_free else (),
     )

@@ -1,15 +1,15 @@
-"""Ranks that disagree on how they communicate hang or fail: these NCCL variables must be the same in every role.
+"""The roles of a run have different NCCL settings, so their ranks hang or fail.
 
-Each rank reads its own environment. Algorithm, protocol, transports and buffer sizes are choices that both ends of a
-connection make for themselves; when Master and Worker choose differently, one side waits for data in a form that the
-other never sends. The hang starts at the first collective and looks like a network fault.
+Each rank reads its own environment. Both ends of a connection choose the algorithm, the protocol, the transport and the
+buffer sizes for themselves. If Master and Worker choose differently, one side waits for data in a form that the other
+never sends. The hang starts at the first collective and looks like a network fault.
 
-With Open MPI there is a second way to it: `mpirun` hands on only what `-x` names. A variable in the launcher's `env`
-reaches no worker without `-x NAME`, and does nothing.
+With Open MPI there is a second cause: `mpirun` exports only the variables that `-x` names. A variable in the launcher's
+`env` does not reach the workers without `-x NAME`, and has no effect.
 
-Interfaces, devices and logging may differ and are left alone.
+The rule ignores the variables for interfaces, devices and logging, which may differ.
 
-Keep the shared settings in one place, as a ConfigMap in `envFrom` or a YAML anchor, and name them with `-x`.
+Keep the shared settings in one place, such as a ConfigMap in `envFrom` or a YAML anchor, and export them with `-x`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from validator.aspects.environment import open_ended
-from validator.facts.devices import wants_gpu
-from validator.model import Role, Run, Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.devices import wants_gpu
+from trainyard.analysis.environment import has_unknown_variables
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.model.run import Role, Run, Setting
 
 SHARED = frozenset((
     "NCCL_ALGO", "NCCL_PROTO", "NCCL_NET", "NCCL_IB_DISABLE", "NCCL_BUFFSIZE", "NCCL_NTHREADS", "NCCL_LL128_BUFFSIZE",
     "NCCL_P2P_NET_CHUNKSIZE", "NCCL_COLLNET_ENABLE", "NCCL_NVLS_ENABLE", "NCCL_MNNVL_ENABLE", "NCCL_CUMEM_ENABLE",
     "NCCL_MIN_CTAS", "NCCL_MAX_CTAS", "NCCL_OOB_NET_ENABLE", "NCCL_COMM_ID",
 ))  # fmt: skip
-MPIRUN = ("mpirun", "mpiexec", "orterun")
 
 
 @rule(
@@ -43,7 +43,7 @@ MPIRUN = ("mpirun", "mpiexec", "orterun")
     needs=("NCCL_",),
 )
 def nccl_env_differs_across_roles(run: Run, context: Context) -> Iterator[Problem]:
-    """Roles of a run with different settings for NCCL, and settings that stay in the launcher."""
+    """NCCL settings that differ between roles, or that never leave the launcher."""
     if run.kind == "MPIJob":
         for role in run.roles if run.spec.get("mpiImplementation", "OpenMPI") == "OpenMPI" else ():
             if not role.trains:
@@ -66,21 +66,23 @@ def _compare(first: Role, other: Role, context: Context) -> Iterator[Problem]:
         words = f"{first.name} has {known[0].value}"
         if len(known) == 1:
             lacking = first if pair[0] is None else other
-            if lacking.container is None or open_ended(lacking.container, context):
+            if lacking.container is None or has_unknown_variables(lacking.container, context):
                 continue
             words = f"{lacking.name} does not set it"
         elif known[0].value == known[1].value:
             continue
         yield Problem(
             known[-1].at,
-            f"{name}={known[-1].value}, but {words}: ranks that disagree hang at the first collective",
-            f"give {first.name} and {other.name} the same {name}",
+            f"{name}={known[-1].value}, but {words}: ranks with different settings hang at the first collective",
+            f"set {name} to the same value in {first.name} and {other.name}",
         )
 
 
 def _stays(launcher: Role, run: Run) -> Iterator[Problem]:
     container = launcher.container
-    command = next((found for found in container.commands if found.program in MPIRUN), None) if container else None
+    command = (
+        next((found for found in container.commands if found.program in MPI_LAUNCHERS), None) if container else None
+    )
     if container is None or command is None or "mca_base_env_list" in command.words:
         return
     handed = {name.partition("=")[0] for flag, name in pairwise(command.words) if flag == "-x"}
@@ -90,7 +92,7 @@ def _stays(launcher: Role, run: Run) -> Iterator[Problem]:
         if not _in_workers(setting, run):
             yield Problem(
                 setting.at,
-                f"{setting.name} reaches no worker: {command.program} hands on only what -x names",
+                f"{setting.name} does not reach the workers: {command.program} exports only what -x names",
                 f"add `-x {setting.name}`",
                 related=((command.at, "the ranks are started here"),),
             )

@@ -1,24 +1,24 @@
-"""The variable came with a later NCCL than the one that the run will meet, which ignores it in silence.
+"""The variable is newer than the NCCL release of this run, which ignores it without a message.
 
-NCCL never lists the names that it does not know. A setting that is taken over from newer documentation has no effect
-on an older release, and `NCCL_DEBUG=INFO` does not show that it is missing either: a set variable that was read
-appears as "set by environment", one that was not read does not appear.
+NCCL never reports names that it does not know. A setting copied from newer documentation has no effect on an older
+release, and `NCCL_DEBUG=INFO` gives no hint either: a variable that NCCL read appears as "set by environment", a
+variable that it did not read does not appear.
 
-The rule needs to know the release: it comes from the `target` of the configuration. Where the sources and the
-documentation differ about the first release, the earlier one counts.
+The rule needs to know the release, which it takes from the `target` of the configuration. If the sources and the
+documentation name different first releases, the earlier one counts.
 
-Take an image with the newer NCCL, or remove the variable.
+Use an image with the newer NCCL, or remove the variable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.rccl import uses_rccl
-from validator.aspects.settings import name_at
-from validator.facts import nccl
-from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.devices import uses_rccl
+from trainyard.analysis.settings import name_at
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts import nccl
+from trainyard.model.run import Setting
 
 
 @rule(
@@ -30,15 +30,15 @@ from validator.rule import Context, Problem, rule
     needs=("NCCL_",),
 )
 def nccl_env_newer_than_target(setting: Setting, context: Context) -> Iterator[Problem]:
-    """A variable that the target's NCCL does not know yet."""
-    target, variable = context.target.nccl, nccl.variables().get(setting.name)
+    """A variable that the target's NCCL does not have yet."""
+    target, variable = context.target.nccl, nccl.nccl_variables().get(setting.name)
     if target is None or variable is None or uses_rccl(context.run):
         return
     known = [version for version in (variable.first, variable.since) if version is not None]
     if known and min(known)[: len(target)] > target:
         yield Problem(
             name_at(setting),
-            f"NCCL {_text(target)} ignores {setting.name}: it came with {_text(min(known))}",
+            f"NCCL {_text(target)} ignores {setting.name}, which was added in {_text(min(known))}",
             f"use an image with NCCL {_text(min(known))} or later, or remove the variable",
         )
 

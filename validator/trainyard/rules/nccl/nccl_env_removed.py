@@ -1,25 +1,25 @@
-"""NCCL no longer reads this variable, so it changes nothing.
+"""NCCL no longer reads this variable, so it has no effect.
 
-A name that NCCL dropped is treated like any name that it does not know: there is no message. `NCCL_IB_CUDA_SUPPORT`
-went in 2.4, `NCCL_LL_THRESHOLD`, `NCCL_TREE_THRESHOLD` and `NCCL_RINGS` in 2.5; they live on in copied settings.
-`NCCL_CHECKS_DISABLE`, which the documentation calls deprecated, is read by no release since 2.3.
+NCCL treats a name that was removed like any unknown name: there is no message. `NCCL_IB_CUDA_SUPPORT` was removed in
+2.4, `NCCL_LL_THRESHOLD`, `NCCL_TREE_THRESHOLD` and `NCCL_RINGS` in 2.5; they live on in copied settings.
+`NCCL_CHECKS_DISABLE`, which the documentation calls deprecated, has not been read by any release since 2.3.
 
-Where the release is unknown, only names that were gone by 2.18 are found; with a `target` also later ones, such as
-`NCCL_WORK_FIFO_DEPTH` (gone after 2.21) and `NCCL_PROXY_PROFILE` (after 2.22).
+If the release is unknown, the rule reports only names that were gone by 2.18. With a `target` it also reports later
+ones, such as `NCCL_WORK_FIFO_DEPTH` (gone after 2.21) and `NCCL_PROXY_PROFILE` (after 2.22).
 
-Remove the variable, or use the one that took its place.
+Remove the variable, or use its successor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.rccl import uses_rccl
-from validator.aspects.settings import dropped, name_at
-from validator.facts import nccl
-from validator.facts.nccl_releases import is_past
-from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.devices import uses_rccl
+from trainyard.analysis.settings import name_at, remove_variable
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts import nccl
+from trainyard.facts.nccl_releases import is_past
+from trainyard.model.run import Setting
 
 INSTEAD = {
     "NCCL_GRAPH": "NCCL_GRAPH_FILE",
@@ -32,7 +32,7 @@ INSTEAD = {
     "NCCL_TREE_THRESHOLD": "NCCL_ALGO",
     "NCCL_WORK_FIFO_DEPTH": "NCCL_WORK_FIFO_BYTES",
 }
-# In the documentation only: gone before the first release whose sources were read.
+# The name is in the documentation only: it was gone before the first release whose sources were read.
 LONG_GONE: nccl.Version = (2, 2)
 
 
@@ -46,8 +46,8 @@ LONG_GONE: nccl.Version = (2, 2)
     needs=("NCCL_",),
 )
 def nccl_env_removed(setting: Setting, context: Context) -> Iterator[Problem]:
-    """A variable that the target's NCCL has dropped."""
-    variable = nccl.variables().get(setting.name)
+    """A variable that was removed from the target's NCCL."""
+    variable = nccl.nccl_variables().get(setting.name)
     last = None if variable is None else variable.last or LONG_GONE
     if last is None or last >= nccl.NEWEST or not is_past(context.target.nccl, last) or uses_rccl(context.run):
         return
@@ -59,5 +59,5 @@ def nccl_env_removed(setting: Setting, context: Context) -> Iterator[Problem]:
         name_at(setting),
         f"{setting.name} has no effect: {until}",
         f"remove it; {instead} is its successor" if instead else "remove it",
-        dropped(setting),
+        remove_variable(setting),
     )

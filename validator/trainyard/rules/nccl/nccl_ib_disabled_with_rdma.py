@@ -1,25 +1,24 @@
-"""The pod reserves RDMA devices and NCCL is told not to use them: traffic between nodes goes over TCP.
+"""The pod reserves RDMA devices, but NCCL is told not to use them, so inter-node traffic uses TCP.
 
-`NCCL_IB_DISABLE` keeps NCCL from InfiniBand and RoCE, and `NCCL_NET=Socket` from everything but TCP. The pod still asks
-the device plugin for RDMA devices, so the scheduler keeps them from other jobs. The run works, at a tenth of the
-bandwidth; the only trace is `NET/Socket` in the output of `NCCL_DEBUG=INFO`. Usually the variable was set while
-somebody looked for a fault, and stayed.
+`NCCL_IB_DISABLE` turns off InfiniBand and RoCE, and `NCCL_NET=Socket` turns off everything but TCP. The pod still
+requests RDMA devices from the device plugin, so the scheduler keeps them from other jobs. The run works at a tenth of
+the bandwidth; the only trace is `NET/Socket` in the output of `NCCL_DEBUG=INFO`. Usually the variable was set during a
+search for a fault, and stayed.
 
-EFA devices are reached through a plugin that does not look at `NCCL_IB_DISABLE`: for them only `NCCL_NET=Socket`
-counts.
+NCCL reaches EFA devices through a plugin that does not read `NCCL_IB_DISABLE`; for them only `NCCL_NET=Socket` counts.
 
-Remove the variable, or the RDMA resource when TCP is meant.
+Remove the variable, or remove the RDMA resource if TCP is intended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.environment import counts
-from validator.facts.devices import rdma_resources
-from validator.facts.strtoll import number
-from validator.model import Container, Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.devices import rdma_resources
+from trainyard.analysis.environment import is_effective
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.strtoll import parse_integer
+from trainyard.model.run import Container, Setting
 
 EFA = "vpc.amazonaws.com/efa"
 
@@ -36,19 +35,19 @@ EFA = "vpc.amazonaws.com/efa"
     needs=("NCCL_IB_DISABLE", "NCCL_NET"),
 )
 def nccl_ib_disabled_with_rdma(setting: Setting, context: Context) -> Iterator[Problem]:
-    """RDMA devices that NCCL may not use."""
-    if not counts(setting, context.container):
+    """RDMA devices that NCCL is told not to use."""
+    if not is_effective(setting, context.container):
         return
     resources = {resource for container in _processes(setting, context) for resource in rdma_resources(container)}
-    if setting.name == "NCCL_IB_DISABLE" and number(setting.value):
+    if setting.name == "NCCL_IB_DISABLE" and parse_integer(setting.value):
         resources = {resource for resource in resources if not resource.startswith(EFA)}
     elif setting.name != "NCCL_NET" or (setting.value or "").lower() != "socket":
         return
     if resources:
         yield Problem(
             setting.at,
-            f"{setting.name}={setting.value} leaves the pod's {', '.join(sorted(resources))} unused: NCCL takes TCP",
-            f"remove {setting.name}, or the resource when TCP is meant",
+            f"{setting.name}={setting.value} leaves the pod's {', '.join(sorted(resources))} unused: NCCL uses TCP",
+            f"remove {setting.name}, or the resource if TCP is intended",
         )
 
 

@@ -1,12 +1,12 @@
-"""Without `=` each name in `NCCL_IB_HCA` is a prefix, so `mlx5_1` also means `mlx5_10` to `mlx5_19`.
+"""Without `=` each name in `NCCL_IB_HCA` is a prefix, so `mlx5_1` also matches `mlx5_10` to `mlx5_19`.
 
-NCCL takes every adapter whose name begins with an entry. On machines with many adapters or virtual functions, the
-list then brings in the storage or management adapters that it was written to keep out, and collectives run over them
-or fail to connect. Machines with few adapters show nothing, until the same manifest runs on larger ones.
+NCCL uses every adapter whose name begins with an entry. On machines with many adapters or virtual functions, the list
+then includes the storage or management adapters that it should keep out, and collectives run over them or fail to
+connect. The fault does not show on machines with few adapters, until the same manifest runs on larger ones.
 
-A family name such as `mlx5`, and an index that no other name can begin with, such as `mlx5_0`, are left alone.
+The rule ignores a family name such as `mlx5`, and an index that is not a prefix of another name, such as `mlx5_0`.
 
-Put `=` in front of the whole list, behind `^` where there is one: `=mlx5_1,mlx5_2` or `^=mlx5_1`.
+Put `=` in front of the whole list, after `^` if there is one: `=mlx5_1,mlx5_2` or `^=mlx5_1`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.aspects.settings import changed, literal
-from validator.facts import nccl_lists
-from validator.model import Setting
-from validator.rule import Problem, rule
+from trainyard.analysis.settings import change_value, literal_value
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts import nccl_lists
+from trainyard.model.run import Setting
 
 # An adapter with its number: `mlx5_1`, `mlx5_ib1`, `mlx5_bond_1`, `bnxt_re1`.
 NUMBERED = re.compile(r"\w{1,60}_[a-z_]{0,20}([0-9]{1,6})")
@@ -36,9 +36,9 @@ NUMBERED = re.compile(r"\w{1,60}_[a-z_]{0,20}([0-9]{1,6})")
     needs=("NCCL_IB_HCA",),
 )
 def nccl_ib_hca_prefix_match(setting: Setting) -> Iterator[Problem]:
-    """An adapter's full name in a list of prefixes."""
-    value = literal(setting) if setting.name == nccl_lists.ADAPTERS else None
-    adapters = nccl_lists.read(value or "")
+    """A full adapter name that NCCL reads as a prefix."""
+    value = literal_value(setting) if setting.name == nccl_lists.ADAPTERS else None
+    adapters = nccl_lists.parse_list(value or "")
     if value is None or adapters.exact or any(entry[0] in "^=" for entry in adapters.entries):
         return
     numbers = {name: int(match[1]) for name in adapters.names if (match := NUMBERED.fullmatch(name))}
@@ -49,9 +49,9 @@ def nccl_ib_hca_prefix_match(setting: Setting) -> Iterator[Problem]:
     exact = sign + value.removeprefix("^")
     yield Problem(
         setting.at,
-        f"`{wide[0]}` is a prefix here: it also means {wide[0]}0 to {wide[0]}9",
+        f"`{wide[0]}` is a prefix here and also matches {wide[0]}0 to {wide[0]}9",
         f'write "{exact}"'
         if len(numbers) == len(adapters.names)
-        else "give full names, with `=` before the whole list",
-        changed(setting, exact) if len(numbers) == len(adapters.names) else (),
+        else "write full names, with `=` in front of the whole list",
+        change_value(setting, exact) if len(numbers) == len(adapters.names) else (),
     )

@@ -1,10 +1,10 @@
-"""An entry of `NCCL_IB_HCA` has a form that matches no adapter, so the adapter it means is not used.
+"""An entry of `NCCL_IB_HCA` cannot match any adapter, so NCCL does not use the adapter.
 
-The value is a list with commas; an entry is an adapter's name, and optionally `:port`, in NCCL 2.30 also `:rail` and
-`:plane`. NCCL knows neither wildcards nor regular expressions: `mlx5_*` is an adapter with a star in its name. A
-blank behind a comma belongs to the name. A port that is no number is port 0, and ports count from 1. Only the first
-32 entries are read, and before 2.30 all behind the port is dropped. If nothing matches, NCCL says that it found no
-device and falls back to sockets.
+The value is a comma-separated list. An entry is an adapter name, optionally followed by `:port`, and in NCCL 2.30 also
+by `:rail` and `:plane`. NCCL knows neither wildcards nor regular expressions: `mlx5_*` is an adapter with a star in its
+name. A space after a comma belongs to the name. A port that is not a number is read as port 0, but ports count from 1.
+NCCL reads only the first 32 entries, and before 2.30 it drops everything after the port. If nothing matches, NCCL logs
+that it found no device and falls back to sockets.
 
 Write full names with `=` in front, or a common prefix without it.
 """
@@ -14,14 +14,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.aspects.settings import literal
-from validator.facts import nccl_lists
-from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.settings import literal_value
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts import nccl_lists
+from trainyard.model.run import Setting
 
 LIMIT = 32
 RAILS = (2, 30)
-# A dot may be the mark of a VLAN in the name; at the end it is meant as "any character".
+# A dot inside the name may separate a VLAN; a dot at the end is meant as "any character".
 FOREIGN = re.compile(r"[\s*?\[\](){}|\\/;+'\"]|\.$")
 
 
@@ -38,21 +38,21 @@ FOREIGN = re.compile(r"[\s*?\[\](){}|\\/;+'\"]|\.$")
 )
 def nccl_ib_hca_syntax(setting: Setting, context: Context) -> Iterator[Problem]:
     """An entry that no adapter can match."""
-    value = literal(setting) if setting.name == nccl_lists.ADAPTERS else None
-    entries = nccl_lists.read(value or "").entries
+    value = literal_value(setting) if setting.name == nccl_lists.ADAPTERS else None
+    entries = nccl_lists.parse_list(value or "").entries
     target = context.target.nccl
     for entry in entries:
         fault = _fault(entry, target is not None and target < RAILS)
         if fault is not None:
             yield Problem(
-                setting.at, f"`{entry}` matches no adapter: {fault}", "write `name` or `name:port`, with commas"
+                setting.at, f"`{entry}` matches no adapter: {fault}", "write `name` or `name:port`, separated by commas"
             )
             return
     if len(entries) > LIMIT:
         yield Problem(
             setting.at,
-            f"NCCL reads the first {LIMIT} of these {len(entries)} adapters",
-            "use a common prefix, or leave the rest out with `^=`",
+            f"NCCL reads only the first {LIMIT} of these {len(entries)} adapters",
+            "use a common prefix, or exclude the other adapters with `^=`",
         )
 
 
@@ -61,11 +61,11 @@ def _fault(entry: str, is_old: bool) -> str | None:
     port, _, further = rest.partition(":")
     found = FOREIGN.search(name)
     if found is not None:
-        return "it has a blank in it" if found[0].isspace() else f"`{found[0]}` has no special meaning"
+        return "it contains a space" if found[0].isspace() else f"`{found[0]}` has no special meaning"
     if not name:
         return "it has no name"
     if port and (not port.strip().isdecimal() or not port.strip().strip("0")):
-        return f"`{port}` is no port, ports are numbers from 1"
+        return f"`{port}` is not a port number (ports count from 1)"
     if further and is_old:
-        return "this NCCL reads no more than `name:port`"
+        return "this NCCL release reads only `name:port`"
     return None

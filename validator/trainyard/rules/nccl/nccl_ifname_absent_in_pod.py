@@ -1,25 +1,25 @@
-"""`NCCL_SOCKET_IFNAME` names interfaces that this pod does not have, so NCCL ends before the first collective.
+"""`NCCL_SOCKET_IFNAME` names interfaces that this pod does not have, so NCCL fails at start.
 
-Names such as `ens5`, `ib0` or `bond0` are those of the machine. A pod without host network sees `eth0`, and one
-interface more for each network that it attaches: Multus calls them `net1`, `net2` and so on unless the annotation
-says otherwise. NCCL finds a matching interface or gives up with "Bootstrap : no socket interface found".
+Names such as `ens5`, `ib0` or `bond0` are those of the node. A pod without host network has `eth0`, and one more
+interface for each network that it attaches: Multus calls them `net1`, `net2` and so on unless the annotation says
+otherwise. If no interface matches, NCCL ends before the first collective with "Bootstrap : no socket interface found".
 
-The rule reads the annotations of Multus and of Google Kubernetes Engine. Pods with other network annotations,
-resource claims, or a template that is not in the files are left alone; a list of which one entry fits is fine.
+The rule reads the annotations of Multus and of Google Kubernetes Engine. It ignores pods with other network
+annotations, with resource claims, or with a template that is not in the files. A list is accepted if one entry matches.
 
-Write the name inside the pod: `=eth0`, or `=net1` for an attached network.
+Write the interface name inside the pod: `=eth0`, or `=net1` for an attached network.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.interfaces import DEFAULT, interfaces
-from validator.aspects.ranks import role_of
-from validator.aspects.settings import literal
-from validator.facts import nccl_lists
-from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.environment import role_of_ranks
+from trainyard.analysis.interfaces import DEFAULT, interfaces
+from trainyard.analysis.settings import literal_value
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts import nccl_lists
+from trainyard.model.run import Setting
 
 
 @rule(
@@ -34,22 +34,22 @@ from validator.rule import Context, Problem, rule
     needs=("_IFNAME",),
 )
 def nccl_ifname_absent_in_pod(setting: Setting, context: Context) -> Iterator[Problem]:
-    """A list of which no entry fits an interface of the pod."""
-    value = literal(setting) if setting.name == nccl_lists.INTERFACES else None
-    # NCCL takes a value of one character for none.
+    """A list that matches no interface of the pod."""
+    value = literal_value(setting) if setting.name == nccl_lists.INTERFACES else None
+    # NCCL ignores a value of one character.
     if value is None or len(value) < 2:
         return
-    listed = nccl_lists.read(value)
+    listed = nccl_lists.parse_list(value)
     if listed.excludes or not listed.names or listed.names_it(DEFAULT) or listed.names_it("lo"):
         return
     if any(entry[0] in "^=" for entry in listed.entries):
         return
-    role = role_of(context)
+    role = role_of_ranks(context)
     present = interfaces(role.pod, context.run) if role is not None else None
     if present is None or any(map(listed.names_it, present)):
         return
     yield Problem(
         setting.at,
-        f"this pod has no interface `{listed.names[0]}`: it has {', '.join(present)}",
+        f"this pod has no interface `{listed.names[0]}`, only {', '.join(present)}",
         f'write "={present[-1]}"',
     )

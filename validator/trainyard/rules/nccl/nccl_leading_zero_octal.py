@@ -1,11 +1,11 @@
-"""A leading zero makes NCCL read the number as octal, so `010` is 8.
+"""NCCL reads a number with a leading zero as octal, so `010` is 8.
 
-NCCL's integer parameters go through `strtoll` with base 0: `0x` in front means hexadecimal, `0` in front octal. A
-digit that octal does not have ends the number: `08` is 0 and `019` is 1. NCCL accepts each without a message, and
-prints the wrong number at `NCCL_DEBUG=INFO` only.
+NCCL parses its integer parameters with `strtoll` in base 0: a leading `0x` means hexadecimal, a leading `0` means
+octal. The number ends at a digit that octal does not have: `08` is 0 and `019` is 1. NCCL accepts all of these without
+a message, and prints the wrong number only at `NCCL_DEBUG=INFO`.
 
-Numbers that are the same either way, such as `01` or `0`, are left alone, and so are variables that hold text, such
-as `NCCL_HOSTID`.
+The rule ignores numbers that are the same in both bases, such as `01` or `0`, and variables that hold text, such as
+`NCCL_HOSTID`.
 
 Write the number without leading zeros.
 """
@@ -15,12 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.aspects.settings import changed, literal
-from validator.facts import nccl, strtoll
-from validator.model import Setting
-from validator.rule import Problem, rule
+from trainyard.analysis.settings import change_value, literal_value
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts import nccl, strtoll
+from trainyard.model.run import Setting
 
-# Text, or lists of numbers that NCCL reads in another way.
+# Variables that hold text, or lists of numbers that NCCL parses differently.
 TEXTS = frozenset(
     (
         "NCCL_COMM_ID", "NCCL_CTA_POLICY", "NCCL_HOSTID", "NCCL_IB_HCA", "NCCL_NET", "NCCL_NET_FORCE_MERGE",
@@ -41,14 +41,14 @@ TEXTS = frozenset(
 )
 def nccl_leading_zero_octal(setting: Setting) -> Iterator[Problem]:
     """A decimal number that NCCL reads as octal."""
-    value = (literal(setting) or "").strip()
-    if setting.name in TEXTS or setting.name not in nccl.variables() or not re.fullmatch(r"0[0-9]{1,18}", value):
+    value = (literal_value(setting) or "").strip()
+    if setting.name in TEXTS or setting.name not in nccl.nccl_variables() or not re.fullmatch(r"0[0-9]{1,18}", value):
         return
-    read, meant = strtoll.number(value), int(value)
+    read, meant = strtoll.parse_integer(value), int(value)
     if read != meant:
         yield Problem(
             setting.at,
-            f"NCCL reads `{value}` as octal: {setting.name} is {read}",
+            f"NCCL reads `{value}` as octal, so {setting.name} is {read}",
             f'write "{meant}"',
-            changed(setting, str(meant)),
+            change_value(setting, str(meant)),
         )

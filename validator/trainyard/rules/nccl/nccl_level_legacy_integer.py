@@ -1,8 +1,8 @@
-"""A number as level is NCCL's old notation, which does not mean the path types that NCCL has today.
+"""A level is given as a number, which NCCL translates by an old table, not by today's path types.
 
-The numbers are those of NCCL 2.3 and are translated: 0 is LOC, 1 PIX, 2 PXB, 3 PHB, and 4 and all higher ones SYS.
-They are neither the places in today's list of path types nor can they say NVL. The documentation advises against
-them, because their meaning may change again. `NCCL_NET_GDR_LEVEL=5` thus allows GPUDirect RDMA across the CPUs'
+The numbers are those of NCCL 2.3 and are translated: 0 is LOC, 1 is PIX, 2 is PXB, 3 is PHB, and 4 and above are SYS.
+They are not indexes into today's list of path types, and they cannot express NVL. The documentation advises against
+them, because their meaning may change again. For example, `NCCL_NET_GDR_LEVEL=5` allows GPUDirect RDMA across the CPU
 interconnect, where it is often slower than a copy through host memory.
 
 Write the name of the path type instead of the number.
@@ -13,11 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.aspects.settings import changed, literal
-from validator.facts import strtoll
-from validator.facts.nccl_levels import NUMBERED, VARIABLES
-from validator.model import Setting
-from validator.rule import Problem, rule
+from trainyard.analysis.settings import change_value, literal_value
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts import strtoll
+from trainyard.facts.nccl_levels import NUMBERED, VARIABLES
+from trainyard.model.run import Setting
 
 
 @rule(
@@ -34,14 +34,14 @@ from validator.rule import Problem, rule
 )
 def nccl_level_legacy_integer(setting: Setting) -> Iterator[Problem]:
     """A path type given as a number."""
-    value = literal(setting) or ""
-    number = strtoll.number(value) if re.fullmatch(r"[0-9]{1,18}", value) else None
+    value = literal_value(setting) or ""
+    number = strtoll.parse_integer(value) if re.fullmatch(r"[0-9]{1,18}", value) else None
     if setting.name not in VARIABLES or number is None:
         return
     meaning = NUMBERED[min(number, len(NUMBERED) - 1)]
     yield Problem(
         setting.at,
-        f"{setting.name}={value} is a level of NCCL 2.3 and means {meaning} today",
+        f"{setting.name}={value} is a legacy NCCL 2.3 level and means {meaning}",
         f'write "{meaning}"',
-        changed(setting, meaning),
+        change_value(setting, meaning),
     )

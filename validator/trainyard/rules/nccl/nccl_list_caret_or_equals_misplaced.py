@@ -1,23 +1,23 @@
-"""`^` and `=` count only at the start of a device list; anywhere else they are part of a name that no device has.
+"""`^` or `=` is inside a device list, where NCCL reads it as part of a device name that does not exist.
 
-NCCL looks at the first character for `^` (leave these out) and at the next one for `=` (exact names). Both apply to
-the whole list. In `^docker0,^lo` the second entry is a device called `^lo`: the loopback is not left out. In
-`=mlx5_0,=mlx5_3` only `mlx5_0` is used, and half of the bandwidth is gone. `=^eth1` looks for a device called `^eth1`
-and finds none, which ends the run.
+NCCL looks for `^` (exclude) in the first character and then for `=` (exact names) in the next one. Both apply to the
+whole list. In `^docker0,^lo` the second entry is a device called `^lo`, so the loopback is not excluded. With
+`=mlx5_0,=mlx5_3` NCCL uses only `mlx5_0`, and half of the bandwidth is lost. With `=^eth1` NCCL looks for a device
+called `^eth1` and finds none, which ends the run.
 
-The rule looks at `NCCL_SOCKET_IFNAME`, `NCCL_IB_HCA` and `NCCL_OOB_NET_IFNAME`.
+The rule checks `NCCL_SOCKET_IFNAME`, `NCCL_IB_HCA` and `NCCL_OOB_NET_IFNAME`.
 
-Write the signs once, in front, `^` first: `^docker0,lo`, `=mlx5_0,mlx5_3`, `^=eth1`.
+Write the signs once, at the start, `^` first: `^docker0,lo`, `=mlx5_0,mlx5_3`, `^=eth1`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.settings import changed, literal
-from validator.facts import nccl_lists
-from validator.model import Setting
-from validator.rule import Problem, rule
+from trainyard.analysis.settings import change_value, literal_value
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts import nccl_lists
+from trainyard.model.run import Setting
 
 SIGNS = {"": "", "^": "^", "=": "=", "^=": "^=", "=^": "^=", "==": "=", "^^": "^"}
 
@@ -35,24 +35,24 @@ SIGNS = {"": "", "^": "^", "=": "=", "^=": "^=", "=^": "^=", "==": "=", "^^": "^
     needs=("NCCL_",),
 )
 def nccl_list_caret_or_equals_misplaced(setting: Setting) -> Iterator[Problem]:
-    """A sign that NCCL takes for a part of a name."""
+    """A sign that NCCL reads as part of a device name."""
     if setting.name not in nccl_lists.LISTS:
         return
-    value = literal(setting)
-    wrong = next((entry for entry in nccl_lists.read(value or "").entries if entry[0] in "^="), None)
+    value = literal_value(setting)
+    wrong = next((entry for entry in nccl_lists.parse_list(value or "").entries if entry[0] in "^="), None)
     if value is None or wrong is None:
         return
     meant = _in_front(value)
     yield Problem(
         setting.at,
-        f"`{wrong}` is taken for a device's name: `^` and `=` count only before the whole list",
-        f'write "{meant}"' if meant else "write one list, with `^` or `=` once in front",
-        changed(setting, meant) if meant else (),
+        f"NCCL reads `{wrong}` as a device name: `^` and `=` count only at the start of the list",
+        f'write "{meant}"' if meant else "write one list, with `^` or `=` once at the start",
+        change_value(setting, meant) if meant else (),
     )
 
 
 def _in_front(value: str) -> str | None:
-    """The list with its signs in front, None when entries have different ones: then the wish is not clear."""
+    """The list with its signs at the start; None if the entries have different signs and the intent is unclear."""
     entries = [entry for entry in value.split(",") if entry]
     names = [entry.lstrip("^=") for entry in entries]
     signs = [SIGNS.get(entry[: len(entry) - len(name)]) for entry, name in zip(entries, names, strict=True)]

@@ -1,23 +1,22 @@
-"""`NCCL_OOB_NET_IFNAME` is read only when `NCCL_OOB_NET_ENABLE=1`; without it the bootstrap goes over another network.
+"""NCCL ignores `NCCL_OOB_NET_IFNAME` unless `NCCL_OOB_NET_ENABLE=1` is set.
 
 NCCL exchanges its first addresses over TCP on the interface of `NCCL_SOCKET_IFNAME`. Since 2.23 it can use its own
-network (InfiniBand or a plugin) for this instead, which is switched on by `NCCL_OOB_NET_ENABLE=1`; the interface for
-that is `NCCL_OOB_NET_IFNAME`. While it is off, the default, the name is not looked at and no message says so: the
-bootstrap keeps to the pod network.
+network (InfiniBand or a plugin) for this instead. `NCCL_OOB_NET_ENABLE=1` turns that on, and `NCCL_OOB_NET_IFNAME`
+names its interface. While it is off, which is the default, NCCL does not read the name and logs nothing: the bootstrap
+stays on the pod network.
 
-Set `NCCL_OOB_NET_ENABLE` to `"1"`. If the interface for the bootstrap over TCP was meant, the variable is
-`NCCL_SOCKET_IFNAME`.
+Set `NCCL_OOB_NET_ENABLE` to `"1"`. To choose the interface for the bootstrap over TCP, use `NCCL_SOCKET_IFNAME`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.environment import beside, counts, open_ended
-from validator.aspects.settings import changed
-from validator.facts.strtoll import number
-from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.environment import has_unknown_variables, is_effective, set_variable
+from trainyard.analysis.settings import change_value
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.strtoll import parse_integer
+from trainyard.model.run import Setting
 
 SWITCH = "NCCL_OOB_NET_ENABLE"
 
@@ -35,18 +34,18 @@ SWITCH = "NCCL_OOB_NET_ENABLE"
     needs=("NCCL_OOB_NET_IFNAME",),
 )
 def nccl_oob_ifname_without_enable(setting: Setting, context: Context) -> Iterator[Problem]:
-    """An interface for a bootstrap that is not on."""
+    """An interface for an out-of-band bootstrap that is off."""
     container = context.container
-    if setting.name != "NCCL_OOB_NET_IFNAME" or container is None or not counts(setting, container):
+    if setting.name != "NCCL_OOB_NET_IFNAME" or container is None or not is_effective(setting, container):
         return
     switch = container.setting(SWITCH)
-    if switch is not None and (switch.value is None or number(switch.value) != 0):
+    if switch is not None and (switch.value is None or parse_integer(switch.value) != 0):
         return
-    if switch is None and open_ended(container, context):
+    if switch is None and has_unknown_variables(container, context):
         return
     yield Problem(
         setting.at,
-        f"NCCL does not read NCCL_OOB_NET_IFNAME: {SWITCH} is not 1",
+        f"NCCL ignores NCCL_OOB_NET_IFNAME because {SWITCH} is not 1",
         f'set {SWITCH} to "1", or name the interface in NCCL_SOCKET_IFNAME',
-        changed(switch, "1") if switch is not None else beside(setting, SWITCH, "1"),
+        change_value(switch, "1") if switch is not None else set_variable(setting, SWITCH, "1"),
     )

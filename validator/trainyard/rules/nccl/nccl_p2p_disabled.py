@@ -1,24 +1,24 @@
-"""Without peer-to-peer access GPUs of one node exchange data through host memory, and NVLink stays idle.
+"""Peer-to-peer is off, so the GPUs of a node exchange data through host memory and NVLink stays idle.
 
 `NCCL_P2P_DISABLE=1`, and `NCCL_P2P_LEVEL=LOC` or 0, keep NCCL from CUDA's direct access between GPUs over NVLink and
-PCIe. Every byte is then copied to host memory and back: on an NVSwitch machine hundreds of GB/s become tens, and the
-run works otherwise. The variable is a way round virtual machines whose PCIe settings break peer-to-peer copies, and of
-consumer cards that have none; it travels from there in copied manifests.
+PCIe. Every byte is copied to host memory and back. On an NVSwitch machine hundreds of GB/s become tens, and otherwise
+the run works. The variable is a workaround for virtual machines whose PCIe settings break peer-to-peer copies, and for
+consumer cards without peer-to-peer; copied manifests carry it elsewhere.
 
-Containers that ask for MIG devices are left alone: they have no peer-to-peer access to lose.
+The rule ignores containers that ask for MIG devices, which have no peer-to-peer access to lose.
 
-Remove it. Where a copy between GPUs hangs, switch off ACS in the host's PCIe bridges.
+Remove the variable. If copies between GPUs hang, turn off ACS in the host's PCIe bridges.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.environment import counts
-from validator.aspects.settings import dropped
-from validator.facts.strtoll import number
-from validator.model import Container, Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.environment import is_effective
+from trainyard.analysis.settings import remove_variable
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.strtoll import parse_integer
+from trainyard.model.run import Container, Setting
 
 MIG = "nvidia.com/mig-"
 
@@ -36,21 +36,21 @@ MIG = "nvidia.com/mig-"
     needs=("NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL"),
 )
 def nccl_p2p_disabled(setting: Setting, context: Context) -> Iterator[Problem]:
-    """Direct access between GPUs switched off."""
-    if not counts(setting, context.container) or not _disables(setting) or _has_mig(context.container):
+    """Peer-to-peer access between GPUs is off."""
+    if not is_effective(setting, context.container) or not _disables(setting) or _has_mig(context.container):
         return
     yield Problem(
         setting.at,
-        f"{setting.name}={setting.value} takes NVLink and PCIe peer-to-peer from NCCL: GPUs copy through host memory",
+        f"{setting.name}={setting.value} turns off NVLink and PCIe peer-to-peer: GPUs copy through host memory",
         f"remove {setting.name}",
-        dropped(setting),
+        remove_variable(setting),
     )
 
 
 def _disables(setting: Setting) -> bool:
     if setting.name == "NCCL_P2P_DISABLE":
-        return number(setting.value) == 1
-    return setting.name == "NCCL_P2P_LEVEL" and (setting.value == "LOC" or number(setting.value) == 0)
+        return parse_integer(setting.value) == 1
+    return setting.name == "NCCL_P2P_LEVEL" and (setting.value == "LOC" or parse_integer(setting.value) == 0)
 
 
 def _has_mig(container: Container | None) -> bool:

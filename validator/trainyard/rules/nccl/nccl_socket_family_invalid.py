@@ -1,9 +1,9 @@
-"""`NCCL_SOCKET_FAMILY` knows two words; any other is ignored, and NCCL takes the first address that it finds.
+"""`NCCL_SOCKET_FAMILY` is not a family that NCCL knows, so NCCL uses the first address that it finds.
 
-NCCL compares the value with `AF_INET` (IPv4) and `AF_INET6` (IPv6), letter by letter. `ipv4`, `IPv6`, `4` or
+NCCL compares the value character by character with `AF_INET` (IPv4) and `AF_INET6` (IPv6). `ipv4`, `IPv6`, `4` or
 `af_inet` match neither. The log still shows "NCCL_SOCKET_FAMILY set by environment to ipv4", which looks as if it
-worked. In clusters with both families, pods may then offer each other addresses of different families, and the
-bootstrap fails or takes a network that is not routed.
+worked. In dual-stack clusters, pods may then offer each other addresses of different families, and the bootstrap fails
+or uses a network that is not routed.
 
 Write `AF_INET` or `AF_INET6`, in capital letters.
 """
@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.settings import changed, literal
-from validator.model import Setting
-from validator.rule import Problem, rule
+from trainyard.analysis.settings import change_value, literal_value
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Setting
 
 FAMILIES = ("AF_INET", "AF_INET6")
 MEANT = {
@@ -33,14 +33,14 @@ MEANT = {
     needs=("NCCL_SOCKET_FAMILY",),
 )
 def nccl_socket_family_invalid(setting: Setting) -> Iterator[Problem]:
-    """A word that is no address family of NCCL."""
-    value = literal(setting) if setting.name == "NCCL_SOCKET_FAMILY" else None
+    """An unknown address family."""
+    value = literal_value(setting) if setting.name == "NCCL_SOCKET_FAMILY" else None
     if not value or value in FAMILIES:
         return
     meant = MEANT.get(value.strip().upper())
     yield Problem(
         setting.at,
-        f"NCCL ignores NCCL_SOCKET_FAMILY=`{value}`: it knows AF_INET and AF_INET6",
+        f"NCCL ignores NCCL_SOCKET_FAMILY=`{value}`: it accepts only AF_INET and AF_INET6",
         f'write "{meant}"' if meant else 'write "AF_INET" or "AF_INET6"',
-        changed(setting, meant) if meant else (),
+        change_value(setting, meant) if meant else (),
     )

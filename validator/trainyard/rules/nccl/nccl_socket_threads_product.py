@@ -1,11 +1,11 @@
-"""NCCL opens at most 64 sockets per connection and cuts `NCCL_NSOCKS_PERTHREAD` down when the product is larger.
+"""The sockets of a connection exceed 64, so NCCL reduces `NCCL_NSOCKS_PERTHREAD`.
 
 A connection over TCP has `NCCL_SOCKET_NTHREADS` helper threads, at most 16, with `NCCL_NSOCKS_PERTHREAD` sockets each.
-Above 64 in all NCCL writes one warning and divides 64 by the number of threads: 16 threads with 8 sockets become 16
-with 4, and 16 threads with 5 leave a configuration that nobody measured. The benchmark that the manifest refers to was
-not made with these numbers.
+If the product is above 64, NCCL logs one warning and divides 64 by the number of threads: 16 threads with 8 sockets
+become 16 with 4. Likewise 16 threads with 5 sockets become a configuration that nobody measured. The benchmark behind
+the manifest did not use these numbers.
 
-Make the product 64 or less. For 100 Gbit/s networks without RDMA 4 times 4 is a good start; more threads cost CPU that
+Make the product 64 or less. For 100 Gbit/s networks without RDMA, 4 times 4 is a good start; more threads take CPU that
 the data loader needs.
 """
 
@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.strtoll import number
-from validator.model import Container
-from validator.rule import Problem, rule
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.strtoll import parse_integer
+from trainyard.model.run import Container
 
 MOST_SOCKETS = 64
 MOST_THREADS = 16
@@ -37,14 +37,14 @@ def nccl_socket_threads_product(container: Container) -> Iterator[Problem]:
     per_thread, per_connection = container.setting("NCCL_NSOCKS_PERTHREAD"), container.setting("NCCL_SOCKET_NTHREADS")
     if per_thread is None or per_connection is None:
         return
-    sockets, threads = number(per_thread.value), number(per_connection.value)
-    # Too many threads are out of range by themselves: another rule says so.
+    sockets, threads = parse_integer(per_thread.value), parse_integer(per_connection.value)
+    # Another rule reports more threads than NCCL allows.
     if sockets is None or threads is None or not 0 < threads <= MOST_THREADS or sockets * threads <= MOST_SOCKETS:
         return
     yield Problem(
         per_thread.at,
-        f"{threads} threads with {sockets} sockets make {threads * sockets}: NCCL opens {MOST_SOCKETS // threads} per "
-        "thread instead",
+        f"{threads} threads with {sockets} sockets each exceed {MOST_SOCKETS} sockets: NCCL opens "
+        f"{MOST_SOCKETS // threads} per thread",
         f"write {MOST_SOCKETS // threads} or less",
-        related=((per_connection.at, "threads per connection"),),
+        related=((per_connection.at, "the threads per connection"),),
     )

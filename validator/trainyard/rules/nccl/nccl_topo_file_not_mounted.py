@@ -1,12 +1,12 @@
-"""No volume of the container holds the file that this variable names, so NCCL may run without what it says.
+"""The variable names a file that no volume of the container provides, so NCCL may run without it.
 
-NCCL treats a missing file differently for each variable. Without the topology of `NCCL_TOPO_FILE` it goes on with what
-it detects, which in a virtual machine is a flat tree without NVLink or card affinity: slow, and logged only with
-`NCCL_DEBUG=INFO`. Without `NCCL_CONF_FILE` it goes on in silence. Without `NCCL_GRAPH_FILE` it ends with a system
-error.
+NCCL treats a missing file differently for each variable. Without the topology of `NCCL_TOPO_FILE` it continues with the
+topology that it detects, which in a virtual machine is a flat tree without NVLink or NIC affinity: the run is slow, and
+only `NCCL_DEBUG=INFO` logs the reason. Without `NCCL_CONF_FILE` it continues without a message. Without
+`NCCL_GRAPH_FILE` it fails with a system error.
 
-A path outside every mount can still be part of the image, which the files do not show: this is why the confidence is
-medium. A path in an `emptyDir` that no init container fills, or in a ConfigMap without such a key, cannot be there.
+A path outside every mount can still be part of the image, which the files do not show; therefore the confidence is
+medium. A path in an `emptyDir` that no init container fills, or in a ConfigMap without such a key, cannot exist.
 
 Mount the file from a ConfigMap or from the host, or unset the variable.
 """
@@ -15,17 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.environment import counts
-from validator.aspects.known import pods_are_whole
-from validator.aspects.mounts import mount_of
-from validator.fields import items, mapping, text
-from validator.model import Container, Pod, Resource, Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.environment import is_effective
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.mounts import mount_of
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Container, Pod, Resource, Setting
 
 FILES = {
-    "NCCL_TOPO_FILE": "NCCL goes on with the topology that it detects",
-    "NCCL_CONF_FILE": "NCCL goes on without its settings",
-    "NCCL_GRAPH_FILE": "NCCL ends with a system error",
+    "NCCL_TOPO_FILE": "NCCL uses the topology that it detects",
+    "NCCL_CONF_FILE": "NCCL runs without its settings",
+    "NCCL_GRAPH_FILE": "NCCL fails with a system error",
 }
 
 
@@ -41,9 +41,9 @@ FILES = {
     needs=("NCCL_CONF_FILE", "NCCL_GRAPH_FILE", "NCCL_TOPO_FILE"),
 )
 def nccl_topo_file_not_mounted(setting: Setting, context: Context) -> Iterator[Problem]:
-    """A file that no volume brings into the container."""
+    """A file that no volume provides."""
     path = setting.value or ""
-    if setting.name not in FILES or not counts(setting, context.container):
+    if setting.name not in FILES or not is_effective(setting, context.container):
         return
     if not path.startswith("/") or "$" in path:
         return
@@ -57,7 +57,7 @@ def nccl_topo_file_not_mounted(setting: Setting, context: Context) -> Iterator[P
 
 
 def _readers(setting: Setting, context: Context) -> Iterator[tuple[Container, Pod]]:
-    """Where the file is read: with `mpirun -x` in the workers."""
+    """The containers that read the file: with `mpirun -x` those of the workers."""
     if setting.via == "mpirun" and context.run is not None:
         yield from ((role.container, role.pod) for role in context.run.training_roles if role.container is not None)
     elif context.container is not None and context.pod is not None:
@@ -65,12 +65,12 @@ def _readers(setting: Setting, context: Context) -> Iterator[tuple[Container, Po
 
 
 def _missing(path: str, container: Container, pod: Pod, context: Context) -> str:
-    """Why the file is not there; empty where it can be."""
+    """The reason why the file is missing, as the start of a message; empty if it may exist."""
     mount = mount_of(container, path)
     if mount is None:
-        return "no volume is mounted that holds" if pods_are_whole(context.run) else ""
+        return "no mounted volume holds" if has_all_pods(context.run) else ""
     volume = pod.volume(mount.volume)
-    # A mount at the path itself is a single file, picked with `subPath`.
+    # A mount at the path itself is a single file, selected with `subPath`.
     if volume is None or mount.mount_path == path:
         return ""
     if volume.kind == "emptyDir":

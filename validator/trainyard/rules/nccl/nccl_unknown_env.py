@@ -1,12 +1,13 @@
-"""No release of NCCL reads a variable of this name, so what it was meant to change stays as it is.
+"""No NCCL release reads a variable of this name, so it has no effect.
 
-NCCL looks up the names that it knows and never lists the others: a typo gives no message, at no level of
-`NCCL_DEBUG`. The names come from the sources of 62 releases, from 2.3.5 to 2.30.7, and from the documentation. Left
-alone are variables of plugins and tools (`NCCL_FASTRAK_*`, `NCCL_GPUDIRECTTCPX_*`, `NCCL_IBEXT_*`, `NCCL_SHARP_*`,
-`NCCL_TUNER_CONFIG_*` and others), the names that PyTorch reads, names that the container's own script uses, pods with
-AMD GPUs, whose RCCL knows more names, and targets newer than the list.
+NCCL looks up the names that it knows and never reports others: a typo gives no message at any level of `NCCL_DEBUG`.
+The names come from the sources of 62 releases, from 2.3.5 to 2.30.7, and from the documentation.
 
-`NCCL_TIMEOUT` is such a name: the time limit of a collective is the `timeout` of
+The rule ignores variables of plugins and tools (`NCCL_FASTRAK_*`, `NCCL_GPUDIRECTTCPX_*`, `NCCL_IBEXT_*`,
+`NCCL_SHARP_*`, `NCCL_TUNER_CONFIG_*` and others), names that PyTorch reads, names that the container's own script uses,
+pods with AMD GPUs, whose RCCL knows more names, and targets newer than the list.
+
+`NCCL_TIMEOUT` is such an unknown name: the timeout of a collective is the `timeout` of
 `torch.distributed.init_process_group`.
 
 Write the name that the documentation has, or remove the variable.
@@ -18,15 +19,15 @@ import functools
 import re
 from collections.abc import Iterator
 
-from validator.aspects.rccl import uses_rccl
-from validator.aspects.settings import name_at, renamed
-from validator.facts import nccl
-from validator.facts.nccl_names import is_foreign
-from validator.model import Container, Setting
-from validator.rule import Context, Problem, rule
-from validator.spelling import closest
+from trainyard.analysis.devices import uses_rccl
+from trainyard.analysis.settings import name_at, rename_variable
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.facts import nccl
+from trainyard.facts.nccl_names import is_foreign
+from trainyard.model.run import Container, Setting
 
-# Names that are seen in the wild and that likeness alone would not lead to the right one.
+# Wrong names that are seen in the wild, and for which fuzzy matching would not find the right one.
 MEANT = {
     "NCCL_BUFFER_SIZE": "NCCL_BUFFSIZE",
     "NCCL_DEBUG_LEVEL": "NCCL_DEBUG",
@@ -38,7 +39,7 @@ MEANT = {
     "NCCL_MAX_CHANNELS": "NCCL_MAX_CTAS",
     "NCCL_MIN_CHANNELS": "NCCL_MIN_CTAS",
 }
-ADVICE = {"NCCL_TIMEOUT": "give `init_process_group` a `timeout`: it is the limit of a collective"}
+ADVICE = {"NCCL_TIMEOUT": "pass `timeout` to `init_process_group`: it is the timeout of a collective"}
 
 
 @rule(
@@ -53,17 +54,17 @@ ADVICE = {"NCCL_TIMEOUT": "give `init_process_group` a `timeout`: it is the limi
     needs=("NCCL_",),
 )
 def nccl_unknown_env(setting: Setting, context: Context) -> Iterator[Problem]:
-    """A name that no NCCL and no known plugin reads."""
+    """A name that neither NCCL nor a known plugin reads."""
     name, container = setting.name, context.container
-    if not name.startswith("NCCL_") or name in nccl.variables() or is_foreign(name) or container is None:
+    if not name.startswith("NCCL_") or name in nccl.nccl_variables() or is_foreign(name) or container is None:
         return
     if (context.target.nccl or nccl.NEWEST) > nccl.NEWEST or uses_rccl(context.run) or _is_used(name, container):
         return
     meant = None if name in ADVICE else MEANT.get(name) or _alike(name)
-    edits = renamed(setting, meant) if meant is not None and container.setting(meant) is None else ()
+    edits = rename_variable(setting, meant) if meant is not None and container.setting(meant) is None else ()
     yield Problem(
         name_at(setting),
-        f"no NCCL release reads {name}: it changes nothing",
+        f"no NCCL release reads {name}: it has no effect",
         ADVICE.get(name) or (f"did you mean {meant}?" if meant else "remove it"),
         edits,
     )
@@ -76,15 +77,15 @@ def _is_used(name: str, container: Container) -> bool:
 
 
 def _alike(name: str) -> str | None:
-    # Without the common prefix, which would make all names alike. Few slips of the pen change both ends of a word, and
+    # Compared without the common prefix, which would make all names similar. Few typos change both ends of a word, and
     # comparing a file of unknown names with every name would take seconds.
     bare = name[5:]
     near = [known for known in _current() if known[:2] == bare[:2] or known[-3:] == bare[-3:]]
-    found = closest(bare, near, 0.85)
+    found = closest_match(bare, near, 0.85)
     return f"NCCL_{found}" if found is not None else None
 
 
 @functools.cache
 def _current() -> tuple[str, ...]:
     """The names that NCCL reads today, without their prefix."""
-    return tuple(known.name[5:] for known in nccl.variables().values() if known.last and not known.status)
+    return tuple(known.name[5:] for known in nccl.nccl_variables().values() if known.last and not known.status)

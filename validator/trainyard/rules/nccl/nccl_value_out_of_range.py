@@ -1,11 +1,11 @@
-"""NCCL has no meaning for a value outside a variable's range: it is cut off, passed on to the adapter, or dropped.
+"""The value is outside the variable's range, so NCCL clamps it, passes it on unchecked, or ignores it.
 
-What happens differs by variable, and little of it is logged. More than 128 queue pairs run over the arrays that hold
-them; `NCCL_IB_RETRY_CNT` fills three bits of the adapter's queue pair; `NCCL_IB_SPLIT_DATA_ON_QPS` splits for exactly 1
-and for nothing else, so that 4 leaves it off; thread and channel counts are cut to their limits with a line at
-`NCCL_DEBUG=INFO`. In each case the run is not what the manifest says.
+The effect differs by variable, and little of it is logged. More than 128 queue pairs overrun the arrays that hold them.
+`NCCL_IB_RETRY_CNT` fills three bits of the adapter's queue pair. `NCCL_IB_SPLIT_DATA_ON_QPS` splits only for exactly 1,
+so 4 leaves it off. Thread and channel counts are clamped to their limits with a line at `NCCL_DEBUG=INFO`. In each case
+the run differs from the manifest.
 
-The limit of 64 CTAs holds since NCCL 2.25; before that it was 32. Values that are no number are another rule's.
+The limit of 64 CTAs holds since NCCL 2.25; before that it was 32. Another rule covers values that are not numbers.
 
 Write a value from the range that the finding names, or leave the variable unset.
 """
@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.facts.strtoll import number
-from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.strtoll import parse_integer
+from trainyard.model.run import Setting
 
 
 class Range(NamedTuple):
-    """The values that NCCL can use, and what becomes of others."""
+    """The values that NCCL accepts, and the effect of any other value."""
 
     low: int
     high: int
@@ -30,7 +30,7 @@ class Range(NamedTuple):
 
 
 ANY = "NCCL has no such setting"
-CUT = "NCCL uses the nearest limit"
+CUT = "NCCL clamps it to the nearest limit"
 RANGES = {
     "NCCL_IB_RETRY_CNT": Range(0, 7, "the adapter's field has three bits"),
     "NCCL_IB_QPS_PER_CONNECTION": Range(1, 128, "a connection holds 1 to 128 queue pairs"),
@@ -62,9 +62,9 @@ FEWER_CTAS_BEFORE = (2, 25)
     needs=("NCCL_",),
 )
 def nccl_value_out_of_range(setting: Setting, context: Context) -> Iterator[Problem]:
-    """A number that NCCL cannot use."""
+    """A number outside its variable's range."""
     allowed = RANGES.get(setting.name)
-    value = number(setting.value)
+    value = parse_integer(setting.value)
     if allowed is None or value is None:
         return
     before = context.target.nccl is not None and context.target.nccl < FEWER_CTAS_BEFORE

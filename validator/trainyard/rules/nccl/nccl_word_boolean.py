@@ -1,10 +1,10 @@
-"""NCCL reads its switches as numbers, so a word such as `true` or `off` means 0.
+"""NCCL parses its switches as integers, so a word such as `true` or `off` means 0.
 
-NCCL's integer parameters go through `strtoll` with base 0. A word has no leading digits, and NCCL neither stops nor
-warns: the variable is 0 for the rest of the run. `NCCL_IB_DISABLE=true` leaves InfiniBand *on*, `NCCL_SHM_DISABLE=yes`
-leaves shared memory on, and `NCCL_DEBUG_...`-style switches stay off although they were asked for.
+NCCL parses integer parameters with `strtoll` in base 0. A word has no leading digits, and NCCL neither stops nor warns:
+the variable is 0 for the whole run. `NCCL_IB_DISABLE=true` leaves InfiniBand *on*, `NCCL_SHM_DISABLE=yes` leaves shared
+memory on, and a switch such as `NCCL_DEBUG_...` stays off although it was set to on.
 
-Three switches are read as booleans since NCCL 2.30.7 and are left alone: `NCCL_SET_THREAD_NAME`,
+NCCL 2.30.7 and later parse three switches as booleans, and the rule ignores them: `NCCL_SET_THREAD_NAME`,
 `NCCL_WARN_ENABLE_DEBUG_INFO` and `NCCL_PARAM_DUMP_ALL`.
 
 Write `"1"` or `"0"`.
@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.settings import changed
-from validator.model import Setting
-from validator.rule import Problem, rule
+from trainyard.analysis.settings import change_value
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Setting
 
 SWITCHES = ("_DISABLE", "_ENABLE", "NCCL_IGNORE_CPU_AFFINITY", "NCCL_IB_ADAPTIVE_ROUTING", "NCCL_COMM_BLOCKING")
 BOOLEANS = ("NCCL_SET_THREAD_NAME", "NCCL_WARN_ENABLE_DEBUG_INFO", "NCCL_PARAM_DUMP_ALL")
@@ -43,7 +43,7 @@ def nccl_word_boolean(setting: Setting) -> Iterator[Problem]:
     meant = "1" if word in ON else "0"
     yield Problem(
         setting.at,
-        f"NCCL reads {setting.name} as a number: `{setting.value}` counts as 0",
+        f"NCCL parses {setting.name} as an integer, so `{setting.value}` means 0",
         f'write "{meant}"',
-        changed(setting, meant),
+        change_value(setting, meant),
     )

@@ -1,13 +1,12 @@
-"""A networks annotation that Multus cannot read keeps the pods of the job from being created.
+"""Multus cannot parse the networks annotation, so the pods of the job are not created.
 
-The annotation `k8s.v1.cni.cncf.io/networks` is plain text to the API server. Multus reads it as a list of
-`namespace/name@interface` with commas between, or, as soon as it holds `[`, `{` or `"`, as a JSON list of objects. In
-the short form names consist of lower-case letters, digits and `-`; the name of an interface has at most 15 characters,
-no blank and no `/`. In JSON `name` is needed, `ips` is a list, and `mac`, `infiniband-guid` and each of `ips` must be
-what they are called. Anything else fails the pod's sandbox again and again, and the rest of the job waits for it with
-its GPUs.
+The API server treats the annotation `k8s.v1.cni.cncf.io/networks` as plain text. Multus parses it as a comma-separated
+list of `namespace/name@interface` or, if it contains `[`, `{` or `"`, as a JSON list of objects. In the short form,
+names consist of lower-case letters, digits and `-`; an interface name has at most 15 characters, no blank and no `/`.
+In JSON, `name` is required, `ips` is a list, and `mac`, `infiniband-guid` and each entry of `ips` must be valid
+addresses. Anything else fails the pod's sandbox again and again, while the rest of the job waits for it with its GPUs.
 
-A comma at the end asks for a network without a name, which is not found either.
+A trailing comma requests a network without a name, which Multus does not find either.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from validator.aspects import addresses, multus
-from validator.aspects.multus import Attachment, Malformed
-from validator.model import Pod
-from validator.rule import Problem, rule
+from trainyard.analysis import addresses, multus
+from trainyard.analysis.multus import Attachment, Malformed
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Pod
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
 # Go's net.ParseMAC takes 6, 8 and 20 bytes, in pairs or in groups of four digits.
@@ -44,18 +43,18 @@ HELP = "write `name`, `namespace/name@interface`, several with commas between, o
     needs=("k8s.v1.cni.cncf.io",),
 )
 def multus_annotation_malformed(pod: Pod) -> Iterator[Problem]:
-    """Annotations that Multus refuses."""
-    found = multus.parse(multus.value(pod))
+    """Report annotations that Multus rejects."""
+    found = multus.parse_annotation(multus.annotation_text(pod))
     faults = [found.reason] if isinstance(found, Malformed) else [fault for one in found for fault in _faults(one)]
     for fault in faults[:1]:
-        yield Problem(multus.place(pod), f"Multus cannot read the networks annotation: {fault}", HELP)
+        yield Problem(multus.annotation_place(pod), f"Multus cannot parse the networks annotation: {fault}", HELP)
 
 
 def _faults(attachment: Attachment) -> Iterator[str]:
     if not attachment.name:
         yield "a network has no name"
     if len(attachment.interface) > 15 or re.search(r"[\s/]", attachment.interface):
-        yield f"`{attachment.interface}` is no name for an interface (at most 15 characters, no blank, no `/`)"
+        yield f"`{attachment.interface}` is not a valid interface name (at most 15 characters, no blank, no `/`)"
     yield from _json(attachment.tree) if isinstance(attachment.tree, dict) else _short(attachment)
 
 
@@ -64,20 +63,20 @@ def _short(attachment: Attachment) -> Iterator[str]:
         yield f"`{attachment.tree}` is not of the form namespace/name@interface"
     for name in (attachment.namespace, attachment.name):
         if name and not LABEL.match(name):
-            yield f"`{name}` has other characters than lower-case letters, digits and `-`"
+            yield f"`{name}` may contain only lower-case letters, digits and `-`"
 
 
 def _json(tree: dict[str, Any]) -> Iterator[str]:
     for name in ("name", "namespace", "interface", "mac", "infiniband-guid"):
         if not isinstance(tree.get(name), str | None):
-            yield f"`{name}` is no text"
+            yield f"`{name}` is not a string"
     for name in ("mac", "infiniband-guid"):
         given = tree.get(name)
         if isinstance(given, str) and given and not MAC.match(given):
-            yield f"`{given}` is no address for `{name}`"
+            yield f"`{name}` is not a valid address: `{given}`"
     ips = tree.get("ips")
     if ips is not None and not isinstance(ips, list):
-        yield "`ips` is no list"
+        yield "`ips` is not a list"
     for ip in ips if isinstance(ips, list) else ():
         if not isinstance(ip, str) or (addresses.subnet(ip) if "/" in ip else addresses.address(ip)) is None:
-            yield f"`{ip}` in `ips` is no address"
+            yield f"`ips` contains `{ip}`, which is not an address"

@@ -1,12 +1,12 @@
-"""A pod asks for a network that none of the files defines, so Multus cannot create the pod.
+"""The pod requests a network that no file defines, so Multus cannot set up the pod.
 
-Multus looks for the NetworkAttachmentDefinition in the namespace of the pod, or in the one before the `/`. When it is
-not there the pod gets the event `NoNetworkFound` and stays in `ContainerCreating`. Mostly a name was mistyped, or the
-network lives in another namespace.
+Multus looks up the NetworkAttachmentDefinition in the namespace of the pod, or in the one before the `/`. If it does
+not exist, the pod gets the event `NoNetworkFound` and stays in `ContainerCreating`. The usual cause is a misspelt
+name, or a network in another namespace.
 
-The rule speaks only where the files define networks at all, by a NetworkAttachmentDefinition or by an object from which
-the SR-IOV or the NVIDIA network operator makes one. Networks that the cluster has from elsewhere belong into the
-parameter `known_networks`, as `name` or `namespace/name`.
+The rule applies only if the files define networks, by a NetworkAttachmentDefinition or by an object from which the
+SR-IOV or the NVIDIA network operator creates one. List networks that the cluster has from elsewhere in the parameter
+`known_networks`, as `name` or `namespace/name`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.aspects import multus
-from validator.aspects.networks import Name, advice, defined, written
-from validator.model import Pod
-from validator.rule import Context, Problem, rule
+from trainyard.analysis import multus
+from trainyard.analysis.networks import Name, advice, defined_networks, parse_names
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Pod
 
 
 class Parameters(NamedTuple):
@@ -39,17 +39,17 @@ class Parameters(NamedTuple):
     needs=("k8s.v1.cni.cncf.io",),
 )
 def multus_network_not_found(pod: Pod, context: Context) -> Iterator[Problem]:
-    """Networks that are defined nowhere."""
-    given = written(context.parameters.known_networks)
+    """Report networks that no file defines."""
+    given = parse_names(context.parameters.known_networks)
     at_site = (Name(one.namespace, one.name) for one in context.site.networks) if context.site is not None else ()
-    known = {*defined(context.project), *given, *at_site}
+    known = {*defined_networks(context.project), *given, *at_site}
     own = context.run.namespace if context.run is not None else ""
     for attachment in multus.attachments(pod) if known else ():
         namespace = attachment.namespace or own
         if attachment.name and not any(one.fits(namespace, attachment.name) for one in known):
             yield Problem(
-                multus.place(pod),
+                multus.annotation_place(pod),
                 f"no file defines the network `{attachment.name}`"
                 + (f" in namespace {namespace}" if namespace else ""),
-                advice(attachment.name, known, "define it, or name it in `known_networks`"),
+                advice(attachment.name, known, "define it, or add it to `known_networks`"),
             )

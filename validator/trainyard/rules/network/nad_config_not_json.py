@@ -1,14 +1,14 @@
-"""A NetworkAttachmentDefinition whose configuration is no usable CNI JSON lets every pod that uses it hang in creation.
+"""The configuration of a NetworkAttachmentDefinition is not valid CNI JSON, so its pods hang in creation.
 
-The API server stores `spec.config` as plain text and checks nothing. Multus reads it when the first pod starts: it must
-be one JSON object with a `type`, or with a list of `plugins` of which each has a `type`. A trailing comma, a comment or
-a missing bracket is found only then, and the pod stays in `ContainerCreating` with `FailedCreatePodSandBox`; in a job
-of many workers the other workers hold their GPUs meanwhile.
+The API server stores `spec.config` as plain text and checks nothing. Multus parses it when the first pod starts: it
+must be one JSON object with a `type`, or with a list of `plugins` that each have a `type`. A trailing comma, a comment
+or a missing bracket appears only then, and the pod stays in `ContainerCreating` with `FailedCreatePodSandBox`; in a
+job of many workers the other workers hold their GPUs meanwhile.
 
-A `name` is not needed: Multus fills in that of the object. An empty `spec` is left alone too: it means the file of the
-same name in the node's CNI folder.
+A `name` is not required: Multus uses the name of the object. The rule also skips an empty `spec`, which refers to the
+file of the same name in the node's CNI folder.
 
-Write strict JSON, with quotes around `cniVersion`.
+Write strict JSON, with quotes around the value of `cniVersion`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from validator.aspects import cni
-from validator.fields import mapping
-from validator.model import Network
-from validator.rule import Problem, rule
-from validator.source import Place
+from trainyard.analysis import cni
+from trainyard.document.document import Place
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Network
 
 HELP = "write one JSON object with a `type`, or with `plugins` that each have a `type`"
 
@@ -38,13 +38,13 @@ HELP = "write one JSON object with a `type`, or with `plugins` that each have a 
     ),
 )
 def nad_config_not_json(network: Network) -> Iterator[Problem]:
-    """A configuration that Multus cannot read."""
+    """Report a configuration that Multus cannot parse."""
     if isinstance(_raw(network), dict | list):
-        yield Problem(network.config_at, "`config` is YAML where the text of a JSON object belongs", HELP)
+        yield Problem(network.config_at, "`config` must be a string with a JSON object, not YAML", HELP)
     elif network.fault is not None:
         line = re.search(r"line (\d+)", network.fault)
         at = network.config_at.below(int(line[1]) - 1) if line else network.config_at
-        yield Problem(at, f"`config` is no JSON: {network.fault.split(': line')[0]}", HELP)
+        yield Problem(at, f"`config` is not valid JSON: {network.fault.split(': line')[0]}", HELP)
     elif network.config is not None:
         yield from _untyped(network)
 
@@ -58,12 +58,12 @@ def _raw(network: Network) -> Any:
 
 def _untyped(network: Network) -> Iterator[Problem]:
     config, at = network.config or {}, Place(network.plugins[0][1].document) if network.plugins else network.config_at
-    version = cni.value(config, "cniVersion")
+    version = cni.field_value(config, "cniVersion")
     if version is not None and not isinstance(version, str):
-        place = at.child(cni.key(config, "cniVersion"))
-        yield Problem(place, f"`cniVersion` is the number {version} and must be text", 'write "0.3.1" or "1.0.0"')
+        place = at.child(cni.field_name(config, "cniVersion"))
+        yield Problem(place, f"`cniVersion` must be a string, not the number {version}", 'write "0.3.1" or "1.0.0"')
     if not network.plugins:
         yield Problem(network.config_at, "`config` has no plugin: `plugins` is empty", HELP)
     for plugin, place in network.plugins:
-        if not cni.string(plugin, "type"):
-            yield Problem(place, "a plugin has no `type`, so no program can be run for it", HELP)
+        if not cni.field_text(plugin, "type"):
+            yield Problem(place, "a plugin has no `type`, so Multus cannot run it", HELP)

@@ -1,9 +1,8 @@
-"""A pod takes a network of another namespace, which a cluster with namespace isolation refuses.
+"""The pod uses a network of another namespace, which a cluster with namespace isolation rejects.
 
-Multus has the option `namespaceIsolation`. With it a pod may use networks of its own namespace and of those that
-`globalNamespaces` lists, which is `default` where nothing is listed. Any other reference fails the pod's sandbox with
-`annotation violates permission`. Without the option the reference works, so this depends on how the cluster is set up,
-and a chart that runs today can fail on the next cluster.
+Multus has the option `namespaceIsolation`. With it a pod may use networks of its own namespace and of those in
+`globalNamespaces`, by default only `default`. Any other reference fails the pod's sandbox with `annotation violates
+permission`. Without the option the reference works, so a chart that runs today can fail on the next cluster.
 
 Define the network in the namespace of the job, or put shared networks into `default`.
 """
@@ -12,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import multus
-from validator.model import Pod
-from validator.rule import Context, Problem, rule
+from trainyard.analysis import multus
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Pod
 
 
 @rule(
@@ -29,12 +28,12 @@ from validator.rule import Context, Problem, rule
     needs=("k8s.v1.cni.cncf.io",),
 )
 def nad_cross_namespace(pod: Pod, context: Context) -> Iterator[Problem]:
-    """Networks of a namespace that is not the pod's."""
+    """Report networks of a namespace other than the pod's."""
     own = context.run.namespace if context.run is not None else ""
     for attachment in multus.attachments(pod):
         if own and attachment.namespace not in ("", own, "default"):
             yield Problem(
-                multus.place(pod),
-                f"a pod of namespace {own} takes the network {attachment.namespace}/{attachment.name}",
+                multus.annotation_place(pod),
+                f"a pod in namespace {own} uses the network {attachment.namespace}/{attachment.name}",
                 f"define the network in {own} or in default",
             )

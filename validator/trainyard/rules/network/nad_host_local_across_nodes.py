@@ -1,21 +1,22 @@
-"""The host-local plugin counts addresses on each node alone, so pods of one job on two nodes get the same address.
+"""host-local allocates addresses per node, so pods of one job on two nodes get the same address.
 
-`host-local` keeps what it has handed out in files of the node and knows nothing of the other nodes. On a secondary
-network that all nodes share, through macvlan, ipvlan, an SR-IOV function or a host's card, each node starts with the
-first address of the range. Two workers then answer to one address: NCCL's connections reach the wrong pod, break off
-or hang, and nothing says why. On the cluster's own network this does not happen, for there each node has a subnet.
+`host-local` keeps its allocations in files on the node and does not know those of other nodes. On a secondary network
+that all nodes share, through macvlan, ipvlan, an SR-IOV function or a host's card, each node starts with the first
+address of the range. Two workers then have the same address: NCCL's connections reach the wrong pod, break off or
+hang, and no message shows the cause. The cluster's own network is not affected, because there each node has its own
+subnet.
 
-Use an IPAM plugin that knows the whole cluster, such as `whereabouts` or `nv-ipam`, or a range for each node.
+Use a cluster-wide IPAM plugin, such as `whereabouts` or `nv-ipam`, or a separate range for each node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import cni, multus
-from validator.model import Network, Run
-from validator.rule import Context, Problem, rule
-from validator.source import Place
+from trainyard.analysis import cni, multus
+from trainyard.document.document import Place
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Network, Run
 
 SHARED = ("macvlan", "ipvlan", "sriov", "ib-sriov", "host-device", "ipoib")
 
@@ -33,7 +34,7 @@ SHARED = ("macvlan", "ipvlan", "sriov", "ib-sriov", "host-device", "ipoib")
     needs=("NetworkAttachmentDefinition",),
 )
 def nad_host_local_across_nodes(run: Run, context: Context) -> Iterator[Problem]:
-    """Networks of a job of several pods whose addresses each node counts for itself."""
+    """Report networks of a multi-pod job on which each node allocates addresses by itself."""
     if (run.nodes or 0) < 2:
         return
     networks = context.project.networks
@@ -41,7 +42,7 @@ def nad_host_local_across_nodes(run: Run, context: Context) -> Iterator[Problem]
         network
         for role in run.training_roles
         for attachment in multus.attachments(role.pod)
-        if (network := multus.network(attachment, run.namespace, networks)) is not None
+        if (network := multus.find_network(attachment, run.namespace, networks)) is not None
     ]
     for network in networks:
         for place in _counted_by_node(network) if any(network is one for one in found) else ():
@@ -54,6 +55,6 @@ def nad_host_local_across_nodes(run: Run, context: Context) -> Iterator[Problem]
 
 def _counted_by_node(network: Network) -> Iterator[Place]:
     for plugin, at in cni.plugins(network, *SHARED):
-        ipam = cni.value(plugin, "ipam")
-        if cni.value(ipam, "type") == "host-local":
-            yield at.child(cni.key(plugin, "ipam"), cni.key(ipam, "type"))
+        ipam = cni.field_value(plugin, "ipam")
+        if cni.field_value(ipam, "type") == "host-local":
+            yield at.child(cni.field_name(plugin, "ipam"), cni.field_name(ipam, "type"))

@@ -1,11 +1,11 @@
-"""The ib-sriov plugin takes no DHCP addresses, and with its own RDMA isolation no second RDMA plugin.
+"""The ib-sriov plugin rejects DHCP addresses, and with rdmaIsolation it conflicts with the rdma plugin.
 
-DHCP identifies a client by its Ethernet address, which an InfiniBand port does not have: `ib-sriov` refuses `ipam` of
-the type `dhcp`, and the pod stays in `ContainerCreating`. With `vfioPciMode` the plugin makes no interface and ignores
-`ipam`, so this is left alone.
+DHCP identifies a client by its Ethernet address, which an InfiniBand port does not have: `ib-sriov` rejects `ipam` of
+the type `dhcp`, and the pod stays in `ContainerCreating`. With `vfioPciMode` the plugin creates no interface and
+ignores `ipam`, so this is not reported.
 
-With `rdmaIsolation: true` the plugin itself moves the RDMA device into the pod. A `rdma` plugin in the same chain looks
-for the device on the host, where it is no longer; its documentation rules the combination out.
+With `rdmaIsolation: true` the plugin itself moves the RDMA device into the pod. A `rdma` plugin in the same chain
+looks for the device on the host, where it no longer is; its documentation rules the combination out.
 
 Use `whereabouts` or `nv-ipam` for addresses, and either `rdmaIsolation` or the `rdma` plugin.
 """
@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import cni
-from validator.model import Network
-from validator.rule import Problem, rule
+from trainyard.analysis import cni
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Network
 
 
 @rule(
@@ -30,19 +30,19 @@ from validator.rule import Problem, rule
     ),
 )
 def nad_ib_sriov_dhcp(network: Network) -> Iterator[Problem]:
-    """What ib-sriov cannot be combined with."""
+    """Report DHCP or a second RDMA plugin on an ib-sriov network."""
     for plugin, at in cni.plugins(network, "ib-sriov"):
-        ipam = cni.value(plugin, "ipam")
-        if cni.value(ipam, "type") == "dhcp" and cni.value(plugin, "vfioPciMode") is not True:
+        ipam = cni.field_value(plugin, "ipam")
+        if cni.field_value(ipam, "type") == "dhcp" and cni.field_value(plugin, "vfioPciMode") is not True:
             yield Problem(
-                at.child(cni.key(plugin, "ipam"), cni.key(ipam, "type")),
+                at.child(cni.field_name(plugin, "ipam"), cni.field_name(ipam, "type")),
                 "ib-sriov does not support DHCP: pods on this network cannot be created",
                 "use whereabouts or nv-ipam",
             )
-        if cni.value(plugin, "rdmaIsolation") is True:
+        if cni.field_value(plugin, "rdmaIsolation") is True:
             for _, second in cni.plugins(network, "rdma"):
                 yield Problem(
                     second.child("type"),
-                    "ib-sriov with rdmaIsolation has already moved the RDMA device that this plugin looks for",
+                    "ib-sriov with rdmaIsolation already moved the RDMA device, so this plugin will not find it",
                     "remove the rdma plugin, or `rdmaIsolation`",
                 )

@@ -1,21 +1,21 @@
-"""An ipvlan network with an unknown mode cannot be attached to any pod.
+"""The ipvlan mode is unknown, so no pod can attach to the network.
 
-The ipvlan plugin knows the modes `l2` (its default), `l3` and `l3s`, in lower case. The names of macvlan's modes are
-none of them: `bridge` ends in `unknown ipvlan mode` when the first pod starts, and the pod stays in
-`ContainerCreating`.
+The ipvlan plugin knows the modes `l2` (its default), `l3` and `l3s`, in lower case. Macvlan's mode names are not
+valid: `bridge` ends in `unknown ipvlan mode` when the first pod starts, and the pod stays in `ContainerCreating`.
 
 Pods of one job on different nodes usually share a subnet and use `l2`. With `l3` and `l3s` the node routes between the
-interfaces: no broadcast passes, so neighbours are not found by ARP, and the fabric needs a route to every node's part
-of the subnet.
+interfaces: no broadcast passes, so ARP finds no neighbours, and the fabric needs a route to every node's part of the
+subnet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import cni
-from validator.model import Network
-from validator.rule import Problem, SetValue, rule
+from trainyard.analysis import cni
+from trainyard.document.document import SetValue
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Network
 
 MODES = ("l2", "l3", "l3s")
 
@@ -29,17 +29,17 @@ MODES = ("l2", "l3", "l3s")
     fix="safe",
 )
 def nad_ipvlan_mode_invalid(network: Network) -> Iterator[Problem]:
-    """A mode that ipvlan rejects."""
+    """Report a mode that ipvlan rejects."""
     for plugin, at in cni.plugins(network, "ipvlan"):
-        mode = cni.value(plugin, "mode")
+        mode = cni.field_value(plugin, "mode")
         if not isinstance(mode, str) or mode in ("", *MODES):
             continue
-        place = at.child(cni.key(plugin, "mode"))
+        place = at.child(cni.field_name(plugin, "mode"))
         meant = mode.strip().lower()
         known = meant in MODES
         yield Problem(
             place,
-            f"ipvlan does not know the mode `{mode}`",
+            f"ipvlan has no mode `{mode}`",
             f'write "{meant}"' if known else "write l2, l3 or l3s",
             (SetValue(place, meant),) if known else (),
         )

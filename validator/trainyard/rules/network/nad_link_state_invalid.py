@@ -1,10 +1,10 @@
-"""A link state that the SR-IOV plugins do not know keeps every pod of the network from being created.
+"""The SR-IOV plugins do not know this link state, so no pod on the network can be created.
 
-`sriov` and `ib-sriov` compare `link_state` with `auto`, `enable` and `disable`, in lower case, and stop at anything
-else: `up`, `down` and `on` are what `ip link` says and not what the plugins take. The error appears when a pod starts
-(`invalid link_state value`), long after the NetworkAttachmentDefinition was accepted.
+`sriov` and `ib-sriov` compare `link_state` with `auto`, `enable` and `disable`, in lower case, and stop at any other
+value: `up`, `down` and `on` are words of `ip link`, not of the plugins. The error appears when a pod starts (`invalid
+link_state value`), long after the NetworkAttachmentDefinition was accepted.
 
-Without the field the virtual function keeps the state that it has; `auto` lets it follow its physical port.
+Without the field the virtual function keeps its state; `auto` lets it follow its physical port.
 
 Write `auto`, `enable` or `disable`.
 """
@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import cni
-from validator.model import Network
-from validator.rule import Problem, SetValue, rule
+from trainyard.analysis import cni
+from trainyard.document.document import SetValue
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Network
 
 STATES = ("auto", "enable", "disable")
 MEANT = {
@@ -37,16 +38,16 @@ MEANT = {
     fix="safe",
 )
 def nad_link_state_invalid(network: Network) -> Iterator[Problem]:
-    """A link state of another vocabulary."""
+    """Report a link state that the plugins do not know."""
     for plugin, at in cni.plugins(network, "sriov", "ib-sriov"):
-        state = cni.value(plugin, "link_state")
+        state = cni.field_value(plugin, "link_state")
         if not isinstance(state, str) or state in ("", *STATES):
             continue
-        place = at.child(cni.key(plugin, "link_state"))
+        place = at.child(cni.field_name(plugin, "link_state"))
         meant = MEANT.get(state.strip().lower())
         yield Problem(
             place,
-            f"the plugin {cni.string(plugin, 'type')} does not know the link state `{state}`",
+            f"{cni.field_text(plugin, 'type')} has no link state `{state}`",
             f'write "{meant}"' if meant else "write auto, enable or disable",
             (SetValue(place, meant),) if meant else (),
         )

@@ -1,11 +1,11 @@
-"""A macvlan network over an InfiniBand interface cannot be attached: the kernel makes macvlan devices of Ethernet only.
+"""A macvlan network cannot use an InfiniBand interface: the kernel supports macvlan on Ethernet only.
 
 `ib0`, `ibs10` and `ibp94s0` are the names that Linux gives to interfaces of IP over InfiniBand. Such an interface has
-no Ethernet addresses, and the kernel answers `invalid argument` when a macvlan device is to be made of it. The pod
-stays in `ContainerCreating` with `failed to create macvlan`.
+no Ethernet addresses, and the kernel returns `invalid argument` when the plugin creates a macvlan device on it. The
+pod stays in `ContainerCreating` with `failed to create macvlan`.
 
-On InfiniBand NCCL needs no interface of its own in the pod: it reaches the card through the RDMA device, and exchanges
-addresses over the pod's `eth0`. Where the pod needs an address there, use the `ipoib` plugin (IPoIBNetwork) or
+On InfiniBand, NCCL needs no additional interface in the pod: it reaches the card through the RDMA device, and
+exchanges addresses over the pod's `eth0`. If the pod needs an address there, use the `ipoib` plugin (IPoIBNetwork) or
 `ib-sriov`. Macvlan is for RoCE, where the master is an Ethernet interface such as `ens1f0`.
 """
 
@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.aspects import cni
-from validator.fields import text
-from validator.model import Project
-from validator.rule import Problem, rule
-from validator.source import Place
+from trainyard.analysis import cni
+from trainyard.document.document import Place
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Project
 
 INFINIBAND = re.compile(r"ib(\d+|[ps]\d\w*)(\.\w+)?$")
 
@@ -35,12 +35,12 @@ INFINIBAND = re.compile(r"ib(\d+|[ps]\d\w*)(\.\w+)?$")
     needs=("macvlan", "MacvlanNetwork"),
 )
 def nad_macvlan_on_infiniband(project: Project) -> Iterator[Problem]:
-    """Masters that are no Ethernet interfaces."""
+    """Report masters that are not Ethernet interfaces."""
     for master, place in _masters(project):
         if INFINIBAND.match(master):
             yield Problem(
                 place,
-                f"the kernel makes no macvlan device of the InfiniBand interface {master}",
+                f"macvlan does not work on the InfiniBand interface {master}",
                 "use the ipoib or ib-sriov plugin, or no network at all",
             )
 
@@ -48,6 +48,6 @@ def nad_macvlan_on_infiniband(project: Project) -> Iterator[Problem]:
 def _masters(project: Project) -> Iterator[tuple[str, Place]]:
     for network in project.networks:
         for plugin, at in cni.plugins(network, "macvlan"):
-            yield cni.string(plugin, "master"), at.child(cni.key(plugin, "master"))
+            yield cni.field_text(plugin, "master"), at.child(cni.field_name(plugin, "master"))
     for resource in project.of_kind("MacvlanNetwork"):
         yield text(resource.tree, "spec", "master"), resource.at.child("spec", "master")

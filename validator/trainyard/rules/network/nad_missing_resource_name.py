@@ -1,12 +1,12 @@
-"""An SR-IOV network without a resource name gets no virtual function, and its pods cannot be created.
+"""The SR-IOV network has no resource name, so its pods get no virtual function and are not created.
 
 The CNI plugins `sriov` and `ib-sriov` need the PCI address of a virtual function. Multus passes them the device that
-the device plugin gave to the pod, and it finds that device by the annotation `k8s.v1.cni.cncf.io/resourceName` of the
-NetworkAttachmentDefinition. Without it the plugin stops with `VF pci addr is required` (or `deviceID is required`) and
-the pod stays in `ContainerCreating`.
+the device plugin allocated to the pod, and it finds that device by the annotation `k8s.v1.cni.cncf.io/resourceName` of
+the NetworkAttachmentDefinition. Without it the plugin stops with `VF pci addr is required` (or `deviceID is required`)
+and the pod stays in `ContainerCreating`.
 
-A configuration that names one `deviceID` itself is left alone, though it fits a single node only; so is a network that
-a resource claim of the SR-IOV DRA driver names, for that driver passes the device itself.
+The rule skips a configuration with its own `deviceID`, though it is valid on a single node only. It also skips a
+network that a resource claim of the SR-IOV DRA driver names, because that driver passes the device itself.
 
 Add the annotation with the name of the resource that the SR-IOV device plugin offers, and request the same resource in
 the container.
@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import cni
-from validator.model import Network, Project
-from validator.roads.manifest import RESOURCE_NAME
-from validator.rule import Context, Problem, rule
+from trainyard.analysis import cni
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.loaders.manifests.manifest import RESOURCE_NAME
+from trainyard.model.run import Network, Project
 
 
 @rule(
@@ -35,15 +35,15 @@ from validator.rule import Context, Problem, rule
     ),
 )
 def nad_missing_resource_name(network: Network, context: Context) -> Iterator[Problem]:
-    """An SR-IOV plugin that is not told its device."""
+    """Report an SR-IOV network without a device resource."""
     if network.resource is not None or _is_claimed(network, context.project):
         return
     for plugin, _ in cni.plugins(network, "sriov", "ib-sriov"):
-        if not cni.string(plugin, "deviceID"):
-            kind = cni.string(plugin, "type")
+        if not cni.field_text(plugin, "deviceID"):
+            kind = cni.field_text(plugin, "type")
             yield Problem(
                 network.at.child("metadata", "annotations", RESOURCE_NAME),
-                f"the plugin {kind} of network {network.name} gets no virtual function: {RESOURCE_NAME} is missing",
+                f"{kind} of network {network.name} gets no virtual function: annotation {RESOURCE_NAME} is missing",
                 f"add the annotation `{RESOURCE_NAME}: <prefix>/<resource>` with the device plugin's resource",
             )
 

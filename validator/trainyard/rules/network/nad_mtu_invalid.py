@@ -1,12 +1,13 @@
-"""The plugin or the kernel refuses this MTU, so no pod on the network can be created.
+"""The plugin or the kernel rejects this MTU, so no pod on the network can be created.
 
-`mtu` of macvlan, ipvlan, vlan, bridge, ptp and tuning is a whole number of bytes: a number in quotes is no JSON number
-for the plugin, a negative one it refuses itself, and below 68 or above 65535 the kernel does. A macvlan or vlan also
-takes no more than the node's interface has, which the files do not say. All of this is found when a pod starts: it
-stays in `ContainerCreating` with `FailedCreatePodSandBox`, and the other pods of the job hold their GPUs and wait.
+`mtu` of macvlan, ipvlan, vlan, bridge, ptp and tuning is a whole number of bytes. The plugin rejects a number in
+quotes, which is not a JSON number, and a negative number; the kernel rejects values below 68 or above 65535. A macvlan
+or vlan also cannot exceed the MTU of the node's interface, which the files do not show. The error appears when a pod
+starts: it stays in `ContainerCreating` with `FailedCreatePodSandBox`, and the other pods of the job hold their GPUs
+and wait.
 
-Leave `mtu` away to take the MTU of the node's interface, or write what the whole fabric carries: 9000 for RoCE with
-jumbo frames. 0 is the same as no `mtu`.
+Remove `mtu` to use the MTU of the node's interface, or write the MTU of the whole fabric: 9000 for RoCE with jumbo
+frames. 0 is the same as no `mtu`.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validator.aspects import cni
-from validator.model import Network
-from validator.rule import Problem, rule
+from trainyard.analysis import cni
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Network
 
 PLUGINS = ("macvlan", "ipvlan", "vlan", "bridge", "ptp", "tuning")
 # ETH_MIN_MTU and ETH_MAX_MTU of the kernel.
@@ -35,17 +36,17 @@ LEAST, MOST = 68, 65535
     needs=("mtu",),
 )
 def nad_mtu_invalid(network: Network) -> Iterator[Problem]:
-    """An MTU that no interface can have."""
+    """Report an MTU that no interface can have."""
     for plugin, at in cni.plugins(network, *PLUGINS):
-        fault = _fault(cni.value(plugin, "mtu"))
+        fault = _fault(cni.field_value(plugin, "mtu"))
         if fault:
-            place = at.child(cni.key(plugin, "mtu"))
-            yield Problem(place, f"`mtu` {fault}", "write a number of bytes such as 9000, or leave `mtu` away")
+            place = at.child(cni.field_name(plugin, "mtu"))
+            yield Problem(place, f"`mtu` {fault}", "write a number of bytes such as 9000, or remove `mtu`")
 
 
 def _fault(mtu: Any) -> str | None:
     if mtu is None:
         return None
     if not isinstance(mtu, int) or isinstance(mtu, bool):
-        return f"is {mtu!r} and must be a whole number"
+        return f"must be a whole number, not {mtu!r}"
     return f"{mtu} is outside {LEAST} to {MOST}" if mtu and not LEAST <= mtu <= MOST else None

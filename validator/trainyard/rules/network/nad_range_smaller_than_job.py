@@ -1,22 +1,22 @@
-"""A job asks for more addresses than its network's whereabouts range has, so its last pods never start.
+"""A job needs more addresses than its network's whereabouts range has, so its last pods never start.
 
-Each attachment of each pod takes one address of every range of the network. When they are used up, whereabouts answers
-`Could not allocate IP in range` and the pod stays in `ContainerCreating`, while the pods before it hold their GPUs and
-wait. The network address, the broadcast address and the excluded ranges do not count; `range_start` and `range_end`
-narrow the range further. A network named twice in the annotation takes two addresses for each pod.
+Each attachment of each pod takes one address of every range of the network. When they are used up, whereabouts returns
+`Could not allocate IP in range` and the pod stays in `ContainerCreating`, while the earlier pods hold their GPUs and
+wait. The network address, the broadcast address and the excluded ranges are not available; `range_start` and
+`range_end` narrow the range further. A network named twice in the annotation takes two addresses for each pod.
 
-Addresses of pods that ended badly can stay reserved for some time, and other jobs use the same range: leave room, and
-give each rail a range of its own.
+Addresses of pods that did not end cleanly can stay reserved for some time, and other jobs use the same range: leave
+room, and give each rail its own range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import addresses, multus
-from validator.aspects.whereabouts import Pool, pools
-from validator.model import Network, Run
-from validator.rule import Context, Problem, rule
+from trainyard.analysis import addresses, multus
+from trainyard.analysis.whereabouts import Pool, pools
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Network, Run
 
 
 @rule(
@@ -29,7 +29,7 @@ from validator.rule import Context, Problem, rule
     needs=("NetworkAttachmentDefinition",),
 )
 def nad_range_smaller_than_job(run: Run, context: Context) -> Iterator[Problem]:
-    """Ranges with fewer addresses than a run's pods take."""
+    """Report ranges with fewer addresses than a run's pods need."""
     for network in context.project.networks:
         wanted = _wanted(run, network, context.project.networks)
         for pool in pools(network) if wanted else ():
@@ -37,7 +37,7 @@ def nad_range_smaller_than_job(run: Run, context: Context) -> Iterator[Problem]:
             if usable is not None and usable < wanted:
                 yield Problem(
                     pool.range_at,
-                    f"{run.kind} {run.name} takes {wanted} addresses of {network.name}, which has {usable}",
+                    f"{run.kind} {run.name} needs {wanted} addresses of {network.name}, which has {usable}",
                     "make the range larger, or the job smaller",
                     related=((run.at, "the job"),),
                 )
@@ -46,7 +46,7 @@ def nad_range_smaller_than_job(run: Run, context: Context) -> Iterator[Problem]:
 def _wanted(run: Run, network: Network, networks: tuple[Network, ...]) -> int:
     total = 0
     for role in run.roles:
-        found = [multus.network(one, run.namespace, networks) for one in multus.attachments(role.pod)]
+        found = [multus.find_network(one, run.namespace, networks) for one in multus.attachments(role.pod)]
         total += (role.replicas or 0) * sum(one is network for one in found)
     return total
 

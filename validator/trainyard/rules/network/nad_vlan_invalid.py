@@ -1,11 +1,11 @@
-"""The plugin refuses this VLAN, so no pod on the network can be created.
+"""The plugin rejects this VLAN, so no pod on the network can be created.
 
-`vlan` of the bridge plugin and `vlanId` of the vlan plugin are whole numbers from 0 to 4094, of which 4095 is no part:
-802.1Q reserves it. A number in quotes is no JSON number for them. In `vlanTrunk` of a bridge each entry has an `id`,
-or `minID` and `maxID` in this order. The plugins look at it when a pod starts: it stays in `ContainerCreating`, and
-the rest of the job waits for it with its GPUs.
+`vlan` of the bridge plugin and `vlanId` of the vlan plugin are whole numbers from 0 to 4094; 802.1Q reserves 4095. A
+number in quotes is not a JSON number. In `vlanTrunk` of a bridge each entry has an `id`, or `minID` and `maxID` in
+this order. The plugins check this when a pod starts: it stays in `ContainerCreating`, and the rest of the job waits
+for it with its GPUs.
 
-The fields of the `sriov` plugin are judged by `nad-sriov-vlan-invalid`.
+`nad-sriov-vlan-invalid` checks the fields of the `sriov` plugin.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validator.aspects import cni
-from validator.model import Network
-from validator.rule import Problem, rule
-from validator.source import Place
+from trainyard.analysis import cni
+from trainyard.document.document import Place
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Network
 
 FIELDS = {"bridge": "vlan", "vlan": "vlanId"}
 MOST = 4094
@@ -34,30 +34,30 @@ MOST = 4094
     needs=("vlan",),
 )
 def nad_vlan_invalid(network: Network) -> Iterator[Problem]:
-    """VLANs outside their range."""
+    """Report VLANs outside their range."""
     for plugin, at in cni.plugins(network, *FIELDS):
-        field = FIELDS[cni.string(plugin, "type")]
+        field = FIELDS[cni.field_text(plugin, "type")]
         yield from _judged(plugin, field, at, 0)
-        trunk = cni.value(plugin, "vlanTrunk")
+        trunk = cni.field_value(plugin, "vlanTrunk")
         for index, entry in enumerate(trunk if isinstance(trunk, list) else ()):
-            yield from _entry(entry, at.child(cni.key(plugin, "vlanTrunk"), index))
+            yield from _entry(entry, at.child(cni.field_name(plugin, "vlanTrunk"), index))
 
 
 def _judged(tree: Any, field: str, at: Place, least: int) -> Iterator[Problem]:
-    given, place = cni.value(tree, field), at.child(cni.key(tree, field))
+    given, place = cni.field_value(tree, field), at.child(cni.field_name(tree, field))
     if given is None:
         return
     if not isinstance(given, int) or isinstance(given, bool):
-        yield Problem(place, f"`{field}` is {given!r} and must be a whole number", f"write {least} to {MOST}")
+        yield Problem(place, f"`{field}` must be a whole number, not {given!r}", f"write {least} to {MOST}")
     elif not least <= given <= MOST:
         yield Problem(place, f"`{field}` {given} is outside {least} to {MOST}", f"write {least} to {MOST}")
 
 
 def _entry(entry: Any, at: Place) -> Iterator[Problem]:
-    first, last = cni.value(entry, "minID"), cni.value(entry, "maxID")
+    first, last = cni.field_value(entry, "minID"), cni.field_value(entry, "maxID")
     for field in ("id", "minID", "maxID"):
         yield from _judged(entry, field, at, 1)
     if (first is None) != (last is None):
-        yield Problem(at, "`minID` and `maxID` belong together", "write both, or `id` for one VLAN")
+        yield Problem(at, "`minID` and `maxID` must be set together", "write both, or `id` for one VLAN")
     elif isinstance(first, int) and isinstance(last, int) and first > last:
-        yield Problem(at.child(cni.key(entry, "minID")), f"`minID` {first} is above `maxID` {last}", "swap them")
+        yield Problem(at.child(cni.field_name(entry, "minID")), f"`minID` {first} is above `maxID` {last}", "swap them")

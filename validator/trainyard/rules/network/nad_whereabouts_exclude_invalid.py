@@ -1,11 +1,11 @@
-"""One excluded range that whereabouts cannot read keeps every pod of the network from getting an address.
+"""whereabouts cannot parse an excluded range, so no pod on the network gets an address.
 
-The entries of `exclude` are CIDRs or single addresses. When the configuration is loaded they are not checked, for
-the list is emptied before the loop that was to validate it. The error comes only when an address is handed out:
-`could not parse exclude range`, for each pod, which stays in `ContainerCreating`. A span such as
-`10.10.0.1-10.10.0.9`, a wildcard and a netmask in dots are not understood.
+The entries of `exclude` are CIDRs or single addresses. whereabouts does not check them when it loads the
+configuration, because it empties the list before the loop that validates it. The error appears only when an address is
+allocated: `could not parse exclude range`, for each pod, which stays in `ContainerCreating`. A span such as
+`10.10.0.1-10.10.0.9`, a wildcard and a dotted netmask are not supported.
 
-The list beside `range` belongs to that range alone; ranges in `ipRanges` have lists of their own.
+`exclude` next to `range` applies to that range only; each range in `ipRanges` has its own list.
 
 Write a span as the CIDRs that cover it, and a single address as it is.
 """
@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from validator.aspects import addresses, cni
-from validator.aspects.whereabouts import pools
-from validator.model import Network
-from validator.rule import Problem, rule
+from trainyard.analysis import addresses, cni
+from trainyard.analysis.whereabouts import pools
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Network
 
 
 @rule(
@@ -32,13 +32,13 @@ from validator.rule import Problem, rule
     ),
 )
 def nad_whereabouts_exclude_invalid(network: Network) -> Iterator[Problem]:
-    """Excluded ranges that cannot be read."""
+    """Report excluded ranges that cannot be parsed."""
     for pool in pools(network):
         for index, entry in enumerate(pool.exclude):
             if not _readable(entry):
                 yield Problem(
-                    pool.at.child(cni.key(pool.tree, "exclude"), index),
-                    f"whereabouts cannot read the excluded range `{entry}`",
+                    pool.at.child(cni.field_name(pool.tree, "exclude"), index),
+                    f"whereabouts cannot parse the excluded range `{entry}`",
                     "write a CIDR such as 10.10.0.0/28, or one address",
                 )
 

@@ -1,11 +1,11 @@
-"""A pod joins a network whose interface is a device, and no container of the pod asks for that device.
+"""A pod joins a network that needs a device, but no container of the pod requests that device.
 
-The network names a resource of a device plugin, and its plugin `sriov`, `ib-sriov` or `host-device` makes the
-interface of the device that the pod was given. A pod that asks for none is given none: the plugin stops with `VF pci
+The network names a resource of a device plugin, and its plugin `sriov`, `ib-sriov` or `host-device` creates the
+interface from the device allocated to the pod. A pod without a request gets no device: the plugin stops with `VF pci
 addr is required`, the pod stays in `ContainerCreating`, and the rest of the job waits for it with its GPUs.
 
-Ask for one device in `resources.limits` for each network of the resource. Where the network resources injector of the
-SR-IOV operator runs, it adds the request itself, which is why the rule is not on by default.
+Request one device in `resources.limits` for each network of the resource. The network resources injector of the SR-IOV
+operator, where it runs, adds the request itself, so the rule is off by default.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from validator.aspects import cni, multus
-from validator.aspects.known import pods_are_whole
-from validator.facts.quantities import number
-from validator.model import Role
-from validator.rule import Context, Problem, rule
+from trainyard.analysis import cni, multus
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.quantities import parse_quantity
+from trainyard.model.run import Role
 
 
 @rule(
@@ -32,20 +32,20 @@ from validator.rule import Context, Problem, rule
     needs=("k8s.v1.cni.cncf.io",),
 )
 def network_resource_not_asked(role: Role, context: Context) -> Iterator[Problem]:
-    """Networks of a device that no container asks for."""
+    """Report networks of a device that no container requests."""
     run = context.run
-    if run is None or not pods_are_whole(run) or "resourceClaims" in role.pod.tree:
+    if run is None or not has_all_pods(run) or "resourceClaims" in role.pod.tree:
         return
     attached: Counter[str] = Counter()
     for attachment in multus.attachments(role.pod):
-        network = multus.network(attachment, run.namespace, context.project.networks)
+        network = multus.find_network(attachment, run.namespace, context.project.networks)
         if network is not None and network.resource and cni.takes_device(network):
             attached[network.resource] += 1
     for resource, count in attached.items():
-        if not any(number(container.quantity(resource)) for container in role.pod.containers):
+        if not any(parse_quantity(container.quantity(resource)) for container in role.pod.containers):
             networks = "network" if count == 1 else "networks"
             yield Problem(
-                multus.place(role.pod),
-                f"the pod joins {count} {networks} of {resource}, and no container asks for it",
+                multus.annotation_place(role.pod),
+                f"the pod joins {count} {networks} of {resource}, but no container requests it",
                 f"add `{resource}: {count}` to the limits of the training container",
             )

@@ -1,25 +1,25 @@
-"""A network takes its devices from a resource that no device plugin in the files offers, so no pod can join it.
+"""A network uses a resource that no device plugin in the files offers, so no pod can join it.
 
-Multus hands a pod's device to the plugin by the resource that the network names: the annotation
-`k8s.v1.cni.cncf.io/resourceName` of a NetworkAttachmentDefinition with its prefix, `resourceName` of a SriovNetwork,
-SriovIBNetwork or OVSNetwork as a SriovNetworkNodePolicy has it, that of a HostDeviceNetwork as the SR-IOV device
-plugin of a NicClusterPolicy has it, there under `nvidia.com`. A name that nobody offers cannot be asked for by a pod:
-it stays Pending, or, when it asks for another, in `ContainerCreating` without a device for the interface.
+Multus passes a pod's device to the plugin by the resource that the network names. In a NetworkAttachmentDefinition
+this is the annotation `k8s.v1.cni.cncf.io/resourceName` with its prefix. In a SriovNetwork, SriovIBNetwork or
+OVSNetwork it is the `resourceName` of a SriovNetworkNodePolicy. In a HostDeviceNetwork it is the `resourceName` of the
+SR-IOV device plugin in a NicClusterPolicy, under `nvidia.com`. A pod that requests a resource that nothing offers
+stays Pending; one that requests another resource stays in `ContainerCreating` without a device for the interface.
 
-The rule speaks where the files configure device plugins. Write the name as it is there.
+The rule applies if the files configure device plugins. Write the name as it is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.device_plugins import Offered, offered
-from validator.fields import text
-from validator.model import Resource
-from validator.roads.manifest import RESOURCE_NAME
-from validator.rule import Context, Problem, rule
-from validator.source import Place
-from validator.spelling import closest
+from trainyard.analysis.device_plugins import Offered, offered
+from trainyard.document.document import Place
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.loaders.manifests.manifest import RESOURCE_NAME
+from trainyard.model.run import Resource
 
 OF_POLICIES = ("SriovNetwork", "SriovIBNetwork", "OVSNetwork")
 HOST_DEVICE_PREFIX = "nvidia.com"
@@ -38,7 +38,7 @@ HOST_DEVICE_PREFIX = "nvidia.com"
     needs=("resourceName",),
 )
 def network_resource_not_offered(resource: Resource, context: Context) -> Iterator[Problem]:
-    """Networks of a device that is not there."""
+    """Report networks of a device that nothing offers."""
     found = _wanted(resource)
     if found is None:
         return
@@ -48,17 +48,17 @@ def network_resource_not_offered(resource: Resource, context: Context) -> Iterat
     if not _is_known(prefix, devices) or name in devices.names or short in devices.any_prefix:
         return
     known = sorted({*devices.any_prefix, *(other.rpartition("/")[2] for other in devices.names)})
-    near = closest(short, known, 0.6)
+    near = closest_match(short, known, 0.6)
     yield Problem(
         at,
         f"no device plugin in these files offers `{name}`: pods of the network {resource.name} get no device",
-        f"did you mean `{near}`?" if near is not None else f"offered are {', '.join(known)}",
+        f"did you mean `{near}`?" if near is not None else f"resources offered: {', '.join(known)}",
     )
 
 
 def _wanted(resource: Resource) -> tuple[str, Place] | None:
     if resource.kind == "NetworkAttachmentDefinition":
-        # The operators make networks of their own objects, which are looked at themselves.
+        # The operators create networks from their own objects, which are checked separately.
         name, path = text(resource.tree, "metadata", "annotations", RESOURCE_NAME), ("metadata", "annotations")
         return (name, resource.at.child(*path, RESOURCE_NAME)) if "/" in name else None
     name, at = text(resource.tree, "spec", "resourceName"), resource.at.child("spec", "resourceName")
@@ -70,5 +70,5 @@ def _wanted(resource: Resource) -> tuple[str, Place] | None:
 
 
 def _is_known(prefix: str, devices: Offered) -> bool:
-    """Whether the files configure what offers devices under this prefix; a SriovNetwork's name has none."""
+    """Return true if the files configure a device plugin with this prefix; a SriovNetwork's name has no prefix."""
     return prefix in devices.prefixes if prefix else bool(devices.any_prefix)

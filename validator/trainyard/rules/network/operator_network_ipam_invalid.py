@@ -1,11 +1,12 @@
-"""The operator makes a NetworkAttachmentDefinition of this object that Multus cannot read: `ipam` is no JSON object.
+"""`ipam` is not a JSON object, so the operator creates a network that Multus cannot parse.
 
 SriovNetwork, SriovIBNetwork, MacvlanNetwork, IPoIBNetwork, HostDeviceNetwork and OVSNetwork hold the settings of the
-IPAM plugin as text. The operator puts the text as it is, without its blanks, into the configuration of the network that
-it creates; neither it nor the API server reads it. A comma at the end, a comment or YAML in place of JSON shows only
-when the first pod is attached: it stays in `ContainerCreating` with `failed to unmarshal Spec.Config`.
+IPAM plugin as text. The operator copies the text, without its blanks, into the configuration of the
+NetworkAttachmentDefinition that it creates; neither it nor the API server parses it. A trailing comma, a comment or
+YAML instead of JSON appears only when the first pod is attached: it stays in `ContainerCreating` with `failed to
+unmarshal Spec.Config`.
 
-Write one JSON object with a `type`; leave the field away for a network without addresses.
+Write one JSON object with a `type`; remove the field for a network without addresses.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.fields import text
-from validator.model import Resource
-from validator.rule import Problem, rule
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
 
 KINDS = ("SriovNetwork", "SriovIBNetwork", "OVSNetwork", "MacvlanNetwork", "IPoIBNetwork", "HostDeviceNetwork")
 
@@ -32,7 +33,7 @@ KINDS = ("SriovNetwork", "SriovIBNetwork", "OVSNetwork", "MacvlanNetwork", "IPoI
     needs=("HostDeviceNetwork", "IPoIBNetwork", "MacvlanNetwork", "OVSNetwork", "SriovIBNetwork", "SriovNetwork"),
 )
 def operator_network_ipam_invalid(resource: Resource) -> Iterator[Problem]:
-    """IPAM settings that are no JSON object."""
+    """Report IPAM settings that are not a JSON object."""
     raw = text(resource.tree, "spec", "ipam") if resource.kind in KINDS else ""
     fault = _fault(raw) if raw.strip() else None
     if fault is not None:
@@ -40,7 +41,7 @@ def operator_network_ipam_invalid(resource: Resource) -> Iterator[Problem]:
         line = re.search(r"line (\d+)", fault)
         yield Problem(
             at.below(int(line[1]) - 1) if line else at,
-            f"`ipam` of {resource.kind} {resource.name} is no JSON object: {fault.split(': line')[0]}",
+            f"`ipam` of {resource.kind} {resource.name} is not a JSON object: {fault.split(': line')[0]}",
             "write one JSON object with a `type`",
         )
 
@@ -52,4 +53,4 @@ def _fault(raw: str) -> str | None:
         value = json.loads(raw)
     except (ValueError, RecursionError) as error:
         return str(error)
-    return None if isinstance(value, dict) else "it is another value"
+    return None if isinstance(value, dict) else "it is another JSON value"

@@ -1,9 +1,9 @@
-"""The operator makes a network of this SriovNetwork whose VLAN the sriov plugin refuses, so no pod can join it.
+"""The sriov plugin rejects the VLAN of this SriovNetwork, so no pod can join the network.
 
 `vlan` of a SriovNetwork is a number from 0 to 4094 and `vlanQoS` one from 0 to 7. The operator always writes `vlan`, 0
-where it is left away, and the plugin takes a QoS above 0 and the protocol `802.1ad` only with a VLAN above 0. Each
-field by itself is in order, so that the API server accepts the object and the operator reports no error: pods stay in
-`ContainerCreating` with `non-zero vlan id must be configured`.
+by default, and the plugin accepts a QoS above 0 and the protocol `802.1ad` only with a VLAN above 0. Each field alone
+is valid, so the API server accepts the object and the operator reports no error: pods stay in `ContainerCreating` with
+`non-zero vlan id must be configured`.
 
 Set `vlan`, or remove `vlanQoS` and `vlanProto`.
 """
@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import mapping
-from validator.model import Resource
-from validator.rule import Problem, rule
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
 
 HIGHEST = {"vlan": 4094, "vlanQoS": 7}
 
@@ -31,7 +31,7 @@ HIGHEST = {"vlan": 4094, "vlanQoS": 7}
     needs=("SriovNetwork",),
 )
 def sriov_network_vlan_invalid(resource: Resource) -> Iterator[Problem]:
-    """VLAN settings that end in a refusal."""
+    """Report VLAN settings that the plugin rejects."""
     if resource.kind != "SriovNetwork":
         return
     spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
@@ -39,7 +39,9 @@ def sriov_network_vlan_invalid(resource: Resource) -> Iterator[Problem]:
         given = spec.get(name)
         if given is not None and (not isinstance(given, int) or isinstance(given, bool) or not 0 <= given <= highest):
             yield Problem(
-                at.child(name), f"`{name}` {given!r} is no number from 0 to {highest}", "write one without quotes"
+                at.child(name),
+                f"`{name}` must be a number from 0 to {highest}, not {given!r}",
+                "write a number without quotes",
             )
     if spec.get("vlan"):
         return

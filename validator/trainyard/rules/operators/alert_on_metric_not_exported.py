@@ -1,13 +1,13 @@
-"""An alert is about a metric of the GPUs that nobody exports, so it never fires.
+"""An alert uses a GPU metric that dcgm-exporter does not export, so it never fires.
 
-Without a list of its own dcgm-exporter serves some thirty metrics. Errors of ECC, CRC errors and replays of NVLink,
-reasons for a reduced clock, `DCGM_FI_PROF_SM_ACTIVE` and the count of XIDs are not among them. A PrometheusRule that
-asks for one of these is accepted, evaluates to nothing and is shown as healthy, and the failing link that it was
-written for is found by the people whose job is slow.
+Without a metrics list of its own, dcgm-exporter serves about thirty metrics. They do not include ECC errors, CRC errors
+and replays of NVLink, clock throttle reasons, `DCGM_FI_PROF_SM_ACTIVE` or the count of XIDs. A PrometheusRule that
+queries one of these is accepted, evaluates to nothing and is shown as healthy. The failing link that the alert was
+written for is then found by the people whose job is slow.
 
 Give dcgm-exporter a list with the metric: a ConfigMap with the key `dcgm-metrics.csv`, named by
-`dcgmExporter.config.name` of the ClusterPolicy. The rule looks at rules beside a ClusterPolicy; where the ConfigMap is
-among the files, it is read.
+`dcgmExporter.config.name` of the ClusterPolicy. The rule checks PrometheusRules beside a ClusterPolicy, and reads the
+ConfigMap if it is among the files.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from validator.facts.dcgm import SERVED
-from validator.fields import items, mapping, text
-from validator.model import Project, Resource
-from validator.rule import Context, Problem, rule
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.dcgm import SERVED
+from trainyard.model.run import Project, Resource
 
 METRIC = re.compile(r"\bDCGM_(?:FI|EXP)_[A-Z0-9_]+\b")
 
@@ -46,13 +46,13 @@ def alert_on_metric_not_exported(resource: Resource, context: Context) -> Iterat
             if metric not in served:
                 yield Problem(
                     at,
-                    f"dcgm-exporter does not serve {metric} as the ClusterPolicy runs it: this is never true",
-                    "list it in a ConfigMap that `dcgmExporter.config.name` names",
+                    f"dcgm-exporter does not serve {metric} with this ClusterPolicy, so the alert never fires",
+                    "add the metric to a ConfigMap that `dcgmExporter.config.name` names",
                 )
 
 
 def _served(project: Project) -> frozenset[str] | None:
-    """The metrics that are served, None where the files do not say."""
+    """The metrics that dcgm-exporter serves; None if the files do not tell."""
     for policy in project.of_kind("ClusterPolicy"):
         exporter = mapping(policy.tree, "spec", "dcgmExporter")
         if exporter.get("enabled") is False:

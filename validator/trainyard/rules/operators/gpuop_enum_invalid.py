@@ -1,20 +1,20 @@
-"""The API server refuses this object of the GPU operator: a field has a value that its schema does not list.
+"""A GPU operator object has a value that its schema does not list, so the API server rejects it.
 
 The CRDs of ClusterPolicy and NVIDIADriver list the values of some fields, such as `mig.strategy` and
-`driver.kernelModuleType`. With any other value `kubectl apply` fails; under Helm the whole release fails with it, often
-after the parts before it were changed. Words such as `on` and `off` must be quoted: YAML makes booleans of them, and
+`driver.kernelModuleType`. With any other value `kubectl apply` fails. Under Helm the whole release fails with it, often
+after other parts were changed already. Words such as `on` and `off` must be quoted: YAML reads them as booleans, but
 the field `ccManager.defaultMode` takes text.
 
-Values are compared with upper and lower case. Write one of those that the message names.
+Values are case-sensitive. Write one of the values that the message names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import mapping
-from validator.model import Resource
-from validator.rule import Problem, rule
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
 
 ENUMS: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {
     "ClusterPolicy": {
@@ -41,7 +41,7 @@ ENUMS: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {
     needs=("ClusterPolicy", "NVIDIADriver"),
 )
 def gpuop_enum_invalid(resource: Resource) -> Iterator[Problem]:
-    """Values outside their list."""
+    """Values outside the enum of their field."""
     if not resource.api_version.startswith("nvidia.com/"):
         return
     for path, values in ENUMS.get(resource.kind, {}).items():
@@ -52,6 +52,6 @@ def gpuop_enum_invalid(resource: Resource) -> Iterator[Problem]:
         quote = f'quote it: "{written}"' if written in values else f"write one of {', '.join(values)}"
         yield Problem(
             resource.at.child("spec", *path),
-            f"`{'.'.join(path)}` cannot be {str(value).lower() if isinstance(value, bool) else value}",
+            f"`{str(value).lower() if isinstance(value, bool) else value}` is not a valid value of `{'.'.join(path)}`",
             quote,
         )

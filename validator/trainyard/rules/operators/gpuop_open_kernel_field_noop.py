@@ -1,21 +1,22 @@
-"""The GPU operator no longer reads `useOpenKernelModules`, so the driver's kernel modules are not the ones asked for.
+"""The GPU operator ignores `useOpenKernelModules`, so the driver may use other kernel modules.
 
 Since v25.3 the field is deprecated and without effect, in a ClusterPolicy under `driver` and in an NVIDIADriver alike.
-The operator goes by `kernelModuleType`: `auto` (its default, which chooses by GPU and driver branch), `open` or
-`proprietary`. A cluster that was set up for GPUDirect RDMA over DMA-BUF, or for GPUDirect Storage, needs the open
-modules and may silently get others after an upgrade of the operator.
+The operator reads `kernelModuleType`: `auto` (its default, which chooses by GPU and driver branch), `open` or
+`proprietary`. A cluster that uses GPUDirect RDMA over DMA-BUF, or GPUDirect Storage, needs the open modules and may
+silently get others after an upgrade of the operator.
 
-Write `kernelModuleType: open` where the old field was `true`. Where it was `false`, remove it: `auto` takes the
-proprietary modules where the open ones do not support the GPU.
+Write `kernelModuleType: open` if the old field was `true`. If it was `false`, remove it: `auto` selects the proprietary
+modules if the open ones do not support the GPU.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import mapping
-from validator.model import Resource
-from validator.rule import Edit, Problem, Remove, Rename, SetValue, rule
+from trainyard.document.document import Edit, Remove, Rename, SetValue
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
 
 DRIVERS = {"ClusterPolicy": ("spec", "driver"), "NVIDIADriver": ("spec",)}
 
@@ -45,7 +46,7 @@ def gpuop_open_kernel_field_noop(resource: Resource) -> Iterator[Problem]:
     )
     yield Problem(
         place.key(),
-        "the GPU operator has not read `useOpenKernelModules` since v25.3",
-        "write `kernelModuleType: open`" if wanted else "remove it; `kernelModuleType` decides",
+        "the GPU operator ignores `useOpenKernelModules` since v25.3",
+        "write `kernelModuleType: open`" if wanted else "remove it; the operator reads `kernelModuleType`",
         edits,
     )

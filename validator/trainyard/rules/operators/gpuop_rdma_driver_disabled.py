@@ -1,20 +1,20 @@
-"""`driver.rdma.enabled` loads nothing while the operator's driver is off, so the nodes may lack nvidia-peermem.
+"""`driver.rdma.enabled` has no effect with `driver.enabled: false`, so nvidia-peermem may be missing.
 
-The module `nvidia-peermem` is loaded by the container `nvidia-peermem-ctr`, which is a part of the driver's daemon set.
-With `driver.enabled: false`, because the driver is installed on the nodes, the operator deploys no such daemon set, and
-`rdma.enabled` has no effect. GPUDirect RDMA then works only where the node loads the module itself, or where the open
-kernel modules and DMA-BUF are used.
+The container `nvidia-peermem-ctr`, which is part of the driver's DaemonSet, loads the module `nvidia-peermem`. With
+`driver.enabled: false`, because the driver is installed on the nodes, the operator deploys no such DaemonSet, and
+`rdma.enabled` has no effect. GPUDirect RDMA then works only if the node loads the module itself, or with the open
+kernel modules and DMA-BUF.
 
-Load `nvidia-peermem` with the node's own driver, or use the open modules, and leave `rdma` away.
+Load `nvidia-peermem` with the node's own driver, or use the open modules, and remove `rdma`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import mapping
-from validator.model import Resource
-from validator.rule import Problem, rule
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
 
 
 @rule(
@@ -27,7 +27,7 @@ from validator.rule import Problem, rule
     needs=("ClusterPolicy",),
 )
 def gpuop_rdma_driver_disabled(resource: Resource) -> Iterator[Problem]:
-    """Peermem of a driver that is not deployed."""
+    """The peermem module of a driver that is not deployed."""
     driver = mapping(resource.tree, "spec", "driver")
     if resource.kind != "ClusterPolicy" or driver.get("enabled") is not False:
         return

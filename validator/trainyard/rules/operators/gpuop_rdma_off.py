@@ -1,11 +1,11 @@
-"""GPUs and network cards cannot exchange data directly: peermem is off and the proprietary modules have no DMA-BUF.
+"""GPUDirect RDMA is not possible: peermem is off, and the proprietary modules have no DMA-BUF.
 
 NCCL needs one of two kernel interfaces for GPUDirect RDMA: DMA-BUF, which only the open kernel modules of the driver
-have, or the module `nvidia-peermem`, which the GPU operator loads when `driver.rdma.enabled` is true. Without it the
-operator removes the container `nvidia-peermem-ctr` from the driver's daemon set. With neither NCCL copies every
-buffer through host memory (`GDR 0` in its log) and loses much of the bandwidth.
+have, or the module `nvidia-peermem`, which the GPU operator loads if `driver.rdma.enabled` is true. Without it the
+operator removes the container `nvidia-peermem-ctr` from the driver's DaemonSet. With neither, NCCL copies every buffer
+through host memory (`GDR 0` in its log) and loses much of the bandwidth.
 
-The rule speaks where `kernelModuleType` is `proprietary` and other files use RDMA. With open modules, which NVIDIA
+The rule reports only if `kernelModuleType` is `proprietary` and other files use RDMA. With open modules, which NVIDIA
 recommends, peermem is not needed.
 
 Write `kernelModuleType: open`, or set `rdma.enabled: true`.
@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.devices import any_rdma
-from validator.fields import mapping
-from validator.model import Project, Resource
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.devices import any_rdma
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Project, Resource
 
 
 @rule(
@@ -33,7 +33,7 @@ from validator.rule import Context, Problem, rule
     needs=("ClusterPolicy",),
 )
 def gpuop_rdma_off(resource: Resource, context: Context) -> Iterator[Problem]:
-    """A driver with neither way to GPUDirect RDMA."""
+    """A driver with neither DMA-BUF nor peermem."""
     driver = mapping(resource.tree, "spec", "driver")
     if resource.kind != "ClusterPolicy" or driver.get("enabled") is False or driver.get("useNvidiaDriverCRD") is True:
         return

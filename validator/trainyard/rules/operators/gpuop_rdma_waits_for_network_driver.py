@@ -1,22 +1,22 @@
-"""The GPU driver waits for a network driver that nothing installs, and no GPU of the node becomes usable.
+"""The GPU driver waits for a network driver that is not installed, so the node's GPUs stay unusable.
 
-With `driver.rdma.enabled` the GPU operator's driver pod waits on each node with a Mellanox card before it goes on. With
-`useHostMofed: true` it waits for the kernel module `mlx5_core`; without it, for the file
-`/run/mellanox/drivers/.driver-ready`, which only the network operator's driver container writes. When the
-NicClusterPolicy has no `ofedDriver` this file never comes: the init container `mofed-validation` and the container
-`nvidia-peermem-ctr` stay there for good, and device plugin, toolkit and validator wait behind them.
+With `driver.rdma.enabled` the GPU operator's driver pod waits on each node that has a Mellanox card. With
+`useHostMofed: true` it waits for the kernel module `mlx5_core`. Without it, it waits for the file
+`/run/mellanox/drivers/.driver-ready`, which only the network operator's driver container writes. If the
+NicClusterPolicy has no `ofedDriver`, this file never appears: the init container `mofed-validation` and the container
+`nvidia-peermem-ctr` wait forever, and the device plugin, the toolkit and the validator wait for them.
 
-Set `useHostMofed: true` where the node's own driver is used, or give the NicClusterPolicy an `ofedDriver`. With the
-open kernel modules `rdma` can be left away, for NCCL then uses DMA-BUF.
+Set `useHostMofed: true` if the node's own driver is used, or add `ofedDriver` to the NicClusterPolicy. With the open
+kernel modules `rdma` can be omitted, because NCCL then uses DMA-BUF.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import mapping
-from validator.model import Project, Resource
-from validator.rule import Context, Problem, rule
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Project, Resource
 
 
 @rule(
@@ -31,7 +31,7 @@ from validator.rule import Context, Problem, rule
     needs=("ClusterPolicy",),
 )
 def gpuop_rdma_waits_for_network_driver(resource: Resource, context: Context) -> Iterator[Problem]:
-    """Peermem that waits for the network operator's driver."""
+    """A peermem container that waits for the network operator's driver."""
     driver = mapping(resource.tree, "spec", "driver")
     rdma = mapping(driver, "rdma")
     if resource.kind != "ClusterPolicy" or driver.get("enabled") is False or rdma.get("enabled") is not True:
@@ -39,7 +39,7 @@ def gpuop_rdma_waits_for_network_driver(resource: Resource, context: Context) ->
     if rdma.get("useHostMofed") is not True and _network_driver_missing(context.project):
         yield Problem(
             resource.at.child("spec", "driver", "rdma", "enabled"),
-            "the GPU driver waits for the network operator's driver, and the NicClusterPolicy has no `ofedDriver`",
+            "the GPU driver waits for the network operator's driver, but the NicClusterPolicy has no `ofedDriver`",
             "set `useHostMofed: true`, or add `ofedDriver` to the NicClusterPolicy",
         )
 

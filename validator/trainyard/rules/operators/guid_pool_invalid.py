@@ -1,12 +1,12 @@
-"""ib-kubernetes stops at this pool of GUIDs, so no InfiniBand function gets an address and no pod on the fabric starts.
+"""ib-kubernetes rejects this GUID pool, so no InfiniBand pod of the fabric starts.
 
-`ibKubernetes.pKeyGUIDPoolRangeStart` and `pKeyGUIDPoolRangeEnd` of a NicClusterPolicy are GUIDs of eight bytes with
-colons between, such as 02:00:00:00:00:00:00:00. The first must be below the second, and neither all zeros nor all
-ones. The webhook of the network operator refuses the policy; where the webhook is off, ib-kubernetes ends with
-`invalid guid range` again and again, and functions keep the GUID zero, with which the subnet manager does not let them
-join.
+`ibKubernetes.pKeyGUIDPoolRangeStart` and `pKeyGUIDPoolRangeEnd` of a NicClusterPolicy are GUIDs of eight bytes
+separated by colons, such as 02:00:00:00:00:00:00:00. The start must be below the end, and neither may be all zeros or
+all ones. The webhook of the network operator rejects the policy. If the webhook is off, ib-kubernetes fails with
+`invalid guid range` again and again, and virtual functions keep the GUID zero, with which the subnet manager does not
+let them join.
 
-Give each cluster on a fabric a range of its own: two functions with one GUID take each other off the network.
+Give each cluster on a fabric its own range: two functions with the same GUID disconnect each other.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.fields import mapping, text
-from validator.model import Resource
-from validator.rule import Problem, rule
+from trainyard.document.lookup import mapping, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
 
 GUID = re.compile(r"(?:[0-9A-Fa-f]{2}:){7}[0-9A-Fa-f]{2}$")
 FIELDS = ("pKeyGUIDPoolRangeStart", "pKeyGUIDPoolRangeEnd")
@@ -34,7 +34,7 @@ FIELDS = ("pKeyGUIDPoolRangeStart", "pKeyGUIDPoolRangeEnd")
     needs=FIELDS,
 )
 def guid_pool_invalid(resource: Resource) -> Iterator[Problem]:
-    """Ranges of GUIDs that cannot be used."""
+    """Invalid ranges of GUIDs."""
     if resource.kind != "NicClusterPolicy":
         return
     settings, at = mapping(resource.tree, "spec", "ibKubernetes"), resource.at.child("spec", "ibKubernetes")
@@ -44,11 +44,13 @@ def guid_pool_invalid(resource: Resource) -> Iterator[Problem]:
         if not GUID.match(given):
             if field in settings:
                 yield Problem(
-                    at.child(field), f"`{field}` is no GUID of eight bytes", "write one such as 02:00:00:00:00:00:00:00"
+                    at.child(field),
+                    f"`{field}` is not a GUID of eight bytes",
+                    "write one such as 02:00:00:00:00:00:00:00",
                 )
             continue
         found[field] = int(given.replace(":", ""), 16)
         if found[field] in (0, 2**64 - 1):
-            yield Problem(at.child(field), f"{given} is no GUID that a function can have", "write another one")
+            yield Problem(at.child(field), f"{given} is a reserved GUID", "write a GUID that is not all zeros or ones")
     if len(found) == 2 and found[FIELDS[0]] >= found[FIELDS[1]]:
-        yield Problem(at.child(FIELDS[1]), "the range of GUIDs ends before it starts", "write the larger GUID here")
+        yield Problem(at.child(FIELDS[1]), "the GUID range ends before it starts", "write the larger GUID here")

@@ -1,23 +1,23 @@
-"""Two installations of Multus share the nodes, and pods get their networks from either or from none.
+"""Multus is installed twice, so pods get their networks from one of the two or from none.
 
-Each copy writes a configuration `00-multus.conf` of its own into the nodes' folder, names the socket or the program of
-its own version in it, and delegates to what it finds there first, which may be the other copy. Which one answers
-depends on which started last. When one of them is removed, its configuration or its program goes with it, and no pod
-of the node starts: `failed to find plugin "multus-shim" in path`.
+Each copy writes its own `00-multus.conf` into the nodes' CNI folder, names the socket or the binary of its own version
+in it, and delegates to the first configuration that it finds, which may be the other copy. The copy that started last
+answers. If one of them is removed, its configuration or its binary goes with it, and no pod of the node starts:
+`failed to find plugin "multus-shim" in path`.
 
-Multus comes with `secondaryNetwork.multus` of a NicClusterPolicy, with many distributions (OpenShift, RKE2), with the
-chart training-networks and from its own manifests. Keep one: `multus.enabled: false` in the chart, or no `multus` in
-the policy.
+Multus is installed by `secondaryNetwork.multus` of a NicClusterPolicy, by many distributions (OpenShift, RKE2), by the
+chart training-networks and by its own manifests. Keep one: set `multus.enabled: false` in the chart, or remove `multus`
+from the policy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import items, mapping, text
-from validator.model import Project, Resource
-from validator.rule import Problem, rule
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Project, Resource
 
 PROGRAMS = ("multus-daemon", "thin_entrypoint")
 
@@ -34,14 +34,14 @@ PROGRAMS = ("multus-daemon", "thin_entrypoint")
     needs=("multus",),
 )
 def multus_installed_twice(project: Project) -> Iterator[Problem]:
-    """A second Multus."""
+    """A second installation of Multus."""
     found = [*_of_policies(project), *_of_pods(project)]
     for _, at in found[1:]:
         yield Problem(
             at,
-            f"this is a second Multus, beside that of {found[0][0]}: both write the nodes' 00-multus.conf",
+            f"Multus is installed twice, also by {found[0][0]}: both write the nodes' 00-multus.conf",
             "keep one of them",
-            related=((found[0][1], "the other one"),),
+            related=((found[0][1], "the other installation"),),
         )
 
 

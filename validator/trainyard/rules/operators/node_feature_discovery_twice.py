@@ -1,25 +1,25 @@
-"""Two Node Feature Discoveries run in one cluster and take each other's labels off the nodes.
+"""Node Feature Discovery is installed twice, and each installation removes the other's node labels.
 
-The charts of the GPU operator and of the network operator both bring Node Feature Discovery, and both have it on
-unless `nfd.enabled` is false. Each master holds the labels of all nodes to what its own workers report, and the two
-are configured differently, in the PCI classes that they report among others. Labels come and go, and with them the
-driver and the device plugin of the GPU operator: GPUs of a running job vanish.
+The charts of the GPU operator and of the network operator both install Node Feature Discovery unless `nfd.enabled` is
+false. Each master sets the labels of all nodes to the report of its own workers, and the two are configured
+differently, for example in the PCI classes that they report. Labels appear and disappear, and with them the driver and
+the device plugin of the GPU operator: a running job loses its GPUs.
 
-Leave one on, that of the GPU operator, and set `nfd.enabled: false` for the other. The rule looks at HelmReleases,
-Argo CD Applications and HelmCharts, and at what a chart renders.
+Keep the one of the GPU operator, and set `nfd.enabled: false` for the other. The rule checks HelmReleases, Argo CD
+Applications and HelmCharts, and the rendered objects of a chart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.releases import releases
-from validator.fields import items, text
-from validator.model import Project, Resource
-from validator.rule import Problem, rule
-from validator.source import Place
+from trainyard.analysis.releases import releases
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Project, Resource
 
-# Charts that bring Node Feature Discovery, on by default.
+# Charts that install Node Feature Discovery by default.
 CHARTS = ("gpu-operator", "network-operator")
 OWN = "node-feature-discovery"
 
@@ -37,14 +37,14 @@ OWN = "node-feature-discovery"
     needs=(*CHARTS, OWN, "nfd-master"),
 )
 def node_feature_discovery_twice(project: Project) -> Iterator[Problem]:
-    """A second Node Feature Discovery."""
+    """A second installation of Node Feature Discovery."""
     found = [*_of_releases(project), *_of_pods(project)]
     for _, at in found[1:]:
         yield Problem(
             at,
-            f"this is a second Node Feature Discovery, beside that of {found[0][0]}: both change the nodes' labels",
+            f"Node Feature Discovery is installed twice, also by {found[0][0]}: both change the nodes' labels",
             "set `nfd.enabled: false` for all but one",
-            related=((found[0][1], "the other one"),),
+            related=((found[0][1], "the other installation"),),
         )
 
 

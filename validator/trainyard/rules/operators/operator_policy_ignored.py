@@ -1,11 +1,11 @@
-"""The operator looks at one policy only, and this is not the one: nothing of it is done.
+"""The operator reads only one policy and ignores this one.
 
-The network operator reads the NicClusterPolicy called `nic-cluster-policy`; any other gets the state `ignore`, and no
-driver, no device plugin and no network comes of it. The GPU operator takes one ClusterPolicy, the oldest; the others
-get the state `ignored`. The API server accepts them all, `kubectl apply` reports success, and nodes stay without the
-devices that jobs ask for.
+The network operator reads the NicClusterPolicy called `nic-cluster-policy`. Any other gets the state `ignore`, and the
+operator deploys no driver, device plugin or network for it. The GPU operator reads one ClusterPolicy, the oldest; the
+others get the state `ignored`. The API server accepts all of them, `kubectl apply` reports success, and nodes stay
+without the devices that jobs ask for.
 
-Call the NicClusterPolicy `nic-cluster-policy`, and keep one ClusterPolicy. For groups of nodes that differ there are
+Name the NicClusterPolicy `nic-cluster-policy`, and keep one ClusterPolicy. For groups of nodes that differ, use
 NVIDIADriver and NicNodePolicy.
 """
 
@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.model import Resource
-from validator.rule import Context, Edit, Problem, SetValue, rule
+from trainyard.document.document import Edit, SetValue
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Resource
 
 NIC = "nic-cluster-policy"
 
@@ -32,7 +33,7 @@ NIC = "nic-cluster-policy"
     needs=("NicClusterPolicy", "ClusterPolicy"),
 )
 def operator_policy_ignored(resource: Resource, context: Context) -> Iterator[Problem]:
-    """Policies beside the one that counts."""
+    """Policies that the operator ignores."""
     if resource.kind == "NicClusterPolicy" and resource.api_version.startswith("mellanox.com/"):
         yield from _misnamed(resource, context)
     if resource.kind == "ClusterPolicy" and resource.api_version.startswith("nvidia.com/"):
@@ -46,7 +47,7 @@ def _misnamed(resource: Resource, context: Context) -> Iterator[Problem]:
     at = resource.at.child("metadata", "name")
     edits: tuple[Edit, ...] = (SetValue(at, NIC),) if alone else ()
     message = f"the network operator ignores a NicClusterPolicy called `{resource.name}`"
-    yield Problem(at, message, f"call it `{NIC}`" if alone else f"move what it asks for into `{NIC}`", edits)
+    yield Problem(at, message, f"name it `{NIC}`" if alone else f"move its settings into `{NIC}`", edits)
 
 
 def _second(resource: Resource, context: Context) -> Iterator[Problem]:
@@ -56,6 +57,6 @@ def _second(resource: Resource, context: Context) -> Iterator[Problem]:
         yield Problem(
             resource.at.child("metadata", "name"),
             "there are two ClusterPolicies: the GPU operator ignores all but the oldest",
-            "keep one; an NVIDIADriver says what differs between groups of nodes",
-            related=((first.at.child("metadata", "name"), "the other one"),),
+            "keep one; use NVIDIADriver objects for groups of nodes that differ",
+            related=((first.at.child("metadata", "name"), "the other ClusterPolicy"),),
         )

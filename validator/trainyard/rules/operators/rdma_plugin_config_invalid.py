@@ -1,12 +1,13 @@
-"""The RDMA shared device plugin stops at this configuration, so its resources exist on no node and pods stay Pending.
+"""The RDMA shared device plugin rejects its configuration, so no node offers its resources.
 
-The plugin reads one JSON text: from `rdmaSharedDevicePlugin.config` of the network operator's NicClusterPolicy, or from
-a ConfigMap. It ends when the list is empty, a resource's name has other characters than letters, digits and `_` (a
-dash is not allowed), a name comes twice, `rdmaHcaMax` or `periodicUpdateInterval` is negative, or an entry has both
-`selectors` and `devices`, or neither. An `rdmaHcaMax` of 0, which is also what a missing one means, offers no device.
+The plugin reads JSON text: from `rdmaSharedDevicePlugin.config` of the network operator's NicClusterPolicy, or from a
+ConfigMap. It exits if the list is empty, if a resource name has characters other than letters, digits and `_` (a dash
+is not allowed), if a name appears twice, if `rdmaHcaMax` or `periodicUpdateInterval` is negative, or if an entry has
+both `selectors` and `devices`, or neither. With an `rdmaHcaMax` of 0, which is also the default, it offers no device.
+Pods that ask for the resources then stay Pending.
 
-The text is JSON for the plugin and only text for the API server: a comma too many shows in the plugin's log alone, in a
-`CrashLoopBackOff` on each node.
+The API server does not parse the text: an extra comma shows only in the plugin's log, in a `CrashLoopBackOff` on each
+node.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from validator.aspects import cni
-from validator.fields import mapping, text
-from validator.model import Resource
-from validator.reading import BrokenText, embedded
-from validator.rule import Problem, rule
-from validator.source import Place
+from trainyard.analysis import cni
+from trainyard.document.document import Place
+from trainyard.document.lookup import mapping, text
+from trainyard.document.reading import embedded
+from trainyard.document.source import BrokenText
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
 
 SELECTORS = ("vendors", "deviceIDs", "drivers", "ifNames", "linkTypes")
 
@@ -33,7 +35,7 @@ SELECTORS = ("vendors", "deviceIDs", "drivers", "ifNames", "linkTypes")
     sources=("Mellanox/k8s-rdma-shared-dev-plugin pkg/resources/resources_manager.go: ReadConfig, ValidateConfigs",),
 )
 def rdma_plugin_config_invalid(resource: Resource) -> Iterator[Problem]:
-    """A configuration that the plugin refuses."""
+    """A configuration that the plugin rejects."""
     for at, raw in _configurations(resource):
         fault = _json_fault(raw)
         inner = embedded(at, raw)
@@ -41,7 +43,7 @@ def rdma_plugin_config_invalid(resource: Resource) -> Iterator[Problem]:
             line = re.search(r"line (\d+)", fault)
             place = at.below(int(line[1]) - 1) if line else at
             yield Problem(
-                place, f"the plugin's configuration is no JSON: {fault.split(': line')[0]}", "write strict JSON"
+                place, f"the plugin's configuration is not valid JSON: {fault.split(': line')[0]}", "write strict JSON"
             )
         elif not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
             yield from _faults(inner.tree, Place(inner))
@@ -69,46 +71,52 @@ def _json_fault(raw: str) -> str | None:
 
 
 def _faults(tree: dict[str, Any], at: Place) -> Iterator[Problem]:
-    interval, listed = cni.value(tree, "periodicUpdateInterval"), cni.value(tree, "configList")
+    interval, listed = cni.field_value(tree, "periodicUpdateInterval"), cni.field_value(tree, "configList")
     if isinstance(interval, int) and interval < 0:
-        place = at.child(cni.key(tree, "periodicUpdateInterval"))
-        yield Problem(place, f"`periodicUpdateInterval` is {interval}", "write seconds, 0 for none")
+        place = at.child(cni.field_name(tree, "periodicUpdateInterval"))
+        yield Problem(
+            place,
+            f"`periodicUpdateInterval` is negative ({interval}): the plugin exits",
+            "write seconds, or 0 to disable",
+        )
     if not isinstance(listed, list) or not listed:
-        yield Problem(at.child(cni.key(tree, "configList")), "the plugin's configuration lists no resource", "add one")
+        yield Problem(
+            at.child(cni.field_name(tree, "configList")), "`configList` is empty: the plugin exits", "add a resource"
+        )
         return
     seen: set[str] = set()
     for index, entry in enumerate(listed):
         if isinstance(entry, dict):
-            place = at.child(cni.key(tree, "configList"), index)
+            place = at.child(cni.field_name(tree, "configList"), index)
             yield from _name_faults(entry, place, seen)
             yield from _device_faults(entry, place)
 
 
 def _name_faults(entry: dict[str, Any], at: Place, seen: set[str]) -> Iterator[Problem]:
-    name = cni.string(entry, "resourceName")
-    place = at.child(cni.key(entry, "resourceName"))
+    name = cni.field_text(entry, "resourceName")
+    place = at.child(cni.field_name(entry, "resourceName"))
     if not re.fullmatch(r"[a-zA-Z0-9_]+", name):
-        yield Problem(
-            place, f"the resource's name `{name}` has characters that the plugin refuses", "use letters and `_`"
-        )
+        yield Problem(place, f"resource name `{name}` is not valid: the plugin exits", "use letters, digits and `_`")
     elif name in seen:
-        yield Problem(place, f"the resource `{name}` is listed twice", "give each entry a name of its own")
+        yield Problem(place, f"resource `{name}` is listed twice: the plugin exits", "give each entry a unique name")
     seen.add(name)
 
 
 def _device_faults(entry: dict[str, Any], at: Place) -> Iterator[Problem]:
-    most = cni.value(entry, "rdmaHcaMax")
+    most = cni.field_value(entry, "rdmaHcaMax")
     if most is None or (isinstance(most, int) and most <= 0):
         fault = "is missing" if most is None else f"is {most}"
-        place = at.child(cni.key(entry, "rdmaHcaMax"))
+        place = at.child(cni.field_name(entry, "rdmaHcaMax"))
         yield Problem(
-            place, f"`rdmaHcaMax` {fault}: the plugin offers no device", "write how many pods may share a card"
+            place,
+            f"`rdmaHcaMax` {fault}: the plugin offers no device",
+            "write the number of pods that may share a card",
         )
-    selectors = cni.value(entry, "selectors")
-    selected = any(cni.value(selectors, name) for name in SELECTORS)
-    devices = bool(cni.value(entry, "devices"))
+    selectors = cni.field_value(entry, "selectors")
+    selected = any(cni.field_value(selectors, name) for name in SELECTORS)
+    devices = bool(cni.field_value(entry, "devices"))
     if selected and devices:
-        place = at.child(cni.key(entry, "devices"))
-        yield Problem(place, "`devices` stands beside `selectors`: the plugin stops", "keep `selectors`")
+        place = at.child(cni.field_name(entry, "devices"))
+        yield Problem(place, "the entry has both `devices` and `selectors`: the plugin exits", "keep `selectors`")
     elif not selected and not devices:
-        yield Problem(at, "the entry selects no device: the plugin stops", "add `selectors` such as `ifNames`")
+        yield Problem(at, "the entry selects no device: the plugin exits", "add `selectors` such as `ifNames`")

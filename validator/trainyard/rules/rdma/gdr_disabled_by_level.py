@@ -1,20 +1,20 @@
-"""`NCCL_NET_GDR_LEVEL=LOC` turns GPUDirect RDMA off, so all network traffic takes a detour through host memory.
+"""`NCCL_NET_GDR_LEVEL=LOC` turns GPUDirect RDMA off, so all network traffic goes through host memory.
 
-The variable is the greatest distance between GPU and network card at which NCCL lets the card read GPU memory
-directly. `LOC` is no distance at all: every transfer is copied to host memory first, which costs bandwidth, latency
-and CPU time. The setting is often left over from the search for a fault, or copied from a machine without the kernel
-module or DMA-BUF that GPUDirect needs; NCCL finds out by itself whether it is there.
+The variable is the greatest distance between GPU and network adapter at which NCCL lets the adapter read GPU memory
+directly. `LOC` means no distance at all: every transfer is copied to host memory first, which costs bandwidth, latency
+and CPU time. The setting is often left over from a search for a fault, or copied from a machine without the kernel
+module or DMA-BUF that GPUDirect needs; NCCL detects by itself if they are there.
 
-Leave the variable out: NCCL chooses by the machine's topology. Write `PHB` or `SYS` to allow greater distances.
+Leave the variable unset: NCCL chooses from the machine's topology. Write `PHB` or `SYS` to allow greater distances.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.settings import dropped, literal
-from validator.model import Setting
-from validator.rule import Problem, rule
+from trainyard.analysis.settings import literal_value, remove_variable
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Setting
 
 
 @rule(
@@ -27,11 +27,11 @@ from validator.rule import Problem, rule
     needs=("NCCL_NET_GDR_LEVEL",),
 )
 def gdr_disabled_by_level(setting: Setting) -> Iterator[Problem]:
-    """The level at which GPUDirect RDMA is off."""
-    if setting.name == "NCCL_NET_GDR_LEVEL" and literal(setting) == "LOC":
+    """The level that turns GPUDirect RDMA off."""
+    if setting.name == "NCCL_NET_GDR_LEVEL" and literal_value(setting) == "LOC":
         yield Problem(
             setting.at,
             "NCCL_NET_GDR_LEVEL=LOC turns GPUDirect RDMA off",
-            "leave the variable out: NCCL chooses by the topology",
-            dropped(setting),
+            "leave the variable unset: NCCL chooses from the topology",
+            remove_variable(setting),
         )

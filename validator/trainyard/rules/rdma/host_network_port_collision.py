@@ -1,22 +1,22 @@
-"""The workers' ssh server listens on port 22 of the node, where the node's own already does.
+"""The workers' sshd uses port 22 of the host network, which the node's own sshd already uses.
 
-In the host network a pod has no ports of its own. The workers of an MPIJob run `sshd`, by default on port 22; the
-node's own `sshd` has it, so the worker's ends with `Address already in use`, or the launcher reaches the node instead
-of the pod. Two workers on one node collide in the same way.
+In the host network a pod has no ports of its own. The workers of an MPIJob run `sshd`, by default on port 22. The
+node's own `sshd` has that port, so the worker's fails with `Address already in use`, or the launcher connects to the
+node instead of the pod. Two workers on one node collide in the same way.
 
-Images that are built on `mpioperator/base` listen on 2222 by their configuration and are left alone, as is a `sshd`
-with `-p` or `-o Port=...`.
+The rule ignores images that are built on `mpioperator/base`, whose configuration uses port 2222, and a `sshd` with `-p`
+or `-o Port=...`.
 
-Give `sshd` another port and tell ssh the same (`OMPI_MCA_plm_rsh_args`), or leave the host network: RDMA devices of a
-device plugin do not need it.
+Give `sshd` another port and configure ssh to use it (`OMPI_MCA_plm_rsh_args`), or remove `hostNetwork`: RDMA devices of
+a device plugin do not need it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.model import Container, Role
-from validator.rule import Context, Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Container, Role
 
 BASE = "mpioperator/"
 
@@ -34,15 +34,15 @@ BASE = "mpioperator/"
     needs=("hostNetwork",),
 )
 def host_network_port_collision(role: Role, context: Context) -> Iterator[Problem]:
-    """An ssh server on a port that is taken."""
+    """An ssh server on a port that is in use."""
     run, container = context.run, role.container
     if run is None or run.kind != "MPIJob" or not run.api_version.endswith("/v2beta1") or container is None:
         return
     if role.name == "Worker" and role.pod.host_network and _listens_on_22(container):
         yield Problem(
             role.pod.at.child("hostNetwork"),
-            "sshd of the workers listens on port 22 of the node, where the node's own does",
-            "start `sshd -De -p 2222` and tell ssh the port, or leave the host network",
+            "the workers' sshd uses port 22 of the node, which the node's own sshd already uses",
+            "start `sshd -De -p 2222` and configure ssh with this port, or remove `hostNetwork`",
         )
 
 

@@ -1,11 +1,11 @@
-"""A pod in the host network asks the node's DNS, where the names of the other pods do not exist.
+"""A pod with host network uses the node's DNS, which cannot resolve pods and services.
 
 With `hostNetwork: true` the policy `ClusterFirst`, which is the default, falls back to the node's resolver. Training
-operators hand out names of services and pods (`MASTER_ADDR`, rendezvous endpoints, headless services), which only the
-cluster's DNS knows: the pods wait with `Name or service not known` or `failed to resolve` until their timeout.
+operators pass names of services and pods (`MASTER_ADDR`, rendezvous endpoints, headless services), which only the
+cluster's DNS can resolve. The pods retry with `Name or service not known` or `failed to resolve` until their timeout.
 
-The MPI operator sets the policy itself, so MPIJobs are left alone, as are single pods, Jobs that are not indexed, and
-pods with a `dnsPolicy` of `None`, which bring their own.
+The rule ignores MPIJobs, because the MPI operator sets the policy itself. It also ignores single pods, Jobs that are
+not indexed, and pods with a `dnsPolicy` of `None`, which bring their own DNS configuration.
 
 Write `dnsPolicy: ClusterFirstWithHostNet` beside `hostNetwork: true`.
 """
@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.model import Role, Run
-from validator.rule import Add, Context, Problem, SetValue, rule
+from trainyard.document.document import Add, SetValue
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Role, Run
 
 
 @rule(
@@ -32,7 +33,7 @@ from validator.rule import Add, Context, Problem, SetValue, rule
     needs=("hostNetwork",),
 )
 def host_network_without_dns_policy(role: Role, context: Context) -> Iterator[Problem]:
-    """The node's resolver where names of pods are needed."""
+    """Pods with host network that cannot resolve other pods."""
     run, pod = context.run, role.pod
     if run is None or run.kind == "MPIJob" or not pod.host_network or _alone(run, role):
         return
@@ -43,14 +44,14 @@ def host_network_without_dns_policy(role: Role, context: Context) -> Iterator[Pr
     wanted = "ClusterFirstWithHostNet"
     yield Problem(
         pod.at.child("hostNetwork") if policy is None else at,
-        f"pods of {role.name} are in the host network and ask the node's DNS, which knows no pods or services",
+        f"pods of {role.name} use the host network and the node's DNS, which cannot resolve pods and services",
         f"write `dnsPolicy: {wanted}`",
         (SetValue(at, wanted) if "dnsPolicy" in pod.tree else Add(pod.at, "dnsPolicy", wanted),),
     )
 
 
 def _alone(run: Run, role: Role) -> bool:
-    """Whether the pods look for nobody: the run is one pod, or its pods have no names."""
+    """Returns true if no pod looks up another: the run is one pod, or its pods have no names."""
     counts = [role.replicas for role in run.roles]
     if run.kind == "Job" and role.tree.get("completionMode") != "Indexed":
         return True

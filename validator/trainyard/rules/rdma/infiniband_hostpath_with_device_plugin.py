@@ -1,9 +1,9 @@
-"""The node's /dev/infiniband is mounted although a device plugin gives the container its RDMA device.
+"""The pod mounts the node's /dev/infiniband, although a device plugin provides its RDMA device.
 
-The device plugin puts the device files of the allocated cards into the container. A `hostPath` volume over
-`/dev/infiniband` shows the files of all cards instead; those that were not allocated cannot be opened (`Operation not
-permitted`), or, in a privileged container, are used although another pod has them. NCCL may then pick a card that
-fails. Pod Security's level `baseline` and above refuse host paths.
+The device plugin puts the device files of the allocated adapters into the container. A `hostPath` volume over
+`/dev/infiniband` shows the files of all adapters instead. Those that were not allocated cannot be opened
+(`Operation not permitted`); in a privileged container they can be used although another pod has them. NCCL may then
+pick an adapter that fails. Pod Security Standards from level `baseline` reject host paths.
 
 Remove the volume and its mount.
 """
@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.devices import rdma_resources
-from validator.fields import text
-from validator.model import Pod
-from validator.rule import Edit, Problem, Remove, rule
+from trainyard.analysis.devices import rdma_resources
+from trainyard.document.document import Edit, Remove
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Pod
 
 DEVICES = "/dev/infiniband"
 
@@ -33,7 +34,7 @@ DEVICES = "/dev/infiniband"
     needs=("hostPath",),
 )
 def infiniband_hostpath_with_device_plugin(pod: Pod) -> Iterator[Problem]:
-    """The device files of all cards beside those that were allocated."""
+    """A mount of all the node's RDMA devices, although the device plugin provides the allocated ones."""
     for volume in pod.volumes:
         if volume.kind != "hostPath" or not text(volume.body, "path").startswith(DEVICES):
             continue
@@ -43,7 +44,7 @@ def infiniband_hostpath_with_device_plugin(pod: Pod) -> Iterator[Problem]:
             edits: tuple[Edit, ...] = (*(Remove(mount.at) for _, mount in users), Remove(volume.at))
             yield Problem(
                 volume.at.child("hostPath", "path"),
-                f"volume {volume.name} shows all RDMA devices of the node, beside the {device} that is allocated",
+                f"volume {volume.name} exposes all RDMA devices of the node; the device plugin provides {device}",
                 "remove the volume and its mount: the device plugin mounts the device",
                 edits if all(rdma_resources(container) for container, _ in users) else (),
             )

@@ -1,20 +1,21 @@
-"""A container is privileged although a device plugin gives it its RDMA device.
+"""A container is privileged, although a device plugin provides its RDMA device.
 
-A privileged container has every device of the node and every capability: a mistake in a training script can then harm
-the node, and Pod Security's level `baseline` and above refuse the pod. The RDMA device plugin mounts what belongs to
-the device, and `IPC_LOCK` lets the process register memory with it; NCCL needs no more. With a privileged container
-the quantity that was asked for no longer binds either: it sees the network cards of all others.
+A privileged container has every device of the node and every capability. A mistake in a training script can then damage
+the node, and Pod Security Standards from level `baseline` reject the pod. The RDMA device plugin mounts the device
+files, and `IPC_LOCK` lets the process register memory with the device; NCCL needs no more. A privileged container also
+bypasses the quantity that it requested: it sees the network adapters of all other pods.
 
-Leave `privileged` out and add the capability `IPC_LOCK`.
+Remove `privileged` and add the capability `IPC_LOCK`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.devices import rdma_resources
-from validator.model import Container
-from validator.rule import Append, Edit, Problem, SetValue, rule
+from trainyard.analysis.devices import rdma_resources
+from trainyard.document.document import Append, Edit, SetValue
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Container
 
 
 @rule(
@@ -31,7 +32,7 @@ from validator.rule import Append, Edit, Problem, SetValue, rule
     needs=("privileged",),
 )
 def privileged_for_rdma(container: Container) -> Iterator[Problem]:
-    """More rights than an RDMA device needs."""
+    """A privileged container with an RDMA device."""
     devices = rdma_resources(container)
     if not devices or not container.privileged:
         return
@@ -41,7 +42,7 @@ def privileged_for_rdma(container: Container) -> Iterator[Problem]:
         edits.append(Append(security.child("capabilities", "add"), "IPC_LOCK"))
     yield Problem(
         security.child("privileged"),
-        f"container {container.name} is privileged, which {devices[0]} does not need",
-        "leave `privileged` out and add the capability IPC_LOCK",
+        f"container {container.name} is privileged, but {devices[0]} needs only the capability IPC_LOCK",
+        "remove `privileged` and add the capability IPC_LOCK",
         tuple(edits),
     )

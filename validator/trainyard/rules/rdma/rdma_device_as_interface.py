@@ -1,13 +1,14 @@
-"""An RDMA device is named where a network interface is asked for, or the other way round, and nothing matches it.
+"""An RDMA device name is used as a network interface name, or vice versa, and matches nothing.
 
-A card has two names: the RDMA device (`mlx5_0`, `rocep23s0f0`, `bnxt_re0`, `rdmap16s27`), which `ibv_devices` lists,
-and the network interface (`eth0`, `ens5`, `ib0`), which `ip link` lists. `NCCL_SOCKET_IFNAME` and `GLOO_SOCKET_IFNAME`
-take interfaces: with `mlx5_0` NCCL ends with `no socket interface found`, and Gloo finds no address. `NCCL_IB_HCA`
-takes RDMA devices: with `eth0` no device matches, and NCCL goes on over TCP sockets, many times slower.
+An adapter has two names: the RDMA device (`mlx5_0`, `rocep23s0f0`, `bnxt_re0`, `rdmap16s27`), which `ibv_devices`
+lists, and the network interface (`eth0`, `ens5`, `ib0`), which `ip link` lists. `NCCL_SOCKET_IFNAME` and
+`GLOO_SOCKET_IFNAME` take interfaces: with `mlx5_0` NCCL fails with `no socket interface found`, and Gloo finds no
+address. `NCCL_IB_HCA` takes RDMA devices: with `eth0` no device matches, and NCCL falls back to TCP sockets, which are
+many times slower.
 
-Names that both may have, such as `ibp59s0`, lists that exclude (`^`), and runs that turned RDMA off are left alone.
+The rule ignores names that both may have, such as `ibp59s0`, lists that exclude (`^`), and runs that turn RDMA off.
 
-Write the other name of the card.
+Write the adapter's other name.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.aspects.environment import value_of
-from validator.aspects.settings import literal
-from validator.facts import nccl_lists
-from validator.model import Container, Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.environment import value_of
+from trainyard.analysis.settings import literal_value
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts import nccl_lists
+from trainyard.model.run import Container, Setting
 
 INTERFACE_LISTS = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
-# rdma-core renames by these patterns where it does not keep the driver's name; `ib...` is an interface's name as well.
+# The driver's names, and those of rdma-core's renaming; `ib...` is the name of an interface as well.
 RDMA = re.compile(r"(mlx[45]_(bond_)?\d+|roce[px]\w+|bnxt_re\d+|irdma\d+|rdmap\d+s\d+\w*|efa_\d+|hfi1_\d+)$")
 INTERFACE = re.compile(r"((eth|ib|net|bond)\d+|en[sopx]\w*\d\w*|lo|docker\d*)$")
 
@@ -40,32 +41,32 @@ INTERFACE = re.compile(r"((eth|ib|net|bond)\d+|en[sopx]\w*\d\w*|lo|docker\d*)$")
     needs=("_IFNAME", "NCCL_IB_HCA"),
 )
 def rdma_device_as_interface(setting: Setting, context: Context) -> Iterator[Problem]:
-    """The wrong one of a card's two names."""
+    """The wrong one of an adapter's two names."""
     if setting.name not in INTERFACE_LISTS and setting.name != nccl_lists.ADAPTERS:
         return
-    value = literal(setting)
+    value = literal_value(setting)
     if value is None:
         return
-    listed = nccl_lists.read(value)
+    listed = nccl_lists.parse_list(value)
     if listed.excludes:
         return
     for name in listed.names:
         if setting.name == nccl_lists.ADAPTERS and INTERFACE.match(name) and not _without_rdma(context.container):
             yield Problem(
                 setting.at,
-                f"{setting.name} takes RDMA devices, and {name} is a network interface: nothing matches it",
-                "write a name that `ibv_devices` lists, such as `=mlx5_0`; to go without RDMA set NCCL_IB_DISABLE=1",
+                f"{setting.name} takes RDMA devices, but {name} is a network interface: no device matches",
+                "write a name that `ibv_devices` lists, such as `=mlx5_0`; to turn RDMA off, set NCCL_IB_DISABLE=1",
             )
         elif setting.name != nccl_lists.ADAPTERS and RDMA.match(name):
             yield Problem(
                 setting.at,
-                f"{setting.name} takes network interfaces, and {name} is an RDMA device: nothing matches it",
+                f"{setting.name} takes network interfaces, but {name} is an RDMA device: no interface matches",
                 "write a name that `ip link` lists, such as `eth0`",
             )
 
 
 def _without_rdma(container: Container | None) -> bool:
-    """Whether the process does not look at the list."""
+    """Returns true if RDMA is turned off, so NCCL does not read the list."""
     return container is not None and (
         value_of(container, "NCCL_IB_DISABLE") == "1" or value_of(container, "NCCL_NET") == "Socket"
     )

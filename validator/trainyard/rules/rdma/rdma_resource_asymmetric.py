@@ -1,25 +1,24 @@
-"""Some roles of a run ask for an RDMA device and others do not, so their NCCL transports do not fit together.
+"""Some roles of a run request an RDMA device and others do not, so their NCCL transports differ.
 
-NCCL picks its network in each process: with an RDMA device the InfiniBand transport, without one TCP sockets. A
-process of one kind cannot connect to one of the other: the listener ends with `wrong socket type`, and the run with
-`ncclSystemError`. Only where every path between the roles happens to use sockets does the run go on, many times
-slower.
+NCCL chooses its network in each process: the InfiniBand transport with an RDMA device, TCP sockets without one. A
+process of one kind cannot connect to one of the other: the listener fails with `wrong socket type`, and the run with
+`ncclSystemError`. Only if every path between the roles happens to use sockets does the run continue, many times slower.
 
-Every replica type has its own pod template: write the device in each role that trains. The roles of a JobSet may be
-different programs and are left alone. Pods in the host network, privileged containers, and pods that mount
-`/dev/infiniband` have devices without asking.
+Every replica type has its own pod template: write the device in each role that trains. The rule ignores the roles of a
+JobSet, which may be different programs. It also ignores pods with host network, privileged containers, and pods that
+mount `/dev/infiniband`, because they have devices without a request.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import shared_memory
-from validator.facts.devices import any_rdma, rdma_resources
-from validator.fields import text
-from validator.model import Role, Run
-from validator.roads.jobs import REPLICA_FIELDS
-from validator.rule import Problem, rule
+from trainyard.analysis import shared_memory
+from trainyard.analysis.devices import any_rdma, rdma_resources
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.model.run import Role, Run
 
 FOLDERS = ("/dev", "/dev/infiniband")
 
@@ -35,27 +34,27 @@ FOLDERS = ("/dev", "/dev/infiniband")
     ),
 )
 def rdma_resource_asymmetric(run: Run) -> Iterator[Problem]:
-    """A role without the RDMA device that others have."""
+    """A role without the RDMA device that other roles have."""
     if run.kind not in REPLICA_FIELDS or not any(any_rdma(role.pod.containers) for role in run.training_roles):
         return
-    roles = [role for role in run.training_roles if shared_memory.accelerated(role)]
+    roles = [role for role in run.training_roles if shared_memory.accelerated_containers(role)]
     having = next((role for role in roles if any_rdma(role.pod.containers)), None)
     if having is None:
         return
     device = next(name for container in having.pod.containers for name in rdma_resources(container))
     for role in roles:
-        container = shared_memory.accelerated(role)[0]
+        container = shared_memory.accelerated_containers(role)[0]
         if any_rdma(role.pod.containers) or _has_devices(role):
             continue
         yield Problem(
             container.at.child("resources", "limits").key(),
-            f"pods of {role.name} ask for no RDMA device, those of {having.name} for {device}",
+            f"pods of {role.name} request no RDMA device, but those of {having.name} request {device}",
             f"write `{device}` under limits in {role.name} too",
         )
 
 
 def _has_devices(role: Role) -> bool:
-    """Whether the pods may have devices that no resource asks for."""
+    """Returns true if the pods may have devices without a request."""
     mounted = any(text(volume.body, "path").rstrip("/") in FOLDERS for volume in role.pod.volumes)
     claimed = "resourceClaims" in role.pod.tree
     return role.pod.host_network or mounted or claimed or any(one.privileged for one in role.pod.containers)

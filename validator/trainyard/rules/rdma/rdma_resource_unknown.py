@@ -1,24 +1,25 @@
-"""A container asks for a device that the configured device plugins do not offer, so its pod stays pending.
+"""A container requests a device that no configured device plugin offers, so its pod stays Pending.
 
-The name of a device is made of the prefix and the name in the device plugin's configuration: `rdma/` unless it says
-otherwise for the RDMA shared device plugin, and the site's choice for the SR-IOV device plugin and operator. When no
-node offers the resource, the scheduler reports `Insufficient rdma/...` for ever; nothing else points to the spelling.
+The name of a device consists of the prefix and the name in the device plugin's configuration. The RDMA shared device
+plugin uses the prefix `rdma/` by default; for the SR-IOV device plugin and operator the site chooses it. If no node
+offers the resource, the scheduler reports `Insufficient rdma/...` forever, and nothing else points to the spelling.
 
-Only names whose prefix one of the configurations in the files uses are looked at: others may belong to plugins that
-are not in the files.
+The rule checks only names whose prefix is used by one of the configurations in the files, because others may belong to
+plugins that are not in the files.
 
-Write the name as the configuration has it, or add it there.
+Write the name as in the configuration, or add it there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.device_plugins import offered
-from validator.facts.devices import is_accelerator
-from validator.facts.extended_resources import is_device, quantity_at
-from validator.model import Container
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.device_plugins import offered
+from trainyard.analysis.devices import quantity_at
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.devices import is_accelerator
+from trainyard.facts.extended_resources import is_device
+from trainyard.model.run import Container
 
 
 @rule(
@@ -32,7 +33,7 @@ from validator.rule import Context, Problem, rule
     ),
 )
 def rdma_resource_unknown(container: Container, context: Context) -> Iterator[Problem]:
-    """A device of a known plugin under a name that it does not offer."""
+    """A device under a known plugin's prefix that the plugin does not offer."""
     names = (*container.limits, *container.requests)
     wanted = {name for name in names if is_device(name) and not is_accelerator(name)}
     if not wanted:
@@ -46,6 +47,6 @@ def rdma_resource_unknown(container: Container, context: Context) -> Iterator[Pr
         known = ", ".join(sorted(other for other in devices.names if other.startswith(f"{prefix}/")))
         yield Problem(
             quantity_at(context.run, context.role, container, field, name).key(),
-            f"no device plugin in these files offers {name}: the pod stays pending",
-            f"offered are {known}",
+            f"no device plugin in these files offers {name}: the pod stays Pending",
+            f"use one of {known}",
         )

@@ -1,10 +1,9 @@
-"""The network and the policy of its virtual functions are for different kinds of links, so no pod can join it.
+"""The network and the policy of its virtual functions have different link types, so pods cannot join.
 
-A SriovNetwork becomes a network of the plugin `sriov`, which sets VLAN and MAC address of an Ethernet function; a
-SriovIBNetwork becomes one of `ib-sriov`, which sets the GUID of an InfiniBand function. Each fails with a function of
-the other kind. Which kind the functions are is said by `linkType` of the SriovNetworkNodePolicy with the same
-`resourceName`: `eth` or `ib`. The API server and the operator accept both objects; the pods stay in
-`ContainerCreating`.
+A SriovNetwork uses the plugin `sriov`, which sets VLAN and MAC address of an Ethernet function. A SriovIBNetwork uses
+`ib-sriov`, which sets the GUID of an InfiniBand function. Each fails with a function of the other type. `linkType` of
+the SriovNetworkNodePolicy with the same `resourceName` sets the type of the functions: `eth` or `ib`. The API server
+and the operator accept both objects; the pods stay in `ContainerCreating`.
 
 Write SriovIBNetwork for `linkType: ib`, and SriovNetwork for `eth`.
 """
@@ -13,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import text
-from validator.model import Resource
-from validator.rule import Context, Problem, rule
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Resource
 
 KINDS = {"SriovNetwork": "eth", "SriovIBNetwork": "ib"}
 
@@ -32,7 +31,7 @@ KINDS = {"SriovNetwork": "eth", "SriovIBNetwork": "ib"}
     needs=("SriovNetworkNodePolicy",),
 )
 def sriov_network_link_mismatch(resource: Resource, context: Context) -> Iterator[Problem]:
-    """Networks on functions of the other kind."""
+    """Networks on functions of the other link type."""
     wanted = KINDS.get(resource.kind)
     if wanted is None:
         return
@@ -44,9 +43,9 @@ def sriov_network_link_mismatch(resource: Resource, context: Context) -> Iterato
         other = next(kind for kind, link in KINDS.items() if link in kinds)
         yield Problem(
             resource.at.child("kind"),
-            f"{resource.kind} is for {_words(wanted)}, and the functions of {name} are {_words(*kinds)}",
+            f"{resource.kind} is for {_words(wanted)}, but the functions of {name} are {_words(*kinds)}",
             f"write {other}, or `linkType: {wanted}` in the policy",
-            related=((fitting[0].at.child("spec", "linkType"), "the kind of link of the functions"),),
+            related=((fitting[0].at.child("spec", "linkType"), "the link type of the functions"),),
         )
 
 

@@ -1,20 +1,20 @@
-"""A SriovNetworkNodePolicy asks for RDMA and for a driver that cannot do it, and the operator's webhook refuses it.
+"""A SriovNetworkNodePolicy combines `isRdma: true` with `vfio-pci`, and the webhook rejects it.
 
-`deviceType: vfio-pci` gives virtual functions to user space drivers and virtual machines; the kernel's network and
-RDMA drivers do not see them, so `isRdma: true` cannot hold. The webhook of the SR-IOV network operator answers that
-both conflict. Where the webhook is off, no RDMA device appears and pods that ask for the resource find none in it.
+`deviceType: vfio-pci` gives virtual functions to user space drivers and virtual machines. The kernel's network and RDMA
+drivers do not see them, so `isRdma: true` is not possible. The webhook of the SR-IOV network operator reports that the
+two conflict. If the webhook is off, the functions have no RDMA device, and pods that request the resource do not get
+one.
 
-Write `deviceType: netdevice` with `isRdma: true` for pods. For virtual machines keep `vfio-pci` and leave `isRdma`
-out.
+Write `deviceType: netdevice` with `isRdma: true` for pods. For virtual machines keep `vfio-pci` and remove `isRdma`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import mapping
-from validator.model import Resource
-from validator.rule import Problem, rule
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
 
 
 @rule(
@@ -26,13 +26,13 @@ from validator.rule import Problem, rule
     needs=("SriovNetworkNodePolicy",),
 )
 def sriov_policy_rdma_vfio(resource: Resource) -> Iterator[Problem]:
-    """RDMA on a user space driver."""
+    """RDMA with a user space driver."""
     if resource.kind != "SriovNetworkNodePolicy":
         return
     spec = mapping(resource.tree, "spec")
     if spec.get("deviceType") == "vfio-pci" and spec.get("isRdma") is True:
         yield Problem(
             resource.at.child("spec", "deviceType"),
-            "vfio-pci devices have no RDMA device, but isRdma is true: the operator's webhook refuses the policy",
-            "write `deviceType: netdevice`, or leave isRdma out",
+            "`vfio-pci` functions have no RDMA device, but `isRdma` is true: the operator's webhook rejects the policy",
+            "write `deviceType: netdevice`, or remove `isRdma`",
         )

@@ -1,9 +1,8 @@
-"""A training container takes virtual functions whose policy has no RDMA, so NCCL falls back to TCP over them.
+"""A training container uses virtual functions without RDMA, so NCCL falls back to TCP.
 
-The SR-IOV device plugin puts the RDMA device of a function into the container only when the SriovNetworkNodePolicy
-says `isRdma: true`, which is false where it is left away. Without it the pod has the network interface and no
-`/dev/infiniband`: NCCL finds no adapter, logs `NET/Socket`, and trains on at a fraction of the bandwidth without any
-error.
+The SR-IOV device plugin puts the RDMA device of a function into the container only if the SriovNetworkNodePolicy says
+`isRdma: true`; the default is false. Without it the pod has the network interface but no `/dev/infiniband`: NCCL finds
+no adapter, logs `NET/Socket`, and trains at a fraction of the bandwidth without any error.
 
 Set `isRdma: true`, with `deviceType: netdevice`. With `linkType: ib` the operator's webhook sets it by itself.
 """
@@ -12,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.fabric import accelerated
-from validator.facts.quantities import number
-from validator.fields import mapping, text
-from validator.model import Role
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.fabric import accelerated_container
+from trainyard.document.lookup import mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.quantities import parse_quantity
+from trainyard.model.run import Role
 
 
 @rule(
@@ -31,20 +30,20 @@ from validator.rule import Context, Problem, rule
     needs=("SriovNetworkNodePolicy",),
 )
 def sriov_policy_without_rdma(role: Role, context: Context) -> Iterator[Problem]:
-    """Functions without RDMA under a run that trains on GPUs."""
-    container = accelerated(role)
+    """Virtual functions without RDMA in a run that trains on GPUs."""
+    container = accelerated_container(role)
     if container is None or (context.run is not None and context.run.nodes == 1):
         return
     asked = {name.partition("/")[2]: name for name in (*container.limits, *container.requests) if "/" in name}
     for policy in context.project.of_kind("SriovNetworkNodePolicy"):
         spec = mapping(policy.tree, "spec")
         name = asked.get(text(spec, "resourceName"))
-        if name is None or not number(container.quantity(name)) or spec.get("isRdma") is True:
+        if name is None or not parse_quantity(container.quantity(name)) or spec.get("isRdma") is True:
             continue
         if text(spec, "linkType").lower() != "ib" and spec.get("deviceType") != "vfio-pci":
             yield Problem(
                 policy.at.child("spec", "isRdma"),
-                f"the run takes {name} for training, and these functions have no RDMA device: NCCL uses TCP",
+                f"the run trains over {name}, but these functions have no RDMA device: NCCL uses TCP",
                 "set `isRdma: true`",
                 related=((container.at.child("resources", "limits", name), "the training container"),),
             )

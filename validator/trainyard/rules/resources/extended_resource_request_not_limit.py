@@ -1,22 +1,24 @@
-"""Request and limit of a device differ, or a device is asked for in parts, and Kubernetes refuses the pod.
+"""The request of a device differs from its limit or is not a whole number; Kubernetes rejects the pod.
 
-Devices such as `nvidia.com/gpu` or `rdma/hca`, and huge pages, cannot be overcommitted: `requests` and `limits` must
-be the same number (`must be equal to nvidia.com/gpu limit of 8`), and a device is a whole number (`must be an
-integer`). The custom resources of training operators are accepted all the same, because nothing checks the pod
-template in them; the operator then fails to create the pods. A `batch/v1` Job is refused at once.
+Devices such as `nvidia.com/gpu` or `rdma/hca`, and huge pages, cannot be overcommitted: `requests` and `limits` must be
+equal (`must be equal to nvidia.com/gpu limit of 8`), and the number of devices must be whole (`must be an integer`).
+The custom resources of training operators are accepted all the same, because nothing validates their pod template; the
+operator then fails to create the pods. A `batch/v1` Job is rejected at once.
 
-Write one number in both, or only the limit: the request follows by itself. Parts of a GPU are MIG devices, or time
-slices of the device plugin, each of which is again a whole number.
+Write the same number in both, or only the limit: the request defaults to it. To share a GPU, use MIG devices or the
+device plugin's time slices, of which each is again a whole number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.extended_resources import is_device, is_exact, is_whole, quantity_at
-from validator.facts.quantities import number
-from validator.model import Container
-from validator.rule import Context, Problem, SetValue, rule
+from trainyard.analysis.devices import quantity_at
+from trainyard.document.document import SetValue
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.extended_resources import is_device, is_exact, is_whole
+from trainyard.facts.quantities import parse_quantity
+from trainyard.model.run import Container
 
 
 @rule(
@@ -31,17 +33,17 @@ from validator.rule import Context, Problem, SetValue, rule
     fix="safe",
 )
 def extended_resource_request_not_limit(container: Container, context: Context) -> Iterator[Problem]:
-    """Two numbers for one device, or half a device."""
+    """A request that differs from its limit, or a fraction of a device."""
     for name, request in container.requests.items():
         if not is_exact(name):
             continue
-        asked, allowed = number(request), number(container.limits.get(name))
+        asked, allowed = parse_quantity(request), parse_quantity(container.limits.get(name))
         if asked is not None and allowed is not None and asked != allowed:
             at = quantity_at(context.run, context.role, container, "requests", name)
             limit = container.limits[name]
             yield Problem(
                 at,
-                f"the request of {request} {name} is not its limit of {limit}: Kubernetes refuses the pod",
+                f"{name} has request {request} but limit {limit}: Kubernetes rejects the pod",
                 f"write {limit} in both, or only the limit",
                 (SetValue(at, limit),) if is_whole(limit) else (),
             )
@@ -50,6 +52,6 @@ def extended_resource_request_not_limit(container: Container, context: Context) 
             if is_device(name) and not is_whole(quantity):
                 yield Problem(
                     quantity_at(context.run, context.role, container, field, name),
-                    f"{quantity} is no whole number of {name}: Kubernetes refuses the pod",
+                    f"{quantity} is not a whole number of {name}: Kubernetes rejects the pod",
                     "write a whole number of devices",
                 )

@@ -1,25 +1,28 @@
-"""A device or huge pages are requested without a limit, and Kubernetes refuses the pod.
+"""A device or huge pages are requested without a limit, so Kubernetes rejects the pod.
 
-Devices such as `nvidia.com/gpu` or `rdma/hca`, and huge pages, cannot be overcommitted: where `requests` has one,
-`limits` must have it too. The custom resources of training operators are accepted all the same, because nothing checks
-the pod template in them; the operator then fails to create the pods (`Limit must be set for non overcommitable
-resources`), and the run stays without a pod. A `batch/v1` Job is refused at once.
+Devices such as `nvidia.com/gpu` or `rdma/hca`, and huge pages, cannot be overcommitted: if `requests` names one,
+`limits` must name it too. The custom resources of training operators are accepted all the same, because nothing
+validates their pod template; the operator then fails to create the pods
+(`Limit must be set for non overcommitable resources`), and the run stays without pods. A `batch/v1` Job is rejected at
+once.
 
-Namespaces whose LimitRange is among the files and gives the limit are left alone.
+The rule ignores namespaces whose LimitRange is among the files and sets the limit.
 
-Write the quantity under `limits`; the request follows by itself.
+Write the quantity under `limits`; the request defaults to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.known import has_default_limit, pods_are_whole, runtime_has_limit
-from validator.facts.extended_resources import is_exact, quantity_at
-from validator.fields import mapping
-from validator.model import Container
-from validator.rule import Add, Context, Edit, Problem, rule
-from validator.source import Place
+from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.limits import has_default_limit, runtime_has_limit
+from trainyard.document.document import Add, Edit, Place
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.extended_resources import is_exact
+from trainyard.model.run import Container
 
 
 @rule(
@@ -33,7 +36,7 @@ from validator.source import Place
 def extended_resource_request_without_limit(container: Container, context: Context) -> Iterator[Problem]:
     """A request of a device without its limit."""
     run = context.run
-    if run is None or not pods_are_whole(run):
+    if run is None or not has_all_pods(run):
         return
     missing = {
         name: quantity
@@ -46,7 +49,7 @@ def extended_resource_request_without_limit(container: Container, context: Conte
         at = quantity_at(run, context.role, container, "requests", name)
         yield Problem(
             at,
-            f"{name} is requested and has no limit: Kubernetes refuses the pod",
+            f"{name} has a request but no limit: Kubernetes rejects the pod",
             f"write `{name}: {quantity}` under limits",
             _with_limit(container, at, name, missing),
         )
@@ -56,5 +59,5 @@ def _with_limit(container: Container, request: Place, name: str, missing: dict[s
     resources = Place(request.document, request.path[:-2])
     if len(missing) == 1 or container.limits:
         return (Add(resources.child("limits"), name, missing[name]),)
-    # Two fields that are each added to a mapping not there yet would bring two mappings; the same edit is made once.
+    # Two edits that each add a field to a missing mapping would create two mappings; one shared edit adds it once.
     return (Add(resources, "limits", missing),) if "limits" not in mapping(container.tree, "resources") else ()

@@ -1,11 +1,11 @@
-"""The CPU limit is small for the number of GPUs, so data loaders and NCCL's threads are throttled.
+"""The CPU limit is too low for the number of GPUs, so data loaders and NCCL threads are throttled.
 
-Every GPU process needs CPU time beside the GPU's work: the training loop, data loader workers, and NCCL's proxy
-thread, which moves the data of every network transfer. When the container reaches its CPU limit, the kernel stops all
-its threads until the next period of 100 ms; steps then take longer on some ranks, and all others wait for them. The
-floor is four CPUs for each GPU unless configured otherwise.
+Every GPU process needs CPU time beside the GPU's work: for the training loop, for data loader workers, and for NCCL's
+proxy thread, which moves the data of every network transfer. When the container reaches its CPU limit, the kernel stops
+all its threads until the next period of 100 ms. Steps then take longer on some ranks, and all others wait for them. The
+minimum is four CPUs for each GPU unless configured otherwise.
 
-Write a larger CPU limit, or only a CPU request: without a limit nothing is throttled.
+Write a higher CPU limit, or only a CPU request: without a limit nothing is throttled.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.facts.extended_resources import quantity_at
-from validator.facts.quantities import number
-from validator.model import Role
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.devices import quantity_at
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.quantities import parse_quantity
+from trainyard.model.run import Role
 
 
 class Floor(NamedTuple):
-    """`cpus_per_gpu`: the least CPU limit, in CPUs for each accelerator."""
+    """`cpus_per_gpu`: the lowest accepted CPU limit, in CPUs for each accelerator."""
 
     cpus_per_gpu: float = 4.0
 
@@ -37,13 +37,13 @@ class Floor(NamedTuple):
     parameters=Floor(),
 )
 def gpu_cpu_limit_throttled(role: Role, context: Context) -> Iterator[Problem]:
-    """Few CPUs for many GPUs."""
+    """A CPU limit that is too low for the GPUs."""
     for container in role.pod.containers if role.trains else ():
-        count, limit = container.gpus, number(container.limits.get("cpu"))
+        count, limit = container.gpus, parse_quantity(container.limits.get("cpu"))
         floor = context.parameters.cpus_per_gpu * count
         if count and limit is not None and limit < floor:
             yield Problem(
                 quantity_at(context.run, role, container, "limits", "cpu"),
-                f"{count} GPU processes share {container.limits['cpu']} CPUs and are throttled there",
+                f"{count} GPU processes share a limit of {container.limits['cpu']} CPUs and are throttled at it",
                 f"write a CPU limit of at least {floor:g}, or only a request",
             )

@@ -1,22 +1,23 @@
-"""The launcher of an MPIJob asks for GPUs that it may not use.
+"""The launcher of an MPIJob requests GPUs that it cannot use.
 
-Unless `runLauncherAsWorker` is set, the launcher only starts `mpirun`: the MPI operator sets `NVIDIA_VISIBLE_DEVICES`
-and `NVIDIA_DRIVER_CAPABILITIES` to nothing in its container, behind the variables of the manifest. The GPUs are
-reserved for the whole run and none of its processes sees them; and where they are scarce, the launcher waits for a GPU
-node while the workers wait for the launcher.
+Unless `runLauncherAsWorker` is set, the launcher only starts `mpirun`. The MPI operator sets `NVIDIA_VISIBLE_DEVICES`
+and `NVIDIA_DRIVER_CAPABILITIES` to empty values in its container, after the variables of the manifest. The GPUs are
+reserved for the whole run, but none of its processes sees them. If GPUs are scarce, the launcher waits for a GPU node
+while the workers wait for the launcher.
 
-This is so in `kubeflow.org/v2beta1`. The MPIJob of `kubeflow.org/v1` counts a launcher with GPUs as one more worker.
+This applies to `kubeflow.org/v2beta1`. The MPIJob of `kubeflow.org/v1` counts a launcher with GPUs as one more worker.
 
-Take the GPUs from the launcher, or set `runLauncherAsWorker: true`.
+Remove the GPUs from the launcher, or set `runLauncherAsWorker: true`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.devices import is_accelerator
-from validator.model import Role
-from validator.rule import Context, Edit, Problem, Remove, rule
+from trainyard.document.document import Edit, Remove
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.devices import is_accelerator
+from trainyard.model.run import Role
 
 
 @rule(
@@ -29,7 +30,7 @@ from validator.rule import Context, Edit, Problem, Remove, rule
     needs=("Launcher",),
 )
 def gpu_on_launcher(role: Role, context: Context) -> Iterator[Problem]:
-    """GPUs of a launcher that does not train."""
+    """GPUs on a launcher that does not train."""
     run = context.run
     if run is None or run.kind != "MPIJob" or not run.api_version.endswith("/v2beta1") or role.name != "Launcher":
         return
@@ -45,7 +46,7 @@ def gpu_on_launcher(role: Role, context: Context) -> Iterator[Problem]:
             ]
         yield Problem(
             edits[0].at,
-            f"the launcher reserves {container.gpus} GPUs and the operator hides them from it",
-            "take the GPUs from the launcher, or set `runLauncherAsWorker: true`",
+            f"the launcher reserves {container.gpus} GPUs, but the operator hides them from it",
+            "remove the GPUs from the launcher, or set `runLauncherAsWorker: true`",
             tuple(edits),
         )

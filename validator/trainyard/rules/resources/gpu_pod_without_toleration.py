@@ -1,11 +1,11 @@
-"""A GPU pod tolerates no GPU taint, so it stays pending on clusters that keep other pods off their GPU nodes.
+"""A GPU pod has no toleration for the GPU taint, so it stays Pending on clusters that taint GPU nodes.
 
-Clusters often taint GPU nodes with `nvidia.com/gpu:NoSchedule`. Where the admission plugin
-`ExtendedResourceToleration` is on, every pod that asks for the resource gets the toleration by itself; with Kueue a
-resource flavor can add it. Elsewhere the pod waits with `node(s) had untolerated taint`. The files do not show what
-the cluster does.
+Clusters often taint GPU nodes with `nvidia.com/gpu:NoSchedule` to keep other pods off. With the admission plugin
+`ExtendedResourceToleration`, every pod that requests the resource gets the toleration automatically; with Kueue a
+resource flavor can add it. Otherwise the pod waits with `node(s) had untolerated taint`. The files do not show which of
+these the cluster has.
 
-Runs with a Kueue queue are left alone.
+The rule ignores runs with a Kueue queue.
 
 Write a toleration with the resource's name as its key and `operator: Exists`.
 """
@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.known import pods_are_whole
-from validator.facts.devices import is_accelerator
-from validator.fields import items, mapping
-from validator.model import Role
-from validator.rule import Append, Context, Problem, rule
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.document.document import Append
+from trainyard.document.lookup import items, mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.devices import is_accelerator
+from trainyard.model.run import Role
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 
@@ -35,9 +36,9 @@ QUEUE = "kueue.x-k8s.io/queue-name"
     fix="safe",
 )
 def gpu_pod_without_toleration(role: Role, context: Context) -> Iterator[Problem]:
-    """A GPU pod that tolerates no taint."""
+    """A GPU pod without a toleration for the GPU taint."""
     run = context.run
-    if run is None or not pods_are_whole(run) or QUEUE in run.labels or QUEUE in role.pod.labels:
+    if run is None or not has_all_pods(run) or QUEUE in run.labels or QUEUE in role.pod.labels:
         return
     key = _taint(role)
     if key is None or _tolerates(role, key):
@@ -46,8 +47,8 @@ def gpu_pod_without_toleration(role: Role, context: Context) -> Iterator[Problem
     toleration = {"key": key, "operator": "Exists", "effect": "NoSchedule"}
     yield Problem(
         at.key(),
-        f"pods of {role.name} ask for GPUs and do not tolerate the taint {key}",
-        f"write a toleration with `key: {key}` and `operator: Exists`",
+        f"pods of {role.name} request GPUs but do not tolerate the taint {key}",
+        f"add a toleration with `key: {key}` and `operator: Exists`",
         (Append(at, toleration),),
     )
 
@@ -56,7 +57,7 @@ def _taint(role: Role) -> str | None:
     for container in role.pod.containers:
         for resource in {**container.requests, **container.limits} if container.gpus else ():
             if is_accelerator(resource):
-                # MIG devices are on nodes with the taint of their vendor's GPUs.
+                # Nodes with MIG devices have the taint of the vendor's GPUs.
                 return "nvidia.com/gpu" if resource.startswith("nvidia.com/") else str(resource)
     return None
 

@@ -1,9 +1,9 @@
-"""Roles of one PyTorchJob have different numbers of GPUs, but every node must start as many processes.
+"""Roles of one PyTorchJob have different numbers of GPUs, but torchrun needs the same number on each node.
 
 `torchrun` requires that all nodes of a run have the same number of local processes (`LOCAL_WORLD_SIZE`). A Master with
 one GPU and Workers with eight cannot have that: either the Workers leave seven GPUs idle, or the Master's processes
-fail with `invalid device ordinal`. Ranks that are computed from the node's rank and its processes collide or leave
-gaps.
+fail with `invalid device ordinal`. Ranks that are computed from the node's rank and its number of processes collide or
+leave gaps.
 
 Give Master and Worker the same number of GPUs. A Master that only coordinates is not needed: the first Worker can do
 it.
@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.extended_resources import quantity_at
-from validator.model import Role, Run
-from validator.rule import Problem, rule
-from validator.source import Place
+from trainyard.analysis.devices import quantity_at
+from trainyard.document.document import Place
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Role, Run
 
 
 @rule(
@@ -36,7 +36,7 @@ def gpu_quantity_uneven(run: Run) -> Iterator[Problem]:
         if count < most:
             yield Problem(
                 _at(run, role),
-                f"a pod of {role.name} has {count} GPUs, one of {largest} has {most}: torchrun needs the same on all",
+                f"pods of {role.name} have {count} GPUs, those of {largest} {most}: torchrun needs as many on each",
                 f"give {role.name} {most} GPUs too",
             )
 

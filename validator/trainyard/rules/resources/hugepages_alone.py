@@ -1,11 +1,11 @@
-"""Huge pages are asked for in a way that Kubernetes refuses: without CPU and memory, or not in whole pages.
+"""Huge pages are requested without CPU or memory, or not in whole pages, so Kubernetes rejects the pod.
 
-A container that asks for `hugepages-2Mi` or `hugepages-1Gi` has to ask for `cpu` or `memory` as well (`HugePages
-require cpu or memory`), and the quantity is a multiple of the page size (`is not positive integer multiple of`). The
-custom resources of training operators are accepted all the same, because nothing checks the pod template in them; the
-operator then fails to create the pods, and the run stays without a pod.
+A container that requests `hugepages-2Mi` or `hugepages-1Gi` must request `cpu` or `memory` as well
+(`HugePages require cpu or memory`), and the quantity must be a multiple of the page size
+(`is not positive integer multiple of`). The custom resources of training operators are accepted all the same, because
+nothing validates their pod template; the operator then fails to create the pods, and the run stays without pods.
 
-Namespaces whose LimitRange is among the files and gives memory or CPU are left alone.
+The rule ignores namespaces whose LimitRange is among the files and sets memory or CPU.
 
 Write a memory limit beside the huge pages, and a quantity such as `5120Mi`.
 """
@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.known import has_default_limit, pods_are_whole
-from validator.facts.extended_resources import HUGE_PAGES, quantity_at
-from validator.facts.quantities import number
-from validator.model import Container
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.limits import has_default_limit
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.extended_resources import HUGE_PAGES
+from trainyard.facts.quantities import parse_quantity
+from trainyard.model.run import Container
 
 
 @rule(
@@ -33,7 +35,7 @@ from validator.rule import Context, Problem, rule
     needs=("hugepages-",),
 )
 def hugepages_alone(container: Container, context: Context) -> Iterator[Problem]:
-    """Huge pages without the memory around them, or parts of a page."""
+    """Huge pages without memory or CPU, or a fraction of a page."""
     asked = [
         (field, name, quantity)
         for field, quantities in (("limits", container.limits), ("requests", container.requests))
@@ -44,21 +46,21 @@ def hugepages_alone(container: Container, context: Context) -> Iterator[Problem]
         field, name, _ = asked[0]
         yield Problem(
             quantity_at(context.run, context.role, container, field, name),
-            f"container {container.name} asks for {name} and for no memory or CPU: Kubernetes refuses the pod",
-            "write a memory limit too",
+            f"container {container.name} requests {name} without memory or CPU: Kubernetes rejects the pod",
+            "add a memory limit",
         )
     for field, name, quantity in asked:
-        size, value = number(name.removeprefix(HUGE_PAGES)), number(quantity)
+        size, value = parse_quantity(name.removeprefix(HUGE_PAGES)), parse_quantity(quantity)
         if size and value is not None and value % size:
             yield Problem(
                 quantity_at(context.run, context.role, container, field, name),
-                f"{quantity} is no multiple of the page size of {name}: Kubernetes refuses the pod",
+                f"{quantity} is not a multiple of the page size of {name}: Kubernetes rejects the pod",
                 f"write a multiple of {name.removeprefix(HUGE_PAGES)}",
             )
 
 
 def _alone(container: Container, context: Context) -> bool:
     run = context.run
-    if run is None or not pods_are_whole(run) or {"cpu", "memory"} & {*container.limits, *container.requests}:
+    if run is None or not has_all_pods(run) or {"cpu", "memory"} & {*container.limits, *container.requests}:
         return False
     return not any(has_default_limit(context.project, run.namespace, name) for name in ("cpu", "memory"))

@@ -1,12 +1,12 @@
-"""A GPU quantity or an image is empty, so the pods come without their GPUs or are refused.
+"""A GPU quantity or an image is empty, so the pods get no GPU or are rejected.
 
-A key without a value is YAML's null, often what a template leaves of an unset value. The API server removes such a key
-from the custom resources of training operators, and reads it as 0 in a `batch/v1` Job: `nvidia.com/gpu:` is accepted,
-and the pods start without a GPU, on any node. An empty string is refused. A null or empty `image` is refused too: at
-once by the API server or a webhook, or when the operator creates the pods (`image: Required value`).
+A key without a value is null in YAML, often what a template renders for an unset value. The API server removes such a
+key from the custom resources of training operators, and reads it as 0 in a `batch/v1` Job: `nvidia.com/gpu:` is
+accepted, and the pods start without a GPU, on any node. It rejects an empty string. A null or empty `image` is rejected
+too: at once by the API server or a webhook, or when the operator creates the pods (`image: Required value`).
 
-An image in a TrainJob or its runtime is left alone, as the other one of the two may give it; that of a PyTorchJob
-belongs to `pytorchjob-role-invalid`.
+The rule ignores an image in a TrainJob or its runtime, because either of the two may set it; `pytorchjob-role-invalid`
+covers that of a PyTorchJob.
 
 Write the number of devices and the image's name.
 """
@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.extended_resources import is_device, quantity_at
-from validator.model import Container
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.devices import quantity_at
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.extended_resources import is_device
+from trainyard.model.run import Container
 
-# Kinds whose image may come from elsewhere, or that another rule looks at.
+# Kinds whose image may come from elsewhere, or that another rule checks.
 IMAGE_ELSEWHERE = ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", "PyTorchJob")
 
 
@@ -39,16 +40,20 @@ def null_gpu_quantity(container: Container, context: Context) -> Iterator[Proble
     for field, quantities in (("limits", container.limits), ("requests", container.requests)):
         for name, quantity in quantities.items():
             if is_device(name) and quantity in (None, ""):
-                effect = "the pod comes without it" if quantity is None else "the API server refuses it"
+                message = (
+                    f"{name} is null, so the pod gets none"
+                    if quantity is None
+                    else f"{name} is an empty string: the API server rejects it"
+                )
                 yield Problem(
                     quantity_at(context.run, context.role, container, field, name).key(),
-                    f"{name} has no value: {effect}",
-                    "write the number of devices, or leave the key out",
+                    message,
+                    "write the number of devices, or remove the key",
                 )
     elsewhere = context.run is not None and context.run.kind in IMAGE_ELSEWHERE
     if not elsewhere and "image" in container.tree and container.tree["image"] in (None, ""):
         yield Problem(
             container.at.child("image").key(),
-            f"container {container.name} has no image: Kubernetes refuses the pod",
+            f"container {container.name} has an empty `image`: Kubernetes rejects the pod",
             "write the image's name",
         )

@@ -1,11 +1,12 @@
-"""The object is larger than Kubernetes stores, so it is refused.
+"""The object exceeds the size that Kubernetes can store, so the API server rejects it.
 
-etcd takes requests of 1.5 MiB, and an object is one request: what is larger as JSON ends with `etcdserver: request is
-too large`. A ConfigMap ends at 1 MiB of values already, `Too long: may not be more than 1048576 bytes`. A client that
-applies an object keeps a second copy of it in an annotation, which counts too. Such objects come of data sets,
-tokenizers or whole programs that are packed into a ConfigMap, and of generated lists of variables.
+etcd accepts requests of up to 1.5 MiB, and an object is one request: a larger object, measured as JSON, fails with
+`etcdserver: request is too large`. A ConfigMap is limited to 1 MiB of values,
+`Too long: may not be more than 1048576 bytes`. A client that applies an object keeps a second copy of it in an
+annotation, which counts too. Such objects result from data sets, tokenizers or whole programs that are packed into a
+ConfigMap, and from generated lists of variables.
 
-Rules that look at runs leave an object of this size alone.
+Rules that check runs ignore an object of this size.
 
 Put data on a volume or into the image, and variables into a file that the program reads.
 """
@@ -14,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.api_limits import MAX_CONFIG_MAP, MAX_OBJECT
-from validator.fields import mapping
-from validator.model import Resource
-from validator.rule import Problem, rule
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.api_limits import MAX_CONFIG_MAP, MAX_OBJECT
+from trainyard.model.run import Resource
 
 MIB = 1024 * 1024
 
@@ -37,7 +38,7 @@ def object_too_large(resource: Resource) -> Iterator[Problem]:
     if resource.is_too_large:
         yield Problem(
             resource.at,
-            f"as JSON this {resource.kind} has more than {MAX_OBJECT / MIB} MiB: the API server refuses it",
+            f"this {resource.kind} is larger than {MAX_OBJECT / MIB} MiB as JSON: the API server rejects it",
             "put data on a volume or into the image",
         )
     elif resource.kind == "ConfigMap":
@@ -46,6 +47,6 @@ def object_too_large(resource: Resource) -> Iterator[Problem]:
         if size > MAX_CONFIG_MAP:
             yield Problem(
                 resource.at.child("data").key(),
-                f"the values of this ConfigMap have {size / MIB:.1f} MiB: the API server takes {MAX_CONFIG_MAP // MIB}",
+                f"the values of this ConfigMap have {size / MIB:.1f} MiB; the limit is {MAX_CONFIG_MAP // MIB} MiB",
                 "put data on a volume or into the image",
             )

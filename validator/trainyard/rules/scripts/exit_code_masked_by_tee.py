@@ -1,13 +1,13 @@
-"""The exit code of the training command is lost in a pipe, so a failed run counts as a success.
+"""A pipe hides the exit code of the training command, so a failed run counts as a success.
 
-A shell gives a pipeline the exit code of its last command. `torchrun ... | tee train.log` ends with the code of `tee`,
-which is 0 when the training crashed: the container completes, the pod is Succeeded, the job is marked complete, and
-neither `restartPolicy` nor `backoffLimit` ever acts.
+A shell gives a pipeline the exit code of its last command. `torchrun ... | tee train.log` exits with the code of `tee`,
+which is 0 even if the training crashed. The container completes, the pod is Succeeded, the job is marked complete, and
+neither `restartPolicy` nor `backoffLimit` takes effect.
 
-Without a launcher such as torchrun the last Python program of the script counts as the training.
+Without a launcher such as torchrun, the last Python program of the script counts as the training.
 
-A script with `set -o pipefail`, a shell started with `-o pipefail`, and one that looks at `PIPESTATUS` are left alone.
-`sh` of Debian's images is dash, which knows no `pipefail` before version 0.5.13: use bash.
+The rule ignores a script with `set -o pipefail`, a shell started with `-o pipefail`, and a script that reads
+`PIPESTATUS`. The `sh` of Debian images is dash, which has no `pipefail` before version 0.5.13: use bash.
 
 Write `set -o pipefail` at the top of the script.
 """
@@ -17,10 +17,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.aspects.training_commands import training
-from validator.model import Container, Script
-from validator.roads import shell
-from validator.rule import Context, Edit, Problem, Substitute, rule
+from trainyard.analysis.training_commands import training_indexes
+from trainyard.document.document import Edit, Substitute
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.loaders.manifests import shell
+from trainyard.model.run import Container, Script
 
 SINKS = frozenset(
     (
@@ -56,7 +57,7 @@ SET = re.compile(r"^set -(?=[a-z]*e)[a-z]+(?= *(?:$|[#;]))", re.MULTILINE)
     fix="unsafe",
 )
 def exit_code_masked_by_tee(script: Script, context: Context) -> Iterator[Problem]:
-    """A training command at the front of a pipeline whose end decides."""
+    """A training command whose exit code a pipeline hides."""
     if (
         "|" not in script.text
         or "pipefail" in script.text
@@ -66,15 +67,15 @@ def exit_code_masked_by_tee(script: Script, context: Context) -> Iterator[Proble
         return
     if context.container is not None and any("pipefail" in word for word in _argv(context.container)):
         return
-    pipelines = [[shell.started(stage.words)[1] for stage in stages] for stages in shell.pipelines(script.text)]
+    pipelines = [[shell.strip_wrappers(stage.words)[1] for stage in stages] for stages in shell.pipelines(script.text)]
     edits = _edits(script, context.container)
-    trains = training([tuple(word.text for word in stages[0]) for stages in pipelines])
+    trains = training_indexes([tuple(word.text for word in stages[0]) for stages in pipelines])
     for index, stages in enumerate(pipelines):
         first, last = stages[0], stages[-1]
         if index in trains and len(stages) > 1 and last and _program(last) in SINKS:
             yield Problem(
                 script.at.below(first[0].line),
-                f"the exit code of {_program(first)} is lost: the pipeline ends with that of {_program(last)}",
+                f"the exit code of {_program(first)} is lost: the pipeline exits with that of {_program(last)}",
                 "write `set -o pipefail` at the top of the script, and run it with bash",
                 edits,
             )
@@ -89,7 +90,7 @@ def _argv(container: Container) -> tuple[str, ...]:
 
 
 def _edits(script: Script, container: Container | None) -> tuple[Edit, ...]:
-    """Add the option to a `set -e` that is already there; other scripts are changed by hand."""
+    """Adds the option to an existing `set -e`; other scripts must be changed by hand."""
     found = SET.search(script.text)
     if found is None or container is None or not any(word.rsplit("/", 1)[-1] == "bash" for word in _argv(container)):
         return ()

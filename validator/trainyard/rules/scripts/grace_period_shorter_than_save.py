@@ -1,11 +1,12 @@
-"""The pod is killed before it can save: its grace period is shorter than the time that saving takes.
+"""The grace period is shorter than saving a checkpoint takes, so the pod is killed while it saves.
 
-When a pod is deleted, evicted or preempted its processes get SIGTERM, and SIGKILL when `terminationGracePeriodSeconds`
-are over; the default is 30. A `preStop` hook runs first and its time counts too. A checkpoint that is cut short leaves
-a partial file, and the run falls back to an older one.
+When a pod is deleted, evicted or preempted, its processes get SIGTERM, and SIGKILL after
+`terminationGracePeriodSeconds`; the default is 30. A `preStop` hook runs first, and its time counts too. An interrupted
+save leaves a partial file, and the run falls back to an older checkpoint.
 
-The time to save is taken from the files: options such as `--save-seconds` or `--checkpoint-timeout`, an annotation
-that ends with `save-seconds`, and a `sleep` in a `preStop` hook. Where nothing is said nothing is found.
+The rule takes the time to save from the files: from options such as `--save-seconds` or `--checkpoint-timeout`, from an
+annotation that ends with `save-seconds`, and from a `sleep` in a `preStop` hook. Without any of these it reports
+nothing.
 
 Raise `terminationGracePeriodSeconds` above the sum, with some seconds to spare.
 """
@@ -16,11 +17,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from validator.aspects.known import pods_are_whole
-from validator.facts.kubeflow import RUNTIMES
-from validator.fields import items, mapping, whole
-from validator.model import Container, Role
-from validator.rule import Add, Context, Problem, SetValue, rule
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.document.document import Add, SetValue
+from trainyard.document.lookup import integer, items, mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.model.run import Container, Role
 
 OPTIONS = (
     "--save-seconds", "--save-timeout", "--save-timeout-seconds", "--checkpoint-seconds", "--checkpoint-timeout",
@@ -31,7 +33,7 @@ DURATION = re.compile(r"(\d{1,6})(s|m|min|h|)\Z")
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 SLEEP = re.compile(r"\bsleep\s+(\d{1,6})(s|m|h|)(?![\w.])")
 DEFAULT = 30
-# Seconds to spare in what the fix writes, which is rounded up to whole half minutes.
+# Extra seconds in the value that the fix writes, which is rounded up to half minutes.
 SPARE = 30
 
 
@@ -48,13 +50,13 @@ SPARE = 30
     needs=("seconds", "save-timeout", "save_timeout", "checkpoint-timeout", "checkpoint_timeout", "preStop"),
 )
 def grace_period_shorter_than_save(role: Role, context: Context) -> Iterator[Problem]:
-    """A grace period that ends while a checkpoint is written."""
-    if context.run is None or context.run.kind in RUNTIMES or not role.trains or not pods_are_whole(context.run):
+    """A grace period that ends before the checkpoint is written."""
+    if context.run is None or context.run.kind in RUNTIMES or not role.trains or not has_all_pods(context.run):
         return
     written = role.pod.tree.get("terminationGracePeriodSeconds")
-    grace = DEFAULT if written is None else whole(role.pod.tree, "terminationGracePeriodSeconds")
+    grace = DEFAULT if written is None else integer(role.pod.tree, "terminationGracePeriodSeconds")
     annotated = max(_annotated(annotations) for annotations in (context.run.annotations, role.pod.annotations))
-    # Containers are stopped side by side, each for itself.
+    # The kubelet stops the containers of a pod in parallel.
     save, hook = max(
         ((max(_option(c), annotated if c is role.container else 0), _hook(c)) for c in role.pod.containers),
         key=sum,
@@ -68,8 +70,8 @@ def grace_period_shorter_than_save(role: Role, context: Context) -> Iterator[Pro
     parts = [f"saving takes {save} s"] * bool(save) + [f"the preStop hook sleeps {hook} s"] * bool(hook)
     yield Problem(
         at if written is not None else role.pod.at,
-        f"the pod is killed {grace} s after it is told to end, but {' and '.join(parts)}",
-        f"write terminationGracePeriodSeconds: {enough}",
+        f"the pod is killed {grace} s after SIGTERM, but {' and '.join(parts)}",
+        f"write `terminationGracePeriodSeconds: {enough}`",
         (SetValue(at, enough) if written is not None else Add(role.pod.at, "terminationGracePeriodSeconds", enough),),
     )
 
@@ -95,4 +97,4 @@ def _hook(container: Container) -> int:
         return 0
     words = " ".join(str(word) for word in items(hook, "exec", "command"))
     slept = [int(number) * UNITS[unit] for number, unit in SLEEP.findall(words)]
-    return (whole(hook, "sleep", "seconds") or 0) + sum(slept)
+    return (integer(hook, "sleep", "seconds") or 0) + sum(slept)

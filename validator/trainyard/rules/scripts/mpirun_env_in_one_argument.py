@@ -1,10 +1,10 @@
-"""mpirun gets `-x NAME=VALUE` as one argument, or quotes as part of it, and the processes miss the variable.
+"""mpirun gets `-x NAME=VALUE` as one argument, or with literal quotes, so the variable is not set.
 
 Each item of `command` and `args` is one argument; no shell splits it. The item `-x NCCL_DEBUG=INFO` is one word with a
-space in it, which is no option of mpirun: Open MPI stops with "An unrecognized option was included". Quotes inside an
-item, as in `'"NCCL_DEBUG=INFO"'`, become part of the variable's name or value.
+space in it, which is not an option of mpirun: Open MPI stops with "An unrecognized option was included". Quotes inside
+an item, as in `'"NCCL_DEBUG=INFO"'`, become part of the variable's name or value.
 
-In a shell script the same happens when option and value stand together in quotes.
+The same happens in a shell script if the option and its value are quoted together.
 
 Write the option and its value as two items, without inner quotes.
 """
@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.model import Command
-from validator.rule import Problem, rule
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.model.run import Command
 
-PROGRAMS = ("mpirun", "mpiexec", "orterun", "prterun")
 JOINED = re.compile(r"-x\s+([A-Za-z_]\w*(?:=.*)?)\Z", re.DOTALL)
 QUOTED = re.compile(r"""(["'])[A-Za-z_]\w*=.*\1\Z|[A-Za-z_]\w*=(["']).*\2\Z""", re.DOTALL)
 
@@ -33,13 +33,13 @@ QUOTED = re.compile(r"""(["'])[A-Za-z_]\w*=.*\1\Z|[A-Za-z_]\w*=(["']).*\2\Z""", 
     ),
 )
 def mpirun_env_in_one_argument(command: Command) -> Iterator[Problem]:
-    """`-x` and its value in one word, or a value with quotes of its own."""
-    if command.program not in PROGRAMS:
+    """`-x` and its value in one argument, or a value with literal quotes."""
+    if command.program not in MPI_LAUNCHERS:
         return
     for index, (word, at) in enumerate(zip(command.words, command.word_at, strict=True)):
         joined = JOINED.match(word)
         if joined is not None:
-            message = f"`{word}` reaches {command.program} as one argument, which is no option of it"
+            message = f"{command.program} gets `{word}` as one argument and does not recognize it"
             yield Problem(at, message, f"write `-x` and `{joined[1]}` as two items")
         elif index and command.words[index - 1] == "-x" and QUOTED.match(word):
             message = f"the quotes in {word} become part of the variable's name or value"

@@ -1,14 +1,14 @@
-"""A token or password stands in the open: everyone who may read the job, or the repository, has it.
+"""A token or password is in plain text: everyone who can read the job or the repository has it.
 
 A value in `env` is part of the object. It shows in `kubectl get -o yaml`, in the audit log, in Helm's release Secret,
 in the version control of the values file and in every tool that lists pods; a ConfigMap is no better. A token that was
 committed once must be revoked.
 
-Values that refer to something else (`$(NAME)`, `${NAME}`, a path, `file://`), that are empty, too short, or plainly
-placeholders (`<your token>`, `changeme`) are left alone, as are names of special tokens of a tokenizer, such as
+The rule ignores values that refer to something else (`$(NAME)`, `${NAME}`, a path, `file://`), values that are empty,
+too short, or obvious placeholders (`<your token>`, `changeme`), and names of a tokenizer's special tokens, such as
 `EOS_TOKEN`.
 
-Put it into a Secret and refer to it with `valueFrom.secretKeyRef`.
+Put the value into a Secret and refer to it with `valueFrom.secretKeyRef`.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.model import Setting
-from validator.rule import Problem, rule
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Setting
 
 NAMES = re.compile(
     r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|SECRET|SECRET_(?:ACCESS_)?KEY|PRIVATE_KEY|STORAGE_KEY)$"
 )
-# Tokens of text, and the names of the things that hold a secret.
+# Tokens of a tokenizer, and limits that are counted in tokens.
 OTHER = re.compile(r"(?:^|_)(?:PAD|EOS|BOS|UNK|MASK|SEP|CLS|STOP|IMAGE|SPECIAL|START|END|PER|MAX|MIN|NEXT)_TOKEN$")
 PLACEHOLDER = re.compile(
     r"[/~<{\[]|file:|secret:|vault:"
     r"|.*(?:\$|your|change[-_ ]?me|replace|placeholder|dummy|redacted|xxx|\*\*\*|todo|\.\.\.)",
     re.IGNORECASE,
 )
-# The name of a Secret, of a profile or of a kind of authentication: words without digits.
+# Words without digits: the name of a Secret, of a profile or of an authentication method.
 WORDS = re.compile(r"[a-z]+(?:[-_.][a-z]+)*\Z")
 SHORTEST = 8
 
@@ -45,7 +45,7 @@ SHORTEST = 8
     ),
 )
 def token_in_plain_env(setting: Setting) -> Iterator[Problem]:
-    """A literal value for a variable that holds a secret."""
+    """A plain-text value of a variable that holds a secret."""
     name, value = setting.name.upper(), (setting.value or "").strip()
     if not NAMES.search(name) or OTHER.search(name):
         return
@@ -55,6 +55,6 @@ def token_in_plain_env(setting: Setting) -> Iterator[Problem]:
         return
     yield Problem(
         setting.at,
-        f"the value of {setting.name} can be read by everyone who may read this object",
-        "put it into a Secret, refer to it with valueFrom.secretKeyRef, and revoke the one written here",
+        f"the value of {setting.name} is in plain text: everyone who can read this object has it",
+        "put it into a Secret, refer to it with valueFrom.secretKeyRef, and revoke this one",
     )

@@ -1,12 +1,12 @@
-"""The program gets the text `$(NAME)` instead of a value, because no variable of that name is set for the container.
+"""The program gets the literal text `$(NAME)`, because the container has no variable of that name.
 
-Kubernetes replaces `$(NAME)` in `command` and `args` with variables of the container's own `env` and `envFrom`, and of
-those that the job's operator appends. Any other reference stays as it is: variables of the image, of the node or of
-another container do not count, and no shell is there to run a command. For the same reason `$NAME`, `${NAME}` and
-`$${NAME}` reach the program as they stand when it is started without a shell.
+Kubernetes replaces `$(NAME)` in `command` and `args` with variables from the container's own `env` and `envFrom`, and
+with those that the job's operator appends. It leaves any other reference unchanged: variables of the image, of the node
+or of another container do not count, and no shell runs a command. For the same reason a program that is started without
+a shell gets `$NAME`, `${NAME}` and `$${NAME}` unchanged.
 
-The training operator sets `MASTER_ADDR`, `RANK` and `WORLD_SIZE` in a PyTorchJob only beside a Master. Text for a
-shell, init containers' scripts and containers with an unknown `envFrom` are left alone.
+The training operator sets `MASTER_ADDR`, `RANK` and `WORLD_SIZE` in a PyTorchJob only if the job has a Master. The rule
+ignores text for a shell, scripts of init containers, and containers with an unknown `envFrom`.
 
 Set the variable, or start the program through `bash -c`.
 """
@@ -16,13 +16,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.aspects.environment import open_ended
-from validator.aspects.known import pods_are_whole
-from validator.facts.injected import injected
-from validator.facts.kubeflow import RUNTIMES
-from validator.model import Command, Container
-from validator.roads.shell import SHELLS
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.environment import has_unknown_variables
+from trainyard.analysis.injected import injected
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.loaders.manifests.shell import SHELLS
+from trainyard.model.run import Command, Container
 
 REFERENCE = re.compile(r"(\$*)\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 SHELL_STYLE = re.compile(r"\$\$?\{[A-Z][A-Z0-9_]*\}|(?<!\$)\$[A-Z][A-Z0-9_]+\b")
@@ -44,14 +44,14 @@ SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?
     needs=("$",),
 )
 def variable_defined_nowhere(container: Container, context: Context) -> Iterator[Problem]:
-    """References that nothing replaces."""
-    if container.scripts or not container.commands or open_ended(container, context):
+    """References that are never replaced."""
+    if container.scripts or not container.commands or has_unknown_variables(container, context):
         return
     command = container.commands[0]
     if any(word.rsplit("/", 1)[-1] in SHELLS for word in command.words):
         return
-    # A runtime gets more variables from the TrainJobs that refer to it.
-    if context.run is not None and context.run.kind not in RUNTIMES and pods_are_whole(context.run):
+    # The TrainJobs that refer to a runtime add more variables.
+    if context.run is not None and context.run.kind not in RUNTIMES and has_all_pods(context.run):
         yield from _unset(command, container, context)
     if container.command and (command.program in DIRECT or command.program.startswith("python")):
         yield from _shell_style(command, container, context)
@@ -67,22 +67,22 @@ def _unset(command: Command, container: Container, context: Context) -> Iterator
                 continue
             yield Problem(
                 at,
-                f"no variable {name} is set for container {container.name}: the program gets the text `$({name})`",
-                f"set {name} in env, or use a variable that is set for this kind of job",
+                f"container {container.name} has no variable {name}: the program gets the literal text `$({name})`",
+                f"set {name} in env, or use a variable that this kind of job sets",
             )
 
 
 def _may_be_shell(word: str, name: str, command: Command, container: Container) -> bool:
-    """Whether the program, or the image's entrypoint where no `command` is given, may run the word as shell text."""
+    """Returns true if the program, or the image's entrypoint without a `command`, may run the word as shell text."""
     if not container.command:
         return " " in word or not name.isupper()
     return " " in word and command.program not in DIRECT and not command.program.startswith("python")
 
 
 def _set(container: Container, context: Context) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Names that are set for a container, and beginnings of names that may be."""
+    """Names of variables that are set for a container, and prefixes of names that may be set."""
     own = {setting.name for setting in container.settings if setting.via in ("env", "envFrom")}
-    # The operators append to containers, and not to init containers.
+    # Operators append variables to containers, but not to init containers.
     if context.pod is None or not any(container is other for other in context.pod.containers):
         return frozenset(own), ()
     operator = injected(context.run)
@@ -93,7 +93,7 @@ def _shell_style(command: Command, container: Container, context: Context) -> It
     if "-c" in command.words:
         return
     known, prefixes = _set(container, context)
-    # Where `$NAME` stands in values too, the file is a template that a tool such as envsubst completes first.
+    # If values contain `$NAME` too, the file is a template that a tool such as envsubst completes first.
     template = any(SHELL_STYLE.search(setting.value or "") for setting in container.settings)
     for word, at in zip(command.words, command.word_at, strict=True):
         for found in SHELL_STYLE.finditer(word):
@@ -101,5 +101,5 @@ def _shell_style(command: Command, container: Container, context: Context) -> It
             name = received.strip("${}")
             doubled = received != found.group()
             if doubled or (not template and (name in known or name.startswith(prefixes))):
-                message = f"no shell runs here: the program gets the text `{received}`"
+                message = f"no shell expands this: the program gets the literal text `{received}`"
                 yield Problem(at, message, f"write $({name}), or start the program through `bash -c`")

@@ -1,9 +1,9 @@
-"""The run is made for another fabric than the site has, so it asks for devices that are not there or trains over TCP.
+"""The run's fabric profile is not the site's, so its pods stay Pending or train over TCP.
 
-`fabric.profile` of a run brings what a provider asks of a training pod: devices, variables, mounts, capabilities. A
-site has one fabric, which its values name under the same key, and keeps it for its runs as values that are installed
-below theirs. A run that names another profile replaces all of it: its pods stay Pending for a device of another cloud,
-or NCCL finds no adapter and falls back to TCP.
+`fabric.profile` of a run adds what a provider requires of a training pod: devices, variables, mounts, capabilities. A
+site has one fabric, which its values name under the same key, and passes it to its runs as default values. A run that
+names another profile replaces all of it: its pods stay Pending for a device of another cloud, or NCCL finds no adapter
+and falls back to TCP.
 
 Remove `fabric.profile` from the run, or write that of the site.
 """
@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.roads.origins import at
-from validator.roads.values import ValuesDocument
-from validator.rule import Context, Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.loaders.origins import value_at
+from trainyard.loaders.training_job.values import ValuesDocument
 
 
 @rule(
@@ -26,17 +26,17 @@ from validator.rule import Context, Problem, rule
     of_site=True,
 )
 def site_fabric_differs(document: ValuesDocument, context: Context) -> Iterator[Problem]:
-    """Values with the profile of another site."""
+    """Values with a fabric profile that is not the site's."""
     site = context.site
-    own = at(document.tree, ("fabric", "profile"))
+    own = value_at(document.tree, ("fabric", "profile"))
     if site is None or not isinstance(own, str) or own == (site.profile or "none"):
         return
     if own == "none":
-        # Without a fabric a run is judged by what the site's needs: it may be one of a single node.
+        # A run without a fabric may be a single-node run; the rules of the site's fabric check it.
         return
     yield Problem(
         document.place(("fabric", "profile")),
-        f"the run is made for {own}, and the site has {site.profile or 'no fast network'}",
-        f"write {site.profile or 'none'}, or leave it to the site",
+        f"the run uses the fabric profile {own}, but the site has {site.profile or 'no fast network'}",
+        f"write {site.profile or 'none'}, or remove it and use the site's",
         related=site.note("the site's fabric", "fabric", "profile"),
     )

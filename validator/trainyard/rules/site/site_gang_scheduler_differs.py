@@ -1,20 +1,20 @@
-"""The run counts on a gang scheduler that the site's operator does not work with, so its pods start one by one.
+"""The run uses a gang scheduler that the site's operator does not support; its pods start one by one.
 
-The training operator makes the PodGroup by which Volcano or scheduler-plugins start all pods of a run or none, and it
-does so only when it was started with that scheduler: `operator.gangScheduler.name`. Without it, pods that name the
-scheduler are placed each for itself, and two runs that both have half of their pods hold the GPUs and wait for each
-other. A scheduler that is not installed at all leaves them Pending.
+The training operator creates the PodGroup with which Volcano or scheduler-plugins start all pods of a run or none. It
+does so only if it was started with that scheduler: `operator.gangScheduler.name`. Without a PodGroup, pods that name
+the scheduler are placed one by one, and two runs that each have half of their pods hold the GPUs and wait for each
+other. If the scheduler is not installed at all, the pods stay Pending.
 
-Set the same scheduler at the site, or leave `scheduling.gang` and `schedulerName` away.
+Set the same scheduler at the site, or remove `scheduling.gang` and `schedulerName`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.operator_kinds import API, SCHEMES
-from validator.model import Run
-from validator.rule import Context, Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.operator_kinds import API, SCHEMES
+from trainyard.model.run import Run
 
 GANGS = ("volcano", "scheduler-plugins-scheduler")
 
@@ -32,7 +32,7 @@ GANGS = ("volcano", "scheduler-plugins-scheduler")
     of_site=True,
 )
 def site_gang_scheduler_differs(run: Run, context: Context) -> Iterator[Problem]:
-    """Gangs that nobody makes."""
+    """A gang scheduler without PodGroups."""
     site = context.site
     if site is None or site.operator is None or run.api_version != API or run.kind not in SCHEMES.values():
         return
@@ -43,7 +43,7 @@ def site_gang_scheduler_differs(run: Run, context: Context) -> Iterator[Problem]
             continue
         yield Problem(
             role.pod.at.child("schedulerName"),
-            f"the site's operator makes no PodGroup for {wanted}: "
+            f"the site's operator creates no PodGroup for {wanted}: "
             + (f"its gang scheduler is {gang}" if gang else "it has no gang scheduler"),
             f"set `operator.gangScheduler.name: {wanted}` at the site" + (f", or write {gang}" if gang else ""),
             related=site.note("the site's gang scheduler", "operator", "gangScheduler", "name"),

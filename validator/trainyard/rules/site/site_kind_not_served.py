@@ -1,22 +1,22 @@
-"""The training operator of the site does not serve this run: it is stored, and nothing ever happens to it.
+"""The site's training operator does not serve this run, so the run is stored and never starts.
 
-The operator watches the kinds that `operator.schemes` lists, all six when the list is empty, and the namespace that
-`operator.watchNamespace` names, all when it is empty. A job of another kind or in another namespace is accepted by the
-API server as long as its CustomResourceDefinition is there: it has no status, no event and no pods.
+The operator watches the kinds in `operator.schemes` (all six if the list is empty) and the namespace in
+`operator.watchNamespace` (all if it is empty). The API server accepts a job of another kind or in another namespace if
+its CustomResourceDefinition is installed, but the job gets no status, no events and no pods.
 
-An MPIJob is one of `kubeflow.org/v1` or `v2beta1`. The cluster can serve one of the two: where this operator
-brings the CustomResourceDefinitions, those of the MPI operator's version are refused.
+An MPIJob is one of `kubeflow.org/v1` or `v2beta1`, and a cluster can serve only one of the two. If this operator
+installs the CustomResourceDefinitions, the API server rejects MPIJobs of the MPI operator's version.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import sites
-from validator.facts.operator_kinds import API, SCHEMES
-from validator.model import Run
-from validator.rule import Context, Problem, rule
-from validator.site import Site
+from trainyard.analysis import sites
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.operator_kinds import API, SCHEMES
+from trainyard.model.run import Run
+from trainyard.model.site import Site
 
 
 @rule(
@@ -31,7 +31,7 @@ from validator.site import Site
     of_site=True,
 )
 def site_kind_not_served(run: Run, context: Context) -> Iterator[Problem]:
-    """Runs that the operator does not look at."""
+    """Runs that the operator does not watch."""
     site = context.site
     if site is None or site.operator is None or run.kind not in SCHEMES.values():
         return
@@ -40,7 +40,7 @@ def site_kind_not_served(run: Run, context: Context) -> Iterator[Problem]:
         if site.operator.brings_definitions:
             yield Problem(
                 at,
-                f"the site's operator brings the {run.kind} of {API}: the API server knows no {run.api_version}",
+                f"the site's operator installs the {run.kind} of {API}: {run.api_version} is not served",
                 f"write {API}, or set `operator.crds.enabled: false` and install the MPI operator",
                 related=site.note("the site's operator", "operator", "crds", "enabled"),
             )
@@ -48,9 +48,9 @@ def site_kind_not_served(run: Run, context: Context) -> Iterator[Problem]:
     if run.kind not in site.operator.kinds:
         yield Problem(
             at,
-            f"the site's operator serves no {run.kind}: nothing will happen to it",
+            f"the site's operator does not serve {run.kind}: the job never starts",
             f"it serves {', '.join(sorted(site.operator.kinds))}; add {_scheme(run.kind)} to `operator.schemes`",
-            related=site.note("the kinds that it serves", "operator", "schemes"),
+            related=site.note("the kinds that the operator serves", "operator", "schemes"),
         )
     yield from _elsewhere(run, site, site.operator.namespace)
 
@@ -60,9 +60,9 @@ def _elsewhere(run: Run, site: Site, watched: str) -> Iterator[Problem]:
     if watched and namespace not in ("", watched):
         yield Problem(
             run.at.child("metadata", "namespace"),
-            f"the site's operator serves namespace {watched} alone, and the run is in {namespace}",
-            f"put the run into {watched}",
-            related=site.note("the namespace that it serves", "operator", "watchNamespace"),
+            f"the site's operator serves only namespace {watched}, but the run is in {namespace}",
+            f"move the run to {watched}",
+            related=site.note("the namespace that the operator serves", "operator", "watchNamespace"),
         )
 
 

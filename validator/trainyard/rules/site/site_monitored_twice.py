@@ -1,20 +1,20 @@
-"""Prometheus scrapes the run twice, or not at all: the site's monitoring and the run's own monitor do not go together.
+"""Prometheus scrapes the run twice, or not at all, because its monitor does not fit the site's monitoring.
 
-charts/training-monitoring scrapes the pods of all runs (`monitoring.monitors.runs`). A run that brings a
-ServiceMonitor or a PodMonitor of its own (`metrics.monitor` in values) is then scraped by both: each of its series is
-there twice with other labels, and sums over the cluster count it double. Where the site has its monitoring off, nobody
-may look at the monitor: whether a Prometheus operator is there from elsewhere, the site does not say.
+charts/training-monitoring scrapes the pods of all runs (`monitoring.monitors.runs`). If a run has its own
+ServiceMonitor or PodMonitor (`metrics.monitor` in values), both scrape it: each of its series exists twice with
+different labels, and sums over the cluster count it double. If the site's monitoring is off, possibly nothing reads the
+monitor; the site's values do not show a Prometheus operator that was installed separately.
 
-Leave the monitor away where the site scrapes all runs.
+Remove the monitor if the site scrapes all runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import sites
-from validator.model import Resource
-from validator.rule import Context, Problem, rule
+from trainyard.analysis import sites
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Resource
 
 KINDS = ("ServiceMonitor", "PodMonitor")
 
@@ -31,23 +31,23 @@ KINDS = ("ServiceMonitor", "PodMonitor")
     of_site=True,
 )
 def site_monitored_twice(resource: Resource, context: Context) -> Iterator[Problem]:
-    """A monitor beside that of all runs."""
+    """A run's own monitor beside the site's monitor of all runs."""
     site = context.site
     if site is None or site.monitoring is None or resource.kind not in KINDS or not context.project.runs:
         return
-    # The chart takes the kind from this value, and other monitors from other values.
+    # In values the finding belongs to `metrics.monitor`, from which the chart takes the kind.
     at = sites.value_place(resource.at.document, "metrics", "monitor") or resource.at.child("kind")
     if site.monitoring.enabled and site.monitoring.runs:
         yield Problem(
             at,
-            f"the site scrapes all runs, and this {resource.kind} scrapes them a second time",
-            "leave it away: write `metrics.monitor: none`",
+            f"the site already scrapes all runs, so this {resource.kind} scrapes the run a second time",
+            "remove it: write `metrics.monitor: none`",
             related=site.note("the site's monitor of all runs", "monitoring", "monitors", "runs"),
         )
     elif not site.monitoring.enabled:
         yield Problem(
             at,
-            f"the site's monitoring is off: this {resource.kind} is for a Prometheus from elsewhere, or for none",
+            f"the site's monitoring is off: this {resource.kind} needs a separate Prometheus operator",
             "write `metrics.monitor: none`, or set `monitoring.enabled: true` at the site",
             related=site.note("the site's monitoring", "monitoring", "enabled"),
         )

@@ -1,12 +1,12 @@
-"""A pod attaches a network that the site does not have, so it cannot be created.
+"""A pod attaches a network that the site does not have, so the pod cannot be created.
 
-Multus looks for the NetworkAttachmentDefinition in the namespace that the annotation names, or in that of the pod.
-Where it is not there, the pod gets the event `NoNetworkFound` and stays in `ContainerCreating`; the other pods of the
-run hold their GPUs and wait.
+Multus looks up the NetworkAttachmentDefinition in the namespace that the annotation names, or in that of the pod. If it
+does not exist, the pod gets the event `NoNetworkFound` and stays in `ContainerCreating`; the other pods of the run hold
+their GPUs and wait.
 
-The rule speaks where the site makes networks or names them for its runs: `networks.networks`, `gpu.sriov.networks` and
-`fabric.networks`. What is there from elsewhere belongs into the parameter `known_networks`, as `name` or
-`namespace/name`. Networks in the files that are linted count too.
+The rule reports only if the site creates networks or names them for its runs: `networks.networks`, `gpu.sriov.networks`
+and `fabric.networks`. Add networks that exist independently of the site's values to the parameter `known_networks`, as
+`name` or `namespace/name`. Networks in the linted files count too.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.aspects import multus, sites
-from validator.aspects.networks import Name, advice, defined, written
-from validator.model import Pod
-from validator.rule import Context, Problem, rule
+from trainyard.analysis import multus, sites
+from trainyard.analysis.networks import Name, advice, defined_networks, parse_names
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Pod
 
 
 class Parameters(NamedTuple):
@@ -41,7 +41,7 @@ def site_network_unknown(pod: Pod, context: Context) -> Iterator[Problem]:
     if context.site is None or context.run is None or not context.site.networks:
         return
     of_site = [Name(network.namespace, network.name) for network in context.site.networks]
-    known = {*of_site, *defined(context.project), *written(context.parameters.known_networks)}
+    known = {*of_site, *defined_networks(context.project), *parse_names(context.parameters.known_networks)}
     own = sites.namespace(context.run)
     for attachment in multus.attachments(pod):
         namespace = attachment.namespace or own
@@ -50,6 +50,6 @@ def site_network_unknown(pod: Pod, context: Context) -> Iterator[Problem]:
             yield Problem(
                 sites.attachment_place(context.run, pod, attachment.name),
                 f"the site has no network `{attachment.name}`" + (f" in namespace {namespace}" if namespace else ""),
-                advice(attachment.name, known, f"it has {names}"),
+                advice(attachment.name, known, f"use one of {names}"),
                 related=((context.site.networks[0].at, f"the site's networks: {names}"),),
             )

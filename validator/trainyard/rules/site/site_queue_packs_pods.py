@@ -1,23 +1,23 @@
-"""Kueue sends two pods of a run to one node, where the run's anti-affinity leaves the second Pending for ever.
+"""Kueue assigns two pods of a run to one node, but the run's anti-affinity keeps the second Pending.
 
-Where the levels of the site's topology go down to `kubernetes.io/hostname`, Kueue says for each pod to which node it
-goes, also in a run that asks for no topology: it writes the node's name into the pod's selector. It packs pods by the
-room that nodes have left and knows nothing of affinity, so pods that do not fill a node are sent to one together. A
-required anti-affinity (`placement.spread: required`, the chart's default) then keeps all but the first off it, while
-the run holds its quota and its pods wait in the rendezvous.
+If the levels of the site's topology include `kubernetes.io/hostname`, Kueue assigns each pod to a node, even in a run
+that requests no topology: it writes the node's name into the pod's node selector. Kueue packs pods by free capacity and
+does not consider affinity, so it assigns pods that do not fill a node to the same node. A required anti-affinity
+(`placement.spread: required`, the chart's default) then allows only the first of them there. The run holds its quota
+while its pods wait in the rendezvous.
 
-Write `placement.spread: preferred`, or ask for all GPUs of a node. Pods with four GPUs or more are taken to fill
-theirs.
+Write `placement.spread: preferred`, or request all GPUs of a node. The rule assumes that pods with four GPUs or more
+fill their node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import placement
-from validator.facts.kueue import QUEUE
-from validator.model import Role
-from validator.rule import Context, Problem, rule
+from trainyard.analysis import placement
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kueue import QUEUE
+from trainyard.model.run import Role
 
 NODE = "kubernetes.io/hostname"
 GPUS_OF_A_NODE = 4
@@ -46,8 +46,7 @@ def site_queue_packs_pods(role: Role, context: Context) -> Iterator[Problem]:
         if term.key == NODE:
             yield Problem(
                 term.at,
-                "Kueue packs these pods onto nodes by room alone, and this anti-affinity leaves all but one of a node "
-                "Pending",
-                "write `placement.spread: preferred`, or ask for whole nodes",
-                related=site.note("the site's levels", "queues", "topologyLevels"),
+                "Kueue can assign several of these pods to one node, but this anti-affinity keeps all but one Pending",
+                "write `placement.spread: preferred`, or request whole nodes",
+                related=site.note("the site's topology levels", "queues", "topologyLevels"),
             )

@@ -1,8 +1,8 @@
-"""The run names a queue that its namespace does not have, so it stays suspended for ever.
+"""The run names a queue that its namespace does not have, so it stays suspended forever.
 
-A LocalQueue is in one namespace, and the label `kueue.x-k8s.io/queue-name` (`scheduling.queue.name` in values of
-charts/training-job) names one in the run's own. When it is not there, Kueue marks the workload `Inadmissible` with
-`LocalQueue doesn't exist`, and the run stays suspended: no pod is ever created, which looks like a queue that is full.
+A LocalQueue belongs to one namespace, and the label `kueue.x-k8s.io/queue-name` (`scheduling.queue.name` in values of
+charts/training-job) names one in the run's own. If it does not exist, Kueue marks the workload `Inadmissible` with
+`LocalQueue doesn't exist`, and the run stays suspended. No pod is ever created, which looks like a full queue.
 
 The site has one name for its LocalQueues, `queues.name`, in each namespace of `queues.clusterQueues`.
 """
@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import sites
-from validator.facts.kueue import QUEUE
-from validator.model import Run
-from validator.rule import Context, Problem, rule
-from validator.spelling import closest
+from trainyard.analysis import sites
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.facts.kueue import QUEUE
+from trainyard.model.run import Run
 
 
 @rule(
@@ -38,19 +38,19 @@ def site_queue_unknown(run: Run, context: Context) -> Iterator[Problem]:
     if site.queues is None:
         yield Problem(
             at,
-            f"the run waits for the queue `{queue}`, and the site has none",
-            "remove it, or set `queues.enabled: true` at the site",
+            f"the run waits for the queue `{queue}`, but the site has no queues",
+            "remove the label, or set `queues.enabled: true` at the site",
             related=site.note("the site's queues", "queues", "enabled"),
         )
         return
     names = sorted({one.name for one in site.queues})
     namespaces = [one.namespace for one in site.queues if one.name == queue]
     if not namespaces:
-        near = closest(queue, names, 0.6)
+        near = closest_match(queue, names, 0.6)
         yield Problem(
             at,
             f"the site has no queue `{queue}`",
-            f"did you mean `{near}`?" if near is not None else f"it has {', '.join(names) or 'none'}",
+            f"did you mean `{near}`?" if near is not None else f"the site's queues are {', '.join(names) or 'none'}",
             related=site.note("the name of the site's queues", "queues", "name"),
         )
     elif namespace and namespace not in namespaces:

@@ -1,27 +1,27 @@
-"""The run asks for more than its queue can ever give, or for something that the queue has no quota of.
+"""The run requests more than its queue can ever provide, or a resource without a quota.
 
-Kueue admits a run when all of its pods fit into the quotas of the ClusterQueue behind its LocalQueue, together with
-what its cohort lends. A run that is larger than that is never admitted: it stays suspended without an error, behind or
-before others that come and go. So does one with a resource that no quota names, such as an RDMA device that was
-forgotten there: for Kueue there is nothing of it.
+Kueue admits a run if all its pods fit into the quotas of the ClusterQueue behind its LocalQueue, together with what its
+cohort lends. A larger run is never admitted: it stays suspended without an error while other runs come and go. The same
+happens to a run with a resource that no quota names, such as an RDMA device that was forgotten there: for Kueue its
+quota is zero.
 
-Make the run smaller, raise the quota, or name the resource in `quotas[].resources`. The devices that every run on the
-site asks for need no quota.
+Make the run smaller, raise the quota, or add the resource to `quotas[].resources`. The devices that every run on the
+site requests need no quota.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import sites
-from validator.aspects.known import pods_are_whole
-from validator.facts.extended_resources import is_exact
-from validator.facts.kueue import QUEUE
-from validator.facts.quantities import number
-from validator.model import Container, Run
-from validator.rule import Context, Problem, rule
-from validator.site import SiteQueue
-from validator.source import Place
+from trainyard.analysis import sites
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.document.document import Place
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.extended_resources import is_exact
+from trainyard.facts.kueue import QUEUE
+from trainyard.facts.quantities import parse_quantity
+from trainyard.model.run import Container, Run
+from trainyard.model.site import SiteQueue
 
 
 @rule(
@@ -36,9 +36,9 @@ from validator.source import Place
     of_site=True,
 )
 def site_quota_exceeded(run: Run, context: Context) -> Iterator[Problem]:
-    """Runs that no quota holds."""
+    """Runs that exceed their quota."""
     site = context.site
-    if site is None or site.queues is None or not run.labels.get(QUEUE) or not pods_are_whole(run):
+    if site is None or site.queues is None or not run.labels.get(QUEUE) or not has_all_pods(run):
         return
     queue = _queue(run, site.queues)
     if queue is None:
@@ -48,28 +48,28 @@ def site_quota_exceeded(run: Run, context: Context) -> Iterator[Problem]:
         if resource not in queue.quotas:
             yield Problem(
                 at,
-                f"the queue {queue.cluster_queue} has no quota of {resource}: the run is never admitted",
-                "leave it away, or add it to the quotas of the site",
+                f"the queue {queue.cluster_queue} has no quota for {resource}: the run is never admitted",
+                "remove the resource, or add it to the quotas of the site",
                 related=((queue.at, f"the quotas of {queue.cluster_queue}"),),
             )
         elif limit is not None and total > limit:
             yield Problem(
                 at,
-                f"the run asks for {total:g} {resource}, and the queue {queue.cluster_queue} has {limit:g} at most",
+                f"the run requests {total:g} {resource}, but the queue {queue.cluster_queue} has at most {limit:g}",
                 "make the run smaller, or raise the quota",
                 related=((queue.at, f"the quotas of {queue.cluster_queue}"),),
             )
 
 
 def _queue(run: Run, queues: tuple[SiteQueue, ...]) -> SiteQueue | None:
-    """The run's queue; without a namespace only where all of the name are the same."""
+    """The run's queue; without a namespace only if all queues of this name have the same ClusterQueue."""
     namespace = sites.namespace(run)
     fitting = [one for one in queues if one.name == run.labels[QUEUE] and namespace in ("", one.namespace)]
     return fitting[0] if len({one.cluster_queue for one in fitting}) == 1 else None
 
 
 def _asked(run: Run) -> dict[str, tuple[float, Place]]:
-    """How much of each device all pods ask for, and where the first of them does."""
+    """The total of each device over all pods, and the place of the first request."""
     asked: dict[str, tuple[float, Place]] = {}
     for role in run.roles:
         for container in role.pod.containers:
@@ -88,4 +88,4 @@ def _resources(container: Container) -> Iterator[tuple[str, Place]]:
 
 
 def _quantity(container: Container, resource: str) -> float | None:
-    return number(container.requests.get(resource, container.limits.get(resource)))
+    return parse_quantity(container.requests.get(resource, container.limits.get(resource)))

@@ -1,25 +1,25 @@
-"""A container asks for a device that no device plugin of the site offers, so its pod stays Pending.
+"""A container requests a device that no device plugin of the site offers, so its pod stays Pending.
 
-What RDMA devices are called is the choice of each site: the shared device plugin puts the name from its configuration
-under `rdma/`, the SR-IOV device plugin under a prefix that it is started with, and clouds have names of their own. A
-manifest that comes from another cluster asks for the names of that one, and the scheduler reports `Insufficient ...`
-for ever.
+Each site chooses the names of its RDMA devices: the shared device plugin puts the name from its configuration under
+`rdma/`, the SR-IOV device plugin under a configured prefix, and clouds have names of their own. A manifest from another
+cluster requests the names of that cluster, and the scheduler reports `Insufficient ...` forever.
 
-The rule compares RDMA devices, and whatever stands under a prefix that the site uses, with what the site offers:
-`gpu.rdma` and `gpu.sriov`, the resources of `networks`, `fabric.resources`, those of the fabric's profile, and what
-queues have quotas of. GPUs are left alone.
+The rule compares RDMA devices, and every resource under a prefix that the site uses, with the resources that the site
+offers: `gpu.rdma` and `gpu.sriov`, the resources of `networks`, `fabric.resources`, those of the fabric profile, and
+the resources with a quota in the queues. It ignores GPUs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.devices import is_accelerator, is_rdma
-from validator.facts.extended_resources import is_device, quantity_at
-from validator.facts.profiles import DEVICES
-from validator.model import Container
-from validator.rule import Context, Problem, rule
-from validator.spelling import closest
+from trainyard.analysis.devices import quantity_at
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.facts.devices import is_accelerator, is_rdma
+from trainyard.facts.extended_resources import is_device
+from trainyard.facts.profiles import profile_devices
+from trainyard.model.run import Container
 
 
 @rule(
@@ -34,7 +34,7 @@ from validator.spelling import closest
     of_site=True,
 )
 def site_resource_not_offered(container: Container, context: Context) -> Iterator[Problem]:
-    """Devices that the site does not have."""
+    """Devices that the site does not offer."""
     site = context.site
     offered = (
         {name: at for name, at in site.resources.items() if is_device(name) and not is_accelerator(name)}
@@ -43,8 +43,8 @@ def site_resource_not_offered(container: Container, context: Context) -> Iterato
     )
     if site is None or not offered:
         return
-    # What the profile of another site brings is that profile's fault, of which `site-fabric-differs` speaks.
-    brought = DEVICES.get(context.profile or "", ()) if context.profile != site.profile else ()
+    # `site-fabric-differs` reports another profile, and with it the devices that this profile adds.
+    brought = profile_devices(context.profile or "") if context.profile != site.profile else ()
     prefixes = {name.partition("/")[0] for name in offered}
     for name in sorted({*container.limits, *container.requests}):
         if name in offered or name in brought or not is_device(name) or is_accelerator(name):
@@ -52,11 +52,11 @@ def site_resource_not_offered(container: Container, context: Context) -> Iterato
         if not is_rdma(name) and name.partition("/")[0] not in prefixes:
             continue
         field = "limits" if name in container.limits else "requests"
-        near = closest(name, offered, 0.6)
+        near = closest_match(name, offered, 0.6)
         listed = ", ".join(sorted(offered))
         yield Problem(
             quantity_at(context.run, context.role, container, field, name).key(),
-            f"nothing at the site offers {name}: the pod stays Pending",
+            f"the site does not offer {name}: the pod stays Pending",
             f"did you mean `{near}`?" if near is not None else f"the site offers {listed}",
             related=((offered[near or min(offered)], f"the site offers {near or listed}"),),
         )

@@ -1,9 +1,9 @@
-"""The run asks for a level of topology that the site's queues do not know, so Kueue never admits it.
+"""The run requests a topology level that the site's queues do not have, so Kueue never admits it.
 
 The annotations `kueue.x-k8s.io/podset-required-topology` and `-preferred-topology` (`scheduling.queue.topology.level`
-in values) hold the label key of a level of Kueue's Topology. Kueue compares it with the levels of the flavours, which
-are `queues.topologyLevels` of the site: one that is not among them fits no flavour, and the run stays suspended with
-`no topology domains at level`. Without any levels Kueue refuses requests for a topology altogether.
+in values) hold the label key of a level of Kueue's Topology. Kueue compares it with the levels of the flavors, which
+are `queues.topologyLevels` of the site. A level that is not among them fits no flavor, and the run stays suspended with
+`no topology domains at level`. Without any levels Kueue rejects every topology request.
 
 Write one of the site's levels.
 """
@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kueue import PREFERRED, QUEUE, REQUIRED, SLICE_REQUIRED
-from validator.model import Pod
-from validator.rule import Context, Problem, rule
-from validator.spelling import closest
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.facts.kueue import PREFERRED, QUEUE, REQUIRED, SLICE_REQUIRED
+from trainyard.model.run import Pod
 
 
 @rule(
@@ -31,7 +31,7 @@ from validator.spelling import closest
     of_site=True,
 )
 def site_topology_level_unknown(pod: Pod, context: Context) -> Iterator[Problem]:
-    """Levels that no flavour of the site has."""
+    """Levels that no flavor of the site has."""
     site, run = context.site, context.run
     if site is None or site.queues is None or run is None or not run.labels.get(QUEUE):
         return
@@ -39,11 +39,11 @@ def site_topology_level_unknown(pod: Pod, context: Context) -> Iterator[Problem]
         level = pod.annotations.get(name)
         if not isinstance(level, str) or level in site.levels:
             continue
-        near = closest(level, site.levels, 0.6)
+        near = closest_match(level, site.levels, 0.6)
         hint = f"did you mean `{near}`?" if near is not None else f"the levels are {', '.join(site.levels)}"
         yield Problem(
             pod.template_at.child("metadata", "annotations", name),
-            f"the site's queues have no level `{level}`: the run is never admitted",
-            hint if site.levels else "remove it, or write `queues.topologyLevels` at the site",
-            related=site.note("the site's levels", "queues", "topologyLevels"),
+            f"the site's queues have no topology level `{level}`: the run is never admitted",
+            hint if site.levels else "remove it, or set `queues.topologyLevels` at the site",
+            related=site.note("the site's topology levels", "queues", "topologyLevels"),
         )

@@ -1,23 +1,24 @@
-"""The gang is not the size of the job: it waits for pods that never come, or starts before all of them can.
+"""The gang size is not the number of pods: the job never starts, or starts with some pods missing.
 
-Gang schedulers place a job when `minAvailable` pods fit (`minMember` in a PodGroup). More than the job has is never
-reached and the job stays Pending. Fewer lets a part of the pods start and hold GPUs while the rest waits for room,
-and two such jobs can block each other for good; `torchrun` without elasticity waits for all its nodes anyway.
+Gang schedulers place a job when `minAvailable` pods fit (`minMember` in a PodGroup). If the number is higher than the
+number of pods, it is never reached, and the job stays Pending. If it is lower, some of the pods can start and hold GPUs
+while the rest waits for capacity, and two such jobs can block each other forever. `torchrun` without elasticity waits
+for all its nodes anyway.
 
 The number counts every pod; the MPI launcher may be left out. Elastic jobs, by `elasticPolicy`, a range in `--nnodes`,
 or `--min-np` of Horovod, may start with fewer.
 
-Leave the field away, which means all pods, or write their number.
+Remove the field, which means all pods, or write their number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import mapping, text, whole
-from validator.model import Project, Role, Run
-from validator.rule import Context, Problem, rule
-from validator.source import Place
+from trainyard.document.document import Place
+from trainyard.document.lookup import integer, mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Project, Role, Run
 
 GROUP_ANNOTATIONS = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 GROUP_LABELS = ("scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.io")
@@ -35,11 +36,11 @@ GROUP_LABELS = ("scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.
     needs=("minAvailable", "minMember", "PodGroup"),
 )
 def gang_min_member_mismatch(run: Run, context: Context) -> Iterator[Problem]:
-    """Gangs of another size than their job."""
+    """Gangs whose size is not the number of pods."""
     policy = mapping(run.spec, "runPolicy", "schedulingPolicy")
     place = run.at.child("spec", "runPolicy", "schedulingPolicy", "minAvailable")
     if run.api_version.startswith("kubeflow.org/"):
-        yield from _compared(run, run.roles, whole(policy, "minAvailable"), place, "minAvailable")
+        yield from _compared(run, run.roles, integer(policy, "minAvailable"), place, "minAvailable")
     for name in sorted({name for role in run.roles if (name := _group(role))}):
         members = tuple(role for role in run.roles if _group(role) == name)
         for size, at in _pod_groups(context.project, run.namespace, name):
@@ -52,22 +53,24 @@ def _compared(run: Run, roles: tuple[Role, ...], size: int | None, at: Place, fi
         return
     pods = sum(count or 0 for count in counts)
     if size > pods:
-        reason = f"{size} pods are waited for and {run.kind} {run.name} has {pods}"
+        reason = f"the gang needs {size} pods, but {run.kind} {run.name} has {pods}, so it never starts"
     elif size < pods - _launchers(roles) and not _may_start_smaller(run):
-        reason = f"{size} of {pods} pods of {run.kind} {run.name} may start without the others"
+        reason = f"{size} of the {pods} pods of {run.kind} {run.name} can start and hold GPUs without the others"
     else:
         return
-    yield Problem(at, f"`{field}`: {reason}", f"write {pods}", related=((roles[0].at.child("replicas"), "pods"),))
+    yield Problem(
+        at, f"`{field}`: {reason}", f"write {pods}", related=((roles[0].at.child("replicas"), "the number of pods"),)
+    )
 
 
 def _launchers(roles: tuple[Role, ...]) -> int:
-    # An MPI launcher may be created only when all workers are ready, and is then no part of the gang.
+    # An MPI launcher that is created after all workers are ready is not part of the gang.
     return sum(role.replicas or 0 for role in roles if role.name == "Launcher")
 
 
 def _may_start_smaller(run: Run) -> bool:
     if run.elastic is not None or run.kind not in ("PyTorchJob", "JAXJob", "MPIJob"):
-        # Whether other kinds can work with missing pods is not in the manifest.
+        # The manifest does not show if other kinds can work with missing pods.
         return True
     for role in run.roles:
         for command in role.container.commands if role.container is not None else ():
@@ -85,4 +88,4 @@ def _pod_groups(project: Project, namespace: str, name: str) -> Iterator[tuple[i
     users = [run for run in project.runs if any(_group(role) == name for role in run.roles)]
     for group in project.of_kind("PodGroup"):
         if group.name == name and group.namespace == namespace and len(users) == 1:
-            yield whole(group.tree, "spec", "minMember"), group.at.child("spec", "minMember")
+            yield integer(group.tree, "spec", "minMember"), group.at.child("spec", "minMember")

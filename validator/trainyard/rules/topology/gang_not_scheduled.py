@@ -1,29 +1,29 @@
-"""The pods of this job are placed one by one, so two jobs that each get a part of their GPUs can block each other.
+"""The pods of this job are not gang-scheduled, so two jobs that each hold some GPUs can block each other.
 
-The default scheduler knows no groups. When a cluster is nearly full, some workers of a job start, hold their GPUs and
-wait in the rendezvous for workers that find no room; a second job in the same state keeps the room that the first
-needs. Both end in the rendezvous timeout and start again.
+The default scheduler places pods one by one. In a nearly full cluster some workers of a job start, hold their GPUs and
+wait in the rendezvous for workers that do not fit. A second job in the same state holds the capacity that the first
+needs. Both reach the rendezvous timeout and start again.
 
 A gang scheduler places all pods or none: Volcano, the coscheduling plugin or KAI by `schedulerName`, or Kueue, which
-admits the whole job, by the label `kueue.x-k8s.io/queue-name`. The training operator can be told to use a gang for
+admits the whole job, by the label `kueue.x-k8s.io/queue-name`. The training operator can be configured to gang-schedule
 every job (`--gang-scheduler-name`), which no manifest shows: turn the rule off for such a cluster.
 
-Elastic jobs, which start with fewer pods, are left alone.
+The rule ignores elastic jobs, which start with fewer pods.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.known import pods_are_whole
-from validator.facts.devices import wants_gpu
-from validator.facts.kubeflow import RUNTIMES
-from validator.facts.kueue import QUEUE
-from validator.fields import mapping, text
-from validator.model import Role, Run
-from validator.rule import Problem, rule
+from trainyard.analysis.devices import wants_gpu
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.document.lookup import mapping, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.kueue import QUEUE
+from trainyard.model.run import Role, Run
 
-# Labels and annotations by which a group, or the queue of a scheduler with gangs, is named.
+# Parts of the labels and annotations that name a pod group, or a queue of a gang scheduler.
 GROUP_WORDS = ("pod-group", "group-name", "kai.scheduler/", "runai/", "volcano.sh/", "yunikorn.apache.org/")
 
 
@@ -38,16 +38,17 @@ GROUP_WORDS = ("pod-group", "group-name", "kai.scheduler/", "runai/", "volcano.s
     ),
 )
 def gang_not_scheduled(run: Run) -> Iterator[Problem]:
-    """Jobs of several GPU pods without a gang."""
-    if run.kind in RUNTIMES or run.elastic is not None or not pods_are_whole(run) or (run.nodes or 0) < 2:
+    """Jobs of several GPU pods that are not gang-scheduled."""
+    if run.kind in RUNTIMES or run.elastic is not None or not has_all_pods(run) or (run.nodes or 0) < 2:
         return
     if not any(wants_gpu(role.pod) for role in run.training_roles) or _queued(run):
         return
     if not any(_grouped(role) for role in run.roles):
         yield Problem(
             run.at.child("metadata", "name"),
-            f"nothing places the {run.nodes} pods of {run.kind} {run.name} together",
-            f"set `schedulerName` to a gang scheduler, or the label {QUEUE}",
+            f"the {run.nodes} pods of {run.kind} {run.name} are not gang-scheduled: "
+            "some can start and hold GPUs while others stay Pending",
+            f"set `schedulerName` to a gang scheduler, or add the label {QUEUE}",
         )
 
 

@@ -1,21 +1,21 @@
-"""Kueue grows and shrinks no job of this kind, and newer releases refuse one that asks for it.
+"""Kueue cannot resize jobs of this kind, and newer releases reject the annotation that asks for it.
 
-The annotation `kueue.x-k8s.io/elastic-job: "true"` lets Kueue change the number of pods of an admitted job by workload
-slices. It works for `batch/v1` Jobs and for Ray's RayJob, RayCluster and RayService. On any other kind Kueue v0.18 and
-later reject the job when it is created, and earlier releases took it into the queue without ever changing its size.
+The annotation `kueue.x-k8s.io/elastic-job: "true"` lets Kueue change the number of pods of an admitted job with
+workload slices. It works for `batch/v1` Jobs and for Ray's RayJob, RayCluster and RayService. Kueue v0.18 and later
+reject a job of any other kind when it is created; earlier releases queued it but never changed its size.
 
-For a PyTorchJob `elasticPolicy` changes the number of workers within what Kueue admitted once: it counts the replicas
-that the job starts with. Remove the annotation and let the job ask for the size that it needs.
+For a PyTorchJob, `elasticPolicy` changes the number of workers within the quota that Kueue admitted: Kueue counts the
+replicas that the job starts with. Remove the annotation and request the size that the job needs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import RUNTIMES
-from validator.facts.kueue import ELASTIC
-from validator.model import Run
-from validator.rule import Problem, rule
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.kueue import ELASTIC
+from trainyard.model.run import Run
 
 
 @rule(
@@ -30,10 +30,10 @@ from validator.rule import Problem, rule
     needs=("kueue.x-k8s.io",),
 )
 def kueue_elastic_unsupported(run: Run) -> Iterator[Problem]:
-    """The annotation on a kind that cannot use it."""
+    """The elastic-job annotation on a kind that does not support it."""
     if run.annotations.get(ELASTIC) == "true" and run.kind not in ("Job", *RUNTIMES):
         yield Problem(
             run.at.child("metadata", "annotations", ELASTIC),
-            f"Kueue does not resize a {run.kind}: since v0.18 it refuses the job",
+            f"Kueue cannot resize a {run.kind}: v0.18 and later reject the job",
             "remove the annotation",
         )

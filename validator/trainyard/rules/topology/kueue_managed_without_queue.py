@@ -1,22 +1,22 @@
-"""The job waits for Kueue and names no queue, so it stays suspended.
+"""The job waits for Kueue but names no queue, so it stays suspended.
 
-Kueue takes a job into a queue by the label `kueue.x-k8s.io/queue-name` on the job itself; on the pod template the label
-has no effect for job kinds. A job that is created suspended then waits for somebody to admit it, and topology
-annotations on its pods are not read. Nothing reports a fault.
+Kueue queues a job by the label `kueue.x-k8s.io/queue-name` on the job itself; on the pod template the label has no
+effect for job kinds. A job that is created suspended then waits forever to be admitted, and Kueue does not read the
+topology annotations on its pods. Nothing reports an error.
 
-A cluster may still take it: by a LocalQueue named `default` in the namespace, or when Kueue is set to manage jobs
-without a queue name. Where that is so, turn the rule off.
+A cluster may still admit the job: by a LocalQueue named `default` in the namespace, or if Kueue is configured to manage
+jobs without a queue name. Turn the rule off for such a cluster.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kubeflow import RUNTIMES
-from validator.facts.kueue import QUEUE, SLICES, TOPOLOGY_REQUESTS
-from validator.fields import mapping
-from validator.model import Run
-from validator.rule import Context, Problem, rule
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.kueue import QUEUE, SLICES, TOPOLOGY_REQUESTS
+from trainyard.model.run import Run
 
 
 @rule(
@@ -30,7 +30,7 @@ from validator.rule import Context, Problem, rule
     ),
 )
 def kueue_managed_without_queue(run: Run, context: Context) -> Iterator[Problem]:
-    """Jobs that wait for a queue they do not name."""
+    """Jobs that wait for Kueue without naming a queue."""
     if QUEUE in run.labels or run.kind in RUNTIMES:
         return
     queues = context.project.of_kind("LocalQueue")
@@ -42,6 +42,6 @@ def kueue_managed_without_queue(run: Run, context: Context) -> Iterator[Problem]
     used = sorted({name for role in run.roles for name in role.pod.annotations if name in read})
     suspended = run.spec.get("suspend") is True or mapping(run.spec, "runPolicy").get("suspend") is True
     if used:
-        yield Problem(place, f"Kueue does not read `{used[0]}`: the job names no queue", help_)
+        yield Problem(place, f"Kueue ignores `{used[0]}` because the job names no queue", help_)
     elif suspended:
-        yield Problem(place, f"{run.kind} {run.name} is suspended and names no queue that would start it", help_)
+        yield Problem(place, f"{run.kind} {run.name} is suspended but names no queue, so nothing starts it", help_)

@@ -1,12 +1,12 @@
-"""Two topology requests on one pod template contradict each other, and Kueue refuses the job.
+"""A pod template has two topology requests that contradict each other, so Kueue rejects the job.
 
-With topology-aware scheduling a pod template carries at most one of `kueue.x-k8s.io/podset-required-topology`,
-`podset-preferred-topology` and `podset-unconstrained-topology`. Kueue's webhook rejects a job of which a template has
-two, even when both name the same level. `podset-unconstrained-topology` takes a boolean, and any other word is
-rejected too.
+With topology-aware scheduling a pod template has at most one of `kueue.x-k8s.io/podset-required-topology`,
+`podset-preferred-topology` and `podset-unconstrained-topology`. Kueue's webhook rejects a job if a template has two of
+them, even if both name the same level. `podset-unconstrained-topology` takes a boolean, and any other word is rejected
+too.
 
-A required level that no block of nodes can hold keeps the job in the queue for good, while a preferred one lets Kueue
-spread the pods over the next level up. Decide for one: `required` when crossing the level makes the job useless, and
+A required level that no block of nodes can hold keeps the job in the queue forever, while a preferred one lets Kueue
+spread the pods over the next level up. Keep one: `required` if crossing the level makes the job useless, and
 `preferred` otherwise.
 """
 
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.facts.kueue import TOPOLOGY_REQUESTS, UNCONSTRAINED
-from validator.model import Pod
-from validator.rule import Problem, rule
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kueue import TOPOLOGY_REQUESTS, UNCONSTRAINED
+from trainyard.model.run import Pod
 
-# What Go's strconv.ParseBool takes.
+# The values that Go's strconv.ParseBool accepts.
 BOOLEANS = ("1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False")
 
 
@@ -37,10 +37,10 @@ def kueue_topology_conflict(pod: Pod) -> Iterator[Problem]:
     for name in found[1:]:
         yield Problem(
             at.child(name),
-            f"`{name}` stands beside `{found[0]}`: Kueue refuses the job",
+            f"`{name}` and `{found[0]}` exclude each other: Kueue rejects the job",
             "keep one of the two",
             related=((at.child(found[0]), "the other request"),),
         )
     wish = pod.annotations.get(UNCONSTRAINED)
     if isinstance(wish, str) and wish not in BOOLEANS:
-        yield Problem(at.child(UNCONSTRAINED), f"`{wish}` is no boolean: Kueue refuses the job", 'write "true"')
+        yield Problem(at.child(UNCONSTRAINED), f"`{wish}` is not a boolean: Kueue rejects the job", 'write "true"')

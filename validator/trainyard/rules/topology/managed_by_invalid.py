@@ -1,32 +1,34 @@
-"""No controller takes a job whose `managedBy` it does not know, or the API server refuses the job at once.
+"""`managedBy` names a controller that this kind does not allow, so no controller runs the job.
 
-`managedBy` says who runs a job: the operator that ships with the kind, or `kueue.x-k8s.io/multikueue` when MultiKueue
-sends it to another cluster. Each kind has its own name for its operator: `kubeflow.org/training-operator` for the v1
-jobs, `kubeflow.org/mpi-operator` for an MPIJob v2beta1, `trainer.kubeflow.org/trainjob-controller` for a TrainJob. Any
-other value is rejected by webhook, by the CRD, or for the MPIJob by an event behind which nothing happens.
+`managedBy` names the controller of a job: the operator of the kind, or `kueue.x-k8s.io/multikueue` if MultiKueue sends
+the job to another cluster. Each kind has its own name for its operator: `kubeflow.org/training-operator` for the v1
+jobs, `kubeflow.org/mpi-operator` for an MPIJob v2beta1, `trainer.kubeflow.org/trainjob-controller` for a TrainJob. A
+webhook or the CRD rejects any other value; an MPIJob gets an event, and then nothing happens.
 
-A JobSet and a `batch/v1` Job take any name of the form `domain/path` up to 63 characters, so only the form is judged
-there. The value cannot be changed later. Leave the field away for the built-in operator.
+A JobSet and a `batch/v1` Job accept any name of the form `domain/path` up to 63 characters, so the rule checks only the
+form. The value cannot be changed later. Remove the field to use the built-in operator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.fields import mapping
-from validator.model import Run
-from validator.rule import Problem, SetValue, rule
+from trainyard.document.document import SetValue
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.kubeflow import WITH_SERVICES
+from trainyard.model.run import Run
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 TRAINING_OPERATOR = "kubeflow.org/training-operator"
 MPI_OPERATOR = "kubeflow.org/mpi-operator"
 TRAINER = "trainer.kubeflow.org/trainjob-controller"
 BUILT_IN = {
-    **dict.fromkeys(("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"), TRAINING_OPERATOR),
+    **dict.fromkeys(WITH_SERVICES, TRAINING_OPERATOR),
     "MPIJob": MPI_OPERATOR,
     "TrainJob": TRAINER,
 }
-# Names of operators, those of other kinds and of earlier API versions: what is meant is this kind's own.
+# Names of operators, of other kinds and earlier API versions too: the fix writes the operator of this kind.
 OPERATORS = (
     *(TRAINING_OPERATOR, MPI_OPERATOR, TRAINER, "kubeflow.org/trainjob-controller"),
     *("jobset.sigs.k8s.io/jobset-controller", "kubernetes.io/job-controller"),
@@ -48,7 +50,7 @@ OPERATORS = (
     needs=("managedBy",),
 )
 def managed_by_invalid(run: Run) -> Iterator[Problem]:
-    """A manager that this kind does not know."""
+    """A controller that this kind does not allow."""
     in_policy = run.api_version.startswith("kubeflow.org/")
     holder, at = run.spec, run.at.child("spec")
     if in_policy:
@@ -63,7 +65,7 @@ def managed_by_invalid(run: Run) -> Iterator[Problem]:
             )
         return
     built_in = BUILT_IN.get(run.kind)
-    # An MPIJob of kubeflow.org/v1 has no webhook: any name hands it to a controller of the site's own.
+    # An MPIJob of kubeflow.org/v1 has no webhook: any name is valid and may belong to a controller of the site.
     if (
         built_in is None
         or manager in (built_in, MULTIKUEUE)
@@ -73,7 +75,7 @@ def managed_by_invalid(run: Run) -> Iterator[Problem]:
     meant = built_in if manager in OPERATORS else MULTIKUEUE if "kueue" in manager.lower() else None
     yield Problem(
         place,
-        f"a {run.kind} cannot be managed by `{manager}`",
+        f"`{manager}` is not a controller of {run.kind}: no controller runs the job",
         f"write `{meant}`" if meant else f"write `{built_in}` or `{MULTIKUEUE}`",
         (SetValue(place, meant),) if meant else (),
     )

@@ -1,12 +1,13 @@
-"""Nothing keeps the pods of this job near each other, so its traffic may cross the slowest links of the fabric.
+"""The job has no placement constraint, so its traffic may cross the slowest links of the fabric.
 
-Without an affinity, a topology annotation or a selector of nodes the scheduler puts each worker wherever a GPU is free.
-In a fabric of racks and blocks two workers then talk over the spine, or over the cluster's Ethernet, although a rack
-had room for the whole job; an all-reduce is as fast as its slowest link, and the run time differs from start to start.
+Without an affinity, a topology annotation or a node selector, the scheduler puts each worker on any node with a free
+GPU. In a fabric of racks and blocks two workers then communicate over the spine, or over the cluster's Ethernet,
+although a rack had room for the whole job. An all-reduce is as fast as its slowest link, and the run time differs from
+start to start.
 
-Say how close the pods must be: Kueue's `podset-required-topology` or `podset-preferred-topology`, a `podAffinity` over
-the rack's label, JobSet's exclusive topology, or Volcano's `networkTopology`. On a cluster of a single rack turn the
-rule off. The parameter `nodes` says from how many pods on it speaks.
+State how close the pods must be: with Kueue's `podset-required-topology` or `podset-preferred-topology`, a
+`podAffinity` over the rack's label, JobSet's exclusive topology, or Volcano's `networkTopology`. On a cluster of a
+single rack turn the rule off. The parameter `nodes` is the number of pods from which the rule reports.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.aspects.known import pods_are_whole
-from validator.facts.devices import wants_gpu
-from validator.facts.kubeflow import RUNTIMES
-from validator.facts.kueue import SLICES, TOPOLOGY_REQUESTS
-from validator.fields import mapping
-from validator.model import Role, Run
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.devices import wants_gpu
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.kueue import SLICES, TOPOLOGY_REQUESTS
+from trainyard.model.run import Role, Run
 
 
 class Parameters(NamedTuple):
-    """`nodes`: number of training pods from which on a job should say where they go."""
+    """`nodes`: the number of training pods from which a job needs a placement constraint."""
 
     nodes: int = 4
 
@@ -41,15 +42,15 @@ class Parameters(NamedTuple):
     parameters=Parameters(),
 )
 def no_topology_constraint(run: Run, context: Context) -> Iterator[Problem]:
-    """Jobs of many pods that may be anywhere."""
-    if run.kind in RUNTIMES or not pods_are_whole(run) or (run.nodes or 0) < context.parameters.nodes:
+    """Jobs of many pods without a placement constraint."""
+    if run.kind in RUNTIMES or not has_all_pods(run) or (run.nodes or 0) < context.parameters.nodes:
         return
     roles = [role for role in run.training_roles if wants_gpu(role.pod)]
     if not roles or any(_placed(role) for role in run.roles) or _placed_by_job(run):
         return
     yield Problem(
         run.at.child("metadata", "name"),
-        f"nothing says how close the {run.nodes} pods of {run.kind} {run.name} must be",
+        f"the {run.nodes} pods of {run.kind} {run.name} have no placement constraint and may be far apart",
         "add a topology annotation or a pod affinity over the rack",
     )
 

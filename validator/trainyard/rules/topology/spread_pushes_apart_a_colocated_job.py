@@ -1,23 +1,23 @@
-"""The pods of a job must share a domain and must not share it: most of them stay Pending for good.
+"""The pods of a job must share a topology domain and must not share it, so most of them stay Pending.
 
-A hard topology spread (`whenUnsatisfiable: DoNotSchedule`) and a required pod anti-affinity push pods apart. A required
-pod affinity, or Kueue's `podset-required-topology`, pulls them into one domain. Over the same topology key they
-contradict each other: with an anti-affinity the second pod fits nowhere, with a spread those above `maxSkew` do not as
-soon as the cluster has a second domain. The pods that did start hold their GPUs and wait in the rendezvous.
+A hard topology spread (`whenUnsatisfiable: DoNotSchedule`) and a required pod anti-affinity separate pods. A required
+pod affinity, or Kueue's `podset-required-topology`, puts them into one domain. Over the same topology key they
+contradict each other: with an anti-affinity the second pod fits nowhere; with a spread the pods above `maxSkew` fit
+nowhere once the cluster has a second domain. The pods that did start hold their GPUs and wait in the rendezvous.
 
-Topology spread constraints are made for services that shall survive the loss of a zone. They bring the workers of a
-training job no closer together; for that keep the affinity, or Kueue's annotation, and remove the spread.
+Topology spread constraints are for services that must survive the loss of a zone. They do not bring the workers of a
+training job closer together; for that keep the affinity, or Kueue's annotation, and remove the spread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import placement
-from validator.aspects.placement import Term
-from validator.facts.kueue import REQUIRED
-from validator.model import Role
-from validator.rule import Context, Problem, rule
+from trainyard.analysis import placement
+from trainyard.analysis.placement import Term
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kueue import REQUIRED
+from trainyard.model.run import Role
 
 
 @rule(
@@ -47,7 +47,7 @@ def spread_pushes_apart_a_colocated_job(role: Role, context: Context) -> Iterato
         if against is not None and role.replicas is not None and role.replicas > most:
             yield Problem(
                 term.at,
-                f"this {kind} keeps the {role.replicas} pods apart over {term.key}, where they must also be together",
+                f"this {kind} separates the {role.replicas} pods over {term.key}, but they must also share one domain",
                 f"remove the {kind}",
-                related=((against.at, "together over the same key"),),
+                related=((against.at, "the pods must share a domain of the same key"),),
             )

@@ -1,13 +1,13 @@
-"""A hard topology spread over zones puts the workers of one job as far apart as the cluster allows.
+"""A hard topology spread over zones splits one job over several zones, so all-reduce crosses them.
 
-`topologySpreadConstraints` keep the number of pods in any two domains of the key within `maxSkew`. Over a zone, with
-`DoNotSchedule`, eight workers land four and four in two zones, so that every all-reduce crosses between them: its
-bandwidth is that of the slowest link and not that of the fabric. When one zone is full, the workers that are left stay
-Pending although the other zone has room. The constraint is sometimes taken for a way to keep pods close; it is the
+`topologySpreadConstraints` keep the difference of pod counts between any two domains of the key within `maxSkew`. Over
+zones, with `DoNotSchedule`, eight workers are placed four and four in two zones, so every all-reduce runs at the
+bandwidth of the link between the zones instead of that of the fabric. If one zone is full, the remaining workers stay
+Pending although the other zone has room. The constraint is sometimes mistaken for a way to keep pods close; it does the
 opposite.
 
-Roles of a single pod, soft constraints (`ScheduleAnyway`) and pods without accelerators are left alone. So are pods
-with a pod affinity over the same key: there somebody divides a job evenly over few domains, such as racks.
+The rule ignores roles of a single pod, soft constraints (`ScheduleAnyway`) and pods without accelerators. It also
+ignores pods with a pod affinity over the same key, which divides a job evenly over a few domains, such as racks.
 
 Use a pod affinity over the zone or a level below it, or Kueue's topology annotations.
 """
@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects import placement
-from validator.facts.devices import wants_gpu
-from validator.fields import items, mapping, text
-from validator.model import Role
-from validator.rule import Context, Problem, rule
+from trainyard.analysis import placement
+from trainyard.analysis.devices import wants_gpu
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Role
 
 ZONES = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/zone")
 
@@ -47,7 +47,7 @@ def spread_splits_job_over_zones(role: Role, context: Context) -> Iterator[Probl
 
 
 def _packed(role: Role, key: str) -> bool:
-    """Whether a pod affinity, hard or soft, draws pods together over the key."""
+    """Returns true if a pod affinity, hard or soft, puts pods together over the key."""
     affinity = mapping(role.pod.tree, "affinity", "podAffinity")
     terms = items(affinity, "requiredDuringSchedulingIgnoredDuringExecution")
     weighted = items(affinity, "preferredDuringSchedulingIgnoredDuringExecution")

@@ -1,13 +1,12 @@
-"""The job tolerates the taint of cordoned nodes, so it is put back on the node that a health check took out.
+"""The job tolerates the taint of cordoned nodes, so it can return to a node that failed a health check.
 
 Health checks and `kubectl drain` cordon a bad node: it gets the taint `node.kubernetes.io/unschedulable:NoSchedule`,
-and the scheduler passes it over unless a pod tolerates that taint. A toleration with `operator: Exists` and no `key`
-tolerates every taint, this one and those of health checks included. After a GPU fault the restarted worker then lands
+and the scheduler skips it unless a pod tolerates that taint. A toleration with `operator: Exists` and no `key`
+tolerates every taint, including this one and those of health checks. After a GPU fault the restarted worker then lands
 on the same node and fails again until the job's retries are used up.
 
-Daemon sets need such tolerations, training pods do not. Name the taints that your GPU nodes carry, such as
-`nvidia.com/gpu`. Further taints by which health checks of your cluster mark bad nodes belong into the parameter
-`taints`.
+DaemonSets need such tolerations, training pods do not. Name the taints of your GPU nodes, such as `nvidia.com/gpu`. If
+health checks of your cluster mark bad nodes with other taints, add them to the parameter `taints`.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from validator.facts.devices import any_rdma, wants_gpu
-from validator.fields import items, text
-from validator.model import Pod
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.devices import any_rdma, wants_gpu
+from trainyard.document.lookup import items, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Pod
 
 
 class Parameters(NamedTuple):
-    """`taints`: keys of the taints that mark a node which must get no training pods."""
+    """`taints`: keys of the taints that mark nodes on which training pods must not run."""
 
     taints: tuple[str, ...] = ("node.kubernetes.io/unschedulable",)
 
@@ -50,10 +49,14 @@ def tolerates_cordoned_node(pod: Pod, context: Context) -> Iterator[Problem]:
         if key in (None, "") and toleration.get("operator") == "Exists":
             yield Problem(
                 place.child("operator"),
-                "this toleration has no key and tolerates every taint, that of cordoned nodes included",
+                "this toleration has no key, so it tolerates every taint, including that of cordoned nodes",
                 "name the taints of your GPU nodes, such as nvidia.com/gpu",
             )
         elif key in context.parameters.taints and (
             toleration.get("operator") == "Exists" or not text(toleration, "value")
         ):
-            yield Problem(place.child("key"), f"the pod is put on nodes that {key} has taken out", "remove it")
+            yield Problem(
+                place.child("key"),
+                f"the pod tolerates {key}, so it can run on nodes that are marked as bad",
+                "remove it",
+            )

@@ -1,13 +1,13 @@
-"""torch.distributed fails at its start when one of its variables has a value that it cannot read.
+"""A variable of torch.distributed has a value that PyTorch cannot parse, so every rank fails at start.
 
-The variables are read when the NCCL process group is made. A switch accepts y, yes, 1, t, true and n, no, 0, f, false
-in any case; a number must begin with digits and fit into 32 bits. Anything else, an empty value too, ends or hangs
-every rank with `Invalid value for environment variable` after the image was pulled and the GPUs were taken. `on`, `off`
-and `enabled` are the usual ones, and `true` where a number is wanted. A unit behind a number is passed over: `30m` is
-30.
+PyTorch reads the variables when it creates the NCCL process group. A switch accepts y, yes, 1, t, true and n, no, 0, f,
+false in any case; a number must begin with digits and fit into 32 bits. Any other value, including an empty one, ends
+or hangs every rank with `Invalid value for environment variable`, after the image was pulled and the GPUs were
+allocated. The usual mistakes are `on`, `off` and `enabled`, and `true` for a number. PyTorch ignores a unit after a
+number: `30m` is 30.
 
 `TORCH_NCCL_ASYNC_ERROR_HANDLING` is a number from 0 to 3: nothing, tear down, clean up, tear down without clean-up.
-Other numbers are not refused, and no documented behaviour belongs to them.
+PyTorch accepts other numbers, but their behaviour is not documented.
 
 Write `"1"` or `"0"`, or a number.
 """
@@ -17,10 +17,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from validator.aspects.settings import changed, literal
-from validator.facts.torch_variables import BOOLEANS, FALSE, INTEGERS, TRUE
-from validator.model import Setting
-from validator.rule import Problem, rule
+from trainyard.analysis.settings import change_value, literal_value
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.torch_variables import BOOLEANS, FALSE, INTEGERS, TRUE
+from trainyard.model.run import Setting
 
 ON = ("on", "enable", "enabled")
 OFF = ("off", "disable", "disabled")
@@ -44,8 +44,8 @@ _MORE = re.compile(r"\s*[^\s.]|\.0*[1-9]")
     needs=("TORCH_", "NCCL_"),
 )
 def torch_cvar_value_invalid(setting: Setting) -> Iterator[Problem]:
-    """A value that ends the process."""
-    value = literal(setting)
+    """A value that PyTorch cannot parse."""
+    value = literal_value(setting)
     if value is None:
         return
     if setting.name in BOOLEANS and value.lower() not in TRUE + FALSE:
@@ -57,18 +57,18 @@ def torch_cvar_value_invalid(setting: Setting) -> Iterator[Problem]:
 def _number(setting: Setting, value: str) -> Iterator[Problem]:
     match = _NUMBER.match(value)
     if match is None or len(match[0]) > LONGEST or not -(2**31) <= int(match[0]) < 2**31:
-        message = f"every rank fails: {setting.name}=`{value}` does not begin with a number of 32 bits"
+        message = f"every rank fails: {setting.name}=`{value}` is not a 32-bit number"
         yield Problem(setting.at, message, "write a whole number")
     elif _MORE.match(value[match.end() :]):
         yield Problem(
             setting.at,
-            f"PyTorch takes {setting.name}=`{value}` as {int(match[0])}, or refuses it: it knows no units",
+            f"PyTorch reads {setting.name}=`{value}` as {int(match[0])} or rejects it: it does not parse units",
             "write a whole number without a unit",
         )
     elif setting.name.endswith("ASYNC_ERROR_HANDLING") and int(match[0]) not in MODES:
         yield Problem(
             setting.at,
-            f"{setting.name}={int(match[0])} is none of the modes 0 to 3",
+            f"{setting.name}={int(match[0])} is not a documented mode (0 to 3)",
             "write 3, the default: the process ends on an error without waiting for NCCL",
         )
 
@@ -80,5 +80,5 @@ def _switch(setting: Setting, value: str) -> Problem:
         setting.at,
         f"every rank fails: {setting.name}=`{value}` is neither true nor false",
         f'write "{meant}"' if meant else 'write "1" or "0"',
-        changed(setting, meant) if meant else (),
+        change_value(setting, meant) if meant else (),
     )

@@ -1,11 +1,11 @@
-"""PyTorch has no more use for this variable, or knows it under another name.
+"""PyTorch no longer uses this variable, or has renamed it.
 
-`TORCH_NCCL_AVOID_RECORD_STREAMS` asked for what is now the only behaviour: tensors of a collective are held until it is
-waited for. Releases from 2.8 warn in the log of every rank, 2.15 does not read it any more.
+`TORCH_NCCL_AVOID_RECORD_STREAMS` asked for what is now the only behaviour: PyTorch holds the tensors of a collective
+until it is waited for. Releases from 2.8 warn in the log of every rank, and 2.15 no longer reads the variable.
 
-`PYTORCH_CUDA_ALLOC_CONF` is kept for old manifests; the allocator's options are no longer CUDA's alone, and the
-documentation has them under `PYTORCH_ALLOC_CONF`. Where both are set the old name wins, so that a change under the new
-one does nothing. Older releases do not know the new name: the rule speaks of it only when the target is known to be
+`PYTORCH_CUDA_ALLOC_CONF` is kept for old manifests. The allocator's options are no longer specific to CUDA, and the
+documentation lists them under `PYTORCH_ALLOC_CONF`. If both are set the old name wins, so a change under the new name
+has no effect. Older releases do not have the new name: the rule reports this variable only if the target is known to be
 PyTorch 2.10 or later.
 
 Remove the first, rename the second.
@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.settings import dropped, name_at, renamed
-from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.settings import name_at, remove_variable, rename_variable
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Setting
 
 RECORD_STREAMS = "TORCH_NCCL_AVOID_RECORD_STREAMS"
 ALWAYS_SINCE = (2, 8)
@@ -38,20 +38,20 @@ SURELY_RENAMED_SINCE = (2, 10)
     needs=("PYTORCH_", "TORCH_NCCL_"),
 )
 def torch_deprecated_env(setting: Setting, context: Context) -> Iterator[Problem]:
-    """A variable that went out of use."""
+    """A variable that is obsolete or renamed."""
     version = context.target.torch
     if setting.name == RECORD_STREAMS and (version is None or version >= ALWAYS_SINCE):
         yield Problem(
             name_at(setting),
-            f"{RECORD_STREAMS} has no effect: what it asks for is always so since PyTorch 2.8",
+            f"{RECORD_STREAMS} has no effect: since PyTorch 2.8 its behaviour is always on",
             "remove it",
-            dropped(setting),
+            remove_variable(setting),
         )
     if setting.name == ALLOCATOR and version is not None and version >= SURELY_RENAMED_SINCE:
         both = context.container is not None and context.container.setting(NEW_ALLOCATOR) is not None
         yield Problem(
             name_at(setting),
-            f"{ALLOCATOR} is kept for old manifests, and wins over {NEW_ALLOCATOR}",
+            f"{ALLOCATOR} is deprecated and overrides {NEW_ALLOCATOR}",
             f"write {NEW_ALLOCATOR}",
-            () if both else renamed(setting, NEW_ALLOCATOR),
+            () if both else rename_variable(setting, NEW_ALLOCATOR),
         )

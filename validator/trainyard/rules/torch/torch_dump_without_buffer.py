@@ -1,12 +1,12 @@
-"""The flight recorder has nothing to dump: the buffer that holds the last collectives has no size.
+"""The flight recorder's buffer has size 0, so a dump after a hang is empty.
 
-When a collective times out, `TORCH_NCCL_DUMP_ON_TIMEOUT` makes every rank write down what it was doing, and a pipe of
-`TORCH_NCCL_DEBUG_INFO_PIPE_FILE` lets you ask for it at any time. Both take it from a ring buffer of
-`TORCH_FR_BUFFER_SIZE` entries (`TORCH_NCCL_TRACE_BUFFER_SIZE` in older releases, and still an alias). With 0 entries
-nothing is recorded, and the files that you open after the hang are empty.
+When a collective times out, `TORCH_NCCL_DUMP_ON_TIMEOUT` makes every rank dump its last collectives, and a pipe of
+`TORCH_NCCL_DEBUG_INFO_PIPE_FILE` lets you request a dump at any time. Both read a ring buffer of `TORCH_FR_BUFFER_SIZE`
+entries (`TORCH_NCCL_TRACE_BUFFER_SIZE` in older releases, and still an alias). With 0 entries nothing is recorded, and
+the dump files are empty.
 
-The buffer holds 2000 entries by default in current releases, but none up to PyTorch 2.5: there it must be set. Where
-the target is not known the rule speaks only of a size that is written as 0.
+The buffer holds 2000 entries by default in current releases, but none up to PyTorch 2.5, where it must be set. If the
+target is unknown, the rule reports only a size that is written as 0.
 
 Write a size of 2000 or more.
 """
@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.environment import beside, open_ended
-from validator.aspects.settings import changed
-from validator.facts.torch_variables import TRUE
-from validator.model import Container, Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.environment import has_unknown_variables, set_variable
+from trainyard.analysis.settings import change_value
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.torch_variables import TRUE
+from trainyard.model.run import Container, Setting
 
-# Of two names for one setting the first counts.
+# Two names of one setting; if both are set, PyTorch uses the first.
 SIZES = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")
 SWITCHES = ("TORCH_FR_DUMP_ON_TIMEOUT", "TORCH_NCCL_DUMP_ON_TIMEOUT")
 PIPE = "TORCH_NCCL_DEBUG_INFO_PIPE_FILE"
@@ -42,7 +42,7 @@ ENTRIES = "2000"
     needs=("TORCH_FR_", "TORCH_NCCL_"),
 )
 def torch_dump_without_buffer(container: Container, context: Context) -> Iterator[Problem]:
-    """A dump of a recorder that records nothing."""
+    """A dump of a flight recorder without a buffer."""
     asked = _asked(container)
     if asked is None:
         return
@@ -51,24 +51,24 @@ def torch_dump_without_buffer(container: Container, context: Context) -> Iterato
         if size.value is not None and size.value.strip() == "0":
             yield Problem(
                 asked.at,
-                f"{asked.name} has nothing to dump: {size.name} is 0",
+                f"{asked.name} dumps nothing: {size.name} is 0",
                 f"set {size.name} to {ENTRIES} or more",
-                changed(size, ENTRIES),
-                ((size.at, "the recorder holds no entries"),),
+                change_value(size, ENTRIES),
+                ((size.at, "the size of the buffer"),),
             )
         return
     before = context.target.torch is not None and context.target.torch < DEFAULT_SURELY_ZERO_BEFORE
-    if before and not open_ended(container, context):
+    if before and not has_unknown_variables(container, context):
         yield Problem(
             asked.at,
-            f"{asked.name} has nothing to dump: {SIZES[1]} is 0 by default up to PyTorch 2.5",
+            f"{asked.name} dumps nothing: {SIZES[1]} is 0 by default up to PyTorch 2.5",
             f"set {SIZES[1]} to {ENTRIES} or more",
-            beside(asked, SIZES[1], ENTRIES),
+            set_variable(asked, SIZES[1], ENTRIES),
         )
 
 
 def _asked(container: Container) -> Setting | None:
-    """The setting that asks for a dump."""
+    """The setting that enables a dump."""
     for name in SWITCHES:
         setting = container.setting(name)
         if setting is not None and (setting.value or "").lower() in TRUE:

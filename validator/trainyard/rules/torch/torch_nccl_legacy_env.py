@@ -1,11 +1,11 @@
-"""PyTorch 2.2 gave its own NCCL variables the prefix `TORCH_`; the names without it are aliases that will go.
+"""The variable is a deprecated alias: PyTorch 2.2 added the prefix `TORCH_` to its own NCCL variables.
 
-`NCCL_ASYNC_ERROR_HANDLING`, `NCCL_BLOCKING_WAIT`, `NCCL_DESYNC_DEBUG`, `NCCL_ENABLE_TIMING` and
-`NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK` were never read by NCCL: they belong to torch.distributed. Since 2.2 each has
-a name that begins with `TORCH_NCCL_`. The old one still works, with a line in the log of every rank that it is
-deprecated. Where both are set the new name wins, so that a changed value under the old one has no effect.
+NCCL never read `NCCL_ASYNC_ERROR_HANDLING`, `NCCL_BLOCKING_WAIT`, `NCCL_DESYNC_DEBUG`, `NCCL_ENABLE_TIMING` and
+`NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK`: they belong to torch.distributed. Since 2.2 each has a name that begins with
+`TORCH_NCCL_`. The old name still works, with a deprecation warning in the log of every rank, and will be removed. If
+both are set the new name wins, so a value under the old name has no effect.
 
-Targets before 2.2 know the old names only and are left alone.
+The rule ignores targets before 2.2, which know only the old names.
 
 Put `TORCH_` in front of the name.
 """
@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.settings import dropped, name_at, renamed
-from validator.facts.torch_variables import LEGACY
-from validator.model import Setting
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.settings import name_at, remove_variable, rename_variable
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.torch_variables import LEGACY
+from trainyard.model.run import Setting
 
 RENAMED_SINCE = (2, 2)
 
@@ -45,15 +45,15 @@ def torch_nccl_legacy_env(setting: Setting, context: Context) -> Iterator[Proble
     if newer is not None:
         yield Problem(
             name_at(setting),
-            f"{setting.name} has no effect: {name} is set as well",
+            f"{setting.name} has no effect because {name} is also set",
             f"remove {setting.name}",
-            dropped(setting),
-            ((newer.at, "this value counts"),),
+            remove_variable(setting),
+            ((newer.at, "PyTorch uses this value"),),
         )
         return
     yield Problem(
         name_at(setting),
         f"{setting.name} is a deprecated alias since PyTorch 2.2",
         f"write {name}",
-        renamed(setting, name),
+        rename_variable(setting, name),
     )

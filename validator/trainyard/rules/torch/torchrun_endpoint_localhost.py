@@ -1,24 +1,24 @@
-"""Every pod looks for the rendezvous in itself: a multi-node run cannot meet at `localhost`.
+"""The rendezvous endpoint is `localhost`, so every pod waits for the others in itself.
 
-`--rdzv-endpoint` and `--master-addr` name the one place where all nodes of a run meet. `localhost` or 127.0.0.1 is
-another place in each pod. The first pod waits for others that never come; the others wait too, or fail to connect,
-until the time-out of ten minutes. It comes from scripts written for one machine, often as a default that the manifest
-was to replace.
+`--rdzv-endpoint` and `--master-addr` name the one address where all nodes of a run meet. `localhost` or 127.0.0.1 is a
+different address in each pod. The first pod waits for others that never join; the others wait too, or fail to connect,
+until the timeout of ten minutes. Such an address comes from scripts written for one machine, often as a default that
+the manifest should override.
 
-A role with one pod that hosts the rendezvous for the others may name itself; so may pods that are each told one node.
+The rule ignores a role with one pod that hosts the rendezvous for the others, and pods that are each told one node.
 
 Name the first pod: `<job>-master-0` or `<job>-worker-0` in a PyTorchJob, `<job>-0.<subdomain>` in an indexed Job. With
-a Master, leave both options out: the operator sets the address.
+a Master, remove both options: the operator sets the address.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.torchrun import LOCAL, launches, nodes
-from validator.model import Command, Role
-from validator.rule import Context, Problem, rule
-from validator.source import Place
+from trainyard.analysis.torchrun import LOCAL, node_range, torchrun_commands
+from trainyard.document.document import Place
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Command, Role
 
 
 @rule(
@@ -29,19 +29,19 @@ from validator.source import Place
     sources=("pytorch 2.15.0 torch/distributed/run.py: --rdzv-endpoint, --master-addr, get_rdzv_endpoint",),
 )
 def torchrun_endpoint_localhost(role: Role, context: Context) -> Iterator[Problem]:
-    """A meeting place that is another one in each pod."""
+    """A rendezvous endpoint that is a different address in each pod."""
     container, run = role.container, context.run
     if container is None or run is None or not role.trains or (role.replicas or 0) < 2:
         return
-    for launch in launches(container):
-        expected = nodes(launch, container, run)
+    for launch in torchrun_commands(container):
+        expected = node_range(launch, container, run)
         found = _local(launch)
         if found is None or expected is None or expected[1] < 2 or launch.has("--standalone"):
             continue
         option, value, at = found
         yield Problem(
             at,
-            f"{option}={value} is another place in each of the {role.replicas} pods: they never meet",
+            f"{option}={value} is a different address in each of the {role.replicas} pods: they never meet",
             "name the first pod of the job",
         )
 

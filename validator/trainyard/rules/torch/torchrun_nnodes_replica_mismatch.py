@@ -1,26 +1,27 @@
-"""`--nnodes` names another number of pods than the job starts, so the rendezvous never comes together.
+"""`--nnodes` is not the number of pods of the job, so the rendezvous does not complete.
 
-torchrun starts the training when the fewest nodes that `--nnodes` allows have joined. With fewer pods than that every
-one of them waits, with its GPUs, until the join time-out of ten minutes, and ends with `RendezvousTimeoutError`. With
-more pods than the most that it allows the ones left over wait for a place, and end in errors when the others are done,
-which counts against `backoffLimit`.
+torchrun starts the training when the minimum number of nodes in `--nnodes` have joined. With fewer pods than that,
+every pod waits, with its GPUs, until the join timeout of ten minutes, and fails with `RendezvousTimeoutError`. With
+more pods than the maximum, the extra pods wait for a place and fail when the others are done, which counts against
+`backoffLimit`.
 
-The pods are the replicas of all roles that train, the Master among them. A range such as `2:8` must contain their
-number. The rule looks at numbers that are written down; in a script, `${PET_NNODES}` or the operator's variable is the
-way to have them agree.
+The pods are the replicas of all roles that train, including the Master. A range such as `2:8` must contain their
+number. The rule checks literal numbers; in a script, `${PET_NNODES}` or the operator's variable keeps them in
+agreement.
 
-Write the number of pods, or leave the option out in a PyTorchJob: the operator sets it.
+Write the number of pods, or remove the option in a PyTorchJob: the operator sets it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.torchrun import bounds, launches
-from validator.facts.kubeflow import RUNTIMES
-from validator.fields import whole
-from validator.model import Role, Run
-from validator.rule import Context, Problem, rule
+from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.document.lookup import integer
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.loaders.manifests.node_counts import bounds
+from trainyard.model.run import Role, Run
 
 
 @rule(
@@ -35,23 +36,23 @@ from validator.rule import Context, Problem, rule
     needs=("nnodes", "NNODES"),
 )
 def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[Problem]:
-    """A number of nodes that the job does not have."""
+    """A number of nodes that is not the job's number of pods."""
     container, run = role.container, context.run
     if container is None or run is None or not role.trains or not _countable(run) or run.nodes is None:
         return
-    for launch in launches(container):
+    for launch in torchrun_commands(container):
         found = launch.option_at("--nnodes")
         limits = bounds(found[0]) if found is not None else None
         if found is None or limits is None:
             continue
         low, high = limits
-        # A fixed number beside an elasticPolicy is another rule's.
+        # Another rule covers a fixed number beside an elasticPolicy.
         if run.elastic is not None and low == high:
             continue
-        # Several groups in one JobSet may each train by themselves.
+        # Several groups in one JobSet may train independently.
         if any(count is not None and low <= count <= high for count in (run.nodes, role.replicas)):
             continue
-        waits = "torchrun waits for the rest and times out" if run.nodes < low else "the ones left over never join"
+        waits = "torchrun waits for the rest and times out" if run.nodes < low else "the extra pods never join"
         yield Problem(
             found[1],
             f"--nnodes={found[0]}, but the job has {run.nodes} pods: {waits}",
@@ -60,10 +61,10 @@ def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[P
 
 
 def _countable(run: Run) -> bool:
-    """Whether the files say how many pods join, and all of them do."""
+    """Returns true if the files show the number of pods, and all of them join."""
     if run.kind in RUNTIMES:
         return False
-    if run.kind == "Job" and whole(run.spec, "completions") not in (None, whole(run.spec, "parallelism") or 1):
+    if run.kind == "Job" and integer(run.spec, "completions") not in (None, integer(run.spec, "parallelism") or 1):
         return False
     containers = [role.container for role in run.training_roles]
-    return all(container is not None and any(launches(container)) for container in containers)
+    return all(container is not None and any(torchrun_commands(container)) for container in containers)

@@ -1,13 +1,13 @@
-"""torchrun starts another number of processes than the container has GPUs for.
+"""torchrun starts a number of processes that does not match the container's GPUs.
 
-Each process takes the GPU with the number of its `LOCAL_RANK`. With more processes than GPUs the ones beyond end with
-`invalid device ordinal` as soon as they choose their device, and torchrun tears down the rest. With fewer, GPUs that
-are paid for stand idle; where the number of GPUs is a multiple of the number of processes each may use several, as in
-tensor parallelism within one process, so that the rule is silent.
+Each process uses the GPU with the number of its `LOCAL_RANK`. With more processes than GPUs, the extra processes fail
+with `invalid device ordinal` when they choose their device, and torchrun stops the rest. With fewer, paid GPUs are
+idle. If the number of GPUs is a multiple of the number of processes, each process may use several GPUs, as in tensor
+parallelism within one process, so the rule reports nothing.
 
-The number comes from `--nproc-per-node`, from `nprocPerNode` of a PyTorchJob, from a TrainJob's `numProcPerNode` or
-from `PET_NPROC_PER_NODE`; the GPUs are the container's limit. Containers with MIG devices or `CUDA_VISIBLE_DEVICES` are
-left alone.
+The number of processes comes from `--nproc-per-node`, from `nprocPerNode` of a PyTorchJob, from a TrainJob's
+`numProcPerNode` or from `PET_NPROC_PER_NODE`; the number of GPUs is the container's limit. The rule ignores containers
+with MIG devices or `CUDA_VISIBLE_DEVICES`.
 
 Write the number of GPUs, or `gpu`.
 """
@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.torchrun import count, has_torch_policy, launches, processes
-from validator.model import Command, Container, Role, Run
-from validator.rule import Context, Problem, rule
-from validator.source import Place
+from trainyard.analysis.torchrun import has_torch_policy, processes_per_node, torchrun_commands
+from trainyard.document.document import Place
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.loaders.manifests.node_counts import count
+from trainyard.model.run import Command, Container, Role, Run
 
 MIG = "nvidia.com/mig-"
 
@@ -41,11 +42,11 @@ def torchrun_nproc_gpu_mismatch(role: Role, context: Context) -> Iterator[Proble
     if container is None or run is None or not role.trains or _unclear(container):
         return
     devices = container.gpus
-    for launch in launches(container):
-        started = count(processes(launch, container, run))
+    for launch in torchrun_commands(container):
+        started = count(processes_per_node(launch, container, run))
         if not started or not devices or devices % started == 0:
             continue
-        what = "the ones beyond end when they choose a device" if started > devices else "the others stand idle"
+        what = "the extra processes fail without a device" if started > devices else "the other GPUs are idle"
         yield Problem(
             _place(launch, container, run),
             f"torchrun starts {started} processes for {devices} GPUs: {what}",

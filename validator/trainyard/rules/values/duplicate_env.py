@@ -1,13 +1,13 @@
-"""A variable stands twice in the container's `env`; Kubernetes takes the last entry and says so only in a warning.
+"""A variable occurs twice in the container's `env`; Kubernetes uses the last entry and only warns.
 
-The API server accepts both entries, and the container gets the value of the last: the one that is read first has no
-effect. `kubectl apply` merges the list by name, so that it may later drop either of them; server-side apply, and with
-it the drift detection of some delivery tools, refuses the object with "duplicate entries for key".
+The API server accepts both entries, and the container gets the value of the last one; the first has no effect.
+`kubectl apply` merges the list by name, so it may later drop either of them. Server-side apply, and with it the drift
+detection of some delivery tools, rejects the object with "duplicate entries for key".
 
-An entry that overrides one of `envFrom` is left alone, and so is one that extends its predecessor, as `PATH` with the
+The rule skips an entry that overrides one of `envFrom`, and one that extends its predecessor, such as `PATH` with the
 value `/opt/bin:$(PATH)`.
 
-Remove the entry that should not count.
+Remove the entry that is not meant.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from validator.fields import items, text
-from validator.model import Container
-from validator.rule import Problem, Remove, rule
+from trainyard.document.document import Remove
+from trainyard.document.lookup import items, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Container
 
 REFERENCE = re.compile(r"\$\(([^()]+)\)")
 
@@ -36,7 +37,7 @@ REFERENCE = re.compile(r"\$\(([^()]+)\)")
     fix="safe",
 )
 def duplicate_env(container: Container) -> Iterator[Problem]:
-    """All entries of one name but the last."""
+    """Report all entries of one name but the last."""
     entries = items(container.tree, "env")
     last = {text(entry, "name"): index for index, entry in enumerate(entries)}
     if len(last) == len(entries):
@@ -49,15 +50,15 @@ def duplicate_env(container: Container) -> Iterator[Problem]:
             continue
         yield Problem(
             at.child(index, "name"),
-            f"{name} is set again below: this entry has no effect",
+            f"{name} is set again below, so this entry has no effect",
             "remove one of the two entries",
             (Remove(at.child(index)),),
-            ((at.child(last[name], "name"), "the entry that counts"),),
+            ((at.child(last[name], "name"), "this entry is used"),),
         )
 
 
 def _last_use(entries: list[Any], last: dict[str, int]) -> dict[str, int]:
-    """Index of the last entry that has `$(NAME)` in its value, up to where the name is set for the last time."""
+    """Map each name to the last entry that has `$(NAME)` in its value, up to the last entry that sets the name."""
     return {
         name: index
         for index, entry in enumerate(entries)

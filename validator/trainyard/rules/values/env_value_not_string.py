@@ -1,13 +1,13 @@
-"""A variable's value must be a string: the API server refuses a number or a boolean.
+"""The value of a variable must be a string: the API server rejects a number or a boolean.
 
-`value` of an `env` entry, and each value in a ConfigMap's `data`, has the type string. An unquoted `1`, `true` or `yes`
-is a number or a boolean to YAML, and the object is refused with "cannot unmarshal number into Go struct field
-EnvVar.value of type string". Nothing is created. In a Helm chart the same happens when a template prints a value
-without `quote`.
+`value` of an `env` entry, and each value in a ConfigMap's `data`, has the type string. YAML reads an unquoted `1`,
+`true` or `yes` as a number or a boolean, and the API server rejects the object with "cannot unmarshal number into Go
+struct field EnvVar.value of type string". Nothing is created. A Helm chart has the same fault when a template prints a
+value without `quote`.
 
-YAML of Kubernetes follows version 1.1: `yes`, `no`, `on`, `off`, `y` and `n` are booleans there too.
+Kubernetes reads YAML 1.1, where `yes`, `no`, `on`, `off`, `y` and `n` are also booleans.
 
-A value of null is the empty string and is left alone.
+A null value is the empty string and is not reported.
 
 Put quotes around the value.
 """
@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.aspects.written import plain
-from validator.model import Setting
-from validator.roads.pods import as_text
-from validator.rule import Problem, SetValue, rule
+from trainyard.analysis.scalars import unquoted_scalar
+from trainyard.document.document import SetValue
+from trainyard.engine.rule import Problem, rule
+from trainyard.loaders.manifests.pods import as_text
+from trainyard.model.run import Setting
 
 TYPES = {bool: "boolean", int: "number", float: "number", list: "list", dict: "mapping"}
 
@@ -36,14 +37,14 @@ TYPES = {bool: "boolean", int: "number", float: "number", list: "list", dict: "m
     fix="safe",
 )
 def env_value_not_string(setting: Setting) -> Iterator[Problem]:
-    """A number, a boolean or a structure as the value of a variable."""
+    """Report a number, a boolean or a structure as the value of a variable."""
     kind = TYPES.get(type(setting.raw))
     if kind is None or setting.via not in ("env", "envFrom"):
         return
-    text = plain(setting.at) or as_text(setting.raw)
+    text = unquoted_scalar(setting.at) or as_text(setting.raw)
     yield Problem(
         setting.at,
-        f"the value of {setting.name} is a {kind}: Kubernetes takes strings only and refuses the object",
+        f"the value of {setting.name} is a {kind}, not a string: Kubernetes rejects the object",
         f'write "{text}"' if text is not None else "write one string",
         (SetValue(setting.at, text),) if text is not None else (),
     )

@@ -1,18 +1,18 @@
-"""One rule has found so much in a file that it no longer looks for more of it.
+"""One rule has so many findings in a file that the linter stopped looking for more of them.
 
 Five hundred findings of one rule in one file have one cause: a generated file, a template that repeats a line, a list
-that was pasted a thousand times. All of them would take seconds to find and nobody reads them, so behind the last one
-that is listed there may be others. This finding stands at that last one.
+that was pasted a thousand times. Finding all of them would take seconds, and nobody reads them. There may be more
+after the last one listed, which is the place of this finding.
 
-Repair what the listed ones have in common, with `trainyard fix` where the rule has a fix, and lint again. A rule that
-does not matter for such a file is allowed with a reason, or turned off with `--ignore`.
+Fix the common cause of the listed findings, with `trainyard fix` if the rule has a fix, and lint again. If the rule
+does not matter for such a file, allow it with a reason, or turn it off with `--ignore`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validator.rule import Overflow, Problem, rule
+from trainyard.engine.rule import Overflow, Problem, rule
 
 
 @rule(
@@ -23,9 +23,9 @@ from validator.rule import Overflow, Problem, rule
     sources=("By definition: the findings of each rule in each file were counted",),
 )
 def findings_cut_short(overflow: Overflow) -> Iterator[Problem]:
-    """A rule that was asked no more about a file."""
+    """Report a rule that stopped at its limit of findings in a file."""
     yield Problem(
         overflow.at,
-        f"{overflow.rule.code} {overflow.rule.name} found {overflow.times} faults up to here and looked no further",
-        "repair what they have in common, and lint again",
+        f"{overflow.rule.code} {overflow.rule.name} stopped after {overflow.times} findings; there may be more below",
+        "fix their common cause, and lint again",
     )

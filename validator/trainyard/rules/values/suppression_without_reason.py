@@ -1,12 +1,12 @@
-"""A rule is allowed here and nobody says why.
+"""The suppression gives no reason for allowing the rule.
 
-Whoever reads the file next has to find out again whether the finding was wrong, is harmless on this cluster, or was
-only in the way on the day before a deadline. A suppression without a reason is never removed, since nobody knows
-what for.
+The next reader cannot tell if the finding was wrong, is harmless on this cluster, or was only in the way before a
+deadline, and has to find out again. A suppression without a reason is never removed, because nobody knows its purpose.
 
-Write the reason behind the name: `# trainyard: allow nccl-ib-disabled: these nodes have no InfiniBand`. In an
-annotation the form is the same, `trainyard/allow: "nccl-ib-disabled: these nodes have no InfiniBand"`, and in the
-configuration it is the field `reason`.
+Write the reason after the name:
+`# trainyard: allow nccl-ib-disabled-with-rdma: these nodes have no working InfiniBand`.
+An annotation has the same form, `trainyard/allow: "nccl-shm-disabled: the image has no /dev/shm"`. In the configuration
+the reason is the field `reason`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from validator.rule import Problem, rule
+from trainyard.engine.rule import Problem, rule
 
 if TYPE_CHECKING:
-    from validator.suppression import Suppression
+    from trainyard.engine.subjects import Suppression
 
 
 @rule(
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     sources=("By definition: nothing stands behind the name of the rule that is allowed",),
 )
 def suppression_without_reason(suppression: Suppression) -> Iterator[Problem]:
-    """A suppression with nothing behind its name."""
+    """Report a suppression with a name and no reason."""
     if suppression.name and not suppression.reason:
         message = f"`{suppression.name}` is allowed here without a reason"
-        yield Problem(suppression.at, message, f"write `allow {suppression.name}: why it is right here`")
+        yield Problem(suppression.at, message, f"write `allow {suppression.name}: REASON`")

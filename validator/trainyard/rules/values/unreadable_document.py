@@ -1,14 +1,14 @@
-"""The text cannot be read, so nothing in it is checked.
+"""The file cannot be parsed, so nothing in it is checked.
 
-The file is not UTF-8, its YAML or JSON is broken, or a document is built in a way that no program can use: nested
-hundreds of levels deep, or with aliases that expand to more than memory holds. `kubectl` and Helm stop at such a
-text too, but often only when a job is submitted, and with a line number that counts from the wrong place.
+The file is not UTF-8, its YAML or JSON is broken, or a document has a form that no program can use: nested hundreds of
+levels deep, or with aliases that expand to more than memory holds. `kubectl` and Helm stop at such a file too, but
+often only when a job is submitted, and with a wrong line number.
 
-The usual reasons are a tab in the indentation, a colon and a space in a value without quotes, a quote that is never
-closed, and Helm's `{{ ... }}` in a file that has not been rendered. Documents before and behind the broken one,
-separated from it by `---`, are checked all the same.
+The usual causes are a tab in the indentation, a colon and a space in a value without quotes, a quote that is never
+closed, and Helm's `{{ ... }}` in a file that is not rendered. Documents before and after the broken one, separated
+from it by `---`, are still checked.
 
-This rule is on whatever `--select` says, because a file that was not checked must not look like one that is clean.
+`--select` does not turn this rule off, because a file that was not checked must not look clean.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from validator.rule import Problem, rule
-from validator.text import lines
+from trainyard.document.source import lines
+from trainyard.engine.rule import Problem, rule
 
 if TYPE_CHECKING:
-    from validator.linting import Reading
+    from trainyard.engine.subjects import Reading
 
 
 @rule(
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     sources=("YAML 1.2.2, 5.2: a processor reads UTF-8, UTF-16 and UTF-32; 6.1: no tabs as indentation",),
 )
 def unreadable_document(reading: Reading) -> Iterator[Problem]:
-    """A text that the parser refuses."""
+    """Report a file that the parser rejects."""
     if not reading.broken:
         return
     numbered = lines(reading.source)
@@ -40,8 +40,8 @@ def unreadable_document(reading: Reading) -> Iterator[Problem]:
         number, column = min(fault.line, len(numbered)) - 1, fault.column - 1
         advice = "indent with spaces" if "\t" in numbered[number][: column + 1] else ""
         if template is not None and template >= number:
-            # Braces of a template are a mapping with a mapping as its key, which the parser notices at the end only.
-            number, column, advice = template, numbered[template].index("{{"), "lint what `helm template` prints"
+            # YAML reads template braces as a mapping whose key is a mapping, which the parser rejects only at the end.
+            number, column, advice = template, numbered[template].index("{{"), "lint the output of `helm template`"
         start = min(column, len(numbered[number]))
         at = reading.text.span(number, start, start + 1)
-        yield Problem(at, f"this cannot be read: {fault.message}", advice)
+        yield Problem(at, f"cannot parse this: {fault.message}", advice)

@@ -1,11 +1,11 @@
-"""A rule is allowed here that finds nothing here: the mistake is gone, but the permission to make it again is not.
+"""The suppression matches no finding: the mistake is gone, but the permission to make it again remains.
 
-A suppression that outlives its reason hides the next, real mistake at the same line. The same holds for one whose rule
-has no such name, by a spelling mistake or because the rule was renamed: it never had an effect.
+A suppression that outlives its reason hides the next, real mistake on the same line. One that names an unknown rule,
+because of a typo or a renamed rule, never had an effect.
 
-Remove the comment, the annotation or the entry of the configuration. Suppressions of rules that are switched off, by
-`--ignore` or because they are pedantic, are left alone, and so are entries of the configuration unless the folder
-that it is in was linted: nobody can tell whether they are needed.
+Remove the comment, the annotation or the configuration entry. The rule skips suppressions of rules that are off,
+through `--ignore` or because they are pedantic. It also skips configuration entries unless the folder of the
+configuration was linted, because otherwise nothing shows if they are needed.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from validator.rule import Problem, rule
+from trainyard.engine.rule import Problem, rule
 
 if TYPE_CHECKING:
-    from validator.suppression import Suppression
+    from trainyard.engine.subjects import Suppression
 
 
 @rule(
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     fix="safe",
 )
 def unused_suppression(suppression: Suppression) -> Iterator[Problem]:
-    """A suppression that matches no finding."""
+    """Report a suppression that matches no finding."""
     if not suppression.name:
-        yield Problem(suppression.at, "this allows no rule: it has no name", "write `allow NAME: reason`")
+        yield Problem(suppression.at, "the suppression names no rule", "write `allow NAME: reason`")
     elif suppression.rule is None:
-        message = f"`{suppression.name}` is allowed here, but no rule has that name or code"
+        message = f"`{suppression.name}` is allowed here, but no rule has this name or code"
         yield Problem(suppression.at, message, suppression.suggestion or "`trainyard rules` lists them")
     elif suppression.judged and not suppression.used:
-        message = f"`{suppression.name}` is allowed here, but it finds nothing here"
+        message = f"`{suppression.name}` is allowed here, but has no finding here"
         yield Problem(suppression.at, message, "remove it", suppression.edits)

@@ -1,13 +1,13 @@
-"""Nothing that the chart renders depends on this value: the run is the same with any other.
+"""The value has no effect: the chart renders the same objects with any other value.
 
-A chart reads only the values that its templates name, and many of them only under a condition. So a value can be spelt
-rightly and still be idle: `checkpoints.size` beside `checkpoints.existingClaim`, `train.module` beside `train.script`,
-a key of an older release of the chart. Who wrote it expects something that does not happen.
+A chart reads only the values that its templates use, many of them only under a condition. A correctly spelt value can
+therefore be unused: `checkpoints.size` next to `checkpoints.existingClaim`, `train.module` next to `train.script`, or
+a key of an older release of the chart. Its author expects an effect that does not happen.
 
-To find out, each value in the file is changed and the chart rendered again; where all objects stay as they were, the
-value has no effect. A value that only the notes of the chart or its hooks use is reported too, and so is one that does
-nothing in this combination but something in another: read the finding as a question. What stands below `enabled: false`
-is left alone, and so is a file with more than 500 values. Remove the value, or set what brings it to life.
+To find such values, the rule changes each value in the file and renders the chart again; if all objects stay the same,
+the value has no effect. It also reports a value that only the chart's notes or hooks use, and one that has an effect
+only in another combination, so read the finding as a question. It skips values below `enabled: false` and files with
+more than 500 values. Remove the value, or set the value that activates it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from validator.roads.schema import dotted
-from validator.rule import Problem, rule
-from validator.source import Path
+from trainyard.document.source import Path
+from trainyard.engine.rule import Problem, rule
+from trainyard.loaders.json_schema import format_path
 
 if TYPE_CHECKING:
-    from validator.roads.values import ValuesDocument
+    from trainyard.loaders.training_job.values import ValuesDocument
 
 
 @rule(
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     sources=("helm/helm v3.22 pkg/engine: only what a template names reaches its output",),
 )
 def value_without_effect(document: ValuesDocument) -> Iterator[Problem]:
-    """A value that can be changed without changing any object."""
+    """Report a value that can be changed without changing any object."""
     unknown = {fault.path for fault in document.faults()}
     for path in document.inert():
         if any(path[:length] in unknown for length in range(1, len(path) + 1)):
             continue
         place = document.place(path, on_key=True)
         if not _switched_off(place.document.tree, path):
-            yield Problem(place, f"nothing that the chart renders depends on {dotted(path)}", "remove it")
+            yield Problem(place, f"{format_path(path)} has no effect: no rendered object depends on it", "remove it")
 
 
 def _switched_off(tree: Any, path: Path) -> bool:

@@ -1,12 +1,12 @@
-"""The chart refuses this value: `helm install` ends with an error, and nothing is created.
+"""The chart rejects this value: `helm install` ends with an error, and nothing is created.
 
-Values have types and bounds, which the chart's `values.schema.json` says; some are refused by the templates, because
-the run could never start or would silently do something else. `nodes: four` is no integer; `env.RANK` is set by the
-training operator in every pod, so a value of yours would be lost; a name that is in `env` and in `envSecrets` cannot be
-both; a `podAntiAffinity` of your own and `placement.spread` contradict each other.
+The chart's `values.schema.json` defines types and bounds of the values. The templates reject further values with which
+the run could never start or would silently do something else. `nodes: four` is not an integer. The training operator
+sets `env.RANK` in every pod, so a value of yours would be lost. A name cannot be both in `env` and in `envSecrets`.
+Your own `podAntiAffinity` and `placement.spread` contradict each other.
 
-Helm reports these when the run is submitted, often without a line number, and stops at the first fault of a template.
-While such a fault is in the values the chart renders nothing, so no other rule has looked at the run yet.
+Helm reports these faults when the run is submitted, often without a line number, and stops at the first fault of a
+template. Until the fault is fixed the chart renders nothing, so no other rule has checked the run yet.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from validator.rule import Problem, rule
+from trainyard.engine.rule import Problem, rule
 
 if TYPE_CHECKING:
-    from validator.roads.values import ValuesDocument
+    from trainyard.loaders.training_job.values import ValuesDocument
 
 
 @rule(
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     ),
 )
 def values_refused(document: ValuesDocument) -> Iterator[Problem]:
-    """A value with which Helm renders nothing."""
+    """Report a value that the chart's schema or templates reject."""
     for fault in document.faults():
         if fault.kind == "wrong value":
             yield Problem(document.place(fault.path), fault.message)

@@ -1,12 +1,12 @@
-"""The chart has no value of this name, so what is set here never reaches the run, or Helm refuses the whole file.
+"""The chart has no value of this name, so the setting is ignored, or Helm rejects the whole file.
 
-Helm merges a values file over the chart's defaults and hands the result to the templates. A key that no template reads
-is carried along in silence: `sharedMemroy.size: 64Gi` installs a run with the default size. The Trainyard charts have a
-schema that refuses such keys, but only when the run is submitted, and after the review.
+Helm merges a values file over the chart's defaults and passes the result to the templates. A key that no template
+reads is silently kept: `sharedMemroy.size: 64Gi` installs a run with the default size. The Trainyard charts have a
+schema that rejects such keys, but only when the run is submitted, after the review.
 
-The usual reasons are a typing error, a key at the wrong depth (`limits` beside `resources` instead of below it), and a
-value of an older release of the chart. Correct the name, move the key to where the chart's `values.yaml` has it, or
-remove it.
+The usual causes are a typo, a key at the wrong depth (`limits` next to `resources` instead of below it), and a value
+of an older release of the chart. Correct the name, move the key to its place in the chart's `values.yaml`, or remove
+it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from validator.rule import Problem, Rename, rule
-from validator.spelling import closest
+from trainyard.document.document import Rename
+from trainyard.engine.rule import Problem, rule
+from trainyard.engine.suggestions import closest_match
 
 if TYPE_CHECKING:
-    from validator.roads.values import ValuesDocument
+    from trainyard.loaders.training_job.values import ValuesDocument
 
 
 @rule(
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     fix="unsafe",
 )
 def values_unknown_key(document: ValuesDocument) -> Iterator[Problem]:
-    """A key in the values that the chart does not know."""
+    """Report a key that the chart does not know."""
     for fault in document.faults():
         if fault.kind != "unknown key":
             continue
@@ -41,12 +42,12 @@ def values_unknown_key(document: ValuesDocument) -> Iterator[Problem]:
         meant = _similar(name, fault.known)
         if meant is None:
             known = ", ".join(f"`{key}`" for key in sorted(fault.known)[:12])
-            yield Problem(at, fault.message, f"it knows here: {known}" if known else "")
+            yield Problem(at, fault.message, f"valid keys here: {known}" if known else "")
         else:
             yield Problem(at, fault.message, f"did you mean `{meant}`?", (Rename(at, meant),))
 
 
 def _similar(name: str, known: tuple[str, ...]) -> str | None:
     folded = {key.lower().replace("_", "").replace("-", ""): key for key in known}
-    found = closest(name.lower().replace("_", "").replace("-", ""), folded, 0.75)
+    found = closest_match(name.lower().replace("_", "").replace("-", ""), folded, 0.75)
     return folded[found] if found is not None else None

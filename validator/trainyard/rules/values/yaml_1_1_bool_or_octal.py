@@ -1,11 +1,12 @@
-"""Helm reads this value as a boolean or another number, and the variable does not get what is written here.
+"""Helm reads this value as a boolean or another number, so the variable gets a different value.
 
-Values files are YAML 1.1 to Helm: `on`, `yes` and `y` are true, `off`, `no` and `n` are false, `010` is 8, `0x10` is 16
-and `1_000` is 1000. What a chart then prints into the environment is `true` or `8`, so that a program which looks for
-`on`, or a device list that begins with a zero, gets something else. Printed without quotes the API server refuses it.
+Helm reads values files as YAML 1.1: `on`, `yes` and `y` are true, `off`, `no` and `n` are false, `010` is 8, `0x10` is
+16 and `1_000` is 1000. The chart then writes `true` or `8` into the environment, so a program that expects `on`, or a
+device list that begins with a zero, gets something else. Without quotes in the template, the API server rejects the
+object.
 
-Found below keys such as `env`, `extraEnv` and `envVars` of a values file. `true` and `false` print as they are written
-and are left alone, as is everything in quotes.
+The rule checks values below keys such as `env`, `extraEnv` and `envVars` of a values file. It skips `true` and
+`false`, which are printed as written, and everything in quotes.
 
 Put quotes around the value.
 """
@@ -16,16 +17,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from validator.aspects.written import plain
-from validator.rule import Problem, SetValue, rule
-from validator.source import Document, Place
+from trainyard.analysis.scalars import unquoted_scalar
+from trainyard.document.document import Document, Place, SetValue
+from trainyard.engine.rule import Problem, rule
 
 KEYS = frozenset(
     ("env", "envs", "extraEnv", "extraEnvs", "extraEnvVars", "envVars", "environment", "environmentVariables")
 )
 WORD = re.compile(r"(?:y|n|yes|no|on|off)\Z", re.IGNORECASE)
 NUMBER = re.compile(r"[-+]?0[0-9xXoObB_]|[-+]?[0-9]+_")
-# Values files nest their parts a few levels deep; what is deeper is data.
+# Values files nest their sections a few levels deep; deeper levels are data.
 DEPTH = 6
 
 
@@ -41,14 +42,14 @@ DEPTH = 6
     fix="safe",
 )
 def yaml_1_1_bool_or_octal(document: Document) -> Iterator[Problem]:
-    """Unquoted words and numbers that YAML 1.1 reads as something else."""
+    """Report unquoted words and numbers that YAML 1.1 reads as another value."""
     if not isinstance(document.tree, dict) or "kind" in document.tree:
         return
     for value, at in _variables(document.tree, Place(document), 0):
-        written = plain(at) if isinstance(value, bool | int) else None
+        written = unquoted_scalar(at) if isinstance(value, bool | int) else None
         if written is not None and (WORD.match(written) or NUMBER.match(written)):
             read = str(value).lower()
-            message = f"Helm reads `{written}` as {read}: {at.path[-1]} does not get what is written"
+            message = f"Helm reads `{written}` as {read}, so {at.path[-1]} gets another value"
             yield Problem(at, message, f'write "{written}"', (SetValue(at, written),))
 
 

@@ -1,4 +1,4 @@
-"""Every process of an Accelerate run trains a small model, each on its share of the batches."""
+"""Trains a small model with Accelerate; every process takes its part of the batches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 FEATURES, BATCH, BATCHES, EPOCHS = 12, 4, 16, 4
 
-# Debian's torch knows MPI too, which Accelerate would prefer, and whose processes mpirun would have to start.
+# Debian's torch supports MPI too. Accelerate would prefer it, and it requires mpirun to start the processes.
 accelerator = Accelerator(kwargs_handlers=[InitProcessGroupKwargs(backend="gloo")])
 torch.manual_seed(0)
 inputs = torch.randn(BATCH * BATCHES, FEATURES)
@@ -48,7 +48,7 @@ result = {
     "losses": losses,
     "weights": [round(float(weight.detach().sum()), 6) for weight in model.parameters()],
 }
-# The run ends with rank 0, whatever the others have still to say.
+# The run ends when rank 0 exits, so rank 0 prints the results of all ranks.
 for each in gather_object([result]):
     if accelerator.is_main_process:
         print("result", json.dumps(each), flush=True)

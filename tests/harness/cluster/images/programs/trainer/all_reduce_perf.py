@@ -1,6 +1,6 @@
-"""A stand-in for NVIDIA's nccl-tests, which only measures GPUs: Open MPI's all-reduce on CPU, in the same JSON.
+"""A stand-in for NVIDIA's nccl-tests, which need GPUs: measures Open MPI's all-reduce on CPUs and writes the same JSON.
 
-Options and JSON are those of v2.19.6 (src/common.cu and src/util.cu), as far as the preflight goes.
+Options and JSON are those of v2.19.6 (src/common.cu and src/util.cu), as far as the preflight uses them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FLOAT = 4
 
 
 def measure(count: int, warm_up: int, iterations: int) -> dict[str, Any]:
-    """One half of a row: sums in place of `count` floats, of which each rank has its number plus one."""
+    """Measures one half of a row: an in-place sum of `count` floats, each rank adding its rank plus one."""
     world = MPI.COMM_WORLD
     ours = array("f", [world.rank + 1.0]) * count
     data = array("f", ours)
@@ -37,7 +37,7 @@ def measure(count: int, warm_up: int, iterations: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure each size, and let the first rank report."""
+    """Measures each size; rank 0 reports."""
     parser = argparse.ArgumentParser(description=__doc__)
     for option in "befgnTwc":
         parser.add_argument(f"-{option}", type=int)

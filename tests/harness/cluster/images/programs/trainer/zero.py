@@ -1,4 +1,4 @@
-"""Every process of a DeepSpeed run trains a small model; beside it the same model trains alone, without DeepSpeed."""
+"""Trains a small model with DeepSpeed, and the same model in one process without DeepSpeed for comparison."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ FEATURES, WIDTH, STEPS = 12, 40, 6
 
 
 def parameters_here(model: Any, stage: int) -> int:
-    """How many numbers of the model this process keeps between steps; stage 3 leaves it its share alone."""
+    """Returns the number of parameters that this process keeps between steps; in stage 3, only those of its shard."""
     if stage < 3:
         return sum(parameter.numel() for parameter in model.parameters())
-    assert all(parameter.numel() == 0 for parameter in model.parameters()), "a parameter is whole between steps"
+    assert all(parameter.numel() == 0 for parameter in model.parameters()), "a parameter is unsharded between steps"
     return sum(parameter.ds_tensor.numel() for parameter in model.parameters())
 
 
 def states_here(optimizer: Any) -> int:
-    """How many numbers of one moment of Adam this process keeps."""
+    """Returns the number of elements of one Adam moment that this process keeps."""
     return sum(state["exp_avg"].numel() for state in optimizer.optimizer.state.values())
 
 
 def train(inputs: Tensor, targets: Tensor) -> float:
-    """One step on this rank's part of a batch; returns the mean loss of the whole batch."""
+    """Takes one step on this rank's part of a batch; returns the mean loss of the whole batch."""
     rank, size = distributed.get_rank(), distributed.get_world_size()
     parts = engine.gradient_accumulation_steps() * size
     total = torch.zeros(())
-    # Part 0 to size-1 are the ranks' first micro-batches, and so on.
+    # Parts 0 to size-1 are the first micro-batch of each rank, and so on.
     for part in range(rank, parts, size):
         loss = nn.functional.mse_loss(engine(inputs.chunk(parts)[part]), targets.chunk(parts)[part])
         total += loss.detach() / parts
@@ -43,7 +43,7 @@ def train(inputs: Tensor, targets: Tensor) -> float:
 
 
 def train_alone(inputs: Tensor, targets: Tensor) -> float:
-    """The same step on the whole batch, without DeepSpeed."""
+    """Takes the same step on the whole batch, without DeepSpeed."""
     loss = nn.functional.mse_loss(alone(inputs), targets)
     optimizer.zero_grad()
     torch.autograd.backward(loss)
@@ -54,7 +54,7 @@ def train_alone(inputs: Tensor, targets: Tensor) -> float:
 
 parser = deepspeed.add_config_arguments(argparse.ArgumentParser())
 arguments = parser.parse_args()
-# On CPUs DeepSpeed compiles an all-reduce of its own for the processes of a node, and the image has no compiler.
+# On CPUs DeepSpeed compiles its own all-reduce for the processes of a node, but the image has no compiler.
 deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
 deepspeed.init_distributed()
 torch.manual_seed(0)
@@ -88,7 +88,7 @@ result = {
 with deepspeed.zero.GatheredParameters(list(engine.module.parameters()), enabled=stage == 3):
     pairs = zip(engine.module.parameters(), alone.parameters(), strict=True)
     result["distance"] = max(float((ours - theirs).abs().max()) for ours, theirs in pairs)
-# The run ends with rank 0, whatever the others have still to say.
+# The run ends when rank 0 exits, so rank 0 prints the results of all ranks.
 results: list[Any] = [None] * distributed.get_world_size()
 distributed.all_gather_object(results, result)
 if distributed.get_rank() == 0:

@@ -1,1 +1,0 @@
-"""Container images made from package registries alone: what each holds is read off its module."""

@@ -1,0 +1,157 @@
+"""Programs as an example calls them, without a cluster: rendered, parsed or planned instead of executed.
+
+Called as `python -m tests.documentation.stand_ins PROGRAM ARGUMENT...`; the exit status is 0 if the call is right.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+ROOT = Path(__file__).parents[2]
+# Rendering needs no cluster, and refuses the same charts, values and flags.
+RENDERED = ("install", "upgrade", "template")
+
+
+def trainyard(words: list[str]) -> int:
+    """`audit` needs a cluster: its options are parsed. `run` prints its commands. All others run."""
+    from trainyard.cli import main
+
+    if words[:1] == ["audit"]:
+        return parsed(main.trainyard, words)
+    return main.main([*words, "--dry-run"] if words[:1] == ["run"] and "--dry-run" not in words else words)
+
+
+def helm(words: list[str]) -> int:
+    """Charts of this repository are rendered; for other calls the flags are checked."""
+    if words[0] == "trainyard":
+        return trainyard(words[1:])
+    if words[0] in RENDERED:
+        return subprocess.run([tool("helm"), "template", *words[1:]], check=False).returncode
+    return flags_exist("helm", words)
+
+
+def kubectl(words: list[str]) -> int:
+    """The flags are checked. Standard output gets an empty file of values."""
+    sys.stdout.write("{}\n")
+    # The namespace may stand before the command.
+    return flags_exist("kubectl", words[2:] if words[0] == "-n" else words)
+
+
+def make(words: list[str]) -> int:
+    """The target is planned. The environment is ready, so only the target itself counts."""
+    command = ["/usr/bin/make", "--dry-run", "--directory", str(ROOT), *words]
+    return subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode
+
+
+def python(words: list[str]) -> int:
+    """`python -m MODULE`: the arguments are parsed."""
+    _, module, *arguments = words
+    if module == "pip":
+        return 0 if re.fullmatch(r"\.(\[audit\])?", arguments[-1]) and arguments[0] == "install" else 2
+    if module == "trainer":
+        return trainer(arguments)
+    if module in ("trainer.evaluate", "trainer.export"):
+        return 0 if len(arguments) == (1 if module.endswith("evaluate") else 2) else 2
+    if importlib.util.find_spec(f"{module}.__main__") is None and importlib.util.find_spec(module) is None:
+        return 127
+    command = [word for word in arguments if not word.startswith("-")][:1]
+    return subprocess.run([sys.executable, "-m", module, *command, "--help"], check=False, cwd=ROOT).returncode
+
+
+def torchrun(words: list[str]) -> int:
+    """Torchrun's own parser and the trainer's."""
+    from torch.distributed.run import get_args_parser
+
+    given = get_args_parser().parse_args(words)
+    if not (given.module and given.training_script == "trainer"):
+        return 2
+    return trainer(given.training_script_args)
+
+
+def trainer(words: Sequence[str]) -> int:
+    """The trainer's parser."""
+    from trainer.config import parse_flags
+
+    parse_flags(words)
+    return 0
+
+
+def docker(words: list[str]) -> int:
+    """The Dockerfile exists."""
+    return 0 if (ROOT / words[words.index("--file") + 1]).is_file() else 2
+
+
+def parsed(command: click.Command, words: list[str]) -> int:
+    """Parse the words with a command, and do not invoke it."""
+    name, *rest = words
+    assert isinstance(command, click.Group)
+    found = command.get_command(click.Context(command), name)
+    assert found is not None
+    found.make_context(name, rest)
+    return 0
+
+
+def flags_exist(program: str, words: list[str]) -> int:
+    """The help of the command names each flag."""
+    commands = []
+    for word in words:
+        if word.startswith("-"):
+            break
+        commands.append(word)
+    text = ""
+    while commands and not text:
+        shown = subprocess.run([tool(program), *commands, "--help"], check=False, capture_output=True, text=True)
+        text = shown.stdout if "Usage:" in shown.stdout else ""
+        commands.pop()
+    if program == "kubectl":
+        text += subprocess.run([tool(program), "options"], check=True, capture_output=True, text=True).stdout
+    flags = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+    unknown = sorted(flag for flag in flags if not re.search(rf"(?<![\w-]){flag}\b", text))
+    if unknown or not text:
+        sys.stderr.write(f"{program} {' '.join(words)}: no such flag: {', '.join(unknown)}\n")
+    return 2 if unknown or not text else 0
+
+
+def tool(name: str) -> str:
+    """The path of a pinned tool."""
+    from tests.harness.cluster import tools
+
+    return str(tools.binary(name))
+
+
+PROGRAMS: dict[str, Callable[[list[str]], int]] = {
+    "trainyard": trainyard,
+    "helm": helm,
+    "kubectl": kubectl,
+    "make": make,
+    "python": python,
+    "torchrun": torchrun,
+    "docker": docker,
+}
+
+
+def install(folder: Path) -> None:
+    """Write a script for each program into a folder for PATH."""
+    folder.mkdir()
+    for name in PROGRAMS:
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.documentation.stand_ins {name} "$@"\n')
+        script.chmod(0o755)
+    # All that examples pipe into.
+    (folder / "grep").symlink_to("/bin/grep")
+
+
+if __name__ == "__main__":
+    program, *rest = sys.argv[1:]
+    try:
+        status = PROGRAMS[program](rest)
+    except Exception as error:  # a parser's refusal has many types
+        sys.exit(f"{program} {' '.join(rest)}: {error}")
+    sys.exit(status)

@@ -1,0 +1,195 @@
+"""Every command in the documentation works: it runs in a folder with the files that its page shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.documentation import examples, stand_ins
+from tests.documentation.examples import ROOT, Example
+from trainyard.cli.main import trainyard
+
+# Examples that cannot be run, and why. Any other example must run, so a new one is covered or named here.
+NOT_RUN = {
+    "rm -r charts/gpu-rdma-policy/charts/gpu-operator": "removes files of the repository",
+    "helm install gpu-operator nvidia/gpu-operator": "needs the chart repository of NVIDIA",
+    "helm install gpu-rdma-policy charts/gpu-rdma-policy --namespace gpu-operator --create-namespace": (
+        "needs the chart that the command before it downloads"
+    ),
+    "helm install network-operator nvidia/network-operator": "needs the chart repository of NVIDIA",
+    "value: ": "a line of YAML, not a command",
+}
+# Words in prose that are no complete command.
+MENTIONS = {
+    "helm trainyard lint": "the plugin, tested by tests/validator/cli/test_integrations.py",
+    "torchrun … -m trainer": "an abbreviation",
+    "torchrun -m MODULE": "MODULE and ARGS are placeholders",
+    "go get": "changes a go.mod",
+}
+# Programs that examples in prose call.
+PROGRAMS = ("trainyard", "helm", "kubectl", "make", "python", "pytest", "torchrun", "docker", "go")
+# What a reader puts in.
+PLACEHOLDERS = {"<fault>": "nccl-word-boolean", "HOST:29500": "localhost:29500", "REGISTRY/": "registry.example.com/"}
+
+IMAGE = 'image: {repository: registry.example.com/team/trainer, tag: "2026.11"}\n'
+JOB = (ROOT / "validator/trainyard/rules/site/cases/site_queue_unknown.good.yaml").read_text()
+# Files that an example names and its page does not show.
+FILES = {
+    "run.yaml": f"{IMAGE}nodes: 2\n",
+    "changed.yaml": f"{IMAGE}nodes: 2\n",
+    "values.yaml": f"{IMAGE}nodes: 2\n",
+    "site.yaml": "charts/training-platform/ci/onprem-ib-values.yaml",
+    "site-run.yaml": "{}\n",
+    "check.yaml": "charts/training-preflight/ci/listed-nodes-values.yaml",
+    "monitoring.yaml": "charts/training-monitoring/ci/defaults-values.yaml",
+    "networks.yaml": "charts/training-networks/ci/infiniband-values.yaml",
+    "policy.yaml": "charts/gpu-rdma-policy/ci/onprem-ib-values.yaml",
+    "k8s/job.yaml": JOB,
+    "job.yaml": JOB,
+    "rendered.yaml": JOB,
+    "trainyard-baseline.json": '{"version": 1, "findings": []}\n',
+    "another-chart/Chart.yaml": "apiVersion: v2\nname: another-chart\nversion: 0.1.0\n",
+    "another-chart/templates/job.yaml": JOB,
+    "build/site-run.yaml": "{}\n",
+}
+# `run.yaml` of the trainer's pages is the trainer's own configuration.
+TRAINER_FILES = {"run.yaml": "epochs: 1\n"}
+# A linter that finds something has worked.
+FOUND = 1
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Path:
+    """A folder with the charts, and a PATH of stand-ins alone."""
+    folder = tmp_path / "sandbox"
+    folder.mkdir()
+    for name in ("charts", "trainer"):
+        (folder / name).symlink_to(ROOT / name)
+    stand_ins.install(tmp_path / "bin")
+    return folder
+
+
+@pytest.mark.parametrize("example", [*examples.of_pages(), *examples.of_help()], ids=str)
+def test_a_shown_command_works(example: Example, sandbox: Path) -> None:
+    if any(example.command.startswith(words) for words in NOT_RUN):
+        return
+    _write_files(example, sandbox)
+    finished = _run(example.command, sandbox)
+    printed = finished.stdout + finished.stderr
+    assert _worked(example.command, finished), printed
+    for line in _comparable(example):
+        assert line in printed.splitlines()
+    if example.output and re.match(r"trainyard (lint|fix|explain|rules|schema)", example.command):
+        assert printed.strip() == example.output
+
+
+@pytest.mark.parametrize("example", [*examples.in_prose()], ids=str)
+def test_a_command_in_prose_names_what_exists(example: Example, sandbox: Path) -> None:
+    program, *words = example.command.split()
+    if program not in PROGRAMS or any(example.command.startswith(mention) for mention in MENTIONS):
+        return
+    if program == "trainyard":
+        _has_options(words)
+    elif program == "make":
+        assert _run(example.command, sandbox).returncode == 0
+    elif program == "pytest":
+        assert all((ROOT / word.partition("...")[0]).exists() for word in words if word.startswith("tests/"))
+    elif program == "python":
+        assert _run(example.command, sandbox).returncode == 0
+    elif len(words) > 2:
+        _write_files(example, sandbox)
+        command = example.command.replace("NAME", "run")
+        finished = _run(command, sandbox)
+        assert _worked(command, finished), finished.stderr
+
+
+def test_the_readme_shows_the_steps_that_the_demo_prints() -> None:
+    demo = (ROOT / "tools" / "demo.py").read_text().replace("{MORE_EPOCHS}", "5")
+    steps = re.findall(r"^\d\. .*", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(steps) == 5
+    assert [step for step in steps if step not in demo] == []
+
+
+def test_an_unknown_program_fails(sandbox: Path) -> None:
+    assert _run("kubctl get pods", sandbox).returncode == 127
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "helm install run charts/training-jobs",
+        "helm install run charts/training-job --set nodez=2",
+        "helm uninstall run --purge",
+        "kubectl logs --folow pod",
+        "make demos",
+        "python -m tests.cluster up",
+        "python -m trainer --epoch 5",
+        "trainyard lint --ignor NC run.yaml",
+        "trainyard audit --contxt h100",
+        "trainyard run -f run.yaml",
+        "torchrun --nproc-per-node 2 -m trainer --epoch 5",
+    ],
+)
+def test_a_wrong_command_fails(command: str, sandbox: Path) -> None:
+    _write_files(Example("README.md", 1, command), sandbox)
+    assert not _worked(command, _run(command, sandbox))
+
+
+def _worked(command: str, finished: subprocess.CompletedProcess[str]) -> bool:
+    lints = re.search(r"trainyard (lint|fix)", command)
+    return finished.returncode in ((0, FOUND) if lints else (0,)) and "Traceback" not in finished.stderr
+
+
+def _write_files(example: Example, folder: Path) -> None:
+    own = TRAINER_FILES if "trainer" in example.page.split("/")[0] else {}
+    for name, text in {**FILES, **own, **dict(example.files)}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text((ROOT / text).read_text() if text.startswith("charts/") else text)
+
+
+def _run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    for placeholder, value in PLACEHOLDERS.items():
+        command = command.replace(placeholder, value)
+    environment = {
+        **os.environ,
+        "PATH": str(folder.parent / "bin"),
+        "PYTHONPATH": f"{ROOT}:{ROOT / 'validator'}",
+        "COLUMNS": "120",
+    }
+    in_a_chart = re.match(r"helm template \w+ \. ", command)
+    return subprocess.run(
+        ["/bin/bash", "-euo", "pipefail", "-c", command],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=folder / "another-chart" if in_a_chart else folder,
+        env=environment,
+    )
+
+
+def _comparable(example: Example) -> list[str]:
+    """The lines of a local run that stay without its processes."""
+    if not example.command.startswith("trainyard run"):
+        return []
+    return [line for line in example.output.splitlines() if line != "..." and not line.startswith("[node-")]
+
+
+def _has_options(words: list[str]) -> None:
+    context = trainyard.make_context("trainyard", [], resilient_parsing=True)
+    command: Any = trainyard.get_command(context, words[0])
+    assert command is not None, f"no command {words[0]}"
+    known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    assert {word.partition("=")[0] for word in words[1:] if word.startswith("-") and word != "-"} <= known
+
+
+def test_the_integrations_call_existing_options() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    for hook in hooks:
+        _has_options(hook["entry"].split()[1:])

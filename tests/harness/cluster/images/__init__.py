@@ -1,0 +1,1 @@
+"""Container images built from package registries alone; each module defines one or more."""

@@ -1,0 +1,1 @@
+"""Programs that tests run in pods."""

@@ -1,0 +1,1 @@
+"""The reference trainer as local processes."""

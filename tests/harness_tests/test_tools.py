@@ -1,0 +1,36 @@
+"""The pins of the Go tools: those that share packages share versions, so that each package is compiled once."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.harness.cluster import tools
+
+# By the version of Kubernetes' modules that they are built with.
+OF_THE_CLUSTER = (
+    *("cni-plugins", "device-plugin", "etcd", "kubeflow-trainer", "kubernetes", "local-path-provisioner"),
+    *("mpi-operator", "multus", "whereabouts"),
+)
+OF_DEVELOPERS = ("helm", "helm-unittest", "helm4", "prometheus")
+# Multus wants a field's old name.
+APART = {("multus", "k8s.io/kubelet")}
+
+
+def pins(tool: str) -> dict[str, str]:
+    """Version of each module in a tool's go.mod."""
+    text = (tools.FOLDER / tool / "go.mod").read_text()
+    return dict(re.findall(r"^\s*(?:require )?(\S+) (v\S+)", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("family", [OF_THE_CLUSTER, OF_DEVELOPERS], ids=["of the cluster", "of developers"])
+def test_tools_that_share_packages_pin_one_version_of_each_module(family: tuple[str, ...]) -> None:
+    found: dict[str, dict[str, str]] = {}
+    for tool in family:
+        for module, version in pins(tool).items():
+            if (tool, module) not in APART:
+                found.setdefault(module, {})[tool] = version
+
+    assert any(len(versions) > 1 for versions in found.values())
+    assert {module: versions for module, versions in found.items() if len(set(versions.values())) > 1} == {}

@@ -1,1 +1,0 @@
-"""Programs that run in pods of a test."""

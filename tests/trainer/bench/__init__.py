@@ -1,1 +1,0 @@
-"""The trainer measured beside what it could be at best."""

@@ -1,0 +1,53 @@
+"""The wheel: its name, and the files that it brings into an environment."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from trainyard import DISTRIBUTION, __version__
+from trainyard.engine import registry
+from trainyard.facts import profiles
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """The wheel of a copy of the tracked files, so that the build leaves nothing in the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    checkout = folder / "checkout"
+    checkout.mkdir()
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    archive = ["tar", "--create", "--null", "--files-from=-", "--ignore-failed-read"]
+    packed = subprocess.run(archive, cwd=ROOT, input=tracked, capture_output=True, check=True)
+    subprocess.run(["tar", "--extract"], cwd=checkout, input=packed.stdout, check=True)
+    build = ["uv", "build", "--wheel", "--no-build-isolation", "--quiet", "--out-dir", str(folder)]
+    subprocess.run([sys.executable, "-m", *build], cwd=checkout, check=True)
+    (built,) = folder.glob("*.whl")
+    return zipfile.ZipFile(built)
+
+
+def test_the_wheel_touches_no_package_of_another_project(wheel: zipfile.ZipFile) -> None:
+    about = f"{DISTRIBUTION.replace('-', '_')}-{__version__}.dist-info"
+    assert {name.split("/")[0] for name in wheel.namelist()} == {"trainyard", "gotemplate", about}
+
+
+def test_the_name_in_messages_is_the_name_of_the_distribution(wheel: zipfile.ZipFile) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert (project["name"], project["version"]) == (DISTRIBUTION, __version__)
+
+
+def test_the_wheel_holds_the_data_that_rules_and_loaders_read(wheel: zipfile.ZipFile) -> None:
+    names = set(wheel.namelist())
+    modules = {f"{rule.module.replace('.', '/')}.py" for rule in registry.rules()}
+    assert modules <= names
+    assert {"trainyard/py.typed", "trainyard/facts/nccl_variables.csv"} <= names
+    assert {"trainyard/loaders/training_job/chart/values.yaml"} <= names
+    assert any(name.endswith(f"{profiles.profile_names()[0]}.yaml") for name in names)
+    assert not [name for name in names if "/cases/" in name]

@@ -1,0 +1,1 @@
+"""Programs that generate files of the repository, and that measure or demonstrate its parts."""

@@ -1,0 +1,1 @@
+"""Benchmarks of the validator and of the trainer."""

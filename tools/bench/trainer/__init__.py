@@ -1,0 +1,1 @@
+"""The trainer's speed compared to the best possible."""

@@ -1,0 +1,1 @@
+"""The cost of faults, for a run of our chart and for a stock PyTorchJob: `python -m tools.faults`."""

@@ -1,1 +1,0 @@
-"""The ways from files to the model."""

@@ -1,1 +1,0 @@
-"""What the values road knows of `charts/training-job`: its files, its releases, and which values have an effect."""

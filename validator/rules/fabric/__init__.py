@@ -1,1 +1,0 @@
-"""FB: what the fabric of a cloud or a site needs, with `--profile`."""

@@ -1,1 +1,0 @@
-"""HV: values, environment entries and suppressions."""

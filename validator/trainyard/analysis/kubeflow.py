@@ -1,0 +1,36 @@
+"""Questions about a run that depend on its operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainyard.document.lookup import integer, mapping
+from trainyard.model.run import Run
+
+
+def elastic_range(run: Run) -> tuple[int | None, int | None]:
+    """Returns the operator's bounds for torchrun: a missing one is the other one, or the number of Workers."""
+    policy: dict[str, Any] = run.elastic or {}
+    worker = run.role("Worker")
+    low, high = integer(policy, "minReplicas"), integer(policy, "maxReplicas")
+    if low is None and high is None:
+        low = high = worker.replicas if worker is not None else None
+    return (low if low is not None else high), (high if high is not None else low)
+
+
+def metadata_of(run: Run) -> dict[str, Any]:
+    """Returns the metadata of the object that a run was read from."""
+    tree = run.at.document.tree
+    for step in run.at.path:
+        tree = tree[step]
+    return mapping(tree, "metadata")
+
+
+def is_mpi_operator(run: Run) -> bool:
+    """True if the run is an MPIJob of the mpi-operator (v2beta1), and not of the training-operator."""
+    return run.kind == "MPIJob" and run.api_version == "kubeflow.org/v2beta1"
+
+
+def has_all_pods(run: Run | None) -> bool:
+    """True if the files contain all pods of the run. The pods of a TrainJob are in its runtime."""
+    return run is not None and (run.kind != "TrainJob" or run.runtime is not None)

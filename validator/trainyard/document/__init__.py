@@ -1,0 +1,1 @@
+"""YAML and JSON documents with the position of every value."""

@@ -1,0 +1,53 @@
+"""Source texts, positions in them, and lines: everything that needs no parser."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import NamedTuple
+
+# The path to a node of a document: mapping keys and list indexes, from the root.
+Path = tuple[str | int, ...]
+
+# Line breaks of YAML, so that line numbers here equal those of the parser.
+_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+
+
+class Source:
+    """The text of one file and its name on the command line."""
+
+    __slots__ = ("name", "text")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+
+
+class Position(NamedTuple):
+    """A range of characters in a file; lines and columns count from 1, the end is after the last character."""
+
+    source: Source
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class BrokenText(NamedTuple):
+    """The reason why a text cannot be read, and the place (line and column count from 1)."""
+
+    message: str
+    line: int
+    column: int
+
+
+@functools.lru_cache(maxsize=4)
+def lines(source: Source) -> tuple[str, ...]:
+    """Returns the lines of a file without their ends. Cached for the last files: most findings are in few files."""
+    return tuple(_BREAK.split(source.text))
+
+
+def offset(text: str, line: int, column: int) -> int:
+    """Returns the number of characters before a position; `line` and `column` count from 0."""
+    ends = [0, *(match.end() for match in _BREAK.finditer(text))]
+    return ends[line] + column

@@ -1,0 +1,90 @@
+"""Fabric profiles: the requirements of a cloud or a site on a training container.
+
+Each is a file in `charts/common/files/fabric`, to which `fabric` is a link: charts render the same data.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FOLDER = Path(__file__).parent / "fabric"
+
+
+class Wanted(NamedTuple):
+    """A variable that should be set; if `value` is None, to any value."""
+
+    name: str
+    value: str | None
+
+
+class Unwanted(NamedTuple):
+    """A variable that must not be set, or a resource that must be requested, and the reason."""
+
+    name: str
+    why: str
+
+
+class Profile(NamedTuple):
+    """A fabric. A resource name that ends in `/` stands for any resource with this prefix.
+
+    `devices` are the extended resources that charts/training-job requests.
+    """
+
+    name: str
+    title: str
+    source: str
+    required: tuple[Wanted, ...]
+    recommended: tuple[Wanted, ...]
+    forbidden: tuple[Unwanted, ...]
+    resources: tuple[Unwanted, ...]
+    devices: tuple[str, ...]
+
+
+def profile_names() -> tuple[str, ...]:
+    """Returns the names of all profiles."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+
+
+@functools.cache
+def load_profile(name: str) -> Profile:
+    """Returns the profile with this name. Raises `KeyError` if there is none."""
+    import yaml_rs
+
+    if name not in profile_names():
+        raise KeyError(name)
+    tree: Any = yaml_rs.loads((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
+    env, resources = tree.get("env", {}), tree.get("resources", [])
+    any_value = frozenset(tree.get("anyValue", ()))
+    return Profile(
+        name=name,
+        title=tree["title"],
+        source=tree["source"],
+        required=_wanted(env.get("required", {}), any_value),
+        recommended=_wanted(env.get("recommended", {}), any_value),
+        forbidden=_unwanted(tree.get("forbidden", [])),
+        resources=_unwanted([one for one in resources if "why" in one]),
+        devices=tuple(one["name"] for one in resources),
+    )
+
+
+def asks_for(name: str | None, variable: str) -> bool:
+    """True if the profile wants this variable to be set; False if there is no such profile."""
+    if name is None or name not in profile_names():
+        return False
+    wanted = load_profile(name)
+    return any(entry.name == variable for entry in (*wanted.required, *wanted.recommended))
+
+
+def profile_devices(name: str) -> tuple[str, ...]:
+    """Returns the extended resources that a run of the profile requests; none if there is no such profile."""
+    return load_profile(name).devices if name in profile_names() else ()
+
+
+def _wanted(variables: dict[str, str | None], any_value: frozenset[str]) -> tuple[Wanted, ...]:
+    return tuple(Wanted(name, None if name in any_value else value) for name, value in variables.items())
+
+
+def _unwanted(entries: list[dict[str, str]]) -> tuple[Unwanted, ...]:
+    return tuple(Unwanted(entry.get("accepts", entry["name"]), entry["why"]) for entry in entries)

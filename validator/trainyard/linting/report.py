@@ -1,0 +1,25 @@
+"""The report of a lint run, and the files that it covers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainyard.engine.finding import Finding
+
+if TYPE_CHECKING:
+    from trainyard.model.run import Project
+
+
+class Report(NamedTuple):
+    """The data for all reporters. `allowed` are suppressed findings, with the reason for each."""
+
+    findings: tuple[Finding, ...]
+    allowed: tuple[tuple[Finding, str], ...]
+    files: tuple[str, ...]
+    project: Project
+    baselined: int = 0
+
+    @property
+    def nothing_linted(self) -> bool:
+        """True if a file or folder held nothing to lint: neither a success nor a mistake in a text."""
+        return any(finding.rule.name == "nothing-linted" for finding in self.findings)

@@ -1,0 +1,1 @@
+"""Loaders: from files to the model."""

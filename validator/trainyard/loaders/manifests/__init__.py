@@ -1,0 +1,1 @@
+"""The manifest loader: Kubernetes objects to the model."""

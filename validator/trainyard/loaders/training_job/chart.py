@@ -1,0 +1,41 @@
+"""The chart's files, its default values and its schema."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gotemplate import charts
+from trainyard.document import reading
+from trainyard.document.document import Document
+from trainyard.document.source import Source
+from trainyard.loaders import json_schema
+
+# Links into the chart: a wheel holds copies of the files.
+FOLDER = Path(__file__).parent / "chart"
+NAME = "charts/training-job"
+
+
+class Chart(NamedTuple):
+    """The chart that this release of the validator knows."""
+
+    defaults: Document
+    schema: dict[str, Any]
+
+
+@functools.cache
+def chart() -> Chart:
+    """Returns the chart, read once."""
+    source = Source(f"{NAME}/values.yaml", (FOLDER / "values.yaml").read_text(encoding="utf-8"))
+    documents, _ = reading.read(source)
+    return Chart(documents[0], json_schema.load_schema(FOLDER / "values.schema.json"))
+
+
+def chart_contents(folder: Path) -> dict[str, bytes]:
+    """Returns all files in a chart's folder that a release depends on."""
+    paths = [folder / name for name in ("Chart.yaml", "values.yaml", "values.schema.json")]
+    paths = [path for path in paths if path.is_file()]
+    for part in (folder, *folder.glob("charts/*")):
+        paths += [*charts.data_files(part), *charts.template_files(part)]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}

@@ -1,0 +1,1 @@
+"""Runs `charts/training-job` as processes of this machine: from values to processes, until they have ended."""

@@ -1,0 +1,1 @@
+"""FB: settings and devices that the fabric of a cloud or a site requires, with `--profile`."""

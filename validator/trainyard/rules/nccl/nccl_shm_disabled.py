@@ -1,0 +1,51 @@
+"""`NCCL_SHM_DISABLE=1` sends traffic between GPUs of one node through the network adapter.
+
+NCCL uses shared memory if two GPUs of a node have no peer-to-peer path. That is the case across CPU sockets on machines
+without NVSwitch, and in most virtual machines. Without shared memory such pairs send their data to the network adapter
+and back, over InfiniBand or even TCP. The variable is a known workaround for `unable to allocate shared memory` with
+the default `/dev/shm` of 64 MiB, and it costs bandwidth on every step.
+
+The rule ignores containers with `NCCL_MNNVL_ENABLE=1`: vendors of multi-node NVLink systems ask for both together.
+
+Remove the variable and give the pod a memory-backed `/dev/shm` of 1 GiB for each GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.environment import is_effective, value_of
+from trainyard.analysis.settings import remove_variable
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.profiles import asks_for
+from trainyard.facts.strtoll import parse_integer
+from trainyard.model.run import Setting
+
+
+@rule(
+    code="NC031",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "NVIDIA/nccl v2.30.7-1 docs/userguide/source/env.rst: NCCL_SHM_DISABLE",
+        "NVIDIA/nccl issue 525: shared memory segments and the size of /dev/shm",
+    ),
+    fix="unsafe",
+    needs=("NCCL_SHM_DISABLE",),
+)
+def nccl_shm_disabled(setting: Setting, context: Context) -> Iterator[Problem]:
+    """Shared memory is off."""
+    container = context.container
+    if setting.name != "NCCL_SHM_DISABLE" or parse_integer(setting.value) != 1 or container is None:
+        return
+    if not is_effective(setting, container) or asks_for(context.profile, setting.name):
+        return
+    if parse_integer(value_of(container, "NCCL_MNNVL_ENABLE")) == 1:
+        return
+    yield Problem(
+        setting.at,
+        "NCCL_SHM_DISABLE=1: GPUs of one node without a peer-to-peer path exchange data through the network adapter",
+        "remove NCCL_SHM_DISABLE and make /dev/shm large enough",
+        remove_variable(setting),
+    )

@@ -1,0 +1,1 @@
+"""SI: a run against the site that it will run on, with `--site`."""

@@ -1,0 +1,1 @@
+"""HV: chart values, environment variables and suppressions."""
