@@ -6,7 +6,7 @@
 
 The data is staged in a hidden folder beside `folder`, verified there and renamed into place, so that a visible `folder`
 is always complete. A marker in it holds a digest of the source: a pod that finds its own digest has nothing to do, and
-the data of another source is neither used nor changed. Of the pods that share a volume one fetches (`turns`), and
+the data of another source is neither used nor changed. Of the pods that share a volume one fetches (`leases`), and
 the next attempt continues with the staged data of an interrupted one.
 
 The program needs only Python 3.9 or newer and its standard library, because it runs in the image of the run.
@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import leases
 import sources
-import turns
 from report import FetchError, Progress, say
 from transfer import CHUNK
 
@@ -67,16 +67,16 @@ class Plan:
         return _digest([self.files, self.manifest]) if self.files or self.manifest else ""
 
 
-def bring(plan: Plan, pod: str, name: str, timing: turns.Timing) -> None:
+def bring(plan: Plan, pod: str, name: str, timing: leases.Timing) -> None:
     """Return when the data is in place. Raises FetchError and OSError."""
     folder = plan.folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    turn = turns.take(plan.work, pod, name, lambda: is_done(plan), timing)
-    if turn is not None:
-        with turn:
-            # Another pod may have finished before this pod got the turn.
+    lease = leases.acquire(plan.work, pod, name, lambda: is_done(plan), timing)
+    if lease is not None:
+        with lease:
+            # Another pod may have finished before this pod got the lease.
             if not is_done(plan):
-                gather(plan, turn, timing.report)
+                gather(plan, lease, timing.report)
     say(f"{folder} is complete")
 
 
@@ -98,20 +98,20 @@ def is_done(plan: Plan) -> bool:
     return plan.checks in ("", marker["checks"])
 
 
-def gather(plan: Plan, turn: turns.Turn, interval: float) -> None:
+def gather(plan: Plan, lease: leases.Lease, interval: float) -> None:
     """Fetch, verify and publish the data. Existing data with new checksums is only verified."""
-    data = turn.staged / "data"
+    data = lease.staged / "data"
     found = _marker(plan.folder)
     if found is None:
         say(f"fetching {sources.title(plan.source)} into {plan.folder}")
         progress = Progress("fetched", interval)
-        turn.status = progress.line
-        version = sources.fetch(plan.source, turn.staged, progress)
+        lease.status = progress.line
+        version = sources.fetch(plan.source, lease.staged, progress)
         say(progress.line())
     else:
         data, version = plan.folder, found["version"]
     progress = Progress("verified", interval)
-    turn.status = progress.line
+    lease.status = progress.line
     verify(plan, data, progress)
     marker = {"digest": plan.digest, "checks": plan.checks, "source": plan.source, "version": version}
     fresh = data / f"{MARKER}.new"
@@ -213,19 +213,19 @@ def _explained(error: OSError) -> str:
 
 def main() -> int:
     """Command line. The exit status is 1 for an error and 143 for a deleted pod."""
-    defaults = turns.Timing()
+    defaults = leases.Timing()
     parser = argparse.ArgumentParser(description="Fetch a data set onto a volume.")
     parser.add_argument("plan", type=Path)
     parser.add_argument("--beat", type=float, default=defaults.beat)
     parser.add_argument("--patience", type=float, default=defaults.patience)
     parser.add_argument("--report", type=float, default=defaults.report)
     options = parser.parse_args()
-    # Raised as an exception, so that the turn is released and the next pod does not wait.
+    # Raised as an exception, so that the lease is released and the next pod does not wait.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     name = os.environ.get("DATASET_POD_NAME", socket.gethostname())
     pod = os.environ.get("DATASET_POD_UID", f"{name}-{os.getpid()}")
     try:
-        bring(Plan.read(options.plan), pod, name, turns.Timing(options.beat, options.patience, options.report))
+        bring(Plan.read(options.plan), pod, name, leases.Timing(options.beat, options.patience, options.report))
     except FetchError as error:
         print(f"error: {error}", file=sys.stderr)
     except OSError as error:

@@ -5,7 +5,7 @@ files are in a ConfigMap, so that it runs in any image with python3.
 
 {{/* training-job.datasetPrograms: the files of the program, with spaces between them. */}}
 {{- define "training-job.datasetPrograms" -}}
-clients.py fetch.py report.py sources.py transfer.py turns.py web.py
+clients.py fetch.py leases.py report.py sources.py transfer.py web.py
 {{- end -}}
 
 {{/*

@@ -1,13 +1,13 @@
-"""Leader election for the fetch: one pod of all that mount the volume has the turn, until it finishes or dies.
+"""Leader election for the fetch: one pod of all that mount the volume holds the lease, until it finishes or dies.
 
-A turn is a numbered folder below `work`. A pod takes a turn by renaming its own folder, which already contains its
+A lease is a numbered folder below `work`. A pod acquires it by renaming its own folder, which already contains its
 name, to the next number. On every file system, including NFS, this succeeds for one pod only. Kernel locks are not
 used, because on NFS they may be local to a node, or missing.
 
-The owner writes a heartbeat to the file `beat` in its folder every few seconds. Waiting pods observe the change with
-their own clocks, which may differ from the owner's. An owner without heartbeat loses its turn to the pod that takes the
-next number. That pod continues with the staged data: it moves the folder `staged` into its own. An owner that was only
-suspended no longer finds its files, and ends.
+The holder writes a heartbeat to the file `beat` in its folder every few seconds. Waiting pods observe the change with
+their own clocks, which may differ from the holder's. A holder without heartbeat loses the lease to the pod that takes
+the next number. That pod continues with the staged data: it moves the folder `staged` into its own. A holder that was
+only suspended no longer finds its files, and ends.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from report import say
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds between heartbeats, without a heartbeat until a turn is lost, and between lines of progress."""
+    """Seconds between heartbeats, without a heartbeat until a lease is lost, and between lines of progress."""
 
     beat: float = 5.0
     patience: float = 60.0
@@ -40,7 +40,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Beat:
-    """A heartbeat. `token` identifies the process, `pod` outlives it; `over` means that the turn was released."""
+    """A heartbeat. `token` identifies the process, `pod` outlives it; `over` means that the lease was released."""
 
     token: str
     pod: str
@@ -50,7 +50,7 @@ class Beat:
     over: bool = False
 
 
-class Turn:
+class Lease:
     """The right to change `staged` inside a `with` block. An error in the block releases it."""
 
     def __init__(self, folder: Path, beat: Beat, seconds: float) -> None:
@@ -60,8 +60,8 @@ class Turn:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._show_life, daemon=True)
 
-    def __enter__(self) -> Turn:
-        """Start the heartbeat, and take over the staged data of earlier turns."""
+    def __enter__(self) -> Lease:
+        """Start the heartbeat, and take over the staged data of earlier holders."""
         self._thread.start()
         for number in sorted(_numbers(self.folder.parent), reverse=True):
             staged = self.folder.parent / str(number) / "staged"
@@ -75,7 +75,7 @@ class Turn:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Delete the staging folder after a success; otherwise keep staged data for the next turn."""
+        """Delete the staging folder after a success; otherwise keep staged data for the next holder."""
         self._ended.set()
         self._thread.join()
         if error is None:
@@ -107,8 +107,8 @@ class Turn:
         )
 
 
-def take(work: Path, pod: str, name: str, is_done: Callable[[], bool], timing: Timing) -> Turn | None:
-    """Returns a turn once no live pod has one, or None as soon as `is_done`."""
+def acquire(work: Path, pod: str, name: str, is_done: Callable[[], bool], timing: Timing) -> Lease | None:
+    """Returns the lease once no live pod holds it, or None as soon as `is_done`."""
     mine = Beat(uuid.uuid4().hex, pod, name)
     seen: tuple[int, Beat | None] | None = None
     seen_at = said_at = float("-inf")
@@ -128,12 +128,12 @@ def take(work: Path, pod: str, name: str, is_done: Callable[[], bool], timing: T
                 continue
             say(f"taking over: no heartbeat of {beat.name if beat else 'another pod'} for {timing.patience:g} s")
         if _claim(work, number + 1, mine):
-            return Turn(work / str(number + 1), mine, timing.beat)
+            return Lease(work / str(number + 1), mine, timing.beat)
     return None
 
 
 def _claim(work: Path, number: int, beat: Beat) -> bool:
-    """Try to take the turn of a number."""
+    """Try to take a number."""
     folder = work / str(number)
     # Beside `work`: a change of that folder makes an NFS client drop its cached entries, so that the next check of
     # the published data is fresh.
@@ -144,7 +144,7 @@ def _claim(work: Path, number: int, beat: Beat) -> bool:
         _write(prepared, beat)
         prepared.rename(folder)
     except OSError as error:
-        # The rename fails if the number is taken, or if its owner has just finished and removed `work`.
+        # The rename fails if the number is taken, or if its holder has just finished and removed `work`.
         if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOENT) and not folder.exists():
             raise
         # A rename whose reply was lost also looks like a failure.
