@@ -38,14 +38,15 @@ def start(
     environment: Mapping[str, str] | None = None,
     patience: float = PATIENCE_SECONDS,
     program: Path = FETCH,
+    log: Path | None = None,
 ) -> subprocess.Popen[str]:
-    """Start the program as the pod with this name."""
+    """Start the program as the pod with this name; its output goes to a pipe, or to a file that a test can read."""
     times = ["--beat", "0.1", "--patience", str(patience), "--report", "0.1"]
     pod_environment = {"PATH": os.environ["PATH"], "DATASET_POD_UID": f"uid of {pod}", "DATASET_POD_NAME": pod}
     return subprocess.Popen(
         [sys.executable, "-B", program, path, *times],
         env=pod_environment | dict(environment or {}),
-        stdout=subprocess.PIPE,
+        stdout=log.open("w") if log else subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -33,12 +33,16 @@ def staged_bytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.parent.rglob("*.part"))
 
 
-def test_one_of_several_pods_fetches_and_the_others_wait_for_it(server: Server, folder: Path) -> None:
+def test_one_of_several_pods_fetches_and_the_others_wait_for_it(server: Server, folder: Path, tmp_path: Path) -> None:
     urls = [server.put("/big", DATA, hold_at=HALF), server.put("/small", b"x")]
     path = plan(folder, {"kind": "http", "urls": urls})
-    pods = [start(path, f"pod-{number}", patience=60) for number in range(6)]
-    wait_until(lambda: staged_bytes(folder) >= HALF)
-    time.sleep(1)
+    logs = [tmp_path / f"pod-{number}.log" for number in range(6)]
+    pods = [start(path, log.stem, patience=60, log=log) for log in logs]
+
+    def waiting() -> int:
+        return sum(": waiting for pod-" in said and "fetched 1.9 MiB" in said for said in map(Path.read_text, logs))
+
+    wait_until(lambda: waiting() == 5)
     assert not folder.exists()
 
     server.release.set()
@@ -46,8 +50,7 @@ def test_one_of_several_pods_fetches_and_the_others_wait_for_it(server: Server, 
 
     assert [status for status, _, _ in results] == [0] * 6
     assert server.ranges("/big") == server.ranges("/small") == [None]
-    assert sum("dataset: fetched " in output and "waiting" not in output for _, output, _ in results) == 1
-    assert sum(": waiting for pod-" in output and "fetched 1.9 MiB" in output for _, output, _ in results) == 5
+    assert sum("dataset: fetched " in said and "waiting" not in said for said in map(Path.read_text, logs)) == 1
     assert contents(folder) == {"big": DATA, "small": b"x"}
     assert [entry.name for entry in folder.parent.iterdir()] == ["flowers"]
 
