@@ -148,6 +148,9 @@ def _start(step: Step, make: Sequence[str]) -> Running:
             env={name: value for name, value in os.environ.items() if name != "MAKEFLAGS"},
             start_new_session=True,
         )
+    # Linux may schedule by session: between sessions, `nice` has no effect, but this file has (man 7 sched, autogroup).
+    with suppress(OSError):
+        Path(f"/proc/{process.pid}/autogroup").write_text(str(step.nice))
     return Running(step, process, log)
 
 

@@ -71,6 +71,13 @@ def test_a_step_waits_for_those_that_it_needs_and_those_that_it_comes_after() ->
     assert found["then"] == Outcome.PASSED
 
 
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="the kernel does not schedule by session")
+def test_a_step_yields_the_processor_to_steps_of_other_sessions() -> None:
+    script("polite", "until grep -q 'nice 7' /proc/self/autogroup; do sleep 0.05; done")
+
+    assert outcomes(Step("polite", nice=7)) == {"polite": Outcome.PASSED}
+
+
 def test_the_output_of_a_failed_step_is_shown_whole_and_that_of_others_is_kept(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
