@@ -105,6 +105,9 @@ def _load_archive(cluster: Cluster, engine: Engine, archive: Path, title: str, n
             log=f"load-{cluster.name}",
             environment=engine.kind_environment,
         )
+        # The node needs only the unpacked layers; their archives take as much of its disk again.
+        for node in nodes:
+            cluster.check(engine, node, "ctr", "--namespace", "k8s.io", "content", "prune", "references")
 
 
 def _missing(cluster: Cluster, engine: Engine, nodes: Sequence[str], reference: str) -> list[str]:

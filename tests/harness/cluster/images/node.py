@@ -29,12 +29,14 @@ PRELOADED = (*system.CONTROL_PLANE, *system.TOOLS)
 ENTRYPOINT = ("/usr/local/bin/entrypoint", "/sbin/init")
 STOP_SIGNAL = "SIGRTMIN+3"
 
-# A container of the image itself fills the store. Layers stay unpacked, because their tar files would double the size.
+# A container of the image itself fills the store. Only unpacked layers stay: their archives would double the size of
+# the image and of every node's volume.
 PRELOAD = """\
 set -eu
 containerd >/tmp/containerd.log 2>&1 &
 until ctr version >/dev/null 2>&1; do sleep 0.2; done
 ctr --namespace k8s.io images import --snapshotter overlayfs /preload/images.tar
+ctr --namespace k8s.io content prune references >/dev/null
 kill %1
 wait || true
 rm -f /tmp/containerd.log
