@@ -99,9 +99,7 @@ def test_an_upgrade_is_refused_for_values_that_pods_cannot_take(
     tmp_path: Path, run: dict[str, Any], upgrades: list[tuple[dict[str, Any], str]]
 ) -> None:
     """helm-unittest takes the place of a cluster with a job that has the record of the run."""
-    charts = tmp_path / "charts"
-    shutil.copytree(CHART.parent / "common", charts / "common")
-    chart = shutil.copytree(CHART, charts / CHART.name, symlinks=True, ignore=shutil.ignore_patterns("tests"))
+    chart = shutil.copytree(CHART, tmp_path / CHART.name, ignore=shutil.ignore_patterns("tests", "__pycache__"))
     kind = run.get("kind", "PyTorchJob")
     group, _, version = JOBS[kind]["apiVersion"].partition("/")
     name = f"{group}/{version}/{kind}"

@@ -1,15 +1,16 @@
 """Fabric profiles: the requirements of a cloud or a site on a training container.
 
-Each is a file in `charts/common/files/fabric`, to which `fabric` is a link: charts render the same data.
+Each is a file in `charts/common/files/fabric`: charts render the same data.
 """
 
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 from typing import Any, NamedTuple
 
-FOLDER = Path(__file__).parent / "fabric"
+from trainyard.chart_folder import CHARTS
+
+FOLDER = CHARTS / "common" / "files" / "fabric"
 
 
 class Wanted(NamedTuple):
