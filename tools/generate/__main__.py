@@ -112,7 +112,7 @@ def generate(
         Path, typer.Option(help="Another copy of the repository.", file_okay=False, exists=True, show_default=False)
     ] = ROOT,
 ) -> None:
-    """Write the generated files: CRDs, JSON Schemas, the index of rules, the charts' value schemas, parts and READMEs."""
+    """Write the generated files: CRDs, JSON Schemas, the index of rules, schemas, parts and READMEs of charts."""
     found = drifts(root, what or list(Part))
     if check and found:
         for difference in found:

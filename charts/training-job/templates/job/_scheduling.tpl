@@ -4,9 +4,8 @@ root context.
 */}}
 
 {{/*
-training-job.queueLabels: the labels of the job by which Kueue takes it. The chart leaves `suspend` to Kueue, whose
-webhook sets it when a job with a queue is created (Kueue v0.14.0, pkg/controller/jobframework/defaults.go:
-ApplyDefaultForSuspend): if the chart set it, an upgrade would stop an admitted run, or start a waiting one.
+training-job.queueLabels: the labels of the job by which Kueue takes it. If Kueue manages the kind, its webhook suspends a
+job with a queue when it is created (Kueue v0.14.0, pkg/controller/jobframework/defaults.go: ApplyDefaultForSuspend).
 */}}
 {{- define "training-job.queueLabels" -}}
 {{- with .Values.scheduling.queue.name }}
