@@ -78,6 +78,12 @@ def asks_for(name: str | None, variable: str) -> bool:
     return any(entry.name == variable for entry in (*wanted.required, *wanted.recommended))
 
 
+def forbids(name: str | None, variable: str) -> bool:
+    """True if the profile forbids this variable; False if there is no such profile."""
+    known = name is not None and name in profile_names()
+    return known and any(entry.name == variable for entry in load_profile(str(name)).forbidden)
+
+
 def profile_devices(name: str) -> tuple[str, ...]:
     """Returns the extended resources that a run of the profile requests; none if there is no such profile."""
     return load_profile(name).devices if name in profile_names() else ()
