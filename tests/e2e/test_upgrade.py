@@ -71,7 +71,9 @@ def test_values_that_running_pods_cannot_take_are_refused_until_the_run_is_suspe
     upgrade(1_000_000)
     until_running(run, pods)
     before = pods(run)
-    with pytest.raises(ClusterError, match=r"its pods cannot change: pod.pytorch.args. Upgrade with --set runPolicy"):
+    with pytest.raises(
+        ClusterError, match=r"its pods cannot change: train \(pod.pytorch.args\). Upgrade with --set runPolicy"
+    ):
         upgrade(3)
     upgrade(1_000_000, **{"runPolicy.ttlSecondsAfterFinished": 600})
     assert pods(run).keys() == before.keys()

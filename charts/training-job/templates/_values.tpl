@@ -19,7 +19,7 @@
     "fabric.computeDomain")) -}}
 {{- include "training-job.checkKind" . -}}
 {{- include "training-job.checkServed" . -}}
-{{- include "training-job.checkQueueServed" . -}}
+{{- include "common.checkQueue" . -}}
 {{- include "training-job.checkScheduling" . -}}
 {{- include "training-job.checkPlacement" . -}}
 {{- include "training-job.checkLaunch" . -}}

@@ -29,7 +29,7 @@ name: {{ include "training-job.name" . }}
 namespace: {{ .Release.Namespace }}
 labels:
   {{- include "common.labels" . | nindent 2 }}
-  {{- with include "training-job.queueLabels" . }}
+  {{- with include "common.queueLabels" . }}
   {{- trim . | nindent 2 }}
   {{- end }}
 annotations:
@@ -46,7 +46,7 @@ annotations:
         "dataset" (include "training-job.datasetPlan" .)
         "restartPolicy" .Values.restartPolicy
         "nprocPerNode" .Values.processesPerNode
-        "queue" (include "training-job.queueLabels" . | fromYaml)
+        "queue" (include "common.queueLabels" . | fromYaml)
         "policy" (include "training-job.fixedPolicy" . | fromYaml)
         "managedBy" .Values.runPolicy.managedBy)) | nindent 2 }}
 {{- end -}}

@@ -4,14 +4,6 @@ the queue.
 */}}
 
 {{/*
-training-job.isKnown: "true" if the capabilities are those of a cluster: each serves this API, and Helm's own list for
-`helm template` lacks it. Takes the root context.
-*/}}
-{{- define "training-job.isKnown" -}}
-{{- if .Capabilities.APIVersions.Has "apiregistration.k8s.io/v1" -}}true{{- end -}}
-{{- end -}}
-
-{{/*
 training-job.mpiVersion: the API version of an MPIJob: the value, or the one that the cluster serves. Takes the root
 context.
 */}}
@@ -28,7 +20,7 @@ context.
 {{/* training-job.checkServed: fails if the cluster does not serve the kind of the run. Takes the root context. */}}
 {{- define "training-job.checkServed" -}}
 {{- $api := printf "%s/%s" (include "training-job.apiVersion" .) .Values.kind -}}
-{{- if and (include "training-job.isKnown" .) (not (.Capabilities.APIVersions.Has $api)) -}}
+{{- if and (include "common.isKnown" .) (not (.Capabilities.APIVersions.Has $api)) -}}
 {{- $from := dict "trainer" "Kubeflow Trainer v2" "mpi-operator" "the MPI operator of Kubeflow"
     "training-operator" (printf "charts/training-operator with %s in `schemes`" (lower .Values.kind)) -}}
 {{- $others := list -}}
@@ -45,45 +37,6 @@ context.
 {{- $advice = printf "%s, or write one of the kinds that it serves: %s" $advice (join ", " (sortAlpha $others)) -}}
 {{- end -}}
 {{- fail (printf "kind: the cluster does not serve %s: %s" $api $advice) -}}
-{{- end -}}
-{{- end -}}
-
-{{/* training-job.queueVersion: the API version of Kueue that the cluster serves, or "". Takes the root context. */}}
-{{- define "training-job.queueVersion" -}}
-{{- $served := "" -}}
-{{- range $version := list "kueue.x-k8s.io/v1beta1" "kueue.x-k8s.io/v1beta2" -}}
-{{- if $.Capabilities.APIVersions.Has (printf "%s/LocalQueue" $version) -}}
-{{- $served = $version -}}
-{{- end -}}
-{{- end -}}
-{{- $served -}}
-{{- end -}}
-
-{{/*
-training-job.checkQueueServed: fails if Kueue or the queue of a new run is missing. `lookup` finds nothing in Argo CD and
-in `helm template`: only where it finds the ServiceAccount that each namespace has is a missing queue known to be
-missing. Takes the root context.
-*/}}
-{{- define "training-job.checkQueueServed" -}}
-{{- $queue := .Values.scheduling.queue -}}
-{{- $version := include "training-job.queueVersion" . -}}
-{{- if and $queue.name (include "training-job.isKnown" .) (not $version) -}}
-{{- $advice := "install Kueue, or remove scheduling.queue.name to start the run at once" -}}
-{{- fail (printf "scheduling.queue.name is %s: the cluster does not serve LocalQueue of Kueue; %s" $queue.name $advice) -}}
-{{- end -}}
-{{- if and $queue.name $queue.check $version .Release.IsInstall -}}
-{{- $namespace := .Release.Namespace -}}
-{{- if not (lookup $version "LocalQueue" $namespace $queue.name) -}}
-{{- if lookup "v1" "ServiceAccount" $namespace "default" -}}
-{{- $names := list -}}
-{{- range (lookup $version "LocalQueue" $namespace "").items -}}
-{{- $names = append $names .metadata.name -}}
-{{- end -}}
-{{- $has := printf "write one of its queues: %s" (sortAlpha $names | join ", ") -}}
-{{- $advice := ternary $has "create the LocalQueue first" (not (empty $names)) -}}
-{{- fail (printf "scheduling.queue.name is %s: namespace %s has no such LocalQueue; %s" $queue.name $namespace $advice) -}}
-{{- end -}}
-{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -108,13 +61,10 @@ suspend: {{ .Values.runPolicy.suspend }}
 {{- $live := include "training-job.live" . | fromYaml -}}
 {{- $spec := $live.spec | default dict -}}
 {{- $holder := ternary $spec ($spec.runPolicy | default dict) (eq .Values.kind "TrainJob") -}}
-{{- $version := include "training-job.queueVersion" . -}}
 {{- if hasKey $holder "suspend" -}}
 suspend: {{ $holder.suspend }}
-{{- else if and $version (not $live) -}}
-{{- if lookup $version "LocalQueue" .Release.Namespace .Values.scheduling.queue.name -}}
-suspend: true
-{{- end -}}
+{{- else if not $live -}}
+{{- include "common.queueSuspend" . -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
