@@ -97,6 +97,10 @@ generate: setup tools ## Write the generated files: CRDs, JSON Schemas, names of
 rules: ## Write only the index of rules; needs Python and nothing else
 	@PYTHONPATH=validator $(PYTHON) -m tools.generate.rule_index
 
+.PHONY: parts
+parts: harness ## Copy charts/common and the parts of the platform into the charts that use them
+	@$(RUN) tools.generate parts
+
 .PHONY: verify
 verify: setup tools ## Fail if a generated file differs from its source
 	@$(RUN) tools.generate --check

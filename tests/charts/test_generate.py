@@ -24,7 +24,8 @@ def generate(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def repository(tmp_path: Path) -> Path:
     """A copy of the generated files and their sources, up to date."""
     for name in ("charts", "schemas"):
-        shutil.copytree(ROOT / name, tmp_path / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copyfile(ROOT / "LICENSE", tmp_path / "LICENSE")
     result = generate(tmp_path)
     assert result.returncode == 0, result.stderr
     return tmp_path
@@ -63,6 +64,8 @@ def test_edited_removed_and_stale_files_are_restored(repository: Path) -> None:
     crds = repository / "charts" / "training-operator" / "files" / "crds"
     edited, removed = crds / "kubeflow.org_pytorchjobs.yaml", crds / "kubeflow.org_tfjobs.yaml"
     left_over = repository / "schemas" / "crds" / "kubeflow.org" / "xdljob_v1.json"
+    copied = repository / "charts" / "training-job" / "charts" / "common" / "templates" / "_names.tpl"
+    copied.write_text("")
     before = edited.read_text()
     edited.write_text(before.replace("kind: PyTorchJob", "kind: TorchJob"))
     removed.unlink()
@@ -74,11 +77,13 @@ def test_edited_removed_and_stale_files_are_restored(repository: Path) -> None:
     assert "+    kind: PyTorchJob" in checked.stderr
     assert "kubeflow.org_tfjobs.yaml: is missing" in checked.stderr
     assert "xdljob_v1.json: is not generated any more" in checked.stderr
+    assert "charts/training-job/charts/common/templates/_names.tpl" in checked.stderr
     assert left_over.exists()
 
     assert generate(repository).returncode == 0
     assert edited.read_text() == before
     assert removed.exists()
+    assert copied.read_text() == (repository / "charts" / "common" / "templates" / "_names.tpl").read_text()
     assert not left_over.exists()
 
 

@@ -44,7 +44,6 @@ def one_queue(profile: str) -> dict[str, Any]:
 def test_the_version_of_a_part_is_that_of_its_chart(part: dict[str, str]) -> None:
     """Helm treats a folder of another version as an additional chart, without the alias and whatever `enabled` is."""
     assert part["version"] == yaml.safe_load((CHARTS[part["name"]] / "Chart.yaml").read_text())["version"]
-    assert (CHART / "charts" / part["name"]).resolve() == CHARTS[part["name"]]
 
 
 @pytest.mark.parametrize("name", HELMS)
@@ -103,15 +102,3 @@ def test_the_validator_finds_nothing_in_a_run_with_the_platform_s_values(profile
 
     for text in (json.dumps(values), rendered.stdout):
         assert lint(profile, text) == "Nothing found in 1 file.\n"
-
-
-@pytest.mark.parametrize("name", HELMS)
-@pytest.mark.parametrize("operator", ["gpu-operator", "network-operator"])
-def test_a_missing_operator_of_nvidia_is_an_error_with_the_command_that_pulls_it(name: str, operator: str) -> None:
-    values = {operator: {"enabled": True}, "gpu": {"namespace": "default"}, "network": {"namespace": "default"}}
-
-    result = template(name, CHARTS["gpu-rdma-policy"], values=values)
-
-    assert result.returncode != 0
-    assert f"{operator}.enabled: charts/ contains only a placeholder for NVIDIA's chart" in result.stderr
-    assert f"helm pull nvidia/{operator} --version " in result.stderr

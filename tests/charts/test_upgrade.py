@@ -28,16 +28,19 @@ UPGRADES: list[tuple[dict[str, Any], str]] = [
     ({"runPolicy": {"suspend": True}, "nodes": 2}, ""),
     ({"checkpoints": {"size": "20Gi", "keep": False}}, ""),
     ({"resources": {"limits": {"nvidia.com/gpu": 8.0}}}, ""),
-    ({"env": {"LEVEL": "info"}}, "pod.pytorch.env"),
-    ({"nodes": 3}, "replicas"),
-    ({"image": {"tag": "2"}, "train": {"args": ["--epochs", 9]}}, "pod.pytorch.args, pod.pytorch.image"),
+    ({"env": {"LEVEL": "info"}}, "env (pod.pytorch.env)"),
+    ({"nodes": 3}, "nodes (replicas)"),
+    (
+        {"image": {"tag": "2"}, "train": {"args": ["--epochs", 9]}},
+        "train (pod.pytorch.args), image (pod.pytorch.image)",
+    ),
     ({"terminationGracePeriodSeconds": 90, "checkpoints": {"size": "20Gi"}}, "pod.terminationGracePeriodSeconds"),
     ({"restartPolicy": "ExitCode"}, "restartPolicy"),
-    ({"processesPerNode": 8}, "nprocPerNode"),
-    ({"podLabels": {"team": "vision"}}, "pod.labels"),
-    ({"placement": {"nodes": {"ignore": ["gpu-017"]}}}, "pod.affinity"),
-    ({"scheduling": {"queue": {"name": "research"}}}, "queue"),
-    ({"runPolicy": {"managedBy": "kueue.x-k8s.io/multikueue"}}, "managedBy"),
+    ({"processesPerNode": 8}, "processesPerNode (nprocPerNode)"),
+    ({"podLabels": {"team": "vision"}}, "podLabels (pod.labels)"),
+    ({"placement": {"nodes": {"ignore": ["gpu-017"]}}}, "placement (pod.affinity)"),
+    ({"scheduling": {"queue": {"name": "research"}}}, "scheduling.queue (queue)"),
+    ({"runPolicy": {"managedBy": "kueue.x-k8s.io/multikueue"}}, "runPolicy.managedBy (managedBy)"),
     ({"nodes": 2, "upgrade": {"force": True}}, ""),
 ]
 
@@ -46,8 +49,11 @@ ELASTIC: dict[str, Any] = {"launcher": "deepspeed", "nodes": 4, "elastic": {"ena
 ELASTIC_UPGRADES: list[tuple[dict[str, Any], str]] = [
     ({"nodes": 6}, ""),
     ({"elastic": {"metrics": [{"type": "Resource", "resource": CPU}]}}, ""),
-    ({"elastic": {"maxNodes": 16}}, "elasticPolicy"),
-    ({"elastic": {"enabled": False}}, "elasticPolicy, files, pod.pytorch.command, pod.pytorch.env, replicas"),
+    ({"elastic": {"maxNodes": 16}}, "elastic (elasticPolicy)"),
+    (
+        {"elastic": {"enabled": False}},
+        "elastic (elasticPolicy), files, train (pod.pytorch.command), env (pod.pytorch.env), nodes (replicas)",
+    ),
     ({"deepspeed": {"gradientAccumulation": 4}}, "files"),
 ]
 
@@ -66,12 +72,12 @@ TRAINJOB: dict[str, Any] = {"kind": "TrainJob", "nodes": 4, "scheduling": {"gang
 TRAINJOB_UPGRADES: list[tuple[dict[str, Any], str]] = [
     ({"runPolicy": {"suspend": True}}, ""),
     ({"checkpoints": {"size": "20Gi", "keep": False}}, ""),
-    ({"runPolicy": {"restartsPerNode": 9}}, "policy"),
-    ({"runPolicy": {"activeDeadlineSeconds": 60}}, "policy"),
-    ({"scheduling": {"gang": {"queue": "research"}}}, "policy"),
-    ({"restartPolicy": "Never"}, "pod.restartPolicy, policy, restartPolicy"),
-    ({"image": {"tag": "2"}, "runPolicy": {"suspend": True}}, "pod.node.image"),
-    ({"nodes": 3}, "pod.node.env, policy, replicas"),
+    ({"runPolicy": {"restartsPerNode": 9}}, "runPolicy or scheduling.gang (policy)"),
+    ({"runPolicy": {"activeDeadlineSeconds": 60}}, "runPolicy or scheduling.gang (policy)"),
+    ({"scheduling": {"gang": {"queue": "research"}}}, "runPolicy or scheduling.gang (policy)"),
+    ({"restartPolicy": "Never"}, "pod.restartPolicy, runPolicy or scheduling.gang (policy), restartPolicy"),
+    ({"image": {"tag": "2"}, "runPolicy": {"suspend": True}}, "image (pod.node.image)"),
+    ({"nodes": 3}, "env (pod.node.env), runPolicy or scheduling.gang (policy), nodes (replicas)"),
 ]
 
 
@@ -99,9 +105,7 @@ def test_an_upgrade_is_refused_for_values_that_pods_cannot_take(
     tmp_path: Path, run: dict[str, Any], upgrades: list[tuple[dict[str, Any], str]]
 ) -> None:
     """helm-unittest takes the place of a cluster with a job that has the record of the run."""
-    charts = tmp_path / "charts"
-    shutil.copytree(CHART.parent / "common", charts / "common")
-    chart = shutil.copytree(CHART, charts / CHART.name, symlinks=True, ignore=shutil.ignore_patterns("tests"))
+    chart = shutil.copytree(CHART, tmp_path / CHART.name, ignore=shutil.ignore_patterns("tests", "__pycache__"))
     kind = run.get("kind", "PyTorchJob")
     group, _, version = JOBS[kind]["apiVersion"].partition("/")
     name = f"{group}/{version}/{kind}"

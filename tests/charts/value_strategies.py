@@ -151,6 +151,7 @@ SCHEDULING = subset(
     {
         "queue": optional(
             name=st.sampled_from(("", "team")),
+            check=st.booleans(),
             priorityClassName=st.sampled_from(("", "high")),
             topology=optional(
                 mode=st.sampled_from(("none", "required", "preferred", "unconstrained")),
@@ -189,7 +190,7 @@ ELASTIC = optional(
 OTHER_KINDS = ("MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob")
 KIND = st.sampled_from(("PyTorchJob",) * 4 + ("TrainJob",) * 2 + OTHER_KINDS)
 MPI = optional(
-    apiVersion=st.sampled_from(("kubeflow.org/v2beta1", "kubeflow.org/v1")),
+    apiVersion=st.sampled_from(("kubeflow.org/v2beta1", "kubeflow.org/v1", None)),
     implementation=st.sampled_from(("OpenMPI", "Intel", "MPICH")),
     args=st.lists(SCALAR, max_size=2),
     imageVariables=st.lists(NAME, max_size=2),

@@ -122,7 +122,7 @@ def test_a_trainjob_tests_its_network_and_resumes_from_the_pytorchjob_s_checkpoi
         given = {**run.settings(), **settings}
         helm.install(run.release, CHART, namespace=run.namespace, values=[values], settings=given, upgrade=True)
 
-    with pytest.raises(ClusterError, match=r"its pods cannot change: pod\.node\.env\. Uninstall it"):
+    with pytest.raises(ClusterError, match=r"its pods cannot change: env \(pod\.node\.env\)\. Uninstall it"):
         upgrade(**{"env.LEVEL": "debug"})
     upgrade()
 

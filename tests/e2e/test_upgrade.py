@@ -61,7 +61,8 @@ def test_an_upgrade_from_the_first_version_keeps_the_running_pods(digits: Run, p
 
 def test_values_that_running_pods_cannot_take_are_refused_until_the_run_is_suspended(digits: Run, pods: Pods) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "changed")
-    helm = Helm(run.cluster.kubeconfig)
+    # Helm 4 refuses fields of other writers; the test above upgrades with Helm 3.
+    helm = Helm(run.cluster.kubeconfig, "helm4")
 
     def upgrade(number: int, **settings: object) -> None:
         given = {**until_epoch(run, number), **settings}
@@ -70,7 +71,9 @@ def test_values_that_running_pods_cannot_take_are_refused_until_the_run_is_suspe
     upgrade(1_000_000)
     until_running(run, pods)
     before = pods(run)
-    with pytest.raises(ClusterError, match=r"its pods cannot change: pod.pytorch.args. Upgrade with --set runPolicy"):
+    with pytest.raises(
+        ClusterError, match=r"its pods cannot change: train \(pod.pytorch.args\). Upgrade with --set runPolicy"
+    ):
         upgrade(3)
     upgrade(1_000_000, **{"runPolicy.ttlSecondsAfterFinished": 600})
     assert pods(run).keys() == before.keys()
@@ -82,4 +85,25 @@ def test_values_that_running_pods_cannot_take_are_refused_until_the_run_is_suspe
     outcome = run.follow()
     run.require_success(outcome)
     assert not pods(run).keys() & before.keys()
+    run.uninstall()
+
+
+@pytest.mark.parametrize("program", ["helm", "helm4"])
+def test_an_upgrade_keeps_the_size_of_a_scaled_run_and_can_suspend_it(digits: Run, program: str) -> None:
+    """No pod starts: the operator writes none while the run is suspended."""
+    run = Run(digits.cluster, digits.engine, digits.namespace, f"scaled-{program}", program)
+    helm = Helm(run.cluster.kubeconfig, program)
+    elastic = {"enabled": True, "minNodes": 1, "maxNodes": 4}
+    run.install(settings={"elastic": elastic, "nodes": 2, "runPolicy.suspend": True, "checkpoints": {"enabled": False}})
+
+    def job(path: str) -> str:
+        command = ("get", "pytorchjob", run.release, "-n", run.namespace, "-o", f"jsonpath={{.spec.{path}}}")
+        return api.kubectl(run.cluster.kubeconfig, *command)
+
+    workers = "pytorchReplicaSpecs.Worker.replicas"
+    api.kubectl(run.cluster.kubeconfig, "scale", "pytorchjob", run.release, "--replicas=3", "-n", run.namespace)
+    reuse = ("--reuse-values", "--set", "runPolicy.restartsPerNode=5")
+    helm.install(run.release, CHART, namespace=run.namespace, options=reuse, upgrade=True)
+
+    assert (job(workers), job("runPolicy.suspend")) == ("3", "true")
     run.uninstall()

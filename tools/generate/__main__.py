@@ -19,6 +19,7 @@ from tests.harness.cluster.command import exit_status
 from tests.harness.cluster.errors import ClusterError
 from tools.generate import (
     chart_files,
+    chart_parts,
     crd_schemas,
     crds,
     drift,
@@ -31,7 +32,7 @@ from tools.generate import (
 )
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("charts", "schemas", "trainer")
+SOURCES = ("charts", "schemas", "trainer", chart_parts.LICENSE)
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
@@ -48,6 +49,7 @@ class Part(StrEnum):
     TRAINER = "trainer"
     FIELDS = "fields"
     VALUES = "values"
+    PARTS = "parts"
     README = "readme"
 
 
@@ -70,6 +72,7 @@ GENERATORS = {
     Part.RULES: Generator("index of the rules", (rule_index.FILES,), rule_index.write),
     Part.TRAINER: Generator("JSON Schema of the trainer's fields", (trainer_schema.FILES,), trainer_schema.write),
     Part.VALUES: Generator("value schemas", (chart_files.VALUES_SCHEMAS,), chart_files.write_values_schemas),
+    Part.PARTS: Generator("copies of the charts' parts", chart_parts.FILES, chart_parts.write),
     Part.FIELDS: Generator("table of the trainer's fields", (trainer_readme.FILES,), trainer_readme.write),
     Part.README: Generator("chart README files", (chart_files.READMES,), chart_files.write_readmes),
 }
@@ -84,13 +87,16 @@ def drifts(root: Path, parts: Iterable[Part]) -> list[drift.Drift]:
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder)
         for name in SOURCES:
-            if (root / name).exists():
+            if (root / name).is_file():
+                shutil.copyfile(root / name, fresh / name)
+            elif (root / name).exists():
                 # Other steps compile modules meanwhile: files there come and go.
-                shutil.copytree(root / name, fresh / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(root / name, fresh / name, ignore=shutil.ignore_patterns("__pycache__"))
         for generator in chosen:
             for pattern in generator.files:
                 for stale in fresh.glob(pattern):
-                    stale.unlink()
+                    if not stale.is_dir():
+                        stale.unlink()
             with progress.step(generator.title):
                 generator.write(fresh)
         return drift.compare(root, fresh, [pattern for generator in chosen for pattern in generator.files])
@@ -106,7 +112,7 @@ def generate(
         Path, typer.Option(help="Another copy of the repository.", file_okay=False, exists=True, show_default=False)
     ] = ROOT,
 ) -> None:
-    """Write the generated files: CRDs, JSON Schemas, the index of rules, the charts' value schemas and README files."""
+    """Write the generated files: CRDs, JSON Schemas, the index of rules, schemas, parts and READMEs of charts."""
     found = drifts(root, what or list(Part))
     if check and found:
         for difference in found:

@@ -28,6 +28,15 @@ def write_values_schemas(root: Path) -> None:
 
 def write_readmes(root: Path) -> None:
     """Write README.md from README.md.gotmpl and the comments of values.yaml."""
-    options = ("--chart-search-root", ".", "--sort-values-order", "file", "--log-level", "warning")
+    options = (
+        "--chart-search-root",
+        ".",
+        "--chart-to-generate",
+        ".",
+        "--sort-values-order",
+        "file",
+        "--log-level",
+        "warning",
+    )
     for chart in charts(root):
         progress.run([tools.binary("helm-docs"), *options], log=f"readme-{chart.name}", cwd=chart)

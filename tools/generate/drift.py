@@ -52,7 +52,8 @@ class Drift:
 def compare(committed: Path, generated: Path, patterns: Iterable[str]) -> list[Drift]:
     """Return the differences between two trees among the files that match `patterns`, sorted by path."""
     patterns = list(patterns)
-    paths = {str(file.relative_to(tree)) for tree in (committed, generated) for p in patterns for file in tree.glob(p)}
+    found = ((tree, file) for tree in (committed, generated) for pattern in patterns for file in tree.glob(pattern))
+    paths = {str(file.relative_to(tree)) for tree, file in found if file.is_file()}
     pairs = (Drift(path, _text(committed / path), _text(generated / path)) for path in sorted(paths))
     return [drift for drift in pairs if drift.committed != drift.generated]
 

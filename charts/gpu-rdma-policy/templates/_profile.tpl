@@ -54,6 +54,5 @@ gpu-rdma-policy.settings: the settings of the profile, overridden by the values,
 {{- range $key, $value := $given -}}
 {{- if not (kindIs "invalid" $value) -}}{{- $_ := set $settings $key $value -}}{{- end -}}
 {{- end -}}
-{{- include "gpu-rdma-policy.checkOperators" (dict "gpu" $settings.gpu "root" .) -}}
 {{- toJson $settings -}}
 {{- end -}}

@@ -7,6 +7,5 @@ gpu-rdma-policy.checkValues: fails for required values that are empty. Takes the
     "gpu.driver.upgrade" "gpu.driver.upgrade.maxUnavailable" "dcgm" "dcgm.enabled" "dcgm.metrics"
     "dcgm.serviceMonitor" "dcgm.serviceMonitor.interval" "mig" "mig.strategy" "network"
     "network.namespace" "network.doca" "network.doca.upgrade" "network.doca.upgrade.drain" "rdma"
-    "rdma.periodicUpdateSeconds" "sriov" "sriov.nodeSelector" "topology" "topology.keys" "gpu-operator"
-    "network-operator")) -}}
+    "rdma.periodicUpdateSeconds" "sriov" "sriov.nodeSelector" "topology" "topology.keys")) -}}
 {{- end -}}

@@ -7,7 +7,7 @@
     "elastic.minNodes" "elastic.maxRestarts" "resources" "env" "envSecrets" "sharedMemory" "temporaryStorage"
     "temporaryStorage.size"
     "checkpoints" "placement" "restartPolicy" "runPolicy" "podLabels" "preStop" "preStop.seconds" "upgrade"
-    "mpi" "mpi.apiVersion" "mpi.implementation" "mpi.command" "mpi.launcher" "mpi.launcher.resources"
+    "mpi" "mpi.implementation" "mpi.command" "mpi.launcher" "mpi.launcher.resources"
     "mpi.launcher.asWorker" "mpi.launcher.creationPolicy" "mpi.ssh" "mpi.ssh.daemon" "mpi.ssh.port" "mpi.ssh.mountPath"
     "tensorflow" "tensorflow.parameterServers" "tensorflow.parameterServers.resources" "paddle"
     "paddle.parameterServers" "paddle.parameterServers.resources"
@@ -18,6 +18,8 @@
     "nccl" "fabric" "fabric.profile" "fabric.env" "fabric.resources" "fabric.topologyFile" "fabric.tcpxo"
     "fabric.computeDomain")) -}}
 {{- include "training-job.checkKind" . -}}
+{{- include "training-job.checkServed" . -}}
+{{- include "common.checkQueue" . -}}
 {{- include "training-job.checkScheduling" . -}}
 {{- include "training-job.checkPlacement" . -}}
 {{- include "training-job.checkLaunch" . -}}

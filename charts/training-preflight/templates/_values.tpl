@@ -5,7 +5,9 @@
     "ncclTests.port" "sizes" "sizes.start" "sizes.factor" "iterations" "warmUp" "threshold"
     "startTimeoutSeconds" "activeDeadlineSeconds" "resources" "env" "envSecrets" "nccl" "fabric" "fabric.profile"
     "fabric.env" "fabric.resources" "fabric.topologyFile" "fabric.tcpxo" "fabric.computeDomain" "sharedMemory"
-    "sharedMemory.enabled" "placement" "placement.nodes" "placement.healthLabels" "podLabels")) -}}
+    "sharedMemory.enabled" "placement" "placement.nodes" "placement.healthLabels" "podLabels"
+    "scheduling" "scheduling.queue")) -}}
+{{- include "common.checkQueue" . -}}
 {{- include "common.fabric.check" (dict "root" . "nodes" .Values.nodes) -}}
 {{- include "common.refuseSecrets" . -}}
 {{- include "common.checkFormats" . -}}

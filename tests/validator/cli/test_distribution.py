@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -12,7 +13,6 @@ import pytest
 
 from trainyard import DISTRIBUTION, __version__
 from trainyard.engine import registry
-from trainyard.facts import profiles
 
 ROOT = Path(__file__).parents[3]
 
@@ -48,6 +48,26 @@ def test_the_wheel_holds_the_data_that_rules_and_loaders_read(wheel: zipfile.Zip
     modules = {f"{rule.module.replace('.', '/')}.py" for rule in registry.rules()}
     assert modules <= names
     assert {"trainyard/py.typed", "trainyard/facts/nccl_variables.csv"} <= names
-    assert {"trainyard/loaders/training_job/chart/values.yaml"} <= names
-    assert any(name.endswith(f"{profiles.profile_names()[0]}.yaml") for name in names)
-    assert not [name for name in names if "/cases/" in name]
+    assert not [name for name in names if "/cases/" in name or "/tests/" in name or "/ci/" in name]
+
+
+def test_the_wheel_alone_lints_the_values_of_a_run_on_a_site(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    wheel.extractall(tmp_path / "packages")
+    run = ROOT / "charts" / "training-job" / "ci" / "fabric-onprem-ib-values.yaml"
+    site = ROOT / "charts" / "training-platform" / "ci" / "onprem-ib-values.yaml"
+    command = [sys.executable, "-P", "-m", "trainyard", "lint", str(run), "--site", str(site)]
+
+    from_wheel, from_checkout = (
+        subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(packages), "TRAINYARD_CACHE": str(tmp_path / packages.name)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for packages in (tmp_path / "packages", ROOT / "validator")
+    )
+
+    assert "in 1 file" in from_wheel.stdout, from_wheel.stderr
+    assert from_wheel.stdout == from_checkout.stdout

@@ -245,12 +245,6 @@ def test_the_devices_and_networks_of_policies_are_provided(tmp_path: Path) -> No
     ]
 
 
-def test_the_charts_of_the_nvidia_operators_are_not_read(tmp_path: Path) -> None:
-    site = SRIOV.replace("  enabled: true\n", "  enabled: true\n  gpu-operator: {enabled: true}\n")
-    (tmp_path / "site.yaml").write_text(site)
-    assert "nvidia.com/roce0" in load_site(str(tmp_path / "site.yaml")).resources
-
-
 def test_the_profile_of_a_policy_provides_its_devices(tmp_path: Path) -> None:
     site = """\
 fabric: {profile: onprem-ib, resources: {rdma/rdma_shared_device_a: null}}

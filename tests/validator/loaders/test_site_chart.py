@@ -80,12 +80,3 @@ def keywords(part: Any) -> set[str]:
     below = [*part.get("properties", {}).values(), *part.get("patternProperties", {}).values(), *part.get("allOf", ())]
     below += [*part.get("anyOf", ()), part.get("items", {}), part.get("additionalProperties", {})]
     return found.union(*(keywords(inner) for inner in below if inner and isinstance(inner, dict)))
-
-
-@pytest.mark.parametrize("name", ["training-operator", "training-networks", "gpu-rdma-policy", "training-monitoring"])
-def test_all_that_a_part_is_rendered_from_is_there(name: str) -> None:
-    own, copied = helm.CHARTS[name], FOLDER / "charts" / name
-    for entry in ("Chart.yaml", "values.yaml", "values.schema.json", "templates", "files"):
-        # The definitions of the operator are stood in for by their names.
-        if (own / entry).exists() and (name, entry) != ("training-operator", "files"):
-            assert (copied / entry).resolve() == (own / entry).resolve()

@@ -1,15 +1,16 @@
 """Fabric profiles: the requirements of a cloud or a site on a training container.
 
-Each is a file in `charts/common/files/fabric`, to which `fabric` is a link: charts render the same data.
+Each is a file in `charts/common/files/fabric`: charts render the same data.
 """
 
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 from typing import Any, NamedTuple
 
-FOLDER = Path(__file__).parent / "fabric"
+from trainyard.chart_folder import CHARTS
+
+FOLDER = CHARTS / "common" / "files" / "fabric"
 
 
 class Wanted(NamedTuple):
@@ -75,6 +76,12 @@ def asks_for(name: str | None, variable: str) -> bool:
         return False
     wanted = load_profile(name)
     return any(entry.name == variable for entry in (*wanted.required, *wanted.recommended))
+
+
+def forbids(name: str | None, variable: str) -> bool:
+    """True if the profile forbids this variable; False if there is no such profile."""
+    known = name is not None and name in profile_names()
+    return known and any(entry.name == variable for entry in load_profile(str(name)).forbidden)
 
 
 def profile_devices(name: str) -> tuple[str, ...]:

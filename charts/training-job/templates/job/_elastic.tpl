@@ -36,6 +36,27 @@ metrics:
 {{- end -}}
 
 {{/*
+training-job.replicas: the number of pods of a role. An upgrade of an elastic run keeps what an autoscaler or `kubectl scale`
+has set, unless it changes `nodes`: Helm 4 would end with a conflict, and Helm 3 would undo it. Takes (dict "root" <root
+context> "role" <role> "part" <its entry of training-job.roles>).
+*/}}
+{{- define "training-job.replicas" -}}
+{{- $replicas := int .part.replicas -}}
+{{- if .root.Values.elastic.enabled -}}
+{{- $live := include "training-job.live" .root | fromYaml -}}
+{{- $nodes := get (($live.metadata | default dict).annotations | default dict) "trainyard/nodes" -}}
+{{- $role := get (($live.spec | default dict).pytorchReplicaSpecs | default dict) .role | default dict -}}
+{{- $size := int ($role.replicas | default 0) -}}
+{{- $others := sub (int .root.Values.nodes) $replicas -}}
+{{- $fits := and (le $size (int .part.most)) (ge (add $size $others) (int64 .root.Values.elastic.minNodes)) -}}
+{{- if and (eq $nodes (int .root.Values.nodes | toString)) $size $fits -}}
+{{- $replicas = $size -}}
+{{- end -}}
+{{- end -}}
+{{- $replicas -}}
+{{- end -}}
+
+{{/*
 training-job.elasticEnv: torchrun shares the agents' store with the processes, but announces its address only in the first
 round (next_rendezvous in dynamic_rendezvous.py). A pod that joins later would wait for the address, and the others for the
 pod, until the timeout ends all of them. Without sharing, every round announces the address.

@@ -9,7 +9,7 @@ Common parts of the objects of all kinds. Every helper takes the root context.
 
 {{/* training-job.apiVersions: that of each kind, as YAML. */}}
 {{- define "training-job.apiVersions" -}}
-{{- $others := dict "MPIJob" .Values.mpi.apiVersion "TrainJob" "trainer.kubeflow.org/v1alpha1" -}}
+{{- $others := dict "MPIJob" (include "training-job.mpiVersion" .) "TrainJob" "trainer.kubeflow.org/v1alpha1" -}}
 {{- range $kind := keys (include "training-job.kinds" . | fromYaml) | sortAlpha }}
 {{ $kind }}: {{ get $others $kind | default "kubeflow.org/v1" }}
 {{- end }}
@@ -29,10 +29,13 @@ name: {{ include "training-job.name" . }}
 namespace: {{ .Release.Namespace }}
 labels:
   {{- include "common.labels" . | nindent 2 }}
-  {{- with include "training-job.queueLabels" . }}
+  {{- with include "common.queueLabels" . }}
   {{- trim . | nindent 2 }}
   {{- end }}
 annotations:
+  {{- if .Values.elastic.enabled }}
+  trainyard/nodes: {{ int .Values.nodes | quote }}
+  {{- end }}
   {{- include "training-job.records" (dict "root" . "kind" .Values.kind
       "apiVersion" (include "training-job.apiVersion" .)
       "pods" (include "training-job.pods" . | fromYaml)
@@ -43,7 +46,7 @@ annotations:
         "dataset" (include "training-job.datasetPlan" .)
         "restartPolicy" .Values.restartPolicy
         "nprocPerNode" .Values.processesPerNode
-        "queue" (include "training-job.queueLabels" . | fromYaml)
+        "queue" (include "common.queueLabels" . | fromYaml)
         "policy" (include "training-job.fixedPolicy" . | fromYaml)
         "managedBy" .Values.runPolicy.managedBy)) | nindent 2 }}
 {{- end -}}
@@ -79,8 +82,8 @@ are part of the records of active runs.
 {{- $policy := .Values.runPolicy -}}
 backoffLimit: {{ include "training-job.backoffLimit" . }}
 cleanPodPolicy: {{ include "training-job.cleanPodPolicy" . | quote }}
-{{- if not .Values.scheduling.queue.name }}
-suspend: {{ $policy.suspend }}
+{{- with include "training-job.suspend" . }}
+{{ . }}
 {{- end }}
 {{- with $policy.managedBy }}
 managedBy: {{ . | quote }}
@@ -100,7 +103,7 @@ schedulingPolicy:
 {{- define "training-job.replicaSpecs" -}}
 {{- range $role, $part := include "training-job.roles" . | fromYaml }}
 {{ $role }}:
-  replicas: {{ int $part.replicas }}
+  replicas: {{ include "training-job.replicas" (dict "root" $ "role" $role "part" $part) }}
   restartPolicy: {{ $.Values.restartPolicy }}
   template:
     {{- include "training-job.pod" (dict "root" $ "role" $role "part" $part) | nindent 4 }}

@@ -133,7 +133,7 @@ the root context.
 {{- if eq .Values.kind "TrainJob" -}}
 trainer
 {{- else -}}
-{{- $isNew := eq .Values.mpi.apiVersion "kubeflow.org/v2beta1" -}}
+{{- $isNew := eq (include "training-job.mpiVersion" .) "kubeflow.org/v2beta1" -}}
 {{- ternary "mpi-operator" "training-operator" (and (eq .Values.kind "MPIJob") $isNew) -}}
 {{- end -}}
 {{- end -}}

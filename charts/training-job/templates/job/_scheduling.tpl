@@ -4,20 +4,6 @@ root context.
 */}}
 
 {{/*
-training-job.queueLabels: the labels of the job by which Kueue takes it. The chart leaves `suspend` to Kueue, whose
-webhook sets it when a job with a queue is created (Kueue v0.14.0, pkg/controller/jobframework/defaults.go:
-ApplyDefaultForSuspend): if the chart set it, an upgrade would stop an admitted run, or start a waiting one.
-*/}}
-{{- define "training-job.queueLabels" -}}
-{{- with .Values.scheduling.queue.name }}
-kueue.x-k8s.io/queue-name: {{ . | quote }}
-{{- end }}
-{{- with .Values.scheduling.queue.priorityClassName }}
-kueue.x-k8s.io/priority-class: {{ . | quote }}
-{{- end }}
-{{- end -}}
-
-{{/*
 training-job.topologyAnnotations: requests of the pods for Kueue's topology-aware scheduling. The Master and the Workers are
 two pod sets, which Kueue would place separately: the group keeps them in one domain.
 */}}

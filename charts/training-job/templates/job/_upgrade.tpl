@@ -99,7 +99,7 @@ training-job.compare: fails with the fields that differ. Takes (dict "old" <mark
 {{- $changed := list -}}
 {{- range $field := concat (keys $old) (keys $new) | uniq | sortAlpha -}}
 {{- if ne (get $old $field) (get $new $field) -}}
-{{- $changed = append $changed $field -}}
+{{- $changed = append $changed (include "training-job.fieldOfValue" $field) -}}
 {{- end -}}
 {{- end -}}
 {{- if $changed -}}
@@ -114,5 +114,27 @@ training-job.compare: fails with the fields that differ. Takes (dict "old" <mark
 {{- $advice = "Uninstall it and install it again: it resumes from its last checkpoint." -}}
 {{- end -}}
 {{- fail (printf "the run is active, and its pods cannot change: %s. %s" (join ", " $changed) $advice) -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.fieldOfValue: a field of the records with the value that sets it, `nodes (replicas)`; the field alone if it
+depends on several values. Takes the field.
+*/}}
+{{- define "training-job.fieldOfValue" -}}
+{{- $values := dict "replicas" "nodes" "nprocPerNode" "processesPerNode" "elasticPolicy" "elastic"
+    "queue" "scheduling.queue" "managedBy" "runPolicy.managedBy" "policy" "runPolicy or scheduling.gang" -}}
+{{- $ofPod := dict "image" "image" "imagePullPolicy" "image" "imagePullSecrets" "image" "labels" "podLabels"
+    "annotations" "podAnnotations" "nodeSelector" "placement" "tolerations" "placement" "affinity" "placement"
+    "topologySpreadConstraints" "placement" "resources" "resources" "env" "env" "args" "train" "command" "train" -}}
+{{- $parts := splitList "." . -}}
+{{- $value := get $values . -}}
+{{- if and (gt (len $parts) 1) (not (has "dataset" $parts)) -}}
+{{- $value = get $ofPod (last $parts) -}}
+{{- end -}}
+{{- if and $value (ne $value .) -}}
+{{- printf "%s (%s)" $value . -}}
+{{- else -}}
+{{- . -}}
 {{- end -}}
 {{- end -}}

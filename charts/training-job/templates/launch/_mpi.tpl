@@ -146,12 +146,14 @@ startupProbe:
 {{/*
 training-job.sshdSecurity: the container's security context for sshd, as YAML. The images of kubeflow/mpi-operator mark
 sshd with the file capability NET_BIND_SERVICE, and the kernel starts such a file only where that may be had. The Pod
-Security level `restricted` allows it. Takes the root context.
+Security level `restricted` allows it. The sshd of root also separates its privileges, by chroot and another user, and ends
+each connection if it cannot. The level `baseline` allows that. Takes the root context.
 */}}
 {{- define "training-job.sshdSecurity" -}}
 {{- $context := deepCopy (.Values.securityContext | default dict) -}}
 {{- with $context.capabilities -}}
-{{- $_ := concat (.add | default list) (list "NET_BIND_SERVICE") | uniq | set . "add" -}}
+{{- $root := ternary (list "SYS_CHROOT" "SETUID" "SETGID") list (eq (include "training-job.isRoot" $) "true") -}}
+{{- $_ := concat (.add | default list) (list "NET_BIND_SERVICE") $root | uniq | set . "add" -}}
 {{- end -}}
 {{- toYaml $context -}}
 {{- end -}}

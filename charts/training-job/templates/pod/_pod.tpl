@@ -19,7 +19,7 @@ metadata:
     {{- toYaml . | nindent 4 }}
   {{- end }}
 spec:
-  {{- $needsToken := and (eq $pod.role "Launcher") (eq .Values.mpi.apiVersion "kubeflow.org/v1") }}
+  {{- $needsToken := and (eq $pod.role "Launcher") (eq (include "training-job.mpiVersion" .) "kubeflow.org/v1") }}
   {{- /* Of an MPIJob v1 the operator makes an account for the launcher, which may reach the Workers. */}}
   {{- with ternary "" (include "training-job.serviceAccountName" .) $needsToken }}
   serviceAccountName: {{ . | quote }}

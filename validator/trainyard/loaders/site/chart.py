@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from gotemplate import merging, rendering
 from gotemplate.charts import Chart
 from gotemplate.merging import installed
 from gotemplate.rendering import RenderedObject
-from trainyard.document.lookup import mapping
+from trainyard.chart_folder import CHARTS
 from trainyard.facts.operator_kinds import SCHEMES
 from trainyard.facts.served_apis import SERVED_APIS
 from trainyard.loaders import json_schema
 
-# Links into the charts: a wheel holds copies of the files.
-FOLDER = Path(__file__).parent / "chart"
+FOLDER = CHARTS / "training-platform"
 # Not a valid Kubernetes name, so that no namespace of a site has it.
 NAMESPACE = "<release namespace>"
-_OPERATORS = ("gpu-operator", "network-operator")
 _RELEASE = {"Name": "site", "Namespace": NAMESPACE}
 _DEFINITION = "{{kind: CustomResourceDefinition, metadata: {{name: {}s.kubeflow.org}}}}"
 
@@ -35,14 +32,8 @@ def platform_chart() -> Chart:
 
 
 def platform_values(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values of a site over all defaults. Raises `FailedError`.
-
-    The charts of NVIDIA's operators are not included. They count as disabled: their objects offer nothing to runs.
-    """
-    values = merging.coalesce(platform_chart(), tree)
-    gpu = mapping(values, "gpu")
-    operators = {name: {**gpu[name], "enabled": False} for name in _OPERATORS if isinstance(gpu.get(name), dict)}
-    return {**values, "gpu": {**gpu, **operators}} if operators else values
+    """Returns the values of a site over all defaults. Raises `FailedError`."""
+    return merging.coalesce(platform_chart(), tree)
 
 
 def platform_faults(values: Mapping[str, Any]) -> Iterator[json_schema.Fault]:

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gotemplate import charts
+from trainyard.chart_folder import CHARTS
 from trainyard.document import reading
 from trainyard.document.document import Document
 from trainyard.document.source import Source
 from trainyard.loaders import json_schema
 
-# Links into the chart: a wheel holds copies of the files.
-FOLDER = Path(__file__).parent / "chart"
+FOLDER = CHARTS / "training-job"
 NAME = "charts/training-job"
 
 

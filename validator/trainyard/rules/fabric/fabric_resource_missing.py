@@ -3,7 +3,8 @@
 RDMA and EFA devices reach a pod only through a device plugin. A container that does not list the resource in its
 limits sees no device in `/dev/infiniband`; NCCL finds no fast network, logs `NET/Socket` and continues on TCP over the
 pod network, ten to a hundred times slower. Nothing fails, so the cause can take days to find. Each fabric profile
-(`--profile`) lists the resources; a name that ends in `/` matches any resource with this prefix.
+(`--profile`) lists the resources; a name that ends in `/` matches any resource with this prefix. The SR-IOV operator
+lets a site choose any prefix, so a pod with networks may request another device instead, such as `nvidia.com/rail_0`.
 
 Add the resource to the limits, with as many devices as the node has for the container's GPUs. The rule skips
 containers with host network and privileged mode, which see the host's devices.
@@ -14,7 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.fabric import accelerated_container
+from trainyard.analysis.multus import attachments
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.devices import is_accelerator
+from trainyard.facts.extended_resources import is_device
 from trainyard.facts.profiles import load_profile
 from trainyard.model.run import Role
 
@@ -36,9 +40,11 @@ def fabric_resource_missing(role: Role, context: Context) -> Iterator[Problem]:
         return
     fabric = load_profile(context.profile)
     asked = {*container.limits, *container.requests}
+    has_function = bool(attachments(role.pod)) and any(is_device(name) and not is_accelerator(name) for name in asked)
     for resource in fabric.resources:
-        if not any(
-            name == resource.name or (resource.name[-1] == "/" and name.startswith(resource.name)) for name in asked
+        is_prefix = resource.name[-1] == "/"
+        if not (is_prefix and has_function) and not any(
+            name == resource.name or (is_prefix and name.startswith(resource.name)) for name in asked
         ):
             yield Problem(
                 container.at.child("resources", "limits").key(),

@@ -5,7 +5,8 @@ differs between nodes and, with macvlan, between pods of one node. With the wron
 `Call to ibv_modify_qp failed`, or sends RoCE v1, which routers do not forward. Since 2.21 NCCL finds the right entry by
 itself, and its documentation says that the variable should not be set any more. On InfiniBand it is not read at all.
 
-The rule ignores `-1`, which means automatic, targets before 2.21, and values that the fabric profile asks for.
+The rule ignores `-1`, which means automatic, targets before 2.21, values that the fabric profile asks for, and those
+that it forbids, which FB003 reports.
 
 Remove the variable. If an address must be chosen, use `NCCL_IB_ADDR_FAMILY`, `NCCL_IB_ADDR_RANGE` and
 `NCCL_IB_ROCE_VERSION_NUM`.
@@ -15,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.fabric import accelerated_container
 from trainyard.analysis.settings import remove_variable
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.profiles import asks_for
+from trainyard.facts.profiles import asks_for, forbids
 from trainyard.facts.strtoll import parse_integer
 from trainyard.model.run import Setting
 
@@ -39,6 +41,8 @@ DYNAMIC_SINCE = (2, 21)
 def nccl_gid_index_set(setting: Setting, context: Context) -> Iterator[Problem]:
     """A fixed GID index."""
     if setting.name != "NCCL_IB_GID_INDEX" or asks_for(context.profile, setting.name):
+        return
+    if context.role is not None and accelerated_container(context.role) and forbids(context.profile, setting.name):
         return
     index = parse_integer(setting.value)
     if index is None or index < 0:
