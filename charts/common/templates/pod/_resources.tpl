@@ -23,6 +23,34 @@ text: a number with a fraction (`cpu: 1.5`), which a Pod would take, is written 
 {{- end -}}
 
 {{/*
+common.podResources: {limits, requests} of a pod that is a node of the run, as YAML: `resources`, with a limit for CPU and
+memory where it names neither a limit nor a request. 8 CPUs and 64Gi for each accelerator are within what the machines
+of all fabric profiles provide. Without accelerators the limits fit a laptop. A null means no limit. Takes the root
+context.
+*/}}
+{{- define "common.podResources" -}}
+{{- $given := .Values.resources.limits | default dict -}}
+{{- $requests := .Values.resources.requests | default dict -}}
+{{- $limits := dict -}}
+{{- range $name, $quantity := $given -}}
+{{- if not (kindIs "invalid" $quantity) -}}
+{{- $_ := set $limits $name $quantity -}}
+{{- end -}}
+{{- end -}}
+{{- $defaults := dict "cpu" "500m" "memory" "1Gi" -}}
+{{- if eq (include "common.hasGpus" .) "true" -}}
+{{- $count := max 1 (include "common.accelerators" . | int64) -}}
+{{- $defaults = dict "cpu" (mul $count 8) "memory" (mul $count 64 | printf "%dGi") -}}
+{{- end -}}
+{{- range $name, $quantity := $defaults -}}
+{{- if not (or (hasKey $given $name) (hasKey $requests $name)) -}}
+{{- $_ := set $limits $name $quantity -}}
+{{- end -}}
+{{- end -}}
+{{- dict "limits" $limits "requests" $requests | toYaml -}}
+{{- end -}}
+
+{{/*
 common.resources: the `resources` of a container, with those of the fabric for a node of the run. Takes (dict "root"
 <root context> "resources" <limits and requests> "isNode" <boolean>).
 */}}
@@ -53,6 +81,9 @@ common.checkResources: fails for limits and requests that Kubernetes refuses. Re
 {{- $resources := $.root.Values -}}
 {{- range splitList "." $path -}}
 {{- $resources = index $resources . -}}
+{{- end -}}
+{{- if eq $path "resources" -}}
+{{- $resources = include "common.podResources" $.root | fromYaml -}}
 {{- end -}}
 {{- $limits := $resources.limits | default dict -}}
 {{- $requests := $resources.requests | default dict -}}

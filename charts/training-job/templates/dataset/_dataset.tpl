@@ -112,9 +112,10 @@ reads is writable here. Takes the root context.
 - name: dataset
   image: {{ $dataset.image | default (include "common.image" (dict "image" .Values.image "root" .)) | quote }}
   imagePullPolicy: {{ .Values.image.pullPolicy | quote }}
+  terminationMessagePolicy: FallbackToLogsOnError
   command: [python3, /etc/dataset/fetch.py, /etc/dataset/plan.json]
   env:
-    {{- with include "common.env" (dict "env" .Values.env "secrets" $secrets) | trim }}
+    {{- with include "common.env" (dict "env" (merge (include "training-job.userEnv" . | fromYaml) .Values.env) "secrets" $secrets) | trim }}
     {{- . | nindent 4 }}
     {{- end }}
     {{- range $name, $field := dict "DATASET_POD_NAME" "metadata.name" "DATASET_POD_UID" "metadata.uid" }}

@@ -15,9 +15,10 @@ named. Takes the root context.
 */}}
 {{- define "training-job.mpirun" -}}
 {{- $mpi := .Values.mpi -}}
-{{- $processes := int64 .Values.processesPerNode -}}
+{{- $processes := include "training-job.processes" . | int64 -}}
 {{- $fabric := include "common.fabric.variables" . | fromYaml -}}
-{{- $own := concat (keys .Values.env) (keys .Values.envSecrets) (keys $fabric) -}}
+{{- $user := include "training-job.userEnv" . | fromYaml -}}
+{{- $own := concat (keys .Values.env) (keys .Values.envSecrets) (keys $fabric) (keys $user) -}}
 {{- $names := concat ($mpi.imageVariables | default list) $own | uniq | sortAlpha -}}
 {{- $options := list "-p" ($mpi.ssh.port | int64 | toString) "-i" (printf "%s/id_rsa" $mpi.ssh.mountPath)
     "-o StrictHostKeyChecking=no" "-o UserKnownHostsFile=/dev/null" "-o LogLevel=ERROR" "-o ConnectionAttempts=10" -}}
