@@ -13,7 +13,7 @@ Helm stores it as a float, which would print as 1e+06.
 {{- end -}}
 
 {{/*
-common.env: a container's env entries, sorted by name. Takes (dict "env" <map name: scalar, {valueFrom} or null> "secrets"
+common.env: a container's env entries, sorted by name. Takes (dict "env" <map name: scalar or {valueFrom}> "secrets"
 <map name: {secret, key}>), both optional. A name in both maps is an error: Kubernetes would keep only one of the two.
 */}}
 {{- define "common.env" -}}
@@ -22,14 +22,12 @@ common.env: a container's env entries, sorted by name. Takes (dict "env" <map na
 {{- if hasKey $secrets $name }}
 {{- fail (printf "%s is set in env and in envSecrets: remove one of the two" $name) }}
 {{- end }}
-{{- if not (kindIs "invalid" $value) }}
 - name: {{ $name | quote }}
 {{- if kindIs "map" $value }}
   valueFrom:
     {{- toYaml $value.valueFrom | nindent 4 }}
 {{- else }}
   value: {{ include "common.literal" $value }}
-{{- end }}
 {{- end }}
 {{- end }}
 {{- range $name, $source := $secrets }}

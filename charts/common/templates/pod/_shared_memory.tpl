@@ -12,7 +12,9 @@ each accelerator: NCCL and the data loaders would fill that. Takes the root cont
 {{- $given := .Values.processesPerNode | default 1 -}}
 {{- $processes := ternary 0 (int64 $given) (kindIs "string" $given) -}}
 {{- $size := mul (max $processes $accelerators) 8589934592 -}}
-{{- $limits := (include "common.podResources" . | fromYaml).limits -}}
+{{- $resources := dict -}}
+{{- include "common.podResources" (dict "root" . "into" $resources) -}}
+{{- $limits := $resources.limits -}}
 {{- if hasKey $limits "memory" -}}
 {{- $half := div (include "common.memoryBytes" (dict "name" "resources.limits.memory" "value" $limits.memory) | int64) 2 -}}
 {{- if gt (mul $accelerators 1073741824) $half -}}

@@ -115,7 +115,7 @@ reads is writable here. Takes the root context.
   terminationMessagePolicy: FallbackToLogsOnError
   command: [python3, /etc/dataset/fetch.py, /etc/dataset/plan.json]
   env:
-    {{- with include "common.env" (dict "env" (merge (include "training-job.userEnv" . | fromYaml) .Values.env) "secrets" $secrets) | trim }}
+    {{- with include "common.env" (dict "env" .Values.env "secrets" $secrets) | trim }}
     {{- . | nindent 4 }}
     {{- end }}
     {{- range $name, $field := dict "DATASET_POD_NAME" "metadata.name" "DATASET_POD_UID" "metadata.uid" }}

@@ -89,8 +89,9 @@ pkg/controller/jobframework/reconciler.go: ensureOneWorkload).
 
 {{/* training-job.checkMetrics: a utilization is relative to the request, so without one the autoscaler never acts. */}}
 {{- define "training-job.checkMetrics" -}}
-{{- $resources := include "common.podResources" . | fromYaml -}}
-{{- $reserved := merge $resources.requests $resources.limits -}}
+{{- $resources := dict -}}
+{{- include "common.podResources" (dict "root" . "into" $resources) -}}
+{{- $reserved := merge (deepCopy $resources.requests) $resources.limits -}}
 {{- range $metric := .Values.elastic.metrics -}}
 {{- range $source := list "resource" "containerResource" -}}
 {{- with get $metric $source -}}

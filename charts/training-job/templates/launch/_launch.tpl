@@ -191,7 +191,10 @@ last counts, so the user's value would be lost silently.
 {{- fail (printf "env.%s: the %s sets it in every pod and its value takes precedence; %s" $name $operator $advice) }}
 {{- end }}
 {{- end }}
-{{- $env := merge (include "training-job.userEnv" . | fromYaml) .Values.env (include "training-job.saveEnv" . | fromYaml) -}}
+{{- $env := .Values.env -}}
+{{- with include "training-job.saveEnv" . -}}
+{{- $env = merge (deepCopy $env) (fromYaml .) -}}
+{{- end -}}
 {{- include "common.env" (dict "env" (include "common.fabric.variables" . | fromYaml)) }}
 {{- include "common.env" (dict "env" $env "secrets" .Values.envSecrets) }}
 {{- $asks := and (eq .Values.kind "PyTorchJob") (has .Values.launcher (list "accelerate" "command")) }}

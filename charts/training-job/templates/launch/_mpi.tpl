@@ -17,8 +17,7 @@ named. Takes the root context.
 {{- $mpi := .Values.mpi -}}
 {{- $processes := include "training-job.processes" . | int64 -}}
 {{- $fabric := include "common.fabric.variables" . | fromYaml -}}
-{{- $user := include "training-job.userEnv" . | fromYaml -}}
-{{- $own := concat (keys .Values.env) (keys .Values.envSecrets) (keys $fabric) (keys $user) -}}
+{{- $own := concat (keys .Values.env) (keys .Values.envSecrets) (keys $fabric) -}}
 {{- $names := concat ($mpi.imageVariables | default list) $own | uniq | sortAlpha -}}
 {{- $options := list "-p" ($mpi.ssh.port | int64 | toString) "-i" (printf "%s/id_rsa" $mpi.ssh.mountPath)
     "-o StrictHostKeyChecking=no" "-o UserKnownHostsFile=/dev/null" "-o LogLevel=ERROR" "-o ConnectionAttempts=10" -}}

@@ -98,7 +98,8 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
 {{- $resources = index $resources . -}}
 {{- end -}}
 {{- if eq $pod.part.resources "resources" -}}
-{{- $resources = include "common.podResources" . | fromYaml -}}
+{{- $resources = dict -}}
+{{- include "common.podResources" (dict "root" . "into" $resources) -}}
 {{- end -}}
 {{- $isSshd := and (eq (include "training-job.operator" .) "mpi-operator") (eq $pod.role "Worker") -}}
 - name: {{ $kind.container }}

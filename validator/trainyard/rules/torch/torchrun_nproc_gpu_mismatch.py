@@ -49,7 +49,7 @@ def torchrun_nproc_gpu_mismatch(role: Role, context: Context) -> Iterator[Proble
         what = "the extra processes fail without a device" if started > devices else "the other GPUs are idle"
         yield Problem(
             _place(launch, container, run),
-            f"torchrun starts {started} processes for {devices} GPUs: {what}",
+            f"torchrun starts {started} process{'es' * (started > 1)} for {devices} GPUs: {what}",
             f"write {devices}, or `gpu`",
         )
 
