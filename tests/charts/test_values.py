@@ -41,6 +41,7 @@ CANDIDATES: list[Any] = [
         {"other": {"claim": "other", "mountPath": "/elsewhere"}},
     ),
     *({"cpu": "100m"}, {"example.com/other": 1}, {"batch_size": 64}),
+    {"metadata": {"labels": {"other": "other"}}},
     *({"NCCL_DEBUG": "other"}, [{"name": "other"}], [{"name": "other", "resourceClaimName": "other"}]),
     [{"name": "other", "hostPath": "/other", "mountPath": "/other"}],
     [{"name": "other", "type": "ib-sriov", "resourceName": "other.example.org/other"}],

@@ -326,6 +326,32 @@ RUN_POLICY = optional(
     backoffLimit=nullable(COUNT),
     managedBy=nullable(st.sampled_from(("kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue"))),
 )
+FIELD = st.just({"valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}})
+CONTAINER = with_required(
+    optional(
+        image=IMAGE.filter(bool),
+        command=COMMAND,
+        volumeMounts=st.just([{"name": "tmp", "mountPath": "/tmp"}]),  # noqa: S108 - a path in the container
+    ),
+    name="tools",
+)
+POD_TEMPLATE = optional(
+    metadata=optional(labels=LABELS),
+    spec=optional(
+        hostIPC=st.booleans(),
+        terminationGracePeriodSeconds=nullable(COUNT),
+        containers=st.lists(
+            with_required(optional(image=IMAGE.filter(bool), tty=st.booleans()), name="pytorch"), max_size=1
+        ),
+        volumes=st.just([{"name": "tmp", "emptyDir": {"medium": "Memory"}}]),
+    ),
+)
+MANIFEST = st.sampled_from(
+    (
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "{{ .Release.Name }}-own"}, "data": {"a": "1"}},
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}-text}\n",
+    )
+)
 PARTS: dict[str, st.SearchStrategy[Any]] = {
     "kind": KIND,
     "mpi": MPI,
@@ -353,10 +379,12 @@ PARTS: dict[str, st.SearchStrategy[Any]] = {
         pullSecrets=st.lists(OBJECT, max_size=2),
     ),
     "nodes": COUNT,
-    "processesPerNode": st.one_of(COUNT, st.sampled_from(("auto", "gpu", "cpu"))),
+    "processesPerNode": nullable(st.one_of(COUNT, st.sampled_from(("auto", "gpu", "cpu")))),
     "layout": st.sampled_from(("master-worker", "worker-only")),
     "launcher": st.sampled_from(("torchrun", "torchrun", "accelerate", "deepspeed", "command")),
-    "train": optional(module=nullable(TEXT), script=TEXT, args=st.lists(SCALAR, max_size=4), command=COMMAND),
+    "train": optional(
+        module=nullable(TEXT), script=TEXT, args=nullable(st.lists(SCALAR, max_size=4)), command=nullable(COMMAND)
+    ),
     "accelerate": optional(
         command=COMMAND,
         args=SCALARS,
@@ -367,7 +395,7 @@ PARTS: dict[str, st.SearchStrategy[Any]] = {
     "scheduling": SCHEDULING,
     "torchrun": optional(command=COMMAND, args=SCALARS, port=nullable(PORT), timeoutSeconds=nullable(COUNT)),
     "resources": RESOURCES,
-    "env": st.dictionaries(NAME, SCALAR, max_size=4),
+    "env": st.dictionaries(NAME, st.one_of(SCALAR, SCALAR, FIELD), max_size=4),
     "envSecrets": st.dictionaries(
         mostly_valid(NAME),
         st.fixed_dictionaries({"secret": OBJECT.filter(bool), "key": mostly_valid(NAME).filter(bool)}),
@@ -378,6 +406,7 @@ PARTS: dict[str, st.SearchStrategy[Any]] = {
     "checkpoints": optional(
         enabled=st.booleans(),
         mountPath=PATH,
+        subPath=st.sampled_from(("", "a/b", "../a")),
         existingClaim=OBJECT_OR_EMPTY,
         storageClassName=nullable(OBJECT_OR_EMPTY),
         accessModes=st.lists(
@@ -425,6 +454,14 @@ PARTS: dict[str, st.SearchStrategy[Any]] = {
     ),
     "podLabels": st.dictionaries(mostly_valid(KEY), LABEL_VALUE, max_size=2),
     "podAnnotations": st.dictionaries(mostly_valid(KEY), TEXT, max_size=2),
+    "jobLabels": st.dictionaries(mostly_valid(KEY), LABEL_VALUE, max_size=2),
+    "jobAnnotations": st.dictionaries(mostly_valid(KEY), TEXT, max_size=2),
+    "initContainers": st.lists(CONTAINER, max_size=2),
+    "sidecars": st.lists(CONTAINER, max_size=1),
+    "podTemplate": POD_TEMPLATE,
+    "extraObjects": st.lists(MANIFEST, max_size=1),
+    "nameOverride": st.sampled_from(("", "b", "0")),
+    "fullnameOverride": st.sampled_from(("", "a", "a-0")),
 }
 # A part is refused without these values, whatever else it holds.
 REQUIREMENTS: dict[str, dict[str, Any]] = {
@@ -432,8 +469,9 @@ REQUIREMENTS: dict[str, dict[str, Any]] = {
     "deepspeed": {"launcher": "deepspeed"},
     "dataset": {"volumes": {"data": {"claim": "data", "mountPath": "/data"}}},
     "fabric": {"resources": {"limits": {"nvidia.com/gpu": 8}}},
-    "mpi": {"kind": "MPIJob"},
-    "tensorflow": {"kind": "TFJob"},
+    "kind": {"train": {"script": "train.py"}},
+    "mpi": {"kind": "MPIJob", "train": {"script": "train.py"}},
+    "tensorflow": {"kind": "TFJob", "train": {"script": "train.py"}},
     "paddle": {"kind": "PaddleJob", "train": {"script": "train.py"}},
 }
 

@@ -81,7 +81,9 @@ def settings(*, until: str) -> dict[str, object]:
     return {
         "layout": "worker-only",
         "processesPerNode": 2,
-        "resources.limits": {"cpu": "800m", GPU: 2},
+        # The nodes have less memory than GPUs usually come with.
+        "resources.limits": {"cpu": "800m", "memory": "1Gi", GPU: 2},
+        "sharedMemory.size": "512Mi",
         "fabric.profile": "onprem-ib",
         "torchrun.args": ["--no-python"],
         "train.script": "python3",

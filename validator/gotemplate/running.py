@@ -19,6 +19,7 @@ from gotemplate.syntax import (
     Pipeline,
     Text,
     UnsupportedError,
+    parse,
 )
 from gotemplate.tracked import Value, Writer, derived_origin, first_origin
 
@@ -48,7 +49,7 @@ class Templates:
         self, definitions: Definitions, functions: Mapping[str, Function], roots: Iterable[Value] = ()
     ) -> None:
         self._definitions = definitions
-        self._functions: dict[str, Function] = {**functions, "include": self._include}
+        self._functions: dict[str, Function] = {**functions, "include": self._include, "tpl": self._tpl}
         # The values that decided whether the current text is written, outermost first.
         self._reasons: list[Origin] = []
         self._depth = 0
@@ -67,6 +68,16 @@ class Templates:
 
     def _include(self, args: Sequence[Value]) -> Value:
         return self.render(str(args[0].data), args[1])
+
+    def _tpl(self, args: Sequence[Value]) -> Value:
+        """Renders a text of the values as a template. Text without actions keeps the origin of each part."""
+        text, data = args
+        if "{{" not in text.data:
+            return text
+        writer = Writer()
+        self._write(parse(text.data, {}), _Scope(data), writer)
+        writer.mark(0, derived_origin(text.source))
+        return writer.text()
 
     def _render(self, name: str, data: Value) -> Value:
         nodes = self._definitions.get(name)

@@ -1,14 +1,17 @@
 {{/*
-training-job.name: the name of the run's object, which is the release's name. Fails if the operator cannot use it. The name
-must be a DNS label that begins with a letter. Each pod's name is also the name of a Service and a host, so the longest,
+training-job.name: the name of the run's object: `fullnameOverride`, or the release's name, followed by `nameOverride` if
+there is one. Fails if the operator cannot use it. The name must be a DNS label that begins with a letter. Each pod's name is also the name of a Service and a host, so the longest,
 such as <release>-worker-<index>, must fit in 63 characters. In a TrainJob it is <release>-node-0-<index> with six more
 characters. Takes the root context.
 */}}
 {{- define "training-job.name" -}}
-{{- $name := .Release.Name -}}
+{{- $suffix := .Values.nameOverride -}}
+{{- $derived := ternary .Release.Name (printf "%s-%s" .Release.Name $suffix) (or (not $suffix) (contains $suffix .Release.Name)) -}}
+{{- $name := .Values.fullnameOverride | default $derived -}}
+{{- $what := ternary "name" "release name" (ne $name .Release.Name) -}}
 {{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) -}}
 {{- $advice := "begin with a letter and use only a-z, 0-9 and -, e.g. run-42" -}}
-{{- fail (printf "release name %q cannot name a run: %s" $name $advice) -}}
+{{- fail (printf "%s %q cannot name a run: %s" $what $name $advice) -}}
 {{- end -}}
 {{- $longest := "" -}}
 {{- range $role, $part := include "training-job.roles" . | fromYaml -}}
@@ -22,7 +25,7 @@ characters. Takes the root context.
 {{- $excess := sub (len $longest) 63 -}}
 {{- if gt $excess 0 -}}
 {{- $reason := printf "the name of the pod %s would exceed 63 characters" $longest -}}
-{{- fail (printf "release name %q is too long by %d: %s" $name $excess $reason) -}}
+{{- fail (printf "%s %q is too long by %d: %s" $what $name $excess $reason) -}}
 {{- end -}}
 {{- $name -}}
 {{- end -}}

@@ -39,6 +39,7 @@ resources:
   limits:
     memory: 900Gi
     nvidia.com/gpu: 8
+    cpu: 96
 torchrun:
   command:
     - bash
@@ -85,7 +86,7 @@ def test_a_variable_has_the_place_of_its_value() -> None:
 
 
 def test_a_variable_in_a_script_has_the_line_of_the_script() -> None:
-    assert line(setting("NCCL_SOCKET_IFNAME")) == ("0.yaml", 22)
+    assert line(setting("NCCL_SOCKET_IFNAME")) == ("0.yaml", 23)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +96,8 @@ def test_a_variable_in_a_script_has_the_line_of_the_script() -> None:
         (("resources", "requests", "memory"), 14),
         (("resources", "limits", "rdma/hca"), 13),
         (("image",), 6),
-        (("env", 1), 8),
-        (("env", 1, "name"), 8),
+        (("env", 2), 8),
+        (("env", 2, "name"), 8),
     ],
 )
 def test_a_field_of_the_container_has_the_place_of_its_value(path: tuple[str | int, ...], number: int) -> None:
@@ -110,7 +111,7 @@ def test_the_replicas_of_a_role_have_the_place_of_nodes() -> None:
 
 def test_a_part_that_is_copied_from_the_values_keeps_all_its_lines() -> None:
     pod = run().roles[0].pod
-    assert line(pod.at.child("tolerations", 0, "operator")) == ("0.yaml", 27)
+    assert line(pod.at.child("tolerations", 0, "operator")) == ("0.yaml", 28)
 
 
 def test_the_place_of_a_value_is_in_the_last_file_that_sets_it() -> None:
@@ -122,11 +123,11 @@ def test_the_place_of_a_value_is_in_the_last_file_that_sets_it() -> None:
 
 def test_a_default_has_the_place_of_the_nearest_key_in_the_values_and_a_note() -> None:
     found = container()
-    at = found.at.child("resources", "limits", "cpu")
+    at = found.at.child("imagePullPolicy")
     ((default, words),) = at.document.explain(at)
-    assert line(at) == ("0.yaml", 13)
+    assert line(at) == ("0.yaml", 4)
     assert words == "the chart's default"
-    assert default.source.text.split("\n")[default.line - 1].strip() == "cpu: 500m"
+    assert default.source.text.split("\n")[default.line - 1].strip() == "pullPolicy: IfNotPresent"
 
 
 def fixed(edit: Edit, text: str = RUN) -> str:
@@ -153,13 +154,12 @@ def test_an_added_variable_is_added_to_the_values() -> None:
 
 def test_an_added_field_is_added_to_the_copied_part_of_the_values() -> None:
     edit = Add(container().at.child("resources", "limits"), "rdma/hca", 8)
-    assert fixed(edit) == RUN.replace("nvidia.com/gpu: 8\n", "nvidia.com/gpu: 8\n    rdma/hca: 8\n", 1)
+    assert fixed(edit) == RUN.replace("    cpu: 96\n", "    cpu: 96\n    rdma/hca: 8\n")
 
 
 def test_a_changed_default_is_added_to_the_values() -> None:
-    pod = run().roles[0].pod
-    edit = SetValue(pod.at.child("volumes", 1, "emptyDir", "sizeLimit"), "64Gi")
-    assert fixed(edit) == RUN + "sharedMemory:\n  size: 64Gi\n"
+    edit = SetValue(container().at.child("imagePullPolicy"), "Always")
+    assert fixed(edit) == RUN.replace('tag: "1.4"\n', 'tag: "1.4"\n  pullPolicy: Always\n')
 
 
 def test_a_field_computed_by_a_template_cannot_be_fixed_in_the_values() -> None:

@@ -39,6 +39,11 @@ def _set(args: Sequence[Value]) -> Value:
     return args[0]
 
 
+def _unset(args: Sequence[Value]) -> Value:
+    args[0].data.pop(print_value(args[1]), None)
+    return args[0]
+
+
 def _has_key(args: Sequence[Value]) -> Value:
     return Value(args[1].data in args[0].data, first_origin((args[0].item(args[1].data), args[0])))
 
@@ -208,6 +213,7 @@ FUNCTIONS: dict[str, Function] = {
     "get": _get,
     "index": _index,
     "set": _set,
+    "unset": _unset,
     "hasKey": _has_key,
     "keys": _keys,
     "pick": _pick,

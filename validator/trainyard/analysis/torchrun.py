@@ -120,7 +120,7 @@ def processes_per_node(launch: Command, container: Container, run: Run) -> str |
         elastic = (run.elastic or {}).get("nProcPerNode")
         field = elastic if elastic is not None else run.spec.get("nprocPerNode")
         return str(field) if isinstance(field, str | int) else "auto"
-    if run.kind == "TrainJob" and has_torch_policy(run) is not False:
+    if run.kind in ("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime") and has_torch_policy(run) is not False:
         own = mapping(run.spec, "trainer").get("numProcPerNode")
         field = own if own is not None else mapping(run.runtime or {}, "mlPolicy", "torch").get("numProcPerNode")
         return str(field) if isinstance(field, str | int) else None

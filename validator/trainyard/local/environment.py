@@ -16,8 +16,6 @@ _OF_THE_NETWORK = re.compile(
 )
 # Torchrun sets them anew, and the addresses are names of pods.
 _OF_THE_LAUNCH = re.compile(r"PET_.*|MASTER_ADDR|MASTER_PORT|WORLD_SIZE|RANK")
-# The chart's default for a user without a home.
-_HOME = ("HOME", "/tmp")  # noqa: S108
 
 
 def program_variables(job: Job) -> dict[str, str]:
@@ -25,7 +23,7 @@ def program_variables(job: Job) -> dict[str, str]:
     return {
         name: value
         for name, value in job.environment.items()
-        if not (_OF_THE_NETWORK.fullmatch(name) or _OF_THE_LAUNCH.fullmatch(name) or (name, value) == _HOME)
+        if not (_OF_THE_NETWORK.fullmatch(name) or _OF_THE_LAUNCH.fullmatch(name))
     }
 
 

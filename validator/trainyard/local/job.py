@@ -16,6 +16,8 @@ from trainyard.local.volumes import Data, LocalVolume, fetched, volumes
 from trainyard.model.run import Container, Pod, Project
 
 KINDS = ("PyTorchJob", "TrainJob")
+# Variables that the chart sets for a user without an entry in /etc/passwd. This machine has one.
+_OF_THE_USER = {"HOME": "/tmp", "USER": "trainer", "LOGNAME": "trainer"}  # noqa: S108
 # The default of Kubernetes (Pod API, terminationGracePeriodSeconds).
 _GRACE_SECONDS = 30
 
@@ -61,16 +63,20 @@ def job_of(own: Mapping[str, Any], release: str, nodes: int | None = None, proce
         )
     elastic = seen["elastic"]
     least = elastic["minNodes"] if elastic["enabled"] else seen["nodes"]
-    chosen = {**own, "nodes": nodes or least, "processesPerNode": processes or seen["processesPerNode"]}
+    chosen = {**own, "nodes": nodes or least, **({"processesPerNode": processes} if processes else {})}
     # A fabric's variables, devices and folders are those of its own nodes.
     here = {key: value for key, value in chosen.items() if key != "fabric"}
-    return _job(merged_values(here), release, _environment(_rendered(merged_values(chosen), release).container))
+    values = merged_values(chosen)
+    return _job(merged_values(here), release, _own_environment(_rendered(values, release).container))
 
 
 class _Rendered(NamedTuple):
+    """`processes` is the number of processes of a pod; None if torchrun counts them."""
+
     container: Container
     pod: Pod
     project: Project
+    processes: int | None
 
 
 def _rendered(values: Mapping[str, Any], release: str) -> _Rendered:
@@ -82,20 +88,21 @@ def _rendered(values: Mapping[str, Any], release: str) -> _Rendered:
     project = manifest.load_project(
         Document(Source(one.template, ""), 0, one.tree, ()) for one in made if not one.is_hook
     )
-    role = next(role for run in project.runs if run.kind == values["kind"] for role in run.training_roles)
-    return _Rendered(role.pod.containers[role.main], role.pod, project)
+    run = next(run for run in project.runs if run.kind == values["kind"])
+    role = run.training_roles[0]
+    return _Rendered(role.pod.containers[role.main], role.pod, project, run.processes)
 
 
 def _job(values: Mapping[str, Any], release: str, there: Mapping[str, str]) -> Job:
     """Returns the job of the values; `there` are the variables that the pods have on the cluster."""
-    container, pod, project = _rendered(values, release)
-    launcher, elastic, processes = values["launcher"], values["elastic"], values["processesPerNode"]
-    plain, data = _environment(container), fetched(values)
+    container, pod, project, counted = _rendered(values, release)
+    launcher, elastic, processes = values["launcher"], values["elastic"], values.get("processesPerNode")
+    plain, data = _own_environment(container), fetched(values)
     return Job(
         release=release,
         launcher=launcher,
         nodes=int(values["nodes"]),
-        processes=processes if isinstance(processes, str) else int(processes),
+        processes=processes if isinstance(processes, str) else int(processes or counted or 1),
         gpus=container.gpus,
         command=tuple(map(_literal, container.command)) if launcher == "command" else (),
         options=tuple(map(_word, values["accelerate" if launcher == "accelerate" else "torchrun"]["args"])),
@@ -110,6 +117,11 @@ def _job(values: Mapping[str, Any], release: str, there: Mapping[str, str]) -> J
         restarts=int(elastic["maxRestarts"]) if elastic["enabled"] else 0,
         grace_seconds=pod.tree.get("terminationGracePeriodSeconds", _GRACE_SECONDS),
     )
+
+
+def _own_environment(container: Container) -> dict[str, str]:
+    """Returns the plain variables, without those that stand for the user of the pods."""
+    return {name: value for name, value in _environment(container).items() if value != _OF_THE_USER.get(name)}
 
 
 def _literal(written: str) -> str:

@@ -112,6 +112,7 @@ reads is writable here. Takes the root context.
 - name: dataset
   image: {{ $dataset.image | default (include "common.image" (dict "image" .Values.image "root" .)) | quote }}
   imagePullPolicy: {{ .Values.image.pullPolicy | quote }}
+  terminationMessagePolicy: FallbackToLogsOnError
   command: [python3, /etc/dataset/fetch.py, /etc/dataset/plan.json]
   env:
     {{- with include "common.env" (dict "env" .Values.env "secrets" $secrets) | trim }}

@@ -110,8 +110,9 @@ pkg/controller/jobframework/reconciler.go: ensureOneWorkload).
 
 {{/* training-job.checkMetrics: a utilization is relative to the request, so without one the autoscaler never acts. */}}
 {{- define "training-job.checkMetrics" -}}
-{{- $limits := .Values.resources.limits | default dict -}}
-{{- $reserved := merge (deepCopy (.Values.resources.requests | default dict)) $limits -}}
+{{- $resources := dict -}}
+{{- include "common.podResources" (dict "root" . "into" $resources) -}}
+{{- $reserved := merge (deepCopy $resources.requests) $resources.limits -}}
 {{- range $metric := .Values.elastic.metrics -}}
 {{- range $source := list "resource" "containerResource" -}}
 {{- with get $metric $source -}}

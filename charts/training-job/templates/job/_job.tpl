@@ -25,16 +25,30 @@ fails, Helm creates no object at all.
     "tensorflow.parameterServers.resources" "paddle.parameterServers.resources" "dataset.resources"
     "tensorboard.resources")) -}}
 {{- include "common.checkSecurity" . -}}
+{{- include "training-job.checkUserContainers" . -}}
+{{- range $key := list "jobLabels" "jobAnnotations" -}}
+{{- range $name := keys (get $.Values $key) | sortAlpha -}}
+{{- if regexMatch "^(trainyard|kueue[.]x-k8s[.]io)/" $name -}}
+{{- fail (printf "%s.%s: the chart writes keys of this prefix; use scheduling or upgrade" $key $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $processes := include "training-job.processes" . -}}
+{{- if regexMatch "^[0-9]+$" $processes -}}
+{{- /* As a number it has the digest that earlier versions of the chart recorded. */}}
+{{- $processes = int64 $processes -}}
+{{- end -}}
 name: {{ include "training-job.name" . }}
 namespace: {{ .Release.Namespace }}
 labels:
-  {{- include "common.labels" . | nindent 2 }}
-  {{- with include "common.queueLabels" . }}
-  {{- trim . | nindent 2 }}
-  {{- end }}
+  {{- merge (include "common.labels" . | fromYaml) (include "common.queueLabels" . | fromYaml) .Values.jobLabels
+      | toYaml | nindent 2 }}
 annotations:
   {{- if .Values.elastic.enabled }}
   trainyard/nodes: {{ int .Values.nodes | quote }}
+  {{- end }}
+  {{- with .Values.jobAnnotations }}
+  {{- toYaml . | nindent 2 }}
   {{- end }}
   {{- include "training-job.records" (dict "root" . "kind" .Values.kind
       "apiVersion" (include "training-job.apiVersion" .)
@@ -45,7 +59,7 @@ annotations:
         "files" (include "training-job.launchFiles" . | fromYaml)
         "dataset" (include "training-job.datasetPlan" .)
         "restartPolicy" .Values.restartPolicy
-        "nprocPerNode" .Values.processesPerNode
+        "nprocPerNode" $processes
         "queue" (include "common.queueLabels" . | fromYaml)
         "policy" (include "training-job.fixedPolicy" . | fromYaml)
         "managedBy" .Values.runPolicy.managedBy)) | nindent 2 }}

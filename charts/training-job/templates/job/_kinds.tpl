@@ -185,6 +185,11 @@ which its operator would create nothing. Takes the root context.
 {{- if eq $kind "TrainJob" -}}
 {{- include "training-job.checkTrainJob" . -}}
 {{- end -}}
+{{- $isOld := eq (include "training-job.operator" .) "training-operator" -}}
+{{- if and $isOld (hasKey (.Values.podSecurityContext | default dict) "seLinuxChangePolicy") -}}
+{{- $reason := printf "the definition of a %s is older than this field and drops it" $kind -}}
+{{- fail (printf "podSecurityContext.seLinuxChangePolicy: %s; remove it, or write kind TrainJob" $reason) -}}
+{{- end -}}
 {{- end -}}
 
 {{/* training-job.checkOtherKind: fails for features that only PyTorch has. Takes the root context. */}}
@@ -203,9 +208,7 @@ which its operator would create nothing. Takes the root context.
 {{- $advice := "write the number of processes of a pod" -}}
 {{- fail (printf "processesPerNode: %s is for torchrun, which does not start a %s; %s" $processes $kind $advice) -}}
 {{- end -}}
-{{- $servers := include "training-job.parameterServers" . | fromYaml -}}
-{{- $isSingle := or (gt (int $servers.count) 0) (not (has $kind (list "MPIJob" "PaddleJob"))) -}}
-{{- if and (gt (int $processes) 1) $isSingle -}}
+{{- if and (gt (int $processes) 1) (include "training-job.isSingleProcess" .) -}}
 {{- $advice := "set it to 1, and use all devices of the pod in one process" -}}
 {{- fail (printf "processesPerNode: the operator counts each pod of this %s as one process; %s" $kind $advice) -}}
 {{- end -}}

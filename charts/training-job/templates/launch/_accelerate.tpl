@@ -27,7 +27,7 @@ num_processes says. For DeepSpeed it would start pdsh, which needs ssh, unless t
 */}}
 {{- define "training-job.accelerateConfig" -}}
 {{- $derived := dict "compute_environment" "LOCAL_MACHINE" "distributed_type" "MULTI_GPU"
-    "num_machines" (int64 .Values.nodes) "num_processes" (mul .Values.nodes .Values.processesPerNode) -}}
+    "num_machines" (int64 .Values.nodes) "num_processes" (mul .Values.nodes (include "training-job.processes" . | int64)) -}}
 {{- if include "training-job.usesDeepSpeed" . -}}
 {{- $file := include "training-job.deepspeedPath" . -}}
 {{- $deepspeed := dict "deepspeed_config_file" $file "deepspeed_multinode_launcher" "standard" -}}
@@ -66,7 +66,7 @@ each process would train alone.
 {{- end -}}
 {{- end -}}
 {{- $type := $config.distributed_type | default "" -}}
-{{- if and (has $type (list "NO" "MULTI_CPU")) (gt (int $processes) 1) -}}
+{{- if and (has $type (list "NO" "MULTI_CPU")) (gt (include "training-job.processes" . | int) 1) -}}
 {{- $advice := "remove it, and set accelerate.config.use_cpu to train on CPU" -}}
 {{- fail (printf "accelerate.config.distributed_type: %s starts one process in each pod; %s" $type $advice) -}}
 {{- end -}}

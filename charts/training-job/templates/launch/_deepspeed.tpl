@@ -20,7 +20,7 @@ time: torchrun counts devices, an elastic run changes its size, or the configura
 {{- end -}}
 {{- end -}}
 {{- if not (or $splits .Values.elastic.enabled (kindIs "string" .Values.processesPerNode)) -}}
-{{- mul .Values.nodes .Values.processesPerNode -}}
+{{- mul .Values.nodes (include "training-job.processes" . | int64) -}}
 {{- end -}}
 {{- end -}}
 

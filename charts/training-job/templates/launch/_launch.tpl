@@ -23,6 +23,37 @@ leaves a Master out of PET_NNODES.
 {{- $nodes -}}
 {{- end -}}
 
+{{/*
+training-job.processes: the number of processes of a pod, as text. Null is one for each accelerator where a launcher
+starts them, and 1 where the program is one process that uses all devices.
+*/}}
+{{- define "training-job.processes" -}}
+{{- if and (kindIs "invalid" .Values.processesPerNode) (include "training-job.isSingleProcess" .) -}}
+1
+{{- else -}}
+{{- include "common.processes" . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* training-job.isSingleProcess: "true" where each pod is one process, unless the program starts more itself. */}}
+{{- define "training-job.isSingleProcess" -}}
+{{- if include "training-job.isPyTorch" . -}}
+{{- if eq .Values.launcher "command" -}}true{{- end -}}
+{{- else -}}
+{{- $servers := include "training-job.parameterServers" . | fromYaml -}}
+{{- if or (gt (int $servers.count) 0) (not (has .Values.kind (list "MPIJob" "PaddleJob"))) -}}true{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* training-job.checkProcesses: fails where the chart cannot count the devices that the processes would use. */}}
+{{- define "training-job.checkProcesses" -}}
+{{- $unknown := and .Values.resourceClaims (eq (include "common.accelerators" .) "0") -}}
+{{- if and $unknown (kindIs "invalid" .Values.processesPerNode) (not (include "training-job.isSingleProcess" .)) -}}
+{{- $advice := "write the number of GPUs that a pod claims, or 1" -}}
+{{- fail (printf "processesPerNode is null, and resourceClaims do not tell how many GPUs a pod has: %s" $advice) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* training-job.usesDeepSpeed: "true" when the program reads the configuration that `deepspeed` describes, or "". */}}
 {{- define "training-job.usesDeepSpeed" -}}
 {{- $type := get (.Values.accelerate.config | default dict) "distributed_type" -}}
@@ -37,9 +68,7 @@ or wants every host's name in a file; torchrun in each pod sets the same variabl
 */}}
 {{- define "training-job.command" -}}
 {{- if eq .Values.launcher "command" }}
-{{- range .Values.train.command }}
-- {{ include "common.literal" . }}
-{{- end }}
+{{- include "training-job.ownCommand" . }}
 {{- else if eq .Values.launcher "accelerate" }}
 {{- include "training-job.accelerate" . }}
 {{- else }}
@@ -62,7 +91,7 @@ torchrun asks again until the timeout.
 - --rdzv-conf=timeout={{ $timeout }}
 {{- else if not .Values.elastic.enabled }}
 - --nnodes={{ .Values.nodes }}
-- --nproc-per-node={{ .Values.processesPerNode }}
+- --nproc-per-node={{ include "training-job.processes" . }}
 - --rdzv-backend=c10d
 - --rdzv-endpoint={{ include "training-job.firstHost" . }}:{{ .Values.torchrun.port }}
 - --rdzv-id={{ include "training-job.name" . }}
@@ -73,20 +102,67 @@ torchrun asks again until the timeout.
 {{- end }}
 {{- end -}}
 
+{{/* training-job.ownCommand: `train.command` or its default, as a YAML list. */}}
+{{- define "training-job.ownCommand" -}}
+{{- range .Values.train.command | default (list "python3") }}
+- {{ include "common.literal" . }}
+{{- end }}
+{{- end -}}
+
+{{/*
+training-job.module: the module that runs where `train.script` names no file; empty for none. The reference trainer, a
+PyTorch program, runs only where the values name no program of their own.
+*/}}
+{{- define "training-job.module" -}}
+{{- $train := .Values.train -}}
+{{- $isOwn := or $train.script (and (eq .Values.launcher "command") $train.command) -}}
+{{- if kindIs "string" $train.module -}}
+{{- $train.module -}}
+{{- else if and (include "training-job.isPyTorch" .) (not $isOwn) -}}
+trainer
+{{- end -}}
+{{- end -}}
+
+{{/* training-job.isReference: "true" when the program is the reference trainer, or "". */}}
+{{- define "training-job.isReference" -}}
+{{- if and (not .Values.train.script) (eq (include "training-job.module" .) "trainer") -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{/* training-job.referenceArgs: flags of the reference trainer, except those that `train.config` sets, as a YAML list. */}}
+{{- define "training-job.referenceArgs" -}}
+{{- $config := .Values.train.config | default dict -}}
+{{- if not (hasKey $config "epochs") }}
+- --epochs
+- "3"
+{{- end }}
+{{- if not (hasKey $config "checkpoint_dir") }}
+- --checkpoint-dir
+- {{ include "common.literal" .Values.checkpoints.mountPath }}
+{{- end }}
+{{- end -}}
+
 {{/* training-job.args: the program and its arguments, as a YAML list. */}}
 {{- define "training-job.args" -}}
 {{- if .Values.train.script }}
 - {{ include "common.literal" .Values.train.script }}
-{{- else if .Values.train.module }}
+{{- else }}
+{{- with include "training-job.module" . }}
 - -m
-- {{ include "common.literal" .Values.train.module }}
+- {{ include "common.literal" . }}
+{{- end }}
 {{- end }}
 {{- if .Values.train.config }}
 - --config
 - /etc/trainyard/trainer.json
 {{- end }}
+{{- if kindIs "slice" .Values.train.args }}
 {{- range .Values.train.args }}
 - {{ include "common.literal" . }}
+{{- end }}
+{{- else if include "training-job.isReference" . }}
+{{- include "training-job.referenceArgs" . }}
 {{- end }}
 {{- if and (eq .Values.launcher "deepspeed") .Values.deepspeed.option }}
 - {{ include "common.literal" .Values.deepspeed.option }}
@@ -140,13 +216,13 @@ has all that the training operator sets, from the same values.
 {{- if eq (include "training-job.layout" .) "worker-only" }}
 {{- $isTrainJob := eq .Values.kind "TrainJob" }}
 {{- $host := include "training-job.firstHost" . }}
-{{- $size := mul .Values.nodes (max 1 (int .Values.processesPerNode)) }}
+{{- $size := mul .Values.nodes (max 1 (include "training-job.processes" . | int)) }}
 {{- $env := dict "MASTER_ADDR" $host "MASTER_PORT" .Values.torchrun.port "WORLD_SIZE" $size }}
 {{- $ranks := list "RANK" }}
 {{- if $isTrainJob }}
 {{- $ranks = append $ranks "PET_NODE_RANK" }}
 {{- $own := dict "PET_MASTER_ADDR" $host "PET_MASTER_PORT" .Values.torchrun.port "PET_NNODES" .Values.nodes
-    "PET_NPROC_PER_NODE" .Values.processesPerNode "PYTHONUNBUFFERED" 1 }}
+    "PET_NPROC_PER_NODE" (include "training-job.processes" .) "PYTHONUNBUFFERED" 1 }}
 {{- $env = merge $env $own }}
 {{- end }}
 {{- include "common.env" (dict "env" $env) }}
@@ -214,12 +290,12 @@ to text. They are JSON too, because the numbers of values are floats, which YAML
 {{/* training-job.checkTrainer: fails for fields of the trainer that no program reads, or that a flag would override. */}}
 {{- define "training-job.checkTrainer" -}}
 {{- $train := .Values.train -}}
-{{- if and $train.config (or $train.script (ne $train.module "trainer")) -}}
+{{- if and $train.config (not (include "training-job.isReference" .)) -}}
 {{- fail "train.config: only the reference trainer reads it; remove it, or set train.module to trainer" -}}
 {{- end -}}
 {{- range $field, $value := $train.config -}}
 {{- $flag := printf "--%s" (replace "_" "-" $field) -}}
-{{- range $train.args -}}
+{{- range $train.args | default list -}}
 {{- if eq $flag (splitList "=" (toString .) | first) -}}
 {{- fail (printf "train.config.%s: train.args has %s, which would take precedence; keep one of them" $field $flag) -}}
 {{- end -}}
@@ -227,12 +303,30 @@ to text. They are JSON too, because the numbers of values are floats, which YAML
 {{- end -}}
 {{- end -}}
 
+{{/* training-job.checkProgram: fails where the values name no program, or one that the launcher does not run. */}}
+{{- define "training-job.checkProgram" -}}
+{{- $train := .Values.train -}}
+{{- $launcher := .Values.launcher -}}
+{{- $usesCommand := or (eq $launcher "command") (not (include "training-job.isPyTorch" .)) -}}
+{{- $isNamed := or $train.script (include "training-job.module" .) -}}
+{{- if and $usesCommand (not $isNamed) (not $train.command) -}}
+{{- $who := ternary (printf "launcher %s" $launcher) (printf "kind %s" .Values.kind) (not (empty (include "training-job.isPyTorch" .))) -}}
+{{- $advice := "set train.command, train.script or train.module" -}}
+{{- fail (printf "train names no program, and %s has no default: %s" $who $advice) -}}
+{{- else if and (not $usesCommand) (not $isNamed) -}}
+{{- $advice := "name one, or set launcher to command and name your program in train.command" -}}
+{{- fail (printf "train.module is empty: launcher %s runs a module or train.script; %s" $launcher $advice) -}}
+{{- else if and (not $usesCommand) $train.command (not $train.script) (not $train.module) -}}
+{{- $advice := "set launcher to command, or name a train.script or train.module" -}}
+{{- fail (printf "train.command: launcher %s does not run it; %s" $launcher $advice) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* training-job.checkLaunch: fails for values that the launcher would ignore silently, or does not support. */}}
 {{- define "training-job.checkLaunch" -}}
 {{- $values := .Values -}}
-{{- if and (not $values.train.module) (not $values.train.script) (ne $values.launcher "command") -}}
-{{- fail (printf "train.module is empty: launcher %s runs a module or train.script, so name one" $values.launcher) -}}
-{{- end -}}
+{{- include "training-job.checkProgram" . -}}
+{{- include "training-job.checkProcesses" . -}}
 {{- include "training-job.checkTrainer" . -}}
 {{- if and $values.accelerate.config (ne $values.launcher "accelerate") -}}
 {{- fail (printf "accelerate.config: launcher %s does not read it; set launcher to accelerate" $values.launcher) -}}

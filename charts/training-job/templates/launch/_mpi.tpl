@@ -15,7 +15,7 @@ named. Takes the root context.
 */}}
 {{- define "training-job.mpirun" -}}
 {{- $mpi := .Values.mpi -}}
-{{- $processes := int64 .Values.processesPerNode -}}
+{{- $processes := include "training-job.processes" . | int64 -}}
 {{- $fabric := include "common.fabric.variables" . | fromYaml -}}
 {{- $own := concat (keys .Values.env) (keys .Values.envSecrets) (keys $fabric) -}}
 {{- $names := concat ($mpi.imageVariables | default list) $own | uniq | sortAlpha -}}

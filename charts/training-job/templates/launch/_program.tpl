@@ -13,13 +13,11 @@ read-only root has no room. Takes a dict: `root` is the root context, `role` the
 {{- if eq $kind "MPIJob" -}}
 {{- include "training-job.mpirun" .root -}}
 {{- end -}}
-{{- range .root.Values.train.command }}
-- {{ include "common.literal" . }}
-{{- end }}
+{{- include "training-job.ownCommand" .root }}
 {{- if eq $kind "PaddleJob" }}
 - -m
 - paddle.distributed.launch
-- --nproc_per_node={{ int64 .root.Values.processesPerNode }}
+- --nproc_per_node={{ include "training-job.processes" .root }}
 - --log_dir=/tmp/paddle
 {{- end }}
 {{- end -}}

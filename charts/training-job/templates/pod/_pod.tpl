@@ -1,12 +1,28 @@
 {{/*
-training-job.pod: the pod template of a role. The nodes of a run differ in nothing but what the operator adds, so that
+training-job.pod: the pod template of a role, with `podTemplate` merged into it. Takes a dict: `root` is the root
+context, `role` and `part` are the key and the value of a role in `training-job.roles`.
+*/}}
+{{- define "training-job.pod" -}}
+{{- $text := include "training-job.ownPod" . -}}
+{{- $over := .root.Values.podTemplate -}}
+{{- if $over -}}
+{{- $pod := fromYaml $text -}}
+{{- include "common.overlay" (dict "base" $pod "over" $over) -}}
+{{- include "training-job.checkContainers" (dict "pod" $pod "root" .root) -}}
+{{- toYaml $pod -}}
+{{- else -}}
+{{- $text -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.ownPod: the pod template of a role, from the values of the chart. The nodes of a run differ in nothing but what the operator adds, so that
 any pod can take any rank. No token is mounted: the program has no business with the Kubernetes API, but the launcher of
 an MPIJob v1 reaches the Workers through it. The process namespace is shared so that torchrun is not its process 1:
 until it has met its peers it leaves SIGTERM to the default action, which the kernel withholds from process 1, and a
-deleted pod would hold its devices for the whole grace period. Takes a dict: `root` is the root context, `role` and
-`part` are the key and the value of a role in `training-job.roles`.
+deleted pod would hold its devices for the whole grace period. Takes what `training-job.pod` takes.
 */}}
-{{- define "training-job.pod" -}}
+{{- define "training-job.ownPod" -}}
 {{- $pod := . -}}
 {{- with .root -}}
 metadata:
@@ -63,7 +79,9 @@ training-job.initContainers: what runs before the program and what runs beside i
 context.
 */}}
 {{- define "training-job.initContainers" -}}
-{{- include "training-job.datasetContainer" . }}
+{{- include "training-job.userContainers" (dict "root" . "containers" .Values.sidecars "restartPolicy" "Always") }}
+{{ include "training-job.datasetContainer" . }}
+{{ include "training-job.userContainers" (dict "root" . "containers" .Values.initContainers) | trim }}
 {{ include "common.fabric.daemon" . | trim }}
 {{ include "training-job.tensorboard" . }}
 {{- end -}}
@@ -79,17 +97,24 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
 {{- range splitList "." $pod.part.resources -}}
 {{- $resources = index $resources . -}}
 {{- end -}}
+{{- if eq $pod.part.resources "resources" -}}
+{{- $resources = dict -}}
+{{- include "common.podResources" (dict "root" . "into" $resources) -}}
+{{- end -}}
 {{- $isSshd := and (eq (include "training-job.operator" .) "mpi-operator") (eq $pod.role "Worker") -}}
 - name: {{ $kind.container }}
   image: {{ include "common.image" (dict "image" .Values.image "root" .) | quote }}
   imagePullPolicy: {{ .Values.image.pullPolicy | quote }}
+  {{- /* The operator deletes the pods of a failed run, and their logs with them. The message is in its events. */}}
+  terminationMessagePolicy: FallbackToLogsOnError
   {{- with include "training-job.start" $pod | trim }}
   command:
     {{- . | nindent 4 }}
   {{- end }}
-  {{- if not (and (eq .Values.kind "MPIJob") (eq $pod.role "Worker")) }}
+  {{- $isSilent := and (eq .Values.kind "MPIJob") (eq $pod.role "Worker") }}
+  {{- with ternary "" (include "training-job.args" . | trim) $isSilent }}
   args:
-    {{- include "training-job.args" . | trim | nindent 4 }}
+    {{- . | nindent 4 }}
   {{- end }}
   {{- $env := include "training-job.env" . }}
   {{- $launcherEnv := include "training-job.launcherEnv" $pod }}
@@ -129,8 +154,7 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
       {{- . | nindent 6 }}
   {{- end }}
   volumeMounts:
-    - name: checkpoints
-      mountPath: {{ .Values.checkpoints.mountPath | quote }}
+    {{- include "training-job.checkpointsMount" . | nindent 4 }}
     {{- if include "training-job.hasSharedMemory" $pod }}
     - name: shared-memory
       mountPath: /dev/shm
@@ -150,6 +174,13 @@ training-job.container: the one container. Takes what `training-job.pod` takes.
     {{- . | nindent 4 }}
     {{- end }}
 {{- end -}}
+{{- end -}}
+
+{{/* training-job.checkpointsMount: where a container finds the checkpoints. Takes the root context. */}}
+{{- define "training-job.checkpointsMount" -}}
+{{- $subPath := ternary .Values.checkpoints.subPath "" .Values.checkpoints.enabled -}}
+{{- include "training-job.mount" (dict "name" "checkpoints" "readOnly" false
+    "volume" (dict "mountPath" .Values.checkpoints.mountPath "subPath" $subPath)) -}}
 {{- end -}}
 
 {{/*
@@ -174,7 +205,10 @@ that the same program runs; it is empty again in every new pod. Takes what `trai
 {{- end }}
 - name: tmp
   emptyDir:
-    sizeLimit: {{ .Values.temporaryStorage.size | quote }}
+    {{- with .Values.temporaryStorage.size }}
+    sizeLimit: {{ . | quote }}
+    {{- else }} {}
+    {{- end }}
 {{- with include "training-job.launchVolumes" . }}
 {{ trim . }}
 {{- end }}

@@ -16,6 +16,7 @@ without a limit. Takes the root context.
 - name: tensorboard
   image: {{ $board.image | default $image | quote }}
   imagePullPolicy: {{ .Values.image.pullPolicy | quote }}
+  terminationMessagePolicy: FallbackToLogsOnError
   restartPolicy: Always
   command:
     {{- range $board.command }}
@@ -47,8 +48,7 @@ without a limit. Takes the root context.
     {{- toYaml . | nindent 4 }}
   {{- end }}
   volumeMounts:
-    - name: checkpoints
-      mountPath: {{ .Values.checkpoints.mountPath | quote }}
+    {{- include "training-job.checkpointsMount" . | nindent 4 }}
       readOnly: true
     - name: tmp
       mountPath: /tmp

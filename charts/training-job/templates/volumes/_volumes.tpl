@@ -41,6 +41,9 @@ training-job.checkVolumes: fails for volumes that Kubernetes would refuse when t
 {{- end -}}
 {{- $names = append $names $volume -}}
 {{- end -}}
+{{- if regexMatch "(^/|(^|/)[.][.](/|$))" .Values.checkpoints.subPath -}}
+{{- fail (printf "checkpoints.subPath is %s: name a folder inside the volume, e.g. runs/42" .Values.checkpoints.subPath) -}}
+{{- end -}}
 {{- with .Values.flightRecorder -}}
 {{- if .enabled -}}
 {{- include "training-job.checkMount" (dict "name" "flightRecorder" "path" .mountPath "paths" $paths) -}}
@@ -127,10 +130,13 @@ wait for it forever. Takes (dict "name" <dotted key> "nodes" <number> "accessMod
   {{- include "training-job.ephemeral" $scratch | nindent 2 }}
   {{- else }}
   emptyDir:
-    {{- with $scratch.medium }}
-    medium: {{ . | quote }}
+    {{- $limits := dict }}
+    {{- range $field, $value := dict "medium" $scratch.medium "sizeLimit" $scratch.size }}
+    {{- if $value }}
+    {{- $_ := set $limits $field $value }}
     {{- end }}
-    sizeLimit: {{ $scratch.size | quote }}
+    {{- end }}
+    {{- toYaml $limits | nindent 4 }}
   {{- end }}
 {{- end }}
 {{- range $name, $volume := .Values.volumes }}
@@ -196,7 +202,7 @@ accessModes:
   {{- .claim.accessModes | default .accessModes | toYaml | nindent 2 }}
 resources:
   requests:
-    storage: {{ .claim.size | quote }}
+    storage: {{ .claim.size | default "10Gi" | quote }}
 {{- end -}}
 
 {{/*

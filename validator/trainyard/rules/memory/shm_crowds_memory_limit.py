@@ -28,7 +28,7 @@ class Share(NamedTuple):
 @rule(
     code="SH005",
     severity="warning",
-    confidence="medium",
+    confidence="high",
     since="0.1.0",
     sources=(
         "policy: half of the memory is for the processes",

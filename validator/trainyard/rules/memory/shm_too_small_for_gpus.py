@@ -28,9 +28,12 @@ class Floor(NamedTuple):
 @rule(
     code="SH008",
     severity="warning",
-    confidence="medium",
+    confidence="high",
     since="0.1.0",
-    sources=("https://github.com/NVIDIA/nccl/issues/525: segments of 9637888 bytes",),
+    sources=(
+        "https://github.com/NVIDIA/nccl/issues/525: segments of 9637888 bytes",
+        "policy: 1 GiB for each GPU process",
+    ),
     fix="unsafe",
     parameters=Floor(),
     needs=("emptyDir",),

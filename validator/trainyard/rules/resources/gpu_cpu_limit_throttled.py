@@ -3,7 +3,7 @@
 Every GPU process needs CPU time beside the GPU's work: for the training loop, for data loader workers, and for NCCL's
 proxy thread, which moves the data of every network transfer. When the container reaches its CPU limit, the kernel stops
 all its threads until the next period of 100 ms. Steps then take longer on some ranks, and all others wait for them. The
-minimum is four CPUs for each GPU unless configured otherwise.
+minimum is two CPUs for each GPU unless configured otherwise: one for the training loop, and one for the other threads.
 
 Write a higher CPU limit, or only a CPU request: without a limit nothing is throttled.
 """
@@ -22,16 +22,16 @@ from trainyard.model.run import Role
 class Floor(NamedTuple):
     """`cpus_per_gpu`: the lowest accepted CPU limit, in CPUs for each accelerator."""
 
-    cpus_per_gpu: float = 4.0
+    cpus_per_gpu: float = 2.0
 
 
 @rule(
     code="RS006",
-    severity="info",
-    confidence="medium",
+    severity="warning",
+    confidence="high",
     since="0.1.0",
     sources=(
-        "policy: four CPUs for each GPU process",
+        "policy: two CPUs for each GPU process",
         "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/: CPU limits are throttled",
     ),
     parameters=Floor(),

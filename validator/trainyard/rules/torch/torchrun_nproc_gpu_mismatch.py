@@ -2,14 +2,14 @@
 
 Each process uses the GPU with the number of its `LOCAL_RANK`. With more processes than GPUs, the extra processes fail
 with `invalid device ordinal` when they choose their device, and torchrun stops the rest. With fewer, paid GPUs are
-idle. If the number of GPUs is a multiple of the number of processes, each process may use several GPUs, as in tensor
-parallelism within one process, so the rule reports nothing.
+idle, unless the program itself places its model on several GPUs of one process. torchrun starts one process if nothing
+tells it the number.
 
 The number of processes comes from `--nproc-per-node`, from `nprocPerNode` of a PyTorchJob, from a TrainJob's
 `numProcPerNode` or from `PET_NPROC_PER_NODE`; the number of GPUs is the container's limit. The rule ignores containers
 with MIG devices or `CUDA_VISIBLE_DEVICES`.
 
-Write the number of GPUs, or `gpu`.
+Write the number of GPUs, or `gpu`. If a process uses several GPUs on purpose, suppress the finding with that reason.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def torchrun_nproc_gpu_mismatch(role: Role, context: Context) -> Iterator[Proble
     devices = container.gpus
     for launch in torchrun_commands(container):
         started = count(processes_per_node(launch, container, run))
-        if not started or not devices or devices % started == 0:
+        if not started or not devices or devices == started:
             continue
         what = "the extra processes fail without a device" if started > devices else "the other GPUs are idle"
         yield Problem(
             _place(launch, container, run),
-            f"torchrun starts {started} processes for {devices} GPUs: {what}",
+            f"torchrun starts {started} process{'es' * (started > 1)} for {devices} GPUs: {what}",
             f"write {devices}, or `gpu`",
         )
 
