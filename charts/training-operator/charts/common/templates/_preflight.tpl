@@ -24,7 +24,7 @@ command:
   - {{ include "common.literal" . }}
   {{- end }}
   - --standalone
-  - --nproc-per-node={{ .root.Values.processesPerNode }}
+  - --nproc-per-node={{ include "common.processes" .root }}
 args:
   - /preflight/preflight.py
   {{- range $name, $value := merge $options .options }}

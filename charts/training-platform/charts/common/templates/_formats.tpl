@@ -68,6 +68,7 @@ labelKey:
   advice: write a label's key, e.g. team or example.com/rack
   values:
     - podLabels.@
+    - jobLabels.@
     - metrics.labels.@
     - networkPolicy.allow.*.podLabels.@
     - networkPolicy.allow.*.namespaceLabels.@
@@ -89,6 +90,7 @@ annotationKey:
   advice: write an annotation's key, e.g. owner or example.com/owner
   values:
     - podAnnotations.@
+    - jobAnnotations.@
     - serviceAccount.annotations.@
 labelValue:
   pattern: ^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$
@@ -96,6 +98,7 @@ labelValue:
   advice: a label's value has at most 63 letters, digits, -, _ and ., the first and last of them a letter or digit
   values:
     - podLabels.*
+    - jobLabels.*
     - metrics.labels.*
     - networkPolicy.allow.*.podLabels.*
     - networkPolicy.allow.*.namespaceLabels.*

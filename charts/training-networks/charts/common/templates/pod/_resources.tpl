@@ -23,6 +23,38 @@ text: a number with a fraction (`cpu: 1.5`), which a Pod would take, is written 
 {{- end -}}
 
 {{/*
+common.podResources: adds `limits` and `requests` of a pod that is a node of the run to a mapping: those of the value
+`resources`, with a limit for CPU and memory where it names none. 8 CPUs and 64Gi for each accelerator are within what
+the machines of all fabric profiles provide. Without accelerators the limits fit a laptop. A null means no limit. Takes
+(dict "root" <root context> "into" <mapping>) and renders nothing; a mapping of the values stays the same one, so that
+`trainyard fix` can change it.
+*/}}
+{{- define "common.podResources" -}}
+{{- $limits := .root.Values.resources.limits | default dict -}}
+{{- $defaults := dict "cpu" "500m" "memory" "1Gi" -}}
+{{- if eq (include "common.hasGpus" .root) "true" -}}
+{{- $count := max 1 (include "common.accelerators" .root | int64) -}}
+{{- $defaults = dict "cpu" (mul $count 8) "memory" (mul $count 64 | printf "%dGi") -}}
+{{- end -}}
+{{- $missing := dict -}}
+{{- range $name, $quantity := $defaults -}}
+{{- if not (hasKey $limits $name) -}}
+{{- $_ := set $missing $name $quantity -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $quantity := $limits -}}
+{{- if kindIs "invalid" $quantity -}}
+{{- $limits = omit $limits $name -}}
+{{- end -}}
+{{- end -}}
+{{- if $missing -}}
+{{- $limits = merge (deepCopy $limits) $missing -}}
+{{- end -}}
+{{- $_ := set .into "limits" $limits -}}
+{{- $_ := set .into "requests" (.root.Values.resources.requests | default dict) -}}
+{{- end -}}
+
+{{/*
 common.resources: the `resources` of a container, with those of the fabric for a node of the run. Takes (dict "root"
 <root context> "resources" <limits and requests> "isNode" <boolean>).
 */}}
@@ -53,6 +85,10 @@ common.checkResources: fails for limits and requests that Kubernetes refuses. Re
 {{- $resources := $.root.Values -}}
 {{- range splitList "." $path -}}
 {{- $resources = index $resources . -}}
+{{- end -}}
+{{- if eq $path "resources" -}}
+{{- $resources = dict -}}
+{{- include "common.podResources" (dict "root" $.root "into" $resources) -}}
 {{- end -}}
 {{- $limits := $resources.limits | default dict -}}
 {{- $requests := $resources.requests | default dict -}}

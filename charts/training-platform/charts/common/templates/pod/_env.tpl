@@ -13,8 +13,8 @@ Helm stores it as a float, which would print as 1e+06.
 {{- end -}}
 
 {{/*
-common.env: a container's env entries, sorted by name. Takes (dict "env" <map name: scalar> "secrets" <map name:
-{secret, key}>), both optional. A name in both maps is an error: Kubernetes would keep only one of the two.
+common.env: a container's env entries, sorted by name. Takes (dict "env" <map name: scalar or {valueFrom}> "secrets"
+<map name: {secret, key}>), both optional. A name in both maps is an error: Kubernetes would keep only one of the two.
 */}}
 {{- define "common.env" -}}
 {{- $secrets := .secrets | default dict -}}
@@ -23,7 +23,12 @@ common.env: a container's env entries, sorted by name. Takes (dict "env" <map na
 {{- fail (printf "%s is set in env and in envSecrets: remove one of the two" $name) }}
 {{- end }}
 - name: {{ $name | quote }}
+{{- if kindIs "map" $value }}
+  valueFrom:
+    {{- toYaml $value.valueFrom | nindent 4 }}
+{{- else }}
   value: {{ include "common.literal" $value }}
+{{- end }}
 {{- end }}
 {{- range $name, $source := $secrets }}
 - name: {{ $name | quote }}

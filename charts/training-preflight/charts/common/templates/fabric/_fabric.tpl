@@ -10,7 +10,7 @@ common.hasGpus: `true` for pods with GPUs, or with claims, whose devices are unk
 {{- define "common.hasGpus" -}}
 {{- $gpus := not (empty .Values.resourceClaims) -}}
 {{- range $name, $quantity := .Values.resources.limits -}}
-{{- $gpus = or $gpus (regexMatch "^(nvidia[.]com/(gpu|mig-)|amd[.]com/gpu)" $name) -}}
+{{- $gpus = or $gpus (regexMatch (include "common.acceleratorPattern" $) $name) -}}
 {{- end -}}
 {{- $gpus -}}
 {{- end -}}
@@ -219,7 +219,7 @@ networks:
 {{/* common.fabric.daemon: the fabric's native sidecar, as an entry of the init containers; its image is a value. */}}
 {{- define "common.fabric.daemon" -}}
 {{- with (include "common.fabric" . | fromYaml).sidecar }}
-- {{ merge (dict "image" $.Values.fabric.tcpxo.daemonImage) . | toYaml | nindent 2 | trim }}
+- {{ merge (dict "image" $.Values.fabric.tcpxo.daemonImage "terminationMessagePolicy" "FallbackToLogsOnError") . | toYaml | nindent 2 | trim }}
 {{- end }}
 {{- end -}}
 

@@ -8,21 +8,24 @@ each accelerator: NCCL and the data loaders would fill that. Takes the root cont
 {{- if .Values.sharedMemory.size -}}
 {{- .Values.sharedMemory.size -}}
 {{- else -}}
-{{- $limits := .Values.resources.limits | default dict -}}
-{{- if not (hasKey $limits "memory") -}}
-{{- fail "sharedMemory.size is null, and its default is derived from resources.limits.memory: set one of the two" -}}
-{{- end -}}
-{{- $half := div (include "common.bytes" (dict "name" "resources.limits.memory" "value" $limits.memory) | int64) 2 -}}
 {{- $accelerators := include "common.accelerators" . | int64 -}}
-{{- $least := mul $accelerators 1073741824 -}}
-{{- if gt $least $half -}}
+{{- $given := .Values.processesPerNode | default 1 -}}
+{{- $processes := ternary 0 (int64 $given) (kindIs "string" $given) -}}
+{{- $size := mul (max $processes $accelerators) 8589934592 -}}
+{{- $resources := dict -}}
+{{- include "common.podResources" (dict "root" . "into" $resources) -}}
+{{- $limits := $resources.limits -}}
+{{- if hasKey $limits "memory" -}}
+{{- $half := div (include "common.memoryBytes" (dict "name" "resources.limits.memory" "value" $limits.memory) | int64) 2 -}}
+{{- if gt (mul $accelerators 1073741824) $half -}}
 {{- $reason := printf "half of resources.limits.memory is less than 1Gi for each accelerator (%d)" $accelerators -}}
-{{- fail (printf "sharedMemory.size is null, and %s: give at least %dGi, or set the size" $reason (mul $accelerators 2)) -}}
+{{- $least := mul $accelerators 2 -}}
+{{- fail (printf "resources.limits.memory is %v, and %s: give at least %dGi, or set sharedMemory.size" $limits.memory $reason $least) -}}
 {{- end -}}
-{{- $processes := ternary 0 (int64 .Values.processesPerNode) (kindIs "string" .Values.processesPerNode) -}}
-{{- $wanted := mul (max $processes $accelerators) 8589934592 -}}
-{{- /* torchrun counts the cores of the node, which the chart cannot see. */}}
-{{- $size := ternary (min $half $wanted) $half (gt $wanted 0) | int64 -}}
+{{- /* With 0 processes torchrun counts the cores of the node, which the chart cannot see. */}}
+{{- $size = ternary (min $half $size) $half (gt $size 0) | int64 -}}
+{{- end -}}
+{{- $size = ternary $size 8589934592 (or (gt $size 0) (hasKey $limits "memory")) -}}
 {{- $mebibytes := div $size 1048576 -}}
 {{- if lt $mebibytes 1 -}}
 {{- $size -}}
@@ -34,13 +37,18 @@ each accelerator: NCCL and the data loaders would fill that. Takes the root cont
 {{- end -}}
 {{- end -}}
 
-{{/* common.accelerators: the number of accelerators of any kind that a pod requests. Takes the root context. */}}
-{{- define "common.accelerators" -}}
-{{- $count := 0 -}}
-{{- range $name, $quantity := merge (deepCopy (.Values.resources.requests | default dict)) (.Values.resources.limits | default dict) -}}
-{{- if regexMatch "^(nvidia.com/gpu|nvidia.com/mig-|amd.com/gpu|gpu.intel.com/|habana.ai/gaudi)" $name -}}
-{{- $count = add $count (include "common.bytes" (dict "name" (printf "resources.limits.%s" $name) "value" $quantity) | int64) -}}
+{{/*
+common.memoryBytes: a quantity of memory in bytes, also one with a fraction, such as 1.5Gi. Takes what `common.bytes`
+takes.
+*/}}
+{{- define "common.memoryBytes" -}}
+{{- $fraction := "" -}}
+{{- if regexMatch "[.]" (toString .value) -}}
+{{- $fraction = include "common.thousandths" .value -}}
 {{- end -}}
+{{- if $fraction -}}
+{{- div (int64 $fraction) 1000 -}}
+{{- else -}}
+{{- include "common.bytes" . -}}
 {{- end -}}
-{{- $count -}}
 {{- end -}}
