@@ -19,8 +19,9 @@ from gotemplate.syntax import (
     Pipeline,
     Text,
     UnsupportedError,
+    parse,
 )
-from gotemplate.tracked import Value, Writer, derived_origin, first_origin
+from gotemplate.tracked import Span, Value, Writer, derived_origin, first_origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,7 @@ class Templates:
         self, definitions: Definitions, functions: Mapping[str, Function], roots: Iterable[Value] = ()
     ) -> None:
         self._definitions = definitions
-        self._functions: dict[str, Function] = {**functions, "include": self._include}
+        self._functions: dict[str, Function] = {**functions, "include": self._include, "tpl": self._tpl}
         # The values that decided whether the current text is written, outermost first.
         self._reasons: list[Origin] = []
         self._depth = 0
@@ -68,10 +69,31 @@ class Templates:
     def _include(self, args: Sequence[Value]) -> Value:
         return self.render(str(args[0].data), args[1])
 
+    def _tpl(self, args: Sequence[Value]) -> Value:
+        """Renders the template in a value. Templates that it defines stay within it."""
+        text, data = args
+        if not isinstance(text.data, str):
+            raise UnsupportedError("tpl of a value that is not a string")
+        if "{{" not in text.data:
+            return text
+        outer = self._definitions
+        self._definitions = dict(outer)
+        try:
+            made = self._filled("tpl", parse(text.data, self._definitions), data)
+        finally:
+            self._definitions = outer
+        origin = derived_origin(text.source)
+        return made if origin is None else made._replace(spans=(*made.spans, Span(0, len(made.data), origin)))
+
     def _render(self, name: str, data: Value) -> Value:
         nodes = self._definitions.get(name)
-        if nodes is None or self._depth > _DEEPEST:
-            raise UnsupportedError(f"no template {name}" if nodes is None else f"{name} calls itself")
+        if nodes is None:
+            raise UnsupportedError(f"no template {name}")
+        return self._filled(name, nodes, data)
+
+    def _filled(self, name: str, nodes: Sequence[Node], data: Value) -> Value:
+        if self._depth > _DEEPEST:
+            raise UnsupportedError(f"{name} calls itself")
         writer = Writer()
         self._depth += 1
         try:
