@@ -47,9 +47,9 @@ class RenderedObject:
         return str(self._text.data)
 
     @property
-    def line(self) -> int:
-        """The line of the text on which the object begins, counted from 0."""
-        return int(self._root.start_mark.line)
+    def root(self) -> Node:
+        """The root node of the object, with its marks in the text."""
+        return self._root
 
     @functools.cached_property
     def origins(self) -> dict[Path, Origin]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trainyard.cli.options import FILES, selection, session
-from trainyard.linting.exit_codes import CLEAN, FINDINGS, NOTHING
+from trainyard.cli.options import FILES, outcome, selection, session
+from trainyard.linting import exit_codes
 
 if TYPE_CHECKING:
     from trainyard.document.files import File
@@ -33,6 +33,7 @@ difference.
 @click.command(name="fix", help=HELP)
 @FILES
 @selection
+@outcome
 @click.option("--unsafe", is_flag=True, help="Also apply fixes that may change the behaviour of the run.")
 @click.option("--diff", is_flag=True, help="Print the difference and write nothing.")
 def command(files: tuple[str, ...], unsafe: bool, diff: bool, **options: Any) -> int:
@@ -58,9 +59,8 @@ def command(files: tuple[str, ...], unsafe: bool, diff: bool, **options: Any) ->
         f"{f'{left} left, which `trainyard lint` shows' if left else 'nothing is left'}.",
         err=True,
     )
-    if fixed.left.nothing_linted:
-        return NOTHING
-    return FINDINGS if left or (diff and fixed.changed) else CLEAN
+    code = exit_codes.exit_code(fixed.left, run.config)
+    return exit_codes.FINDINGS if code == exit_codes.CLEAN and diff and fixed.changed else code
 
 
 def _write(old: File, new: File) -> None:

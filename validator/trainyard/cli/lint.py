@@ -9,7 +9,7 @@ import click
 
 from trainyard.cli import output
 from trainyard.cli.chart import chart_options
-from trainyard.cli.options import FILES, selection, session
+from trainyard.cli.options import FILES, outcome, selection, session
 from trainyard.linting import exit_codes
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ Exit codes: 0 clean, 1 findings, 2 wrong usage or configuration, 3 nothing was l
 @FILES
 @chart_options
 @selection
+@outcome
 @output.options
 @click.option(
     "--baseline",
@@ -68,9 +69,10 @@ def command(
     report = run.lint()
     if baseline is not None:
         report = _without_known(report, baseline, run)
+    output.show_notes(report)
     for name, path in targets:
         output.write(name, path, report, run.rules, color=color, statistics=statistics)
-    return exit_codes.exit_code(report)
+    return exit_codes.exit_code(report, run.config)
 
 
 def _without_known(report: Report, path: Path, run: Session) -> Report:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,14 @@ def targets(outputs: tuple[str, ...]) -> list[tuple[str, Path | None]]:
     if sum(path is None for _, path in result) > 1:
         raise click.UsageError("--output-format: only one can go to the terminal; write FORMAT=FILE for the others")
     return result
+
+
+def show_notes(report: Report) -> None:
+    """Names on stderr what was not checked: other lines on stdout would break formats for programs."""
+    if report.notes:
+        from trainyard.reporters.text import notes
+
+        sys.stderr.write(notes(report))
 
 
 def write(name: str, path: Path | None, report: Report, rules: Sequence[Rule], *, color: str, statistics: bool) -> None:

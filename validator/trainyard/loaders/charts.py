@@ -12,7 +12,9 @@ from trainyard.document.source import Source
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from trainyard.loaders.chart_release import About
     from trainyard.loaders.helm.release import ChartRelease
+    from trainyard.loaders.known.charts import KnownChart
 
 
 def expand(documents: Iterable[Document], below: Document | None = None) -> Iterator[Document]:
@@ -28,8 +30,30 @@ def expand(documents: Iterable[Document], below: Document | None = None) -> Iter
 
         if values.recognises(document):
             yield from values.documents_from_values([document], below=below)
+        elif (known := _known_chart(document)) is not None:
+            from trainyard.loaders.known.values import documents_from_values
+
+            yield from documents_from_values(known, document)
+        elif values.resembles(document):
+            yield from values.documents_from_values([document], below=below)
         else:
             yield document
+
+
+def _known_chart(document: Document) -> KnownChart | None:
+    """Returns the chart of Trainyard, beside training-job, whose values a document holds."""
+    from trainyard.loaders.known.charts import recognise
+
+    return recognise(document)
+
+
+def is_known(document: Document) -> bool:
+    """True if `expand` makes objects of the document's values, or the document is an object itself."""
+    if not isinstance(document.tree, dict):
+        return False
+    if not _may_be_values(document):
+        return True
+    return next(iter(expand([document]))) is not document
 
 
 def holds_values(document: Document) -> bool:
@@ -62,6 +86,22 @@ def documents_for_chart(
     from trainyard.loaders.helm import rendered
 
     return rendered.rendered_documents(release, default, files or [default])
+
+
+def documents_in_folder(
+    folder: Path, default: Document, files: Sequence[Document], about: About, below: Document | None = None
+) -> list[Document]:
+    """Returns the objects of a release of the chart in a folder, rendered without Helm.
+
+    Raises `NotRenderedError`. `default` are the chart's own values, `files` those of a scenario.
+    """
+    if _is_known(folder):
+        from trainyard.loaders.training_job import values
+
+        return values.documents_from_values(files or [default], about.name, about.namespace, below)
+    from trainyard.loaders import chart_release
+
+    return chart_release.release_documents(chart_release.open_chart(folder), default, files, about)
 
 
 def default_values(chart: Path) -> Document:

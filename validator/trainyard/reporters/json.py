@@ -29,6 +29,7 @@ def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa:
         "findings": [_finding(finding, mark) for finding, mark in fingerprints(report.findings)],
         "allowed": [{**_finding(finding, mark), "reason": reason} for (finding, mark), (_, reason) in allowed],
         "baselined": report.baselined,
+        "notes": list(report.notes),
     }
     return json.dumps(data, indent=2) + "\n"
 

@@ -37,5 +37,6 @@ def report_schema() -> dict[str, Any]:
         "findings": list_of(object_of(fields)),
         "allowed": list_of(object_of({**fields, "reason": {"type": "string"}}), "Suppressed findings."),
         "baselined": {"type": "integer", "minimum": 0, "description": "Number of findings hidden by the baseline."},
+        "notes": list_of(TEXT, "Files and charts that were not checked, each with the reason."),
     }
     return {"$schema": DIALECT, "title": "Findings of trainyard lint", **object_of(report)}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from trainyard.reporters import Style
 
 MAX_WIDTH = 120
+MAX_NOTES = 20
 _COLORS = {"error": "1;31", "warning": "1;33", "info": "1;36", "bold": "1", "frame": "34", "help": "1;32"}
 
 
@@ -44,6 +45,14 @@ def summary(report: Report) -> str:
     text = f"Found {', '.join(counts)} in {files}{besides}."
     text += f" `trainyard fix` corrects {safe} [*]." if safe else ""
     return text + (f" `trainyard fix --unsafe` corrects {unsafe}{' more' if safe else ''}." if unsafe else "")
+
+
+def notes(report: Report) -> str:
+    """Returns a line for each file or chart that was not checked; for many files, only the first of them."""
+    shown = [f"note: {_visible(note)}" for note in report.notes[:MAX_NOTES]]
+    more = len(report.notes) - len(shown)
+    shown += [f"note: {more} more were not checked; `--output-format json` lists all"] if more else []
+    return "\n".join(shown) + "\n"
 
 
 class _Paint:
