@@ -82,9 +82,9 @@ def render_chart(
 ) -> list[RenderedObject]:
     """Returns the objects of a release in Helm's order, hooks included, for a cluster that serves these APIs.
 
-    `values` come from `coalesce`. `functions` are added to those that templates may call. Texts for which `is_wanted` is
-    false are not parsed. The paths of all values that a template looks up are added to `read`; items of lists are not
-    told apart. Raises `FailedError` and `UnsupportedError`.
+    `values` come from `coalesce`. `functions` are added to those that templates may call. Texts for which `is_wanted`
+    is false are not parsed. The paths of all values that a template looks up are added to `read`; items of lists are
+    not told apart. Raises `FailedError` and `UnsupportedError`.
     """
     written = render_texts(chart, values, release, apis=apis, kube_version=kube_version, functions=functions, read=read)
     wanted = sorted((name, text) for name, text in written if is_wanted(text.data))

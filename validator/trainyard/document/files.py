@@ -49,10 +49,10 @@ class Found(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """The files that names stand for, and the folders of the charts below named folders."""
+    """The files that names stand for, and the folders of charts, each with the named folder that it is in."""
 
     files: list[Found]
-    charts: list[str]
+    charts: dict[str, str]
 
 
 def open_files(names: Iterable[str], exclude: Iterable[str] = ()) -> Iterator[File]:
@@ -66,21 +66,21 @@ def find_inputs(names: Iterable[str], exclude: Iterable[str] = (), *, gitignore:
     Files that `exclude` or .gitignore matches are left out of folders. A named file is always found.
     """
     found: list[Found] = []
-    charts: list[str] = []
+    charts: dict[str, str] = {}
     for name in dict.fromkeys(names):
         if name == STDIN:
             found.append(Found("<stdin>", STDIN))
         elif os.path.isdir(name):
             folder = Folder.search(name, tuple(exclude), gitignore=gitignore)
-            charts += folder.charts
+            charts |= {chart: name for chart in folder.charts if chart not in charts}
             inside = [Found(path, path, name) for path in folder.files]
             # An empty folder stands for itself, so that it is not passed over silently.
-            found += inside or [Found(name, None, name if folder.charts else None)]
+            found += inside or ([] if folder.charts else [Found(name, None)])
         else:
             found.append(Found(name, name))
     folders = {one.folder for one in found}
     files = found if len(folders) == 1 and None not in folders else _distinct(found)
-    return Inputs(files, list(dict.fromkeys(charts)))
+    return Inputs(files, charts)
 
 
 def _distinct(found: list[Found]) -> list[Found]:

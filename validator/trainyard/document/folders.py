@@ -49,7 +49,7 @@ class _Search:
         self.charts: list[str] = []
 
     def walk(self, folder: str, ignores: Ignores | None, *, scenarios: bool = False) -> None:
-        """Adds the files and charts of a folder, and of those below it. `scenarios` marks the folder `ci` of a chart."""
+        """Adds the files and charts of a folder, and those below; `scenarios` marks the folder `ci` of a chart."""
         try:
             with os.scandir(folder) as entries:
                 found = list(entries)

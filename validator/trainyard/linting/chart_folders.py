@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainyard.document import files
@@ -27,12 +27,21 @@ class ChartRun(NamedTuple):
     releases: list[list[Document]]
 
 
-def read_chart(folder: str, about: About, site: Site | None = None, only: Sequence[str] | None = None) -> ChartRun:
-    """Renders a chart with its defaults and its scenarios; `only` names the values files that count."""
+def read_chart(
+    folder: str,
+    about: About,
+    site: Site | None = None,
+    only: Sequence[str] | None = None,
+    drafts: Mapping[str, files.File] | None = None,
+) -> ChartRun:
+    """Renders a chart with its defaults and its scenarios.
+
+    `only` names the values files that count. `drafts` are files that take the place of those on disk.
+    """
     from trainyard.loaders import chart_files
 
     chart = chart_files.chart_files(folder)
-    read = _Files(chart)
+    read = _Files(chart, drafts or {})
     if chart_files.is_library(chart.folder):
         return ChartRun([], [])
     broken = [reading for reading in read.values() if reading.broken]
@@ -60,9 +69,10 @@ def _refusals() -> tuple[type[Exception], ...]:
 class _Files:
     """The files of a chart, each read once."""
 
-    def __init__(self, chart: ChartFiles) -> None:
+    def __init__(self, chart: ChartFiles, drafts: Mapping[str, files.File]) -> None:
         self._chart = chart
-        self._readings = {path: _read(path) for path in chart.value_sets if path.is_file()}
+        opened = {path: drafts.get(str(path)) or _open(path) for path in chart.value_sets if path.is_file()}
+        self._readings = {path: pipeline.read_file(file) for path, file in opened.items()}
 
     def values(self) -> list[Reading]:
         """Returns the readings of all values files."""
@@ -88,7 +98,7 @@ class _Files:
         """Returns the readings for the report: comments in the chart's files may allow findings."""
         from trainyard.loaders.chart_files import ABOUT
 
-        about = _read(self._chart.folder / ABOUT)
+        about = pipeline.read_file(_open(self._chart.folder / ABOUT))
         more = f" ({len(refusals) - 1} more of its values files)" if len(refusals) > 1 else ""
         note = f"{refusals[0]}{more}" if refusals else ""
         chart = about._replace(documents=(), broken=(), linted=rendered, note=note, chart=True)
@@ -96,8 +106,8 @@ class _Files:
         return [chart, *(reading._replace(documents=(), linted=True) for reading in texts)]
 
 
-def _read(path: Path) -> Reading:
-    return pipeline.read_file(files.open_file(files.Found(str(path), str(path))))
+def _open(path: Path) -> files.File:
+    return files.open_file(files.Found(str(path), str(path)))
 
 
 def _read_text(path: Path) -> Reading:

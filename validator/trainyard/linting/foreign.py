@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _QUOTED = re.compile(r"""(?:^|(?<=[\s:\[{,-]))(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')|(?:^|\s)#(?!\{).*$""", re.MULTILINE)
 _TEMPLATE = re.compile(r"\{\{|\{%")
-_KUBERNETES = re.compile(r"""^[\s-]*["']?(?:apiVersion|kind)["']?\s*:""", re.MULTILINE)
+_KUBERNETES = re.compile(r"""(?:^|[{,])[\s-]*["']?(?:apiVersion|kind)["']?\s*:""", re.MULTILINE)
 _DEEPSPEED = re.compile(r"\"(?:train_batch_size|train_micro_batch_size_per_gpu|zero_optimization)\"\s*:")
 _KEY = re.compile(r"^([A-Za-z]\w*):", re.MULTILINE)
 

@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+import os
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from trainyard.document import files
-from trainyard.linting import parallel
+from trainyard.linting import parallel, pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from trainyard.document.document import Document
+    from trainyard.document.files import File
     from trainyard.engine.engine import Engine
     from trainyard.engine.subjects import Reading
     from trainyard.linting.config import Config
+    from trainyard.linting.report import Report
+    from trainyard.model.site import Site
 
-# Names of files in a chart that mean something only together with it.
-_PARTS = ("values.yaml", "templates")
+
+class ChartValues(Protocol):
+    """A chart that the user names, with its values."""
+
+    def files(self) -> list[File]:
+        """Returns the values files that exist."""
+
+    def read(
+        self, kube_version: str | None, site: Site | None, drafts: Mapping[str, File] | None = None
+    ) -> list[Reading]:
+        """Returns the readings of the values files, or of their drafts, and of the objects that the chart renders."""
+
+
+class ChartInput(NamedTuple):
+    """A chart to judge: `folder` is the named folder that it is in, None for a chart of which files are named.
+
+    `only` are the values files that count; None stands for the defaults and all scenarios.
+    """
+
+    folder: str | None = None
+    only: list[str] | None = None
+
+
+Charts = dict[str, ChartInput]
 
 
 class Read(NamedTuple):
@@ -32,16 +57,49 @@ def read_inputs(names: Sequence[str], config: Config, engine: Engine) -> Read:
     """Reads the inputs that the names stand for. Raises `MissingError`."""
     found = files.find_inputs(names, config.exclude, gitignore=config.respect_gitignore)
     readings = parallel.read_files(found.files, engine)
-    wanted: dict[str, list[str] | None] = dict.fromkeys(found.charts)
-    alone = _values_alone(readings)
-    wanted = {**alone, **wanted}
-    result = Read([one.name for one in found.files if one.path is not None or not found.charts], readings, [])
-    return result if not wanted else _with_charts(result, wanted, config, engine)
+    charts = _charts(found.charts, readings)
+    shown = [one.name for one in found.files]
+    return _with_charts(Read(shown, readings, []), charts, config, engine) if charts else Read(shown, readings, [])
 
 
-def _values_alone(readings: Iterable[Reading]) -> dict[str, list[str] | None]:
-    """Returns the charts of named files that can be judged only with their chart; None stands for the whole chart."""
-    charts: dict[str, list[str] | None] = defaultdict(list)
+class Fixable:
+    """The files that a fix may change, and a lint of them in any state."""
+
+    def __init__(self, names: Sequence[str], config: Config, engine: Engine, chart: ChartValues | None) -> None:
+        self._config, self._engine, self._chart = config, engine, chart
+        found = files.find_inputs(names, config.exclude, gitignore=config.respect_gitignore)
+        plain = [files.open_file(one) for one in found.files]
+        self._charts = _charts(found.charts, [pipeline.read_input(file) for file in plain])
+        self._plain = {file.source.name for file in plain}
+        values = [file for folder in self._charts for file in _values_files(folder)] + (chart.files() if chart else [])
+        self.files = tuple({file.source.name: file for file in (*plain, *values)}.values())
+
+    def lint(self, drafts: tuple[File, ...]) -> Report:
+        """Lints the files in their current state, together with the charts that they belong to."""
+        by_name = {file.source.name: file for file in drafts}
+        readings = [pipeline.read_input(by_name[name]) for name in by_name if name in self._plain]
+        read = _with_charts(Read([], readings, []), self._charts, self._config, self._engine, by_name)
+        if self._chart is not None:
+            own = self._chart.read(kube_version(self._config), self._engine.site, by_name)
+            read = read._replace(readings=[*read.readings, *own])
+        return pipeline.lint(read.readings, self._engine, self._config.allow, read.releases)
+
+
+def kube_version(config: Config) -> str | None:
+    """Returns the version of Kubernetes for which charts are rendered, None for the default."""
+    return ".".join(map(str, config.target.kubernetes)) if config.target.kubernetes else None
+
+
+def _values_files(folder: str) -> list[File]:
+    from trainyard.loaders import chart_files
+
+    paths = [path for path in chart_files.chart_files(folder).value_sets if path.is_file()]
+    return [files.open_file(files.Found(str(path), str(path))) for path in paths]
+
+
+def _charts(folders: Mapping[str, str], readings: Iterable[Reading]) -> Charts:
+    """Returns the charts in folders, and those of named files that can be judged only with their chart."""
+    named: Charts = {}
     for reading in readings:
         name = reading.source.name
         # Most names are neither: this must cost nothing.
@@ -53,26 +111,31 @@ def _values_alone(readings: Iterable[Reading]) -> dict[str, list[str] | None]:
         folder = chart_files.owner(name)
         if folder is None or any(map(is_known, reading.documents)):
             continue
-        known = charts[folder]
-        if "templates" in name and not name.endswith("values.yaml"):
-            charts[folder] = None
-        elif known is not None:
-            known.append(name)
-    return dict(charts)
+        only = named.setdefault(folder, ChartInput(None, [])).only
+        if not name.endswith("values.yaml"):
+            named[folder] = ChartInput()
+        elif only is not None:
+            only.append(os.path.normpath(name))
+    return {**named, **{chart: ChartInput(folder) for chart, folder in folders.items()}}
 
 
-def _with_charts(read: Read, wanted: dict[str, list[str] | None], config: Config, engine: Engine) -> Read:
+def _with_charts(
+    read: Read, charts: Charts, config: Config, engine: Engine, drafts: Mapping[str, File] | None = None
+) -> Read:
     from trainyard.linting.chart_folders import read_chart
     from trainyard.loaders.chart_release import About
 
-    version = config.target.kubernetes
-    about = About(kube_version=".".join(map(str, version)) if version else None)
+    about = About(kube_version=kube_version(config))
     names, readings, releases = read
-    for folder, only in wanted.items():
-        run = read_chart(folder or ".", about, engine.site, only)
-        parts = {reading.source.name for reading in run.readings}
-        readings = [one for one in readings if one.source.name not in parts]
-        readings += [one._replace(folder=None) for one in run.readings]
-        names += [name for name in sorted(parts) if name not in names]
+    for chart, wanted in charts.items():
+        run = read_chart(chart or ".", about, engine.site, wanted.only, drafts)
+        parts = {os.path.normpath(reading.source.name) for reading in run.readings}
+        readings = [one for one in readings if os.path.normpath(one.source.name) not in parts]
+        known = set(map(os.path.normpath, names))
+        readings += [one._replace(folder=wanted.folder) for one in run.readings]
+        names += [one.source.name for one in run.readings if os.path.normpath(one.source.name) not in known]
         releases += run.releases
+    if not readings:
+        # A library chart renders nothing: a folder that holds nothing else was not checked.
+        readings = [pipeline.read_input(files.open_file(files.Found(folder, None))) for folder in charts]
     return Read(names, readings, releases)

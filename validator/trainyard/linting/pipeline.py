@@ -93,9 +93,9 @@ def _distinct(findings: Iterable[Finding]) -> list[Finding]:
 def _notes(readings: Iterable[Reading], findings: Iterable[Finding]) -> Iterator[str]:
     """Yields what was not checked, unless a finding says so."""
     said = {finding.position.source.name for finding in findings if finding.rule.name == "nothing-linted"}
-    for reading in readings:
-        if reading.note and not (reading.chart and reading.source.name in said):
-            yield f"{reading.source.name}: {reading.note}"
+    for known in readings:
+        if known.note and not (known.chart and known.source.name in said):
+            yield f"{known.source.name}: {known.note}"
 
 
 def values_below(site: Site | None) -> Document | None:

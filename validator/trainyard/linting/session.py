@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainyard.engine import selection
 from trainyard.engine.engine import Engine
@@ -11,17 +11,11 @@ from trainyard.linting import config as configuration
 
 if TYPE_CHECKING:
     from trainyard.engine.rule import Rule, Severity
-    from trainyard.engine.subjects import Reading
     from trainyard.linting.config import Config
+    from trainyard.linting.fixing import Fixed
+    from trainyard.linting.inputs import ChartValues
     from trainyard.linting.report import Report
     from trainyard.model.site import Site
-
-
-class ChartFiles(Protocol):
-    """A chart that the user names, with its values."""
-
-    def read(self, kube_version: str | None, site: Site | None) -> list[Reading]:
-        """Returns the readings of the values files and of the objects that the chart renders."""
 
 
 class Session(NamedTuple):
@@ -30,7 +24,7 @@ class Session(NamedTuple):
     config: Config
     engine: Engine
     files: tuple[str, ...]
-    chart: ChartFiles | None = None
+    chart: ChartValues | None = None
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -44,11 +38,17 @@ class Session(NamedTuple):
         read = inputs.read_inputs(self.files, self.config, self.engine)
         names, readings = read.names, read.readings
         if self.chart is not None:
-            version = self.config.target.kubernetes
-            readings += self.chart.read(".".join(map(str, version)) if version else None, self.engine.site)
+            readings += self.chart.read(inputs.kube_version(self.config), self.engine.site)
             names = [reading.source.name for reading in readings]
         report = pipeline.lint(readings, self.engine, self.config.allow, read.releases)
         return report._replace(files=tuple(names))
+
+    def fix(self, *, unsafe: bool) -> Fixed:
+        """Applies the fixes in memory to everything that the user named."""
+        from trainyard.linting import fixing, inputs
+
+        known = inputs.Fixable(self.files, self.config, self.engine, self.chart)
+        return fixing.fix(known.files, self.engine, unsafe=unsafe, lint=known.lint)
 
 
 class Options(NamedTuple):
@@ -67,7 +67,7 @@ class Options(NamedTuple):
     exit_zero: bool = False
 
 
-def start_session(names: tuple[str, ...], options: Options | None = None, chart: ChartFiles | None = None) -> Session:
+def start_session(names: tuple[str, ...], options: Options | None = None, chart: ChartValues | None = None) -> Session:
     """Returns the session for these files. Raises `MistakeError`."""
     given = options or Options()
     path = str(given.config_file) if given.config_file else configuration.find_config(os.getcwd())

@@ -94,9 +94,7 @@ def _dependencies(chart: Chart) -> list[str]:
     return [str(entry["name"]) for entry in entries if isinstance(entry, dict) and "name" in entry]
 
 
-def release_documents(
-    chart: Chart, default: Document, files: Sequence[Document], about: About = About()
-) -> list[Document]:
+def release_documents(chart: Chart, default: Document, files: Sequence[Document], about: About) -> list[Document]:
     """Returns the objects of a release with these values files over the chart's defaults. Raises `NotRenderedError`."""
     layers = Layers(default, [default, *files])
     own = merging.merge(document.tree for document in files if isinstance(document.tree, dict))

@@ -1,4 +1,4 @@
-"""Loads values files of Trainyard's charts beside training-job: the objects that Helm would render, with their places."""
+"""Loads values of Trainyard's charts beside training-job: the objects that Helm would render, with their places."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_VALUES = 20_000
 
 
-def documents_from_values(known: KnownChart, document: Document, about: About = About()) -> list[Document]:
+def documents_from_values(known: KnownChart, document: Document, about: About | None = None) -> list[Document]:
     """Returns the values file and the objects of a release with it. Values that the chart refuses give no objects."""
     from gotemplate.running import FailedError
     from gotemplate.syntax import UnsupportedError
@@ -35,7 +35,7 @@ def documents_from_values(known: KnownChart, document: Document, about: About = 
         values.faults = lambda: faults
         if any(fault.kind == "wrong value" for fault in faults):
             return [values]
-        made = objects(known, merged, about)
+        made = objects(known, merged, about or About())
     except FailedError as error:
         path = error.origin.path if error.origin is not None else ()
         return _refused(values, error.message, path)

@@ -15,8 +15,8 @@ with `--ignore nothing-linted`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from trainyard.document.document import Place
@@ -41,7 +41,7 @@ def nothing_linted(reading: Reading) -> Iterator[Problem]:
         yield Problem(
             Place(reading.text),
             f"this chart was not checked: {reading.note}",
-            f"`trainyard lint --chart {os.path.dirname(reading.source.name) or '.'}` renders it with Helm",
+            f"`trainyard lint --chart {PurePath(reading.source.name).parent}` renders it with Helm",
         )
     elif reading.folder is None:
         yield Problem(
