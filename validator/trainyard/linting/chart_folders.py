@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from trainyard.document.document import Document
     from trainyard.loaders.chart_files import ChartFiles
     from trainyard.loaders.chart_release import About
+    from trainyard.loaders.charts import FolderChart
     from trainyard.model.site import Site
 
 
@@ -80,11 +82,14 @@ class _Files:
 
     def release(self, path: Path, about: About, site: Site | None) -> list[Document]:
         """Returns the objects of a release with a values file."""
-        from trainyard.loaders import charts
+        values = [] if path == self._chart.values else [self._document(path)]
+        return self._opened.documents(values, about, pipeline.values_below(site))
 
-        default, wanted = self._document(self._chart.values), self._document(path)
-        values = [] if path == self._chart.values else [wanted]
-        return charts.documents_in_folder(self._chart.folder, default, values, about, pipeline.values_below(site))
+    @functools.cached_property
+    def _opened(self) -> FolderChart:
+        from trainyard.loaders.charts import FolderChart
+
+        return FolderChart(self._chart.folder, self._document(self._chart.values))
 
     def _document(self, path: Path) -> Document:
         from trainyard.document.document import Document

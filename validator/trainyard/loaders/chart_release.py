@@ -17,7 +17,7 @@ from gotemplate.yaml_reader import BrokenError
 from trainyard.document.document import Document, Place
 from trainyard.document.source import Position, Source
 from trainyard.facts.served_apis import SERVED_APIS
-from trainyard.loaders.chart_files import ABOUT, VALUES
+from trainyard.loaders.chart_files import ABOUT
 from trainyard.loaders.origins import Layers, RenderedDocument
 from trainyard.loaders.template_lines import TemplateLines
 
@@ -56,10 +56,13 @@ class About(NamedTuple):
     kube_version: str | None = None
 
 
-def open_chart(folder: Path) -> Chart:
-    """Returns the chart in a folder, with all the files that its templates may read. Raises `NotRenderedError`."""
+def open_chart(folder: Path, default: Document | None = None) -> Chart:
+    """Returns the chart in a folder, with all the files that its templates may read. Raises `NotRenderedError`.
+
+    `default` are its default values, if they are read already.
+    """
     try:
-        chart = Chart(folder)
+        chart = Chart(folder, default.tree if default is not None else None)
         _with_files(chart)
     except (OSError, UnicodeDecodeError, BrokenError, KeyError) as error:
         raise NotRenderedError(f"its files cannot be read: {error}") from None
@@ -191,13 +194,6 @@ class TemplateDocument(RenderedDocument):
         if position.source not in {document.source for document in self.layers.files}:
             return ()
         return ((self._lines.nearest(Document.locate(self, place)), "rendered from"),)
-
-
-def default_values(folder: Path, documents: Sequence[Document], source: Source) -> Document:
-    """Returns the document of a chart's values.yaml; no values if it is empty."""
-    if documents and isinstance(documents[0].tree, dict):
-        return documents[0]
-    return Document(source if source.text else Source(str(folder / VALUES), ""), 0, {}, ())
 
 
 def _fixed(text: str) -> Callable[[Sequence[Value]], Value]:

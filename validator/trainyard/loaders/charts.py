@@ -88,20 +88,25 @@ def documents_for_chart(
     return rendered.rendered_documents(release, default, files or [default])
 
 
-def documents_in_folder(
-    folder: Path, default: Document, files: Sequence[Document], about: About, below: Document | None = None
-) -> list[Document]:
-    """Returns the objects of a release of the chart in a folder, rendered without Helm.
+class FolderChart:
+    """The chart in a folder, read once and rendered without Helm with any values."""
 
-    Raises `NotRenderedError`. `default` are the chart's own values, `files` those of a scenario.
-    """
-    if _is_known(folder):
-        from trainyard.loaders.training_job import values
+    def __init__(self, folder: Path, default: Document) -> None:
+        """`default` are the chart's own values. Raises `NotRenderedError`."""
+        from trainyard.loaders import chart_release
 
-        return values.documents_from_values(files or [default], about.name, about.namespace, below)
-    from trainyard.loaders import chart_release
+        self._default = default
+        self._chart = None if _is_known(folder) else chart_release.open_chart(folder, default)
 
-    return chart_release.release_documents(chart_release.open_chart(folder), default, files, about)
+    def documents(self, files: Sequence[Document], about: About, below: Document | None = None) -> list[Document]:
+        """Returns the objects of a release with the values files of a scenario. Raises `NotRenderedError`."""
+        if self._chart is None:
+            from trainyard.loaders.training_job import values
+
+            return values.documents_from_values(files or [self._default], about.name, about.namespace, below)
+        from trainyard.loaders import chart_release
+
+        return chart_release.release_documents(self._chart, self._default, files, about)
 
 
 def default_values(chart: Path) -> Document:
