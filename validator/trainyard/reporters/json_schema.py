@@ -14,6 +14,7 @@ def report_schema() -> dict[str, Any]:
     fields = {
         "rule": {"type": "string", "pattern": "^[A-Z]{2}[0-9]{3}$"},
         "name": TEXT,
+        "url": {**TEXT, "description": "Address of the rule's page."},
         "severity": {"enum": ["error", "warning", "info"]},
         "confidence": {"enum": ["high", "medium", "low"]},
         "message": TEXT,

@@ -112,6 +112,15 @@ def _accepts(chart: KnownChart, tree: Mapping[str, Any]) -> bool:
     return any(next(json_schema.faults(schema[key], tree[key]), None) is None for key in told)
 
 
+# Parts of a site, with their names in its values.
+PARTS = {
+    "training-operator": "operator",
+    "training-networks": "networks",
+    "gpu-rdma-policy": "gpu",
+    "training-monitoring": "monitoring",
+}
+
+
 @functools.cache
 def _properties(chart: KnownChart) -> Mapping[str, Any]:
     properties: Mapping[str, Any] = json.loads(chart.schema_file().read_text("utf-8"))["properties"]
@@ -122,6 +131,31 @@ def _properties(chart: KnownChart) -> Mapping[str, Any]:
 def schema_of(chart: KnownChart) -> dict[str, Any]:
     """Returns the schema of the values, read once."""
     return json_schema.load_schema(chart.schema_file())
+
+
+def site_schema() -> Any:
+    """Returns the schema of a site's values: that of the platform, with those of its parts below their names."""
+    schema = json.loads((PLATFORM / "values.schema.json").read_text("utf-8"))
+    definitions = schema.setdefault("$defs", {})
+    for name, alias in PARTS.items():
+        part = json.loads((PLATFORM / "charts" / name / "values.schema.json").read_text("utf-8"))
+        definitions[alias] = _moved(part, f"#/$defs/{alias}/$defs/")
+        own = schema["properties"].get(alias, {})
+        schema["properties"][alias] = {"allOf": [own, {"$ref": f"#/$defs/{alias}"}]} if own else definitions[alias]
+    return schema
+
+
+def _moved(part: Any, definitions: str) -> Any:
+    """Returns a part of a schema whose definitions are elsewhere."""
+    if isinstance(part, list):
+        return [_moved(item, definitions) for item in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: definitions + item.removeprefix("#/$defs/") if key == "$ref" else _moved(item, definitions)
+        for key, item in part.items()
+        if key not in ("$schema", "$id")
+    }
 
 
 @functools.cache
