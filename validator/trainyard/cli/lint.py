@@ -22,6 +22,8 @@ All inputs are checked together: a job is compared with the networks, policies a
 
 \b
   trainyard lint run.yaml
+  trainyard lint .                            also the charts in this folder
+  trainyard lint k8s/ --fail-on error         warnings do not fail
   trainyard lint k8s/ --ignore NC,shm-too-small-for-gpus
   trainyard lint k8s/ --profile eks-efa --target nccl=2.21 --target torch=2.7
   trainyard lint --chart charts/training-job -f run.yaml
@@ -29,6 +31,9 @@ All inputs are checked together: a job is compared with the networks, policies a
   helm template run another-chart | trainyard lint -
   trainyard lint k8s/ --output-format text --output-format sarif=trainyard.sarif
   trainyard lint k8s/ --baseline trainyard-baseline.json
+
+Charts in folders are rendered without Helm, with their defaults and with each `ci/*-values.yaml`. Files that git
+ignores are skipped in folders. `fail-on`, `min-severity` and `exit-zero` can also be set in the configuration.
 
 --site compares a run with its cluster: fabric, networks, devices, queues and operator. `site.yaml` holds the values of
 charts/training-platform. The values of a run are merged over the site's values for runs, as at installation. Add

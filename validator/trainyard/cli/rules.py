@@ -36,7 +36,9 @@ def _families(context: click.Context, parameter: click.Parameter, incomplete: st
 
 @click.command(name="rules", help=HELP)
 @click.argument("words", nargs=-1)
-@click.option("--family", metavar="NAME", shell_complete=_families, help="List only the rules of one family: nccl.")
+@click.option(
+    "--family", metavar="NAME", shell_complete=_families, help="List only the rules of one family, such as `nccl`."
+)
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Format.")
 def command(words: tuple[str, ...], family: str | None, output_format: str) -> None:
     """Prints the rules."""
