@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from yaml import Node
@@ -12,7 +12,7 @@ from gotemplate.charts import Chart
 from gotemplate.functions import FUNCTIONS
 from gotemplate.merging import installed
 from gotemplate.origin import Origin, Path
-from gotemplate.running import FailedError, Templates
+from gotemplate.running import FailedError, Function, Templates
 from gotemplate.syntax import Definitions
 from gotemplate.tracked import Value, spans_of
 from gotemplate.yaml_reader import BrokenError, load_documents
@@ -28,6 +28,9 @@ _ORDER = (
     "IngressClass", "Ingress", "APIService",
 )  # fmt: skip
 
+# The version for which Helm renders if it asks no cluster and nobody names another.
+KUBE_VERSION = "1.33.0"
+
 
 class RenderedObject:
     """A rendered object: its template, its data, and the origin of each of its nodes."""
@@ -37,6 +40,16 @@ class RenderedObject:
         self.tree = tree
         self._root = root
         self._text = text
+
+    @property
+    def text(self) -> str:
+        """The whole text of the template, with the other objects that it renders."""
+        return str(self._text.data)
+
+    @property
+    def root(self) -> Node:
+        """The root node of the object, with its marks in the text."""
+        return self._root
 
     @functools.cached_property
     def origins(self) -> dict[Path, Origin]:
@@ -62,15 +75,20 @@ def render_chart(
     release: Mapping[str, str],
     *,
     apis: Collection[str] = (),
+    kube_version: str = KUBE_VERSION,
+    functions: Mapping[str, Function] | None = None,
+    is_wanted: Callable[[str], bool] = bool,
     read: set[Path] | None = None,
 ) -> list[RenderedObject]:
     """Returns the objects of a release in Helm's order, hooks included, for a cluster that serves these APIs.
 
-    `values` come from `coalesce`. The paths of all values that a template looks up are added to `read`; items of lists
-    are not told apart. Raises `FailedError` and `UnsupportedError`.
+    `values` come from `coalesce`. `functions` are added to those that templates may call. Texts for which `is_wanted`
+    is false are not parsed. The paths of all values that a template looks up are added to `read`; items of lists are
+    not told apart. Raises `FailedError` and `UnsupportedError`.
     """
-    written = sorted(render_texts(chart, values, release, apis=apis, read=read))
-    return sorted((made for name, text in written for made in _objects(name, text)), key=_rank)
+    written = render_texts(chart, values, release, apis=apis, kube_version=kube_version, functions=functions, read=read)
+    wanted = sorted((name, text) for name, text in written if is_wanted(text.data))
+    return sorted((made for name, text in wanted for made in _objects(name, text)), key=_rank)
 
 
 def render_texts(
@@ -79,11 +97,16 @@ def render_texts(
     release: Mapping[str, str],
     *,
     apis: Collection[str] = (),
+    kube_version: str = KUBE_VERSION,
+    functions: Mapping[str, Function] | None = None,
     read: set[Path] | None = None,
 ) -> Iterator[tuple[str, Value]]:
     """Yields the text of each template, unless it is blank, in Helm's order. Raises the errors of `render_chart`."""
     about = {**release, "Service": "Helm", "IsInstall": True, "IsUpgrade": False, "Revision": 1}
-    capabilities = {"APIVersions": Value({"Has": Value(lambda name: name in apis)})}
+    capabilities = {
+        "APIVersions": Value({"Has": Value(lambda name: name in apis)}),
+        "KubeVersion": Value(_kube_version(kube_version)),
+    }
     shared = {"Release": Value(about), "Capabilities": Value(capabilities)}
     root = Value(chart_values(values, read), Origin((), exact=True))
     charts = list(_charts(chart, chart.about["name"], chart.about["name"], root, shared))
@@ -96,11 +119,17 @@ def render_texts(
         definitions |= {name: file.nodes, **file.definitions}
         if not name.rpartition("/")[2].startswith("_"):
             makers[name] = data
-    templates = Templates(definitions, FUNCTIONS, [one.data for one in charts])
+    templates = Templates(definitions, {**FUNCTIONS, **(functions or {})}, [one.data for one in charts])
     for name, data in makers.items():
         text = templates.render(name, data)
         if text.data.strip():
             yield name, text
+
+
+def _kube_version(version: str) -> dict[str, str]:
+    major, minor, *_ = (*version.removeprefix("v").split("."), "0")
+    whole = f"v{version.removeprefix('v')}"
+    return {"Version": whole, "GitVersion": whole, "Major": major, "Minor": minor}
 
 
 class _Installed(NamedTuple):

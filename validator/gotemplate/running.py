@@ -21,7 +21,7 @@ from gotemplate.syntax import (
     UnsupportedError,
     parse,
 )
-from gotemplate.tracked import Value, Writer, derived_origin, first_origin
+from gotemplate.tracked import Span, Value, Writer, derived_origin, first_origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,19 +70,30 @@ class Templates:
         return self.render(str(args[0].data), args[1])
 
     def _tpl(self, args: Sequence[Value]) -> Value:
-        """Renders a text of the values as a template. Text without actions keeps the origin of each part."""
+        """Renders the template in a value. Templates that it defines stay within it."""
         text, data = args
+        if not isinstance(text.data, str):
+            raise UnsupportedError("tpl of a value that is not a string")
         if "{{" not in text.data:
             return text
-        writer = Writer()
-        self._write(parse(text.data, {}), _Scope(data), writer)
-        writer.mark(0, derived_origin(text.source))
-        return writer.text()
+        outer = self._definitions
+        self._definitions = dict(outer)
+        try:
+            made = self._filled("tpl", parse(text.data, self._definitions), data)
+        finally:
+            self._definitions = outer
+        origin = derived_origin(text.source)
+        return made if origin is None else made._replace(spans=(*made.spans, Span(0, len(made.data), origin)))
 
     def _render(self, name: str, data: Value) -> Value:
         nodes = self._definitions.get(name)
-        if nodes is None or self._depth > _DEEPEST:
-            raise UnsupportedError(f"no template {name}" if nodes is None else f"{name} calls itself")
+        if nodes is None:
+            raise UnsupportedError(f"no template {name}")
+        return self._filled(name, nodes, data)
+
+    def _filled(self, name: str, nodes: Sequence[Node], data: Value) -> Value:
+        if self._depth > _DEEPEST:
+            raise UnsupportedError(f"{name} calls itself")
         writer = Writer()
         self._depth += 1
         try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +20,7 @@ from tests.validator.cli.sample_runs import CLEAN, FAULTY
 from trainyard import __version__
 from trainyard.cli import main
 from trainyard.engine import registry, selection
-from trainyard.linting import config_schema
+from trainyard.linting import config_schema, parallel
 from trainyard.reporters import json_schema
 
 LINES = CLEAN.count("\n")
@@ -100,7 +102,8 @@ def test_folders_are_searched_except_hidden_files_and_templates(trainyard: Train
         trainyard.file(name, FAULTY)
     trainyard.file("k8s/chart/Chart.yaml", "name: x\n")
     out = json.loads(trainyard("lint", "k8s", "--output-format", "json").out)
-    assert out["files"] == ["k8s/a/run.yaml", "k8s/chart/Chart.yaml", "k8s/run.yml"]
+    chart = ["k8s/chart/Chart.yaml", "k8s/chart/templates/job.yaml"]
+    assert out["files"] == ["k8s/a/run.yaml", "k8s/run.yml", *chart]
 
 
 def test_a_file_named_twice_is_linted_once(trainyard: Trainyard) -> None:
@@ -146,9 +149,8 @@ def test_a_folder_may_hold_other_files_beside_a_run(trainyard: Trainyard) -> Non
         (b"kind: Job\nmetadata: \xff\n", "2:11"),
         (b"kind: Job\n\tname: x\n", "2:1"),
         (b"kind: [Job\n", "2:1"),
-        (b"kind: {{ .Values.kind }}\n", "1:7"),
         (b"kind: Job\nx: \x00\n", "2:4"),
-        (b"a: &a [*a, *b]\n", "1:12"),
+        (b"kind: &a [*a, *b]\n", "1:15"),
     ],
 )
 def test_unreadable_text_is_a_finding_at_its_place(trainyard: Trainyard, content: bytes, where: str) -> None:
@@ -193,7 +195,14 @@ MISTAKES = {
         ["lint", "--output-format", "json=run.yaml/x.json", "run.yaml"], "cannot be written"),
     "no such baseline": (["lint", "--baseline", "b.json", "run.yaml"], "`trainyard baseline --output b.json`"),
     "no baseline": (["lint", "--baseline", "run.yaml", "run.yaml"], "it was not written by `trainyard baseline`"),
-    "no such configuration": (["lint", "--config", "c.yaml", "run.yaml"], "c.yaml: it cannot be read"),
+    "no such configuration": (
+        ["lint", "--config", "c.yaml", "run.yaml"],
+        "c.yaml: it cannot be read: no such file or directory; name a .trainyard.yaml, or leave out --config",
+    ),
+    "no such severity": (["lint", "--fail-on", "warn", "run.yaml"], "did you mean `warning`?"),
+    "a run without -f": (["run", "run.yaml"], "`trainyard run -f run.yaml --local`"),
+    "no such family": (["rules", "--family", "ncl"], "did you mean `nccl`?"),
+    "no such word in the rules": (["rules", "xyzzy"], "no rule contains `xyzzy`"),
 }  # fmt: skip
 
 
@@ -315,13 +324,27 @@ def test_every_rule_can_be_explained(trainyard: Trainyard) -> None:
 
 def test_rules_are_listed_for_people_and_programs(trainyard: Trainyard) -> None:
     codes = [rule.code for rule in registry.rules()]
-    assert [line[:5] for line in trainyard("rules").out.splitlines()] == codes
+    lines = trainyard("rules").out.splitlines()
+    assert [line[:5] for line in lines if not line.startswith(" ")] == codes
+    assert max(map(len, lines)) <= 100
+    found = [
+        line for line in trainyard("rules", "--family", "memory", "memory", "shm").out.splitlines() if line[0] > " "
+    ]
+    assert found
+    assert {line[:2] for line in found} == {"SH"}
     assert [rule["code"] for rule in json.loads(trainyard("rules", "--output-format", "json").out)] == codes
 
 
 def test_the_printed_schemas_are_valid(trainyard: Trainyard) -> None:
     assert json.loads(trainyard("schema").out) == config_schema.configuration_schema()
     assert json.loads(trainyard("schema", "finding").out) == json_schema.report_schema()
+    valid = {"run": {"nodes": 2, "fabric": {"profile": "eks-efa"}}, "site": {"operator": {"schemes": ["pytorchjob"]}}}
+    wrong = {"run": {"nodez": 2}, "site": {"operator": {"schemess": []}}}
+    for name, values in valid.items():
+        schema = json.loads(trainyard("schema", name).out)
+        jsonschema.Draft7Validator.check_schema(schema)
+        jsonschema.Draft7Validator(schema).validate(values)
+        assert not jsonschema.Draft7Validator(schema).is_valid(wrong[name])
     for schema in (config_schema.configuration_schema(), json_schema.report_schema()):
         jsonschema.Draft202012Validator.check_schema(schema)
 
@@ -358,6 +381,44 @@ def test_a_closed_pipe_is_no_error(trainyard: Trainyard) -> None:
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True, env=environment())
     assert result.stdout.startswith("run.yaml:17:22: error NC005")
     assert result.stderr == ""
+
+
+def test_a_full_disk_is_no_bug_report(trainyard: Trainyard) -> None:
+    trainyard.file("run.yaml", FAULTY)
+    for command in ("lint run.yaml", "lint run.yaml --output-format json", "rules"):
+        words = [sys.executable, "-m", "trainyard", *command.split()]
+        with Path("/dev/full").open("w") as full:
+            result = subprocess.run(
+                words, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment()
+            )
+        assert (result.returncode, result.stderr) == (
+            2,
+            "Error: the output cannot be written: no space left on device\n",
+        )
+
+
+def test_without_yaml_rs_the_findings_are_the_same(trainyard: Trainyard) -> None:
+    for number in range(parallel.MANY + 2):
+        trainyard.file(f"jobs/{number}.yaml", FAULTY if number % 9 == 0 else CLEAN)
+    script = "import sys; sys.modules['yaml_rs'] = None; sys.argv = ['trainyard', 'lint', 'jobs']"
+    script += "; from trainyard.__main__ import main; sys.exit(main())"
+    run = functools.partial(
+        subprocess.run, capture_output=True, text=True, check=False, env=environment(TRAINYARD_CACHE="cache")
+    )
+    without = run([sys.executable, "-c", script])
+    shutil.rmtree("cache")
+    usual = run([sys.executable, "-m", "trainyard", "lint", "jobs"])
+    assert (without.returncode, without.stdout, without.stderr) == (1, usual.stdout, "")
+    assert without.stdout.count("NC005") == 8
+
+
+def test_completion_knows_the_formats() -> None:
+    variables = {"_TRAINYARD_COMPLETE": "bash_complete", "COMP_WORDS": "trainyard lint --output-format s"}
+    command = [sys.executable, "-m", "trainyard"]
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment(COMP_CWORD="3", **variables)
+    )
+    assert result.stdout.split() == ["plain,sarif"]
 
 
 def test_completion_knows_the_rules(trainyard: Trainyard) -> None:

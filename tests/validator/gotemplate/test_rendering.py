@@ -118,6 +118,18 @@ contains "4G" .Values.size
 hasPrefix "6" .Values.size
 hasSuffix "6" .Values.size
 regexMatch "^[0-9]+(Gi|Mi)$" .Values.size
+semverCompare ">=1.19-0" "v1.33.2"
+semverCompare ">=1.19-0, <1.30" "v1.33.2"
+semverCompare ">= 1.19 < 1.34" "1.33"
+semverCompare "<1.14-0 || >=1.20-0" "1.33.0"
+semverCompare "~1.33.1" "1.33.2"
+semverCompare "^1.20" "1.33.2"
+semverCompare "!=1.33.2" "1.33.2"
+tpl "{{ .Values.name }}-{{ .Release.Name }}" .
+tpl "plain" .
+tpl (toYaml .Values.deep) $
+tpl `{{ define "own" }}x{{ end }}{{ include "own" . }}` .
+tpl `{{ include "greeting" . }}` (dict "name" "tpl")
 sha256sum .Values.name
 b64enc .Values.name
 toJson .Values.env
@@ -267,6 +279,17 @@ def test_templates_get_the_files_of_the_chart_and_of_the_charts_in_it(tmp_path: 
     by_helm = helm.template("helm", tmp_path)
 
     assert yaml.safe_load(ours.data) == yaml.safe_load(by_helm.stdout) == {"own": "one", "part": "two"}
+
+
+def test_a_release_is_rendered_for_a_version_of_kubernetes(tmp_path: Path) -> None:
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: cases\nversion: 0.1.0\n")
+    version = "{{ with .Capabilities.KubeVersion }}{{ .Version }} {{ .Major }} {{ .Minor }} {{ .GitVersion }}{{ end }}"
+    (tmp_path / "templates" / "version.yaml").write_text(f"version: {version}\n")
+    chart = Chart(tmp_path)
+    about = {"Name": helm.RELEASE, "Namespace": "default"}
+    ((_, ours),) = rendering.render_texts(chart, coalesce(chart, {}), about, kube_version="1.30")
+    assert ours.data == helm.template("helm", tmp_path, "--kube-version", "1.30").stdout.split("\n", 2)[2]
 
 
 @pytest.mark.parametrize("text", ["{{ getHostByName 1 }}", "{{ end }}", "{{ if .Values.on }}", "{{ $x }}"])

@@ -62,6 +62,7 @@ def test_json_has_the_place_and_all_fields_of_a_finding() -> None:
     assert finding == {
         "rule": "NC005",
         "name": "nccl-word-boolean",
+        "url": "https://trainyard.example/rules/nccl-word-boolean/",
         "severity": "error",
         "confidence": "high",
         "message": "NCCL parses NCCL_SHM_DISABLE as an integer, so `no` means 0",
@@ -104,6 +105,37 @@ def test_sarif_has_places_that_code_hosts_accept(known: Report) -> None:
             assert region["endColumn"] >= 1
     suppressed = [result for result in run["results"] if "suppressions" in result]
     assert len(suppressed) == len(known.allowed)
+
+
+def test_sarif_lists_only_rules_that_occurred_each_with_a_link_and_one_help_text() -> None:
+    (run,) = json.loads(reporters.render("sarif", report(FAULTY), registry.rules(), reporters.Style()))["runs"]
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["id"] == "NC005"
+    assert rule["helpUri"] == "https://trainyard.example/rules/nccl-word-boolean/"
+    assert list(rule["help"]) == ["text"]
+
+
+def test_a_link_leads_to_the_site_that_the_user_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRAINYARD_DOCS_URL", "https://docs.example.org/trainyard/")
+    (finding,) = json.loads(rendered("json", report(FAULTY)))["findings"]
+    assert finding["url"] == "https://docs.example.org/trainyard/rules/nccl-word-boolean/"
+
+
+def test_the_name_of_a_rule_is_a_hyperlink_on_a_terminal() -> None:
+    link = "\033]8;;https://trainyard.example/rules/nccl-word-boolean/\033\\nccl-word-boolean\033]8;;\033\\"
+    assert link in rendered("text", report(FAULTY), color=True, links=True)
+    assert "\033]8" not in rendered("text", report(FAULTY), color=True)
+
+
+@pytest.mark.parametrize("name", ["FORCE_COLOR", "CLICOLOR_FORCE"])
+def test_colours_can_be_forced_where_there_is_no_terminal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for other in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"):
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(name, "1")
+    assert reporters.wants_color("auto", on_terminal=False)
+    assert not reporters.wants_color("never", on_terminal=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not reporters.wants_color("auto", on_terminal=True)
 
 
 def test_junit_has_a_suite_for_each_file_and_a_failure_for_each_finding() -> None:
@@ -172,7 +204,8 @@ def test_wide_characters_take_two_columns() -> None:
 
 def test_colours_are_for_terminals_unless_disabled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"):
+        monkeypatch.delenv(name, raising=False)
     assert reporters.wants_color("auto", on_terminal=True)
     assert not reporters.wants_color("auto", on_terminal=False)
     monkeypatch.setenv("TERM", "dumb")

@@ -1,8 +1,8 @@
-"""The functions that templates may call: the part of Go's, sprig's and Helm's functions that our charts use."""
+"""The functions that templates may call: the part of Go's, sprig's and Helm's functions that charts commonly use."""
 
 from __future__ import annotations
 
-from gotemplate.functions import collections, conditions, documents, numbers, texts
+from gotemplate.functions import collections, conditions, documents, numbers, texts, versions
 
 FUNCTIONS = {
     **conditions.FUNCTIONS,
@@ -10,4 +10,5 @@ FUNCTIONS = {
     **texts.FUNCTIONS,
     **collections.FUNCTIONS,
     **documents.FUNCTIONS,
+    **versions.FUNCTIONS,
 }

@@ -9,7 +9,7 @@ import click
 
 from trainyard import DISTRIBUTION
 from trainyard.cli import output
-from trainyard.cli.options import selection, session
+from trainyard.cli.options import outcome, selection, session
 from trainyard.linting import exit_codes
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ Exit codes: 0 clean, 1 findings, 2 wrong usage or no answer from the cluster, 3 
     "-n", "--namespace", "namespaces", multiple=True, metavar="NAME", help="Check only this namespace. Repeatable."
 )
 @selection
+@outcome
 @output.options
 def command(
     kubeconfig: Path | None,
@@ -61,7 +62,7 @@ def command(
     report = _judged(run, files)
     for name, path in targets:
         output.write(name, path, report, run.rules, color=color, statistics=statistics)
-    return exit_codes.exit_code(report)
+    return exit_codes.exit_code(report, run.config)
 
 
 def _read_cluster(

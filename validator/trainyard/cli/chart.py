@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +11,7 @@ import click
 from trainyard.cli.errors import NothingLintedError
 
 if TYPE_CHECKING:
+    from trainyard.document.files import File
     from trainyard.engine.subjects import Reading
     from trainyard.model.site import Site
 
@@ -52,20 +53,29 @@ class ChartOption(NamedTuple):
     namespace: str
     helm: str | None
 
-    def read(self, kube_version: str | None, site: Site | None = None) -> list[Reading]:
-        """Returns the readings of the values files and of the objects that the chart renders."""
+    def files(self) -> list[File]:
+        """Returns the values files that exist; without any, the chart's own."""
         from trainyard.document import files
+
+        if not self.folder.is_dir():
+            raise click.UsageError(f"--chart {self.folder}: there is no such folder")
+        default = self.folder / "values.yaml"
+        named = self.values or ([str(default)] if default.is_file() else [])
+        return list(files.open_files(named))
+
+    def read(
+        self, kube_version: str | None, site: Site | None = None, drafts: Mapping[str, File] | None = None
+    ) -> list[Reading]:
+        """Returns the readings of the values files, or of their drafts, and of the objects that the chart renders."""
+        from trainyard.document.files import File
         from trainyard.document.source import Source
         from trainyard.linting import pipeline
         from trainyard.loaders.helm.errors import RenderingError
         from trainyard.loaders.helm.release import ChartRelease
 
-        if not self.folder.is_dir():
-            raise click.UsageError(f"--chart {self.folder}: there is no such folder")
-        default = self.folder / "values.yaml"
-        empty = [] if self.values or default.is_file() else [files.File(Source(str(default), ""))]
-        named = empty or files.open_files(self.values or [str(default)])
-        readings = [pipeline.read_file(file) for file in named]
+        known = drafts or {}
+        opened = self.files() or [File(Source(str(self.folder / "values.yaml"), ""))]
+        readings = [pipeline.read_file(known.get(file.source.name, file)) for file in opened]
         about = ChartRelease(self.folder, self.release, self.namespace, self.helm, kube_version)
         try:
             return pipeline.released(about, readings, site)

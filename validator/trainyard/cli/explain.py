@@ -18,7 +18,7 @@ HELP = """Show a rule's page: the fact behind it, its sources and what to write 
 @RULE
 def command(rule: str) -> None:
     """Prints the page of a rule."""
-    from trainyard.engine import parameters, registry, selection
+    from trainyard.engine import links, parameters, registry, selection
 
     found = selection.find_one(rule)
     fix = {"safe": "`trainyard fix` corrects it", "unsafe": "`trainyard fix --unsafe` corrects it", None: "by hand"}
@@ -34,5 +34,6 @@ def command(rule: str) -> None:
     for name, default in parameters.default_parameters(found).items():
         shown = list(default) if isinstance(default, tuple) else default
         click.echo(f"parameter   rules.{found.code}.{name.replace('_', '-')}: {shown}")
+    click.echo(f"page        {links.rule_url(found)}")
     for source in found.sources:
         click.echo(f"source      {source}")

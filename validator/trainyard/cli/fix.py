@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trainyard.cli.options import FILES, selection, session
-from trainyard.linting.exit_codes import CLEAN, FINDINGS, NOTHING
+from trainyard.cli import output
+from trainyard.cli.chart import chart_options
+from trainyard.cli.options import FILES, outcome, selection, session
+from trainyard.linting import exit_codes
 
 if TYPE_CHECKING:
     from trainyard.document.files import File
@@ -18,12 +20,14 @@ if TYPE_CHECKING:
 HELP = """Correct the mistakes that have an automatic fix. Comments, order, quotes and line ends stay as they are.
 
 Without --unsafe, only fixes that preserve the intent of the file are applied. A fix that would cause another finding is
-not applied. A file is written atomically. Standard input is written, corrected, to standard output.
+not applied. Files that git ignores are skipped in folders. A file is written atomically. Standard input is written,
+corrected, to standard output.
 
 \b
   trainyard fix run.yaml
   trainyard fix --diff --unsafe k8s/      preview
   trainyard fix --select NC005 k8s/       one rule only
+  trainyard fix --chart charts/training-job -f run.yaml
 
 Exit codes are those of `trainyard lint` for the remaining findings. With --diff the exit code is also 1 when there is a
 difference.
@@ -32,18 +36,18 @@ difference.
 
 @click.command(name="fix", help=HELP)
 @FILES
+@chart_options
 @selection
+@outcome
 @click.option("--unsafe", is_flag=True, help="Also apply fixes that may change the behaviour of the run.")
 @click.option("--diff", is_flag=True, help="Print the difference and write nothing.")
 def command(files: tuple[str, ...], unsafe: bool, diff: bool, **options: Any) -> int:
     """Applies fixes and reports the changes."""
-    from trainyard.document.files import open_files
-    from trainyard.linting import fixing
     from trainyard.reporters.text import counted
 
     run = session(files, **options)
-    found = open_files(run.files, run.config.exclude)
-    fixed = fixing.fix(found, run.engine, run.config.allow, unsafe=unsafe)
+    fixed = run.fix(unsafe=unsafe)
+    output.show_notes(fixed.left)
     if diff:
         for line in (line for old, new in fixed.changed for line in _difference(old, new)):
             click.echo(line)
@@ -58,9 +62,8 @@ def command(files: tuple[str, ...], unsafe: bool, diff: bool, **options: Any) ->
         f"{f'{left} left, which `trainyard lint` shows' if left else 'nothing is left'}.",
         err=True,
     )
-    if fixed.left.nothing_linted:
-        return NOTHING
-    return FINDINGS if left or (diff and fixed.changed) else CLEAN
+    code = exit_codes.exit_code(fixed.left, run.config)
+    return exit_codes.FINDINGS if code == exit_codes.CLEAN and diff and fixed.changed else code
 
 
 def _write(old: File, new: File) -> None:

@@ -9,7 +9,7 @@ import click
 
 from trainyard.cli import output
 from trainyard.cli.chart import chart_options
-from trainyard.cli.options import FILES, selection, session
+from trainyard.cli.options import FILES, outcome, selection, session
 from trainyard.linting import exit_codes
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ All inputs are checked together: a job is compared with the networks, policies a
 
 \b
   trainyard lint run.yaml
+  trainyard lint .                            also the charts in this folder
+  trainyard lint k8s/ --fail-on error         warnings do not fail
   trainyard lint k8s/ --ignore NC,shm-too-small-for-gpus
   trainyard lint k8s/ --profile eks-efa --target nccl=2.21 --target torch=2.7
   trainyard lint --chart charts/training-job -f run.yaml
@@ -29,6 +31,9 @@ All inputs are checked together: a job is compared with the networks, policies a
   helm template run another-chart | trainyard lint -
   trainyard lint k8s/ --output-format text --output-format sarif=trainyard.sarif
   trainyard lint k8s/ --baseline trainyard-baseline.json
+
+Charts in folders are rendered without Helm, with their defaults and with each `ci/*-values.yaml`. Files that git
+ignores are skipped in folders. `fail-on`, `min-severity` and `exit-zero` can also be set in the configuration.
 
 --site compares a run with its cluster: fabric, networks, devices, queues and operator. `site.yaml` holds the values of
 charts/training-platform. The values of a run are merged over the site's values for runs, as at installation. Add
@@ -47,6 +52,7 @@ Exit codes: 0 clean, 1 findings, 2 wrong usage or configuration, 3 nothing was l
 @FILES
 @chart_options
 @selection
+@outcome
 @output.options
 @click.option(
     "--baseline",
@@ -68,9 +74,10 @@ def command(
     report = run.lint()
     if baseline is not None:
         report = _without_known(report, baseline, run)
+    output.show_notes(report)
     for name, path in targets:
         output.write(name, path, report, run.rules, color=color, statistics=statistics)
-    return exit_codes.exit_code(report)
+    return exit_codes.exit_code(report, run.config)
 
 
 def _without_known(report: Report, path: Path, run: Session) -> Report:

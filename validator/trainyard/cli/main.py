@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 from typing import Any
@@ -106,9 +107,20 @@ def main(arguments: list[str] | None = None) -> int:
         # The reader has closed the pipe, as `head` does: no message would be seen.
         sys.stdout = None
         return INTERRUPTED
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            return _report_bug()
+        # Python flushes stdout once more when it exits, and would report the same fault as a traceback.
+        sys.stdout = None
+        click.echo(f"Error: the output cannot be written: {(error.strerror or '').lower()}", err=True)
+        return USAGE
     except Exception:
-        import traceback
+        return _report_bug()
 
-        traceback.print_exc()
-        click.echo("\ntrainyard: this is a bug in Trainyard, and not in your files; please report it", err=True)
-        return BUG
+
+def _report_bug() -> int:
+    import traceback
+
+    traceback.print_exc()
+    click.echo("\ntrainyard: this is a bug in Trainyard, and not in your files; please report it", err=True)
+    return BUG

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainyard.cli.chart import named_chart
+from trainyard.engine.rule import SEVERITIES
 from trainyard.linting.session import Options, start_session
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ def _rules(context: click.Context, parameter: click.Parameter, incomplete: str) 
 
     known = (text for rule in registry.rules() for text in (rule.name, rule.code))
     return [text for text in known if text.lower().startswith(incomplete.lower())]
+
+
+def _severities(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    return [name for name in SEVERITIES if name.startswith(incomplete)]
 
 
 def _profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
@@ -51,6 +56,12 @@ _SELECTION = (
     click.option("--pedantic", is_flag=True, help="Also run rules that advise, and rules of medium confidence."),
     click.option("--auditor", is_flag=True, help="Also run rules that point out settings for a person to review."),
     click.option(
+        "--min-severity",
+        metavar="SEVERITY",
+        shell_complete=_severities,
+        help="Report only findings of at least this severity: error, warning or info.",
+    ),
+    click.option(
         "--target",
         multiple=True,
         metavar="NAME=VERSION",
@@ -73,6 +84,24 @@ _SELECTION = (
 )
 
 
+_OUTCOME = (
+    click.option(
+        "--fail-on",
+        metavar="SEVERITY",
+        shell_complete=_severities,
+        help="Exit with 1 only for findings of at least this severity: error, warning or info (default).",
+    ),
+    click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
+)
+
+
+def outcome(function: Function) -> Function:
+    """Adds the options that decide which findings fail the command."""
+    for option in reversed(_OUTCOME):
+        function = option(function)
+    return function
+
+
 def selection(function: Function) -> Function:
     """Adds the options that select rules and their context."""
     for option in reversed(_SELECTION):
@@ -82,7 +111,7 @@ def selection(function: Function) -> Function:
 
 def session(names: tuple[str, ...], **options: Any) -> Session:
     """Starts the session of a command line."""
-    own = {name: options.pop(name) for name in Options._fields}
+    own = {name: options.pop(name) for name in Options._fields if name in options}
     chart = named_chart(**options)
     if not names and chart is None:
         raise click.UsageError("name a file, a folder or `-` for standard input; `trainyard lint .` takes this folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,19 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab")
+
+
+def _formats(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
+
 _OPTIONS = (
     click.option(
         "--output-format",
         "outputs",
         multiple=True,
         metavar="FORMAT[=FILE]",
+        shell_complete=_formats,
         help=f"Format of the report: {', '.join(FORMATS)}. Repeatable; =FILE writes it to a file.",
     ),
     click.option(
@@ -59,6 +67,14 @@ def targets(outputs: tuple[str, ...]) -> list[tuple[str, Path | None]]:
     return result
 
 
+def show_notes(report: Report) -> None:
+    """Names on stderr what was not checked: other lines on stdout would break formats for programs."""
+    if report.notes:
+        from trainyard.reporters.text import notes
+
+        sys.stderr.write(notes(report))
+
+
 def write(name: str, path: Path | None, report: Report, rules: Sequence[Rule], *, color: str, statistics: bool) -> None:
     """Writes a report in a format, to a file or to standard output."""
     from trainyard import reporters
@@ -66,7 +82,7 @@ def write(name: str, path: Path | None, report: Report, rules: Sequence[Rule], *
     if path is None:
         reporters.show(name, report, rules, color, statistics=statistics)
         return
-    style = reporters.Style(color=reporters.wants_color(color, on_terminal=False), statistics=statistics)
+    style = reporters.Style(color=color == "always", statistics=statistics)
     text = reporters.render(name, report, rules, style)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
 import click
 
-HELP = """List all rules: code, name, severity, strictness, kind of fix, and summary.
+if TYPE_CHECKING:
+    from trainyard.engine.rule import Rule
+
+HELP = """List rules: code, name, severity, strictness, kind of fix, and summary.
+
+WORDS select the rules whose code, name or summary contains all of them.
 
 \b
-  trainyard rules | grep nccl
+  trainyard rules
+  trainyard rules shared memory
+  trainyard rules --family nccl
   trainyard rules --output-format json
 """
 
+# The narrowest text beside the columns before it.
+_NARROW = 40
 
-@click.command(name="rules", help=HELP)
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Format.")
-def command(output_format: str) -> None:
-    """Prints all rules."""
+
+def _families(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     from trainyard.engine import registry
 
-    known = registry.rules()
+    known = {_family(rule) for rule in registry.rules()}
+    return sorted(name for name in known if name.startswith(incomplete))
+
+
+@click.command(name="rules", help=HELP)
+@click.argument("words", nargs=-1)
+@click.option(
+    "--family", metavar="NAME", shell_complete=_families, help="List only the rules of one family, such as `nccl`."
+)
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Format.")
+def command(words: tuple[str, ...], family: str | None, output_format: str) -> None:
+    """Prints the rules."""
+    known = _selected(words, family)
     if output_format == "json":
         import json
 
@@ -26,9 +50,51 @@ def command(output_format: str) -> None:
 
         click.echo(json.dumps([rule_facts(rule) for rule in known], indent=2))
         return
-    width = max(len(rule.name) for rule in known)
-    for rule in known:
-        title = registry.page(rule).split("\n", 1)[0]
-        click.echo(
-            f"{rule.code}  {rule.name:{width}}  {rule.severity:7}  {rule.persona:8}  {rule.fix or '-':6}  {title}"
-        )
+    for line in _lines(known, shutil.get_terminal_size((100, 24)).columns):
+        click.echo(line)
+
+
+def _selected(words: Sequence[str], family: str | None) -> list[Rule]:
+    from trainyard.engine import registry
+    from trainyard.engine.selection import nearest
+
+    known = registry.rules()
+    families = sorted({_family(rule) for rule in known})
+    if family is not None and family not in families:
+        hint = nearest(family, families) or f"write one of {', '.join(families)}"
+        raise click.UsageError(f"--family: there is no family `{family}`; {hint}")
+    found = [rule for rule in known if family in (None, _family(rule)) and _contains(rule, words)]
+    if not found:
+        raise click.UsageError(f"no rule contains `{' '.join(words)}`; `trainyard rules` lists all")
+    return found
+
+
+def _family(rule: Rule) -> str:
+    return rule.module.split(".")[-2]
+
+
+def _contains(rule: Rule, words: Sequence[str]) -> bool:
+    if not words:
+        return True
+    text = f"{rule.code} {rule.name} {_title(rule)}".lower()
+    return all(word.lower() in text for word in words)
+
+
+def _title(rule: Rule) -> str:
+    from trainyard.engine import registry
+
+    return registry.page(rule).split("\n", 1)[0]
+
+
+def _lines(rules: Sequence[Rule], columns: int) -> Iterator[str]:
+    """Yields a table; where the summary has no room beside the other columns, it stands below them."""
+    width = max(len(rule.name) for rule in rules)
+    for rule in rules:
+        row = f"{rule.code}  {rule.name:{width}}  {rule.severity:7}  {rule.persona:8}  {rule.fix or '-':6}"
+        if columns - len(row) - 2 >= _NARROW:
+            first, *others = textwrap.wrap(_title(rule), columns - len(row) - 2)
+            yield f"{row}  {first}"
+            yield from (" " * (len(row) + 2) + line for line in others)
+        else:
+            yield row.rstrip()
+            yield from textwrap.wrap(_title(rule), columns, initial_indent=" " * 7, subsequent_indent=" " * 7)

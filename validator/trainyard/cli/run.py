@@ -43,10 +43,9 @@ _OPTIONS = (
         "--values",
         "names",
         multiple=True,
-        required=True,
         metavar="FILE",
         type=click.Path(),
-        help="Values of charts/training-job. Repeatable; the last file wins.",
+        help="Values of charts/training-job. Required. Repeatable; the last file wins.",
     ),
     click.option(
         "--set",
@@ -88,8 +87,10 @@ def _options(function: Any) -> Any:
 
 
 @click.command(name="run", help=HELP)
+@click.argument("files", nargs=-1, metavar="", type=click.Path())
 @_options
 def command(
+    files: tuple[str, ...],
     names: tuple[str, ...],
     settings: tuple[str, ...],
     local: bool,
@@ -101,6 +102,9 @@ def command(
     dry_run: bool,
 ) -> int:
     """Plans the run and starts it."""
+    if files or not names:
+        named = " -f ".join((*names, *files)) or "run.yaml"
+        raise click.UsageError(f"name the values with -f: `trainyard run -f {named} --local`")
     if not local:
         installed = f"`helm install NAME charts/training-job -f {' -f '.join(names)}`"
         raise click.UsageError(f"a run in a cluster is installed by {installed}; add --local to run it here")

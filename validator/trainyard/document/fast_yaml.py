@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import re
 
-import yaml_rs
+try:
+    import yaml_rs
+except ImportError:
+    # There is no binary of it for this platform: the other parser reads everything, more slowly.
+    yaml_rs = None  # type: ignore[assignment]
 
 from trainyard.document.document import Document
 from trainyard.document.source import Source
@@ -47,7 +51,7 @@ _PLAIN_MANIFEST = re.compile(f"(?: (?>{_LINE}) )*", re.VERBOSE | re.ASCII)
 def read_plain(source: Source) -> list[Document] | None:
     """Returns the only document of a text, or None if the text needs the other parser."""
     text = source.text
-    if not text.isascii() or _PLAIN_MANIFEST.fullmatch(text) is None:
+    if yaml_rs is None or not text.isascii() or _PLAIN_MANIFEST.fullmatch(text) is None:
         return None
     try:
         tree = yaml_rs.loads(text)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import codecs
-import fnmatch
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from trainyard.document.errors import MistakeError
+from trainyard.document.folders import Folder
 from trainyard.document.source import BrokenText, Source
 
-SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"
 MAX_BYTES = 32 * 1024 * 1024
 
@@ -49,26 +48,39 @@ class Found(NamedTuple):
     folder: str | None = None
 
 
+class Inputs(NamedTuple):
+    """The files that names stand for, and the folders of charts, each with the named folder that it is in."""
+
+    files: list[Found]
+    charts: dict[str, str]
+
+
 def open_files(names: Iterable[str], exclude: Iterable[str] = ()) -> Iterator[File]:
     """Opens all files that the names stand for."""
-    return map(open_file, find_files(names, exclude))
+    return map(open_file, find_inputs(names, exclude).files)
 
 
-def find_files(names: Iterable[str], exclude: Iterable[str] = ()) -> list[Found]:
-    """Finds all files that the names stand for: named files, those in folders, and `-` for standard input."""
-    excluded = tuple(exclude)
+def find_inputs(names: Iterable[str], exclude: Iterable[str] = (), *, gitignore: bool = True) -> Inputs:
+    """Finds all inputs that the names stand for: named files, files and charts in folders, and `-` for standard input.
+
+    Files that `exclude` or .gitignore matches are left out of folders. A named file is always found.
+    """
     found: list[Found] = []
+    charts: dict[str, str] = {}
     for name in dict.fromkeys(names):
         if name == STDIN:
             found.append(Found("<stdin>", STDIN))
         elif os.path.isdir(name):
-            inside = [Found(path, path, name) for path in sorted(_walk(name, excluded))]
+            folder = Folder.search(name, tuple(exclude), gitignore=gitignore)
+            charts |= {chart: name for chart in folder.charts if chart not in charts}
+            inside = [Found(path, path, name) for path in folder.files]
             # An empty folder stands for itself, so that it is not passed over silently.
-            found += inside or [Found(name, None)]
+            found += inside or ([] if folder.charts else [Found(name, None)])
         else:
             found.append(Found(name, name))
     folders = {one.folder for one in found}
-    return found if len(folders) == 1 and None not in folders else _distinct(found)
+    files = found if len(folders) == 1 and None not in folders else _distinct(found)
+    return Inputs(files, charts)
 
 
 def _distinct(found: list[Found]) -> list[Found]:
@@ -86,30 +98,6 @@ def open_file(found: Found) -> File:
     if found.path == STDIN:
         return _decoded(File(Source(found.name, "")), sys.stdin.buffer.read(MAX_BYTES + 1))
     return _opened(found.path, found.folder)
-
-
-def matches(path: str, pattern: str) -> bool:
-    """True if a path, as a whole or from any of its folders on, matches a pattern with `*` and `?`."""
-    whole = os.path.relpath(path).replace(os.sep, "/")
-    wanted = pattern.removeprefix("./").rstrip("/")
-    return any(
-        fnmatch.fnmatchcase(candidate, wanted) or fnmatch.fnmatchcase(candidate, wanted + "/*")
-        for candidate in (whole, *(whole[n + 1 :] for n, letter in enumerate(whole) if letter == "/"))
-    )
-
-
-def _walk(folder: str, exclude: tuple[str, ...]) -> Iterator[str]:
-    """Yields data files below a folder, except hidden ones and chart templates, which are not YAML yet."""
-    for parent, folders, names in os.walk(folder):
-        hidden = {name for name in folders if name.startswith(".")}
-        templates = {"templates"} if "Chart.yaml" in names else set[str]()
-        folders[:] = [name for name in folders if name not in hidden | templates]
-        within = os.path.join(parent, "")
-        for name in names:
-            if name.endswith(SUFFIXES) and name[0] != ".":
-                path = within + name
-                if not exclude or not any(matches(path, pattern) for pattern in exclude):
-                    yield path
 
 
 def _opened(name: str, folder: str | None) -> File:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from trainyard.model.site import Site
 
 Severity = Literal["error", "warning", "info"]
+# The gravest first.
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 Confidence = Literal["high", "medium", "low"]
 Safety = Literal["safe", "unsafe"]
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from trainyard.document.errors import MistakeError
 from trainyard.engine import registry
-from trainyard.engine.rule import Rule
+from trainyard.engine.rule import SEVERITIES, Rule, Severity
 from trainyard.engine.suggestions import closest_match
 
 Persona = Literal["regular", "pedantic", "auditor"]
@@ -21,8 +21,10 @@ class UnknownRuleError(MistakeError):
     """A selector that matches no rule; `args[0]` names it and suggests another."""
 
 
-def select(selected: Sequence[str], ignored: Iterable[str], persona: Persona = "regular") -> tuple[Rule, ...]:
-    """Returns the rules that are on.
+def select(
+    selected: Sequence[str], ignored: Iterable[str], persona: Persona = "regular", min_severity: Severity = "info"
+) -> tuple[Rule, ...]:
+    """Returns the rules that are on; those below `min_severity` are not.
 
     Without a selection these are all of the persona and the less strict ones. A prefix selects among them; the full
     code or name of a rule turns it on in any persona.
@@ -34,7 +36,8 @@ def select(selected: Sequence[str], ignored: Iterable[str], persona: Persona = "
         on |= {rule.code for rule in matching_rules(selector) if exact or PERSONAS.index(rule.persona) <= strictness}
     for selector in ignored:
         on -= {rule.code for rule in matching_rules(selector)}
-    return tuple(rule for rule in registry.rules() if rule.code in on)
+    grave = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
+    return tuple(rule for rule in registry.rules() if rule.code in on and rule.severity in grave)
 
 
 def matching_rules(selector: str) -> list[Rule]:

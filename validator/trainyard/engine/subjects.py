@@ -17,7 +17,8 @@ class Reading(NamedTuple):
 
     `broken` lists the parts that could not be read; `text` gives places for them. `folder` is the folder that the user
     named and that contains the file, None for a named file. `linted` is true if the file contains anything that rules
-    check.
+    check. `note` is the reason why the file, or a part of it, was not checked; `chart` is true for a chart,
+    which must be checked as a whole.
     """
 
     source: Source
@@ -26,6 +27,8 @@ class Reading(NamedTuple):
     text: Text
     folder: str | None = None
     linted: bool = False
+    note: str = ""
+    chart: bool = False
 
 
 class Suppression(NamedTuple):

@@ -12,13 +12,14 @@ from trainyard.document.lookup import decimal
 from trainyard.document.source import Source
 from trainyard.document.text import Text
 from trainyard.engine import parameters
-from trainyard.engine.rule import Target
+from trainyard.engine.rule import SEVERITIES, Severity, Target
 from trainyard.engine.selection import Persona, UnknownRuleError, find_one, matching_rules, nearest
 from trainyard.linting.suppression import Allowance
 
 if TYPE_CHECKING:
     from trainyard.engine.rule import Rule
 
+_REMEDY = "name a .trainyard.yaml, or leave out --config"
 NAMES = (".trainyard.yaml", ".trainyard.yml", "pyproject.toml")
 
 
@@ -41,6 +42,10 @@ class Config(NamedTuple):
     allow: tuple[Allowance, ...] = ()
     known_networks: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
+    fail_on: Severity = "info"
+    min_severity: Severity = "info"
+    exit_zero: bool = False
 
     @property
     def persona(self) -> Persona:
@@ -79,7 +84,8 @@ def load_config(name: str) -> Config:
     try:
         source = Source(name, path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: it cannot be read: {error}") from None
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise ConfigError(f"{path}: it cannot be read: {reason.lower()}; {_REMEDY}") from None
     document = _toml(source) if path.suffix == ".toml" else _yaml(source)
     if document.tree is None:
         return Config(path=str(path))
@@ -107,6 +113,15 @@ def parse_profile(name: str, where: str) -> str:
         hint = nearest(name, profiles.profile_names()) or f"there are {', '.join(profiles.profile_names())}"
         raise ConfigError(f"{where}: there is no profile `{name}`; {hint}")
     return name
+
+
+def parse_severity(name: str, where: str) -> Severity:
+    """Returns the name if there is such a severity. Raises `ConfigError`."""
+    for severity in SEVERITIES:
+        if name == severity:
+            return severity
+    hint = nearest(name, SEVERITIES) or f"write one of {', '.join(SEVERITIES)}"
+    raise ConfigError(f"{where}: there is no severity `{name}`; {hint}")
 
 
 def with_target(name: str, text: str, where: str, known: Target) -> Target:
@@ -158,6 +173,10 @@ class _Reader:
             "allow": self._allow,
             "known-networks": self._texts,
             "exclude": self._texts,
+            "respect-gitignore": self._flag,
+            "fail-on": self._severity,
+            "min-severity": self._severity,
+            "exit-zero": self._flag,
         }
         tree = self._mapping("", self._document.tree)
         self._known("", tree, readers)
@@ -199,6 +218,9 @@ class _Reader:
         if not isinstance(value, bool):
             raise self._error(key, f"write true or false, not {_format(value)}")
         return value
+
+    def _severity(self, key: str, value: Any) -> Severity:
+        return parse_severity(self._text(key, value), self._location(key))
 
     def _selectors(self, key: str, value: Any) -> tuple[str, ...]:
         selectors = self._texts(key, [value] if isinstance(value, str) else value)
@@ -253,7 +275,7 @@ class _Reader:
 
 
 def _files(pattern: str) -> Callable[[str], bool]:
-    from trainyard.document.files import matches
+    from trainyard.document.folders import matches
 
     return lambda path: matches(path, pattern)
 

@@ -12,12 +12,13 @@ COUNT = {"type": "integer", "minimum": 1}
 def configuration_schema() -> dict[str, Any]:
     """Returns the schema of `.trainyard.yaml` and of `[tool.trainyard]`."""
     from trainyard.engine import registry
-    from trainyard.engine.rule import Target
+    from trainyard.engine.rule import SEVERITIES, Target
     from trainyard.facts import profiles
 
     rules = registry.rules()
     names = {"enum": [text for rule in rules for text in (rule.code, rule.name)]}
     selectors = {"anyOf": [TEXT, list_of(TEXT)], "description": "Codes, code prefixes, or names."}
+    severities = {"enum": list(SEVERITIES)}
     allowed = object_of({"rule": names, "path": TEXT, "reason": TEXT}, required=("rule", "reason"))
     fields = {
         "target": object_of(
@@ -43,6 +44,10 @@ def configuration_schema() -> dict[str, Any]:
         "known-networks": list_of(
             TEXT, "Existing networks of the cluster, beside those in the files: `name` or `namespace/name`."
         ),
+        "respect-gitignore": {"type": "boolean", "description": "Leave out files that git ignores. Default: true."},
+        "min-severity": {**severities, "description": "Report only findings of at least this severity."},
+        "fail-on": {**severities, "description": "Exit with 1 only for findings of at least this severity."},
+        "exit-zero": {"type": "boolean", "description": "Exit with 0 even if there are findings."},
         "exclude": list_of(TEXT, "Files and folders to leave out; `*` and `?` are wildcards as in a shell."),
     }
     return {"$schema": DIALECT, "title": "Configuration of trainyard", **object_of(fields, required=())}

@@ -7,7 +7,7 @@ finding or leave their own are found by bisection and left out. Rounds follow un
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainyard.document.document import Edit
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MAX_ROUNDS = 10
 
+Lint = Callable[[tuple[File, ...]], "Report"]
+
 
 class Fixed(NamedTuple):
     """The files before and after, the corrected findings, and the remaining ones."""
@@ -41,28 +43,35 @@ class Fixed(NamedTuple):
         return [(old, new) for old, new in pairs if old.source.text != new.source.text]
 
 
-def fix(files: Iterable[File], engine: Engine, allowances: Sequence[Allowance] = (), *, unsafe: bool = False) -> Fixed:
-    """Applies every possible fix in memory; writes nothing."""
+def fix(
+    files: Iterable[File],
+    engine: Engine,
+    allowances: Sequence[Allowance] = (),
+    *,
+    unsafe: bool = False,
+    lint: Lint | None = None,
+) -> Fixed:
+    """Applies every possible fix in memory; writes nothing. `lint` judges files that belong to charts, for example."""
     before = after = tuple(files)
+    judge: Lint = lint or (lambda files: _lint(files, engine, allowances))
     corrected: list[Finding] = []
     for _ in range(MAX_ROUNDS):
-        attempt = _Round(after, engine, allowances)
+        attempt = _Round(after, judge)
         made = attempt.make(attempt.fixable(unsafe=unsafe), [])
         if not made:
             break
         corrected += made
         after = attempt.files_after(made) or after
-    return Fixed(before, after, tuple(corrected), _lint(after, engine, allowances))
+    return Fixed(before, after, tuple(corrected), judge(after))
 
 
 class _Round:
     """One round over the files in their current state."""
 
-    def __init__(self, files: tuple[File, ...], engine: Engine, allowances: Sequence[Allowance]) -> None:
+    def __init__(self, files: tuple[File, ...], lint: Lint) -> None:
         self._files = files
-        self._engine = engine
-        self._allowances = allowances
-        self._report = _lint(files, engine, allowances)
+        self._lint = lint
+        self._report = lint(files)
         self._sources = {id(file.source) for file in files}
 
     def fixable(self, *, unsafe: bool) -> list[Finding]:
@@ -116,14 +125,14 @@ class _Round:
         files = self.files_after(findings)
         if files is None:
             return False
-        old, new = _counts(self._report.findings), _counts(_lint(files, self._engine, self._allowances).findings)
+        old, new = _counts(self._report.findings), _counts(self._lint(files).findings)
         return all(new[key] <= old[key] for key in new) and all(
             new[key] <= old[key] - count for key, count in _counts(findings).items()
         )
 
 
 def _lint(files: Iterable[File], engine: Engine, allowances: Sequence[Allowance]) -> Report:
-    return pipeline.lint(map(pipeline.read_file, files), engine, allowances)
+    return pipeline.lint(map(pipeline.read_input, files), engine, allowances)
 
 
 def _counts(findings: Iterable[Finding]) -> Counter[tuple[str, str]]:

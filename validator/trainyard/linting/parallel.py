@@ -36,15 +36,15 @@ _CLEAN, _ALONE_WITH_FINDINGS, _TOGETHER = range(3)
 def read_files(found: Sequence[Found], engine: Engine) -> list[Reading]:
     """Returns the readings of the files that need a full lint; one of the others stands for each folder."""
     if len(found) < MANY or any(one.path in (None, STDIN) for one in found):
-        return [pipeline.read_file(open_file(one)) for one in found]
+        return [pipeline.read_input(open_file(one)) for one in found]
     from trainyard.linting.clean_cache import CleanCache
 
     memory = CleanCache(engine)
     unknown = memory.unknown(found)
     outcomes = dict(zip(unknown, _outcomes(unknown, engine), strict=True))
     if _TOGETHER in outcomes.values():
-        return [pipeline.read_file(open_file(one)) for one in found]
-    judged = {one.name: pipeline.read_file(open_file(one)) for one in unknown if outcomes[one] != _CLEAN}
+        return [pipeline.read_input(open_file(one)) for one in found]
+    judged = {one.name: pipeline.read_input(open_file(one)) for one in unknown if outcomes[one] != _CLEAN}
     memory.learn(judged)
     clean = {one.folder: one for one in found if one.name not in judged}
     return [*judged.values(), *map(_clean, clean.values())]

@@ -39,31 +39,66 @@ def released(release: ChartRelease, readings: Sequence[Reading], site: Site | No
     if any(reading.broken for reading in readings):
         return list(readings)
     files = [reading.documents[0] if reading.documents else Document(reading.source, 0, {}, ()) for reading in readings]
-    made = charts.documents_for_chart(release, files, _below(site))
+    made = charts.documents_for_chart(release, files, values_below(site))
     own = [document for document in made if charts.holds_values(document)]
     others = tuple(document for document in made if document not in own)
     result = [reading._replace(documents=(document,)) for reading, document in zip(readings, own, strict=True)]
     return [*result[:-1], result[-1]._replace(documents=(*result[-1].documents, *others))]
 
 
-def lint(readings: Iterable[Reading], engine: Engine, allowances: Iterable[Allowance] = ()) -> Report:
-    """Lints everything together: a document may explain, or contradict, one of another file."""
+def read_input(file: File) -> Reading:
+    """Returns the documents of a file that may be of any kind. One that is not ours to judge gets a note, no fault."""
+    found = read_file(file)
+    if not found.broken:
+        return found
+    from trainyard.linting import foreign
+
+    reason = foreign.reason(found)
+    return found if reason is None else found._replace(documents=(), broken=(), note=reason)
+
+
+def lint(
+    readings: Iterable[Reading],
+    engine: Engine,
+    allowances: Iterable[Allowance] = (),
+    releases: Sequence[Sequence[Document]] = (),
+) -> Report:
+    """Lints everything together: a document may explain, or contradict, one of another file.
+
+    Each of the `releases` of charts is a cluster of its own: two scenarios of a chart have the same names.
+    """
     known = tuple(readings)
     named = (document for reading in known for document in reading.documents)
-    project = manifest.load_project(charts.expand(named, _below(engine.site)))
+    project = manifest.load_project(charts.expand(named, values_below(engine.site)))
     known = _marked(known, project)
-    findings = [*engine.judge(project), *engine.examine((*known, *_empty_folders(known)), project)]
-    entries = suppression.collect(known, project, allowances, engine.rules)
+    projects = (project, *(manifest.load_project(release) for release in releases))
+    findings = _distinct(finding for one in projects for finding in engine.judge(one))
+    findings += engine.examine((*known, *_empty_folders(known)), project)
+    entries = suppression.collect(known, projects, allowances, engine.rules)
     kept, allowed, entries = suppression.sift(findings, entries)
     if entries:
         kept += engine.examine(entries, project)
     if engine.site is not None:
         kept = [_without_edits(finding, engine.site) for finding in kept]
     kept.sort(key=lambda finding: finding.order)
-    return Report(tuple(kept), tuple(allowed), tuple(reading.source.name for reading in known), project)
+    names = tuple(reading.source.name for reading in known)
+    return Report(tuple(kept), tuple(allowed), names, project, notes=tuple(_notes(known, kept)))
 
 
-def _below(site: Site | None) -> Document | None:
+def _distinct(findings: Iterable[Finding]) -> list[Finding]:
+    """Returns the findings without those that several releases of a chart have at the same place."""
+    return list({(finding.order, finding.message): finding for finding in findings}.values())
+
+
+def _notes(readings: Iterable[Reading], findings: Iterable[Finding]) -> Iterator[str]:
+    """Yields what was not checked, unless a finding says so."""
+    said = {finding.position.source.name for finding in findings if finding.rule.name == "nothing-linted"}
+    for known in readings:
+        if known.note and not (known.chart and known.source.name in said):
+            yield f"{known.source.name}: {known.note}"
+
+
+def values_below(site: Site | None) -> Document | None:
     """Returns the values that a site adds below every release's own."""
     return site.run_values if site is not None else None
 
@@ -86,7 +121,7 @@ def _marked(readings: tuple[Reading, ...], project: Project) -> tuple[Reading, .
 
 def _empty_folders(readings: tuple[Reading, ...]) -> Iterator[Reading]:
     """Yields a placeholder for each folder in which there was nothing to lint."""
-    full = {known.folder for known in readings if known.linted or known.broken}
+    full = {known.folder for known in readings if known.linted or known.broken or known.chart}
     for folder in dict.fromkeys(known.folder for known in readings):
         if folder is not None and folder not in full:
             source = Source(folder, "")

@@ -11,13 +11,17 @@ if TYPE_CHECKING:
 
 
 class Report(NamedTuple):
-    """The data for all reporters. `allowed` are suppressed findings, with the reason for each."""
+    """The data for all reporters. `allowed` are suppressed findings, with the reason for each.
+
+    `notes` name the files and charts that were not checked, with the reason for each.
+    """
 
     findings: tuple[Finding, ...]
     allowed: tuple[tuple[Finding, str], ...]
     files: tuple[str, ...]
     project: Project
     baselined: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def nothing_linted(self) -> bool:

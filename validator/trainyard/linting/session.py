@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainyard.engine import selection
 from trainyard.engine.engine import Engine
 from trainyard.linting import config as configuration
 
 if TYPE_CHECKING:
-    from trainyard.engine.rule import Rule
-    from trainyard.engine.subjects import Reading
+    from trainyard.engine.rule import Rule, Severity
     from trainyard.linting.config import Config
+    from trainyard.linting.fixing import Fixed
+    from trainyard.linting.inputs import ChartValues
     from trainyard.linting.report import Report
     from trainyard.model.site import Site
-
-
-class ChartFiles(Protocol):
-    """A chart that the user names, with its values."""
-
-    def read(self, kube_version: str | None, site: Site | None) -> list[Reading]:
-        """Returns the readings of the values files and of the objects that the chart renders."""
 
 
 class Session(NamedTuple):
@@ -30,7 +24,7 @@ class Session(NamedTuple):
     config: Config
     engine: Engine
     files: tuple[str, ...]
-    chart: ChartFiles | None = None
+    chart: ChartValues | None = None
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -39,18 +33,22 @@ class Session(NamedTuple):
 
     def lint(self) -> Report:
         """Lints the files or the chart that the user named."""
-        from trainyard.document import files
-        from trainyard.linting import parallel, pipeline
+        from trainyard.linting import inputs, pipeline
 
-        found = files.find_files(self.files, self.config.exclude)
-        readings = parallel.read_files(found, self.engine)
+        read = inputs.read_inputs(self.files, self.config, self.engine)
+        names, readings = read.names, read.readings
         if self.chart is not None:
-            version = self.config.target.kubernetes
-            readings += self.chart.read(".".join(map(str, version)) if version else None, self.engine.site)
+            readings += self.chart.read(inputs.kube_version(self.config), self.engine.site)
             names = [reading.source.name for reading in readings]
-        else:
-            names = [one.name for one in found]
-        return pipeline.lint(readings, self.engine, self.config.allow)._replace(files=tuple(names))
+        report = pipeline.lint(readings, self.engine, self.config.allow, read.releases)
+        return report._replace(files=tuple(names))
+
+    def fix(self, *, unsafe: bool) -> Fixed:
+        """Applies the fixes in memory to everything that the user named."""
+        from trainyard.linting import fixing, inputs
+
+        known = inputs.Fixable(self.files, self.config, self.engine, self.chart)
+        return fixing.fix(known.files, self.engine, unsafe=unsafe, lint=known.lint)
 
 
 class Options(NamedTuple):
@@ -64,9 +62,12 @@ class Options(NamedTuple):
     profile: str | None = None
     site: str | None = None
     config_file: Any = None
+    fail_on: str | None = None
+    min_severity: str | None = None
+    exit_zero: bool = False
 
 
-def start_session(names: tuple[str, ...], options: Options | None = None, chart: ChartFiles | None = None) -> Session:
+def start_session(names: tuple[str, ...], options: Options | None = None, chart: ChartValues | None = None) -> Session:
     """Returns the session for these files. Raises `MistakeError`."""
     given = options or Options()
     path = str(given.config_file) if given.config_file else configuration.find_config(os.getcwd())
@@ -85,9 +86,18 @@ def start_session(names: tuple[str, ...], options: Options | None = None, chart:
         ignore=(*config.ignore, *_split(given.ignore)),
         pedantic=given.pedantic or config.pedantic,
         auditor=given.auditor or config.auditor,
+        fail_on=configuration.parse_severity(given.fail_on, "--fail-on") if given.fail_on else config.fail_on,
+        min_severity=_min_severity(given, config),
+        exit_zero=given.exit_zero or config.exit_zero,
     )
-    rules = selection.select(config.select, config.ignore, config.persona)
+    rules = selection.select(config.select, config.ignore, config.persona, config.min_severity)
     return Session(config, engine(config, rules, _site(config)), names, chart)
+
+
+def _min_severity(given: Options, config: Config) -> Severity:
+    if given.min_severity is None:
+        return config.min_severity
+    return configuration.parse_severity(given.min_severity, "--min-severity")
 
 
 def engine(config: Config, rules: tuple[Rule, ...], site: Site | None) -> Engine:

@@ -46,11 +46,11 @@ _Written = tuple[str, str, Place, "Callable[[Finding], bool]", tuple[Edit, ...]]
 
 
 def collect(
-    readings: Iterable[Reading], project: Project, allowances: Iterable[Allowance], judged: Iterable[Rule]
+    readings: Iterable[Reading], projects: Iterable[Project], allowances: Iterable[Allowance], judged: Iterable[Rule]
 ) -> list[Suppression]:
     """Returns every suppression in the files and the configuration."""
     known = list(readings)
-    in_files = [*(entry for reading in known for entry in _comments(reading)), *_annotations(project)]
+    in_files = [*(entry for reading in known for entry in _comments(reading)), *_annotations(projects)]
     in_config = [(entry.rule, entry.reason, entry.at, _in_files(entry), ()) for entry in allowances]
     if not in_files and not in_config:
         return []
@@ -140,9 +140,9 @@ def _has_content(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith("#")
 
 
-def _annotations(project: Project) -> Iterator[_Written]:
+def _annotations(projects: Iterable[Project]) -> Iterator[_Written]:
     found: dict[Position, tuple[Place, Place, object]] = {}
-    for scope, written in _annotated(project):
+    for scope, written in (entry for project in projects for entry in _annotated(project)):
         if ANNOTATION in written:
             at = scope.child("metadata", "annotations", ANNOTATION)
             # Values may give the same annotation to several objects.

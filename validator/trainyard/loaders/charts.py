@@ -12,7 +12,9 @@ from trainyard.document.source import Source
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from trainyard.loaders.chart_release import About
     from trainyard.loaders.helm.release import ChartRelease
+    from trainyard.loaders.known.charts import KnownChart
 
 
 def expand(documents: Iterable[Document], below: Document | None = None) -> Iterator[Document]:
@@ -28,8 +30,30 @@ def expand(documents: Iterable[Document], below: Document | None = None) -> Iter
 
         if values.recognises(document):
             yield from values.documents_from_values([document], below=below)
+        elif (known := _known_chart(document)) is not None:
+            from trainyard.loaders.known.values import documents_from_values
+
+            yield from documents_from_values(known, document)
+        elif values.resembles(document):
+            yield from values.documents_from_values([document], below=below)
         else:
             yield document
+
+
+def _known_chart(document: Document) -> KnownChart | None:
+    """Returns the chart of Trainyard, beside training-job, whose values a document holds."""
+    from trainyard.loaders.known.charts import recognise
+
+    return recognise(document)
+
+
+def is_known(document: Document) -> bool:
+    """True if `expand` makes objects of the document's values, or the document is an object itself."""
+    if not isinstance(document.tree, dict):
+        return False
+    if not _may_be_values(document):
+        return True
+    return next(iter(expand([document]))) is not document
 
 
 def holds_values(document: Document) -> bool:
@@ -62,6 +86,27 @@ def documents_for_chart(
     from trainyard.loaders.helm import rendered
 
     return rendered.rendered_documents(release, default, files or [default])
+
+
+class FolderChart:
+    """The chart in a folder, read once and rendered without Helm with any values."""
+
+    def __init__(self, folder: Path, default: Document) -> None:
+        """`default` are the chart's own values. Raises `NotRenderedError`."""
+        from trainyard.loaders import chart_release
+
+        self._default = default
+        self._chart = None if _is_known(folder) else chart_release.open_chart(folder, default)
+
+    def documents(self, files: Sequence[Document], about: About, below: Document | None = None) -> list[Document]:
+        """Returns the objects of a release with the values files of a scenario. Raises `NotRenderedError`."""
+        if self._chart is None:
+            from trainyard.loaders.training_job import values
+
+            return values.documents_from_values(files or [self._default], about.name, about.namespace, below)
+        from trainyard.loaders import chart_release
+
+        return chart_release.release_documents(self._chart, self._default, files, about)
 
 
 def default_values(chart: Path) -> Document:

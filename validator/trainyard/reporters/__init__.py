@@ -18,18 +18,29 @@ class Style(NamedTuple):
 
     color: bool = False
     statistics: bool = False
+    links: bool = False
 
 
 def wants_color(choice: str, *, on_terminal: bool) -> bool:
-    """True if text is coloured: as chosen, else on a terminal without NO_COLOR (https://no-color.org)."""
+    """True if text is coloured: as chosen, else by NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, else on a terminal.
+
+    Sources: https://no-color.org, https://force-color.org, https://bixense.com/clicolors.
+    """
     if choice != "auto":
         return choice == "always"
-    return on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if any(os.environ.get(name, "") not in ("", "0", "false") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return on_terminal and os.environ.get("TERM") != "dumb"
 
 
 def show(name: str, report: Report, rules: Sequence[Rule], color: str, *, statistics: bool = False) -> None:
     """Prints the report, coloured as chosen, with the characters that the terminal's encoding can show."""
-    style = Style(color=wants_color(color, on_terminal=sys.stdout.isatty()), statistics=statistics)
+    on_terminal = sys.stdout.isatty()
+    colored = wants_color(color, on_terminal=on_terminal)
+    # A log that is coloured by force is no terminal, and shows the escapes of a link.
+    style = Style(color=colored, statistics=statistics, links=colored and on_terminal)
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(render(name, report, rules, style).encode(encoding, "backslashreplace").decode(encoding))
 

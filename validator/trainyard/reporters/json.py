@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from trainyard import __version__
+from trainyard.engine.links import rule_url
 from trainyard.linting.fingerprint import fingerprints, relative
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa:
         "findings": [_finding(finding, mark) for finding, mark in fingerprints(report.findings)],
         "allowed": [{**_finding(finding, mark), "reason": reason} for (finding, mark), (_, reason) in allowed],
         "baselined": report.baselined,
+        "notes": list(report.notes),
     }
     return json.dumps(data, indent=2) + "\n"
 
@@ -45,6 +47,7 @@ def rule_facts(rule: Rule) -> dict[str, Any]:
         "confidence": rule.confidence,
         "persona": rule.persona,
         "since": rule.since,
+        "url": rule_url(rule),
         "fix": rule.fix,
         "sources": list(rule.sources),
         "parameters": {name.replace("_", "-"): value for name, value in parameters.default_parameters(rule).items()},
@@ -55,6 +58,7 @@ def _finding(finding: Finding, mark: str) -> dict[str, Any]:
     return {
         "rule": finding.rule.code,
         "name": finding.rule.name,
+        "url": rule_url(finding.rule),
         "severity": finding.rule.severity,
         "confidence": finding.rule.confidence,
         "message": finding.message,

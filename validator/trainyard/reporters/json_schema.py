@@ -14,6 +14,7 @@ def report_schema() -> dict[str, Any]:
     fields = {
         "rule": {"type": "string", "pattern": "^[A-Z]{2}[0-9]{3}$"},
         "name": TEXT,
+        "url": {**TEXT, "description": "Address of the rule's page."},
         "severity": {"enum": ["error", "warning", "info"]},
         "confidence": {"enum": ["high", "medium", "low"]},
         "message": TEXT,
@@ -37,5 +38,6 @@ def report_schema() -> dict[str, Any]:
         "findings": list_of(object_of(fields)),
         "allowed": list_of(object_of({**fields, "reason": {"type": "string"}}), "Suppressed findings."),
         "baselined": {"type": "integer", "minimum": 0, "description": "Number of findings hidden by the baseline."},
+        "notes": list_of(TEXT, "Files and charts that were not checked, each with the reason."),
     }
     return {"$schema": DIALECT, "title": "Findings of trainyard lint", **object_of(report)}

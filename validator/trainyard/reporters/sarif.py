@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from trainyard import __version__
+from trainyard import DOCUMENTATION, __version__
 from trainyard.engine import registry
+from trainyard.engine.links import rule_url
 from trainyard.linting.fingerprint import fingerprints, relative
 
 if TYPE_CHECKING:
@@ -23,15 +24,17 @@ _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa: ARG001
-    """Returns one run, with every rule that was on and every finding; suppressed ones are marked."""
-    numbers = {rule.code: number for number, rule in enumerate(rules)}
+    """Returns one run, with every finding and the rules that have one; suppressed findings are marked."""
     everything = [*((finding, None) for finding in report.findings), *report.allowed]
+    occurred = {finding.rule.code: finding.rule for finding, _ in everything}
+    numbers = {code: number for number, code in enumerate(sorted(occurred))}
     marked = zip(fingerprints(finding for finding, _ in everything), everything, strict=True)
     results = [_result(finding, mark, numbers, reason) for (finding, mark), (_, reason) in marked]
     driver = {
         "name": "trainyard",
         "semanticVersion": __version__,
-        "rules": [_rule(rule) for rule in rules],
+        "informationUri": DOCUMENTATION,
+        "rules": [_rule(occurred[code]) for code in numbers],
     }
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
@@ -44,8 +47,8 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "id": rule.code,
         "name": "".join(word.capitalize() for word in rule.name.split("-")),
         "shortDescription": {"text": title},
-        "fullDescription": {"text": title},
-        "help": {"text": page, "markdown": page},
+        "helpUri": rule_url(rule),
+        "help": {"text": page},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"confidence": rule.confidence},
     }
@@ -60,8 +63,7 @@ def _result(finding: Finding, mark: str, numbers: dict[str, int], reason: str | 
         "locations": [{"physicalLocation": _location(finding.position)}],
         "partialFingerprints": {"trainyard/v1": mark},
     }
-    if finding.rule.code in numbers:
-        result["ruleIndex"] = numbers[finding.rule.code]
+    result["ruleIndex"] = numbers[finding.rule.code]
     if finding.related:
         result["relatedLocations"] = [
             {"id": number, "physicalLocation": _location(position), "message": {"text": why}}

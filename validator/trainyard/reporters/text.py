@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from trainyard.reporters import Style
 
 MAX_WIDTH = 120
+MAX_NOTES = 20
 _COLORS = {"error": "1;31", "warning": "1;33", "info": "1;36", "bold": "1", "frame": "34", "help": "1;32"}
 
 
 def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa: ARG001
     """Returns all findings, then their number."""
-    paint = _Paint(style.color)
+    paint = _Paint(style.color, links=style.links)
     shown = [line for finding in report.findings for line in (*_finding(finding, paint), "")]
     if style.statistics and report.findings:
         shown += [*_statistics(report), ""]
@@ -46,14 +47,31 @@ def summary(report: Report) -> str:
     return text + (f" `trainyard fix --unsafe` corrects {unsafe}{' more' if safe else ''}." if unsafe else "")
 
 
+def notes(report: Report) -> str:
+    """Returns a line for each file or chart that was not checked; for many files, only the first of them."""
+    shown = [f"note: {_visible(note)}" for note in report.notes[:MAX_NOTES]]
+    more = len(report.notes) - len(shown)
+    shown += [f"note: {more} more were not checked; `--output-format json` lists all"] if more else []
+    return "\n".join(shown) + "\n"
+
+
 class _Paint:
     """Colours, or none."""
 
-    def __init__(self, on: bool) -> None:
+    def __init__(self, on: bool, *, links: bool) -> None:
         self._on = on
+        self._links = links
 
     def __call__(self, name: str, text: str) -> str:
         return f"\033[{_COLORS[name]}m{text}\033[0m" if self._on and text else text
+
+    def link(self, rule: Rule) -> str:
+        """Returns the name of a rule, as a hyperlink to its page if the terminal may show one (OSC 8)."""
+        if not self._links:
+            return rule.name
+        from trainyard.engine.links import rule_url
+
+        return f"\033]8;;{rule_url(rule)}\033\\{rule.name}\033]8;;\033\\"
 
 
 def _finding(finding: Finding, paint: _Paint) -> Iterator[str]:
@@ -61,7 +79,7 @@ def _finding(finding: Finding, paint: _Paint) -> Iterator[str]:
     mark = " [*]" if finding.edits and rule.fix == "safe" else ""
     place = paint("bold", _place(finding.position))
     head = paint(rule.severity, f"{rule.severity} {rule.code}")
-    yield f"{place}: {head} {rule.name}{mark}: {_visible(finding.message)}"
+    yield f"{place}: {head} {paint.link(rule)}{mark}: {_visible(finding.message)}"
     margin = " " * len(str(finding.position.line))
     excerpt = _excerpt(finding.position)
     if excerpt is not None:

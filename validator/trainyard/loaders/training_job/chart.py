@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,11 @@ def chart() -> Chart:
     source = Source(f"{NAME}/values.yaml", (FOLDER / "values.yaml").read_text(encoding="utf-8"))
     documents, _ = reading.read(source)
     return Chart(documents[0], json_schema.load_schema(FOLDER / "values.schema.json"))
+
+
+def schema_text() -> Any:
+    """Returns the schema of the values as it is in the chart, with its references."""
+    return json.loads((FOLDER / "values.schema.json").read_text(encoding="utf-8"))
 
 
 def chart_contents(folder: Path) -> dict[str, bytes]:

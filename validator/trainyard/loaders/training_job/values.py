@@ -6,7 +6,7 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gotemplate.origin import Origin
 from trainyard.document.document import Document, Place
@@ -27,10 +27,10 @@ RELEASE = "run"
 NAMESPACE = "default"
 
 # Keys that only values of this chart have, and keys that few other files have.
-_OWN = frozenset(("processesPerNode", "torchrun", "envSecrets", "temporaryStorage"))
-_TELLING = _OWN | {
+OWN_KEYS = frozenset(("processesPerNode", "torchrun", "envSecrets", "temporaryStorage"))
+TELLING_KEYS = OWN_KEYS | {
     "nodes", "layout", "launcher", "train", "sharedMemory", "checkpoints", "placement", "runPolicy", "elastic",
-    "deepspeed", "scheduling", "dataset",
+    "deepspeed", "scheduling", "dataset", "flightRecorder", "tensorboard", "saveSeconds", "multiNetworkPolicy",
 }  # fmt: skip
 # Keys of `charts/training-preflight`, which has some of the above.
 _OTHERS = frozenset(("ncclTests", "sizes", "slowRatio", "startTimeoutSeconds", "threshold", "warmUp"))
@@ -89,16 +89,34 @@ def recognises(document: Document) -> bool:
         return True
     if tree.keys() & _OTHERS:
         return False
-    if tree.keys() & _OWN:
+    if tree.keys() & OWN_KEYS:
         return True
-    if not tree.keys() & _TELLING:
+    if not tree.keys() & TELLING_KEYS:
         return False
     from trainyard.loaders.training_job.chart import chart
 
     known = chart().schema["properties"]
     if not tree.keys() <= known.keys():
         return False
-    return any(next(json_schema.faults(known[key], tree[key]), None) is None for key in tree.keys() & _TELLING)
+    return any(next(json_schema.faults(known[key], tree[key]), None) is None for key in tree.keys() & TELLING_KEYS)
+
+
+def resembles(document: Document) -> bool:
+    """True if a document may be the values of a short run: an image and GPUs, and nothing that the chart refuses.
+
+    Other charts have these keys too, so their own values come first.
+    """
+    tree = document.tree
+    if not isinstance(tree, dict) or not isinstance(tree.get("image"), dict) or not _has_gpus(tree):
+        return False
+    from trainyard.loaders.training_job.chart import chart
+
+    return next(json_schema.faults(chart().schema, tree), None) is None
+
+
+def _has_gpus(tree: dict[str, Any]) -> bool:
+    resources = mapping(tree, "resources")
+    return any(str(name).endswith("/gpu") for part in ("limits", "requests") for name in mapping(resources, part))
 
 
 def documents_from_values(

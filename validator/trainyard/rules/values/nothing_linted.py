@@ -5,13 +5,18 @@ rendered output was empty, or the values belong to an unknown chart, and from th
 file on the command line must therefore contain a Kubernetes object, a DeepSpeed configuration or the values of a
 Trainyard chart, and each folder at least one such file. Otherwise the exit code is 3.
 
-Name the right file, or render the chart first: `helm template ... | trainyard lint -`. If another tool makes the list
-of files, such as a pre-commit hook, turn the rule off with `--ignore nothing-linted`.
+A chart below a named folder is rendered without Helm. If its templates use something that only Helm supports, or if
+the chart refuses its own defaults and has no `ci/*-values.yaml`, the chart was not checked, and this rule reports it.
+
+Name the right file, or let Helm render the chart: `trainyard lint --chart FOLDER -f values.yaml`. `exclude` in the
+configuration leaves a chart out. If another tool makes the list of files, such as a pre-commit hook, turn the rule off
+with `--ignore nothing-linted`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from trainyard.document.document import Place
@@ -30,7 +35,15 @@ if TYPE_CHECKING:
 )
 def nothing_linted(reading: Reading) -> Iterator[Problem]:
     """Report a file or folder, named by the user, in which rules found nothing to check."""
-    if reading.folder is None and not reading.linted and not reading.broken:
+    if reading.linted or reading.broken:
+        return
+    if reading.chart:
+        yield Problem(
+            Place(reading.text),
+            f"this chart was not checked: {reading.note}",
+            f"`trainyard lint --chart {PurePath(reading.source.name).parent}` renders it with Helm",
+        )
+    elif reading.folder is None:
         yield Problem(
             Place(reading.text),
             "nothing to lint here: no Kubernetes object, no DeepSpeed configuration, no known chart's values",

@@ -4,9 +4,12 @@ The file is not UTF-8, its YAML or JSON is broken, or a document has a form that
 levels deep, or with aliases that expand to more than memory holds. `kubectl` and Helm stop at such a file too, but
 often only when a job is submitted, and with a wrong line number.
 
-The usual causes are a tab in the indentation, a colon and a space in a value without quotes, a quote that is never
-closed, and Helm's `{{ ... }}` in a file that is not rendered. Documents before and after the broken one, separated
-from it by `---`, are still checked.
+The usual causes are a tab in the indentation, a colon and a space in a value without quotes, and a quote that is never
+closed. Documents before and after the broken one, separated from it by `---`, are still checked.
+
+A template of Helm or Jinja is no YAML before it is rendered, and a broken file that nothing names as Kubernetes, as
+DeepSpeed or as the values of a run is not the linter's to judge. Such a file gets a note instead of this finding. A
+file of values that a command names with `-f` is always checked.
 
 `--select` does not turn this rule off, because a file that was not checked must not look clean.
 """
@@ -35,13 +38,9 @@ def unreadable_document(reading: Reading) -> Iterator[Problem]:
     if not reading.broken:
         return
     numbered = lines(reading.source)
-    template = next((number for number, line in enumerate(numbered) if "{{" in line), None)
     for fault in reading.broken:
         number, column = min(fault.line, len(numbered)) - 1, fault.column - 1
         advice = "indent with spaces" if "\t" in numbered[number][: column + 1] else ""
-        if template is not None and template >= number:
-            # YAML reads template braces as a mapping whose key is a mapping, which the parser rejects only at the end.
-            number, column, advice = template, numbered[template].index("{{"), "lint the output of `helm template`"
         start = min(column, len(numbered[number]))
         at = reading.text.span(number, start, start + 1)
         yield Problem(at, f"cannot parse this: {fault.message}", advice)

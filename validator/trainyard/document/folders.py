@@ -1,0 +1,82 @@
+"""Searches folders for files to lint, and for charts. Files that git ignores are left out."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from typing import NamedTuple
+
+from trainyard.document.gitignore import Ignores, ignores_above
+
+SUFFIXES = (".yaml", ".yml", ".json")
+# The file that makes a folder a chart, and the parts of a chart that only make sense together with it.
+CHART = "Chart.yaml"
+SCENARIO = "-values.yaml"
+_CHART_FOLDERS = frozenset(("templates", "charts"))
+_CHART_FILES = frozenset((CHART, "values.yaml", "values.schema.json"))
+
+
+class Folder(NamedTuple):
+    """The files below a folder, without those of charts, and the folders of the charts."""
+
+    files: list[str]
+    charts: list[str]
+
+    @classmethod
+    def search(cls, folder: str, exclude: tuple[str, ...], *, gitignore: bool) -> Folder:
+        """Returns the files and charts below a folder, by name. Hidden, excluded and ignored ones are left out."""
+        search = _Search(exclude)
+        search.walk(folder, ignores_above(folder) if gitignore else None)
+        return cls(sorted(search.files), sorted(search.charts))
+
+
+def matches(path: str, pattern: str) -> bool:
+    """True if a path, as a whole or from any of its folders on, matches a pattern with `*` and `?`."""
+    whole = os.path.relpath(path).replace(os.sep, "/")
+    wanted = pattern.removeprefix("./").rstrip("/")
+    return any(
+        fnmatch.fnmatchcase(candidate, wanted) or fnmatch.fnmatchcase(candidate, wanted + "/*")
+        for candidate in (whole, *(whole[n + 1 :] for n, letter in enumerate(whole) if letter == "/"))
+    )
+
+
+class _Search:
+    """The walk through a folder, and what it has found."""
+
+    def __init__(self, exclude: tuple[str, ...]) -> None:
+        self._exclude = exclude
+        self.files: list[str] = []
+        self.charts: list[str] = []
+
+    def walk(self, folder: str, ignores: Ignores | None, *, scenarios: bool = False) -> None:
+        """Adds the files and charts of a folder, and those below; `scenarios` marks the folder `ci` of a chart."""
+        try:
+            with os.scandir(folder) as entries:
+                found = list(entries)
+        except OSError:
+            return
+        names = {entry.name for entry in found}
+        is_chart = CHART in names and not names.isdisjoint(_CHART_FOLDERS)
+        # A chart whose files are links is elsewhere, too.
+        if is_chart and not os.path.islink(os.path.join(folder, CHART)) and not self._excluded(f"{folder}/{CHART}"):
+            self.charts.append(folder)
+        if ignores is not None and ".gitignore" in names:
+            ignores = ignores.below(folder)
+        for entry in found:
+            path = os.path.join(folder, entry.name)
+            if entry.name[0] == ".":
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if not (is_chart and entry.name in _CHART_FOLDERS) and not _ignored(ignores, f"{path}/"):
+                    self.walk(path, ignores, scenarios=is_chart and entry.name == "ci")
+            elif entry.name.endswith(SUFFIXES) and not (is_chart and entry.name in _CHART_FILES):
+                is_scenario = scenarios and entry.name.endswith(SCENARIO)
+                if not is_scenario and not entry.is_dir() and not _ignored(ignores, path) and not self._excluded(path):
+                    self.files.append(path)
+
+    def _excluded(self, path: str) -> bool:
+        return any(matches(path, pattern) for pattern in self._exclude)
+
+
+def _ignored(ignores: Ignores | None, path: str) -> bool:
+    return ignores is not None and ignores.match(path)
