@@ -31,7 +31,7 @@ class Helm:
             check=False,
         )
         if finished.returncode != 0:
-            raise ClusterError(f"helm {arguments[0]} failed:\n{_without_symlink_notes(finished.stderr)}")
+            raise ClusterError(f"helm {arguments[0]} failed:\n{without_symlink_notes(finished.stderr)}")
         return finished.stdout
 
     def install(
@@ -60,6 +60,6 @@ class Helm:
         )
 
 
-def _without_symlink_notes(text: str) -> str:
+def without_symlink_notes(text: str) -> str:
     """Return Helm's message without its warnings that the library chart is a symbolic link."""
     return "\n".join(line for line in text.strip().splitlines() if "found symbolic link in path" not in line)
