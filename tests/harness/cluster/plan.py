@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.harness.cluster import cache, host, progress, tools
 from tests.harness.cluster.cluster import Cluster
@@ -30,19 +31,19 @@ TRAINER_SECONDS = 90
 
 @dataclass(frozen=True)
 class Part:
-    """A build: the title of its step, its usual duration, and a function that returns true if the cache has it."""
+    """A build: the title of its step, its usual duration, and its entry in the cache."""
 
     title: str
     seconds: int
-    is_cached: Callable[[], bool]
+    entry: Path
 
 
 def parts() -> list[Part]:
     """Return the parts of a demo whose node image comes from package registries."""
     return [
-        *(Part(tools.title(name), seconds, tools.entry(name).exists) for name, seconds in TOOLS.items()),
-        *(Part(debian.title, seconds, debian.entry.exists) for debian, seconds in SYSTEMS.items()),
-        Part(trainer.IMAGE.title, TRAINER_SECONDS, trainer.IMAGE.entry.exists),
+        *(Part(tools.title(name), seconds, tools.entry(name)) for name, seconds in TOOLS.items()),
+        *(Part(debian.title, seconds, debian.entry) for debian, seconds in SYSTEMS.items()),
+        Part(trainer.IMAGE.title, TRAINER_SECONDS, trainer.IMAGE.entry),
     ]
 
 
@@ -50,7 +51,7 @@ def parts() -> list[Part]:
 def announced(cluster: Cluster) -> Iterator[None]:
     """Say what is missing and what it takes, and count the parts while the body builds them."""
     folder = host.prepare_cache()
-    missing = [part for part in parts() if not part.is_cached()]
+    missing = [part for part in parts() if not part.entry.exists()]
     if missing:
         host.require_disk_space(cluster.folder)
         count = f"{len(missing)} of {len(parts())} parts are built now and kept in {folder}"
