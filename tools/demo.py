@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -34,9 +35,13 @@ RELEASE = "digits"
 MORE_EPOCHS = 5
 BUILD = Path("build")
 SITE, RUN_VALUES, YOUR_VALUES = BUILD / "site.yaml", BUILD / "site-run.yaml", BUILD / "run.yaml"
+PICTURE_COLUMNS = 128
 COLOURS = ("cyan", "magenta", "yellow", "blue")
 # Debian's gloo logs every connection, whatever GLOO_LOG_LEVEL says.
 CONNECTIONS = re.compile(r"\[\./gloo/\S+\] INFO ")
+# The kubelet's message in place of new lines.
+NO_WATCHER = "failed to create fsnotify watcher: too many open files"
+WATCHERS_HINT = "as root: sysctl fs.inotify.max_user_instances=512, so that the cluster can follow every log"
 
 STEPS = (
     "Create a kind cluster: 1 control plane, 2 workers, and a second network between them",
@@ -77,9 +82,16 @@ class Terminal:
         """The command that makes another shell equal to this one."""
         return f"export KUBECONFIG={self.cluster.kubeconfig} PATH=$PWD/{BUILD}/bin:$PWD/.venv/bin:$PATH"
 
-    def run(self, command: str, *, accepted: Sequence[int] = (0,)) -> str:
-        """Show and run a command; return its output, and raise `ClusterError` for another exit status."""
+    def run(self, command: str, *, accepted: Sequence[int] = (0,), waiting: str = "") -> str:
+        """Show and run a command; return its output, and raise `ClusterError` for another exit status.
+
+        `waiting` is the title of a step for a command that takes long.
+        """
         show(command)
+        with progress.step(waiting) if waiting else nullcontext():
+            return self._run(command, accepted)
+
+    def _run(self, command: str, accepted: Sequence[int]) -> str:
         environment = {"KUBECONFIG": str(self.cluster.kubeconfig), "PATH": f"{_folders()}:{os.environ['PATH']}"}
         finished = subprocess.run(
             ["/bin/bash", "-c", command],
@@ -89,10 +101,10 @@ class Terminal:
             text=True,
             check=False,
         )
+        notes = helm.without_symlink_notes(finished.stderr)
         if finished.returncode not in accepted:
-            said = helm.without_symlink_notes(finished.stderr) or finished.stdout
-            raise ClusterError(f"{' '.join(shlex.split(command)[:2])} failed:\n{said}")
-        return finished.stdout.strip()
+            raise ClusterError(f"{' '.join(shlex.split(command)[:2])} failed:\n{notes or finished.stdout}")
+        return finished.stdout.strip() or notes
 
 
 def _folders() -> str:
@@ -112,7 +124,9 @@ def show(command: str) -> None:
 
 def on_line(pod: str, line: str) -> None:
     """Print a line of a pod's log, each pod in a colour of its own."""
-    if not CONNECTIONS.match(line):
+    if line == NO_WATCHER:
+        progress.console.print(f"[bold]try:[/] {WATCHERS_HINT}")
+    elif not CONNECTIONS.match(line):
         colour = COLOURS[sum(pod.encode()) % len(COLOURS)]
         output.print(f"[{colour}]{pod}[/] {escape(line)}")
 
@@ -126,11 +140,11 @@ def prepare(terminal: Terminal, engine: Engine, rail: str) -> None:
     # On a cluster of the harness the operator is a release of its own.
     owned = Helm(cluster.kubeconfig).uninstall(operator.RELEASE, namespace=operator.NAMESPACE)
     taken = " --take-ownership" if owned else ""
-    with progress.step("waiting for the operator, and for Multus on every node"):
-        terminal.run(
-            f"helm upgrade --install {platform.RELEASE} charts/{platform.CHART} --namespace {platform.NAMESPACE} "
-            f"--create-namespace --wait{taken} -f {SITE}"
-        )
+    terminal.run(
+        f"helm upgrade --install {platform.RELEASE} charts/{platform.CHART} --namespace {platform.NAMESPACE} "
+        f"--create-namespace --wait{taken} -f {SITE}",
+        waiting="waiting for the operator, and for Multus on every node",
+    )
     kept = f"kubectl get configmap {platform.RUN_VALUES} --namespace {platform.NAMESPACE}"
     terminal.run(f"{kept} -o jsonpath='{{.data.run\\.yaml}}' > {RUN_VALUES}")
 
@@ -174,6 +188,8 @@ def demo(cluster: Cluster, values: list[Path]) -> None:
         say(2, of=steps)
         prepare(terminal, engine, rail)
     run = Run(cluster, engine, NAMESPACE, RELEASE)
+    if output.record:
+        output.export_text(clear=True)  # a picture begins with the first run
     say(3, of=steps)
     namespace.delete(cluster.kubeconfig, NAMESPACE)
     before = rails.sent(cluster, engine, rail)
@@ -232,7 +248,9 @@ def command(
     picture: Annotated[Path | None, typer.Option(help="SVG file for a picture of the output.")] = None,
 ) -> None:
     """Train on a real kind cluster, with the platform of a site and one release per run."""
-    output.record = picture is not None
+    if picture is not None:
+        # A picture has no scroll bar: long lines are folded.
+        output.record, output.soft_wrap, output.width = True, False, PICTURE_COLUMNS
     demo(Cluster(name), [file.resolve() for file in values or []])
     if picture is not None:
         picture.write_text(drawn(output))

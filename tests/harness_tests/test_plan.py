@@ -24,8 +24,6 @@ def test_an_empty_cache_is_announced_with_parts_time_disk_and_logs(
 
 
 def test_a_full_cache_needs_no_announcement(own_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    own_cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
     for part in plan.parts():
         part.entry.mkdir(parents=True)
     with plan.announced(Cluster()):
