@@ -80,7 +80,10 @@ class Terminal:
     @property
     def exports(self) -> str:
         """The command that makes another shell equal to this one."""
-        return f"export KUBECONFIG={self.cluster.kubeconfig} PATH=$PWD/{BUILD}/bin:$PWD/.venv/bin:$PATH"
+        file = self.cluster.kubeconfig
+        if file.is_relative_to(Path.home()):
+            file = "~" / file.relative_to(Path.home())
+        return f"export KUBECONFIG={file} PATH=$PWD/{BUILD}/bin:$PWD/.venv/bin:$PATH"
 
     def run(self, command: str, *, accepted: Sequence[int] = (0,), waiting: str = "") -> str:
         """Show and run a command; return its output, and raise `ClusterError` for another exit status.
