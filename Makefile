@@ -139,7 +139,9 @@ $(VENV)/.harness: requirements-harness.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name it: make PYTHON=python3.12")'
 	@[ -x $(VENV)/bin/python ] || $(PYTHON) -m venv $(VENV) || { echo "on Debian or Ubuntu, as root: apt-get install python3-venv"; exit 1; }
 	@pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[0-9.]*\).*/\1/p' $<)"
+	@echo "Installing the Python packages of the harness into $(VENV) (0.4 GB)"
 	uv pip install --quiet --compile-bytecode --python $(VENV) --require-hashes --requirements $<
+	uv pip install --quiet --python $(VENV) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.synced: requirements.lock pyproject.toml $(VENV)/.harness

@@ -1,8 +1,18 @@
-"""`make demo`: create a cluster, install the platform, train on two nodes over a second network, and resume the run."""
+"""`make demo`: create a cluster, install the platform, train on two nodes over a second network, and resume the run.
+
+A command that the demo prints is the command that it runs, or one of `YOURS`, which tests/e2e/first_hour runs.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,66 +20,146 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from tests.harness.cluster import api, lifecycle, progress, rails, tools
+from tests.harness.cluster import api, lifecycle, plan, progress, rails, tools
 from tests.harness.cluster.cluster import DEFAULT_NAME, Cluster
 from tests.harness.cluster.command import exit_status
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import checkpoint, namespace, networks, operator, platform
-from tests.harness.jobs.helm import Helm, Settings
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs import checkpoint, helm, namespace, networks, operator, platform
+from tests.harness.jobs.helm import Helm
 from tests.harness.jobs.run import Run
 
+ROOT = Path(__file__).parents[1]
 NAMESPACE = "demo"
 RELEASE = "digits"
 MORE_EPOCHS = 5
-COMMANDS = Path("build/bin").resolve()
-RUN_VALUES = Path("build/site-run.yaml").resolve()
+BUILD = Path("build")
+SITE, RUN_VALUES, YOUR_VALUES = BUILD / "site.yaml", BUILD / "site-run.yaml", BUILD / "run.yaml"
+PICTURE_COLUMNS = 128
 COLOURS = ("cyan", "magenta", "yellow", "blue")
+# Debian's gloo logs every connection, whatever GLOO_LOG_LEVEL says.
+CONNECTIONS = re.compile(r"\[\./gloo/\S+\] INFO ")
+# The kubelet's message in place of new lines.
+NO_WATCHER = "failed to create fsnotify watcher: too many open files"
+WATCHERS_HINT = "as root: sysctl fs.inotify.max_user_instances=512, so that the cluster can follow every log"
+
+STEPS = (
+    "Create a kind cluster: 1 control plane, 2 workers, and a second network between them",
+    "Install the platform (charts/training-platform): the training operator, Multus, and a network for pods",
+    "Train on two nodes over the second network (charts/training-job)",
+    "Read the checkpoint from the shared volume, in a third pod",
+    f"Install the same release again, up to epoch {MORE_EPOCHS}: it resumes from the last checkpoint",
+    "Write your own run: the linter refuses a mistake before it costs time",
+)
+SITE_STEPS = 3  # With `--values` the demo ends after the run of these values.
+MISTAKEN = """\
+nodes: 2
+train:
+  args: [--epochs, 2, --checkpoint-dir, /checkpoints]
+env:
+  NCCL_IB_DISABLE: "true"
+"""
+YOURS = (
+    f"trainyard lint {YOUR_VALUES}",
+    f"helm install my-run charts/training-job --namespace {NAMESPACE} -f {RUN_VALUES} -f {YOUR_VALUES}",
+    f"kubectl -n {NAMESPACE} get pytorchjob,pods,pvc",
+    f"kubectl -n {NAMESPACE} wait --for=condition=Ready pod/my-run-master-0 --timeout=2m",
+    f"kubectl -n {NAMESPACE} logs -f my-run-master-0",
+    f"helm uninstall my-run --namespace {NAMESPACE}",
+)
 
 output = Console(highlight=False, soft_wrap=True)
 
 
-def say(title: str) -> None:
-    """Announce a part of the demo."""
-    output.print(f"\n[bold]{title}[/]")
+@dataclass(frozen=True)
+class Terminal:
+    """A shell for one cluster: a command is shown as a user types it, and then run."""
+
+    cluster: Cluster
+
+    @property
+    def exports(self) -> str:
+        """The command that makes another shell equal to this one."""
+        file = self.cluster.kubeconfig
+        if file.is_relative_to(Path.home()):
+            file = "~" / file.relative_to(Path.home())
+        return f"export KUBECONFIG={file} PATH=$PWD/{BUILD}/bin:$PWD/.venv/bin:$PATH"
+
+    def run(self, command: str, *, accepted: Sequence[int] = (0,), waiting: str = "") -> str:
+        """Show and run a command; return its output, and raise `ClusterError` for another exit status.
+
+        `waiting` is the title of a step for a command that takes long.
+        """
+        show(command)
+        with progress.step(waiting) if waiting else nullcontext():
+            return self._run(command, accepted)
+
+    def _run(self, command: str, accepted: Sequence[int]) -> str:
+        environment = {"KUBECONFIG": str(self.cluster.kubeconfig), "PATH": f"{_folders()}:{os.environ['PATH']}"}
+        finished = subprocess.run(
+            ["/bin/bash", "-c", command],
+            cwd=ROOT,
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        notes = helm.without_symlink_notes(finished.stderr)
+        if finished.returncode not in accepted:
+            raise ClusterError(f"{' '.join(shlex.split(command)[:2])} failed:\n{notes or finished.stdout}")
+        return finished.stdout.strip() or notes
+
+
+def _folders() -> str:
+    programs = [tools.binary("helm").parent, tools.binary("kubectl").parent, Path(sys.executable).parent]
+    return ":".join(map(str, programs))
+
+
+def say(number: int, *, of: int) -> None:
+    """Announce a step of the demo."""
+    output.print(f"\n[bold]Step {number} of {of}: {STEPS[number - 1]}[/]")
 
 
 def show(command: str) -> None:
-    """Show a command as a user would type it; the demo adds the images that it has built."""
+    """Show a command as a user types it."""
     output.print(f"[dim]$ {escape(command)}[/]")
-
-
-def shown(file: Path) -> str:
-    """A file's path as a user here would type it."""
-    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
 
 def on_line(pod: str, line: str) -> None:
     """Print a line of a pod's log, each pod in a colour of its own."""
-    colour = COLOURS[sum(pod.encode()) % len(COLOURS)]
-    output.print(f"[{colour}]{pod}[/] {escape(line)}")
+    if line == NO_WATCHER:
+        progress.console.print(f"[bold]try:[/] {WATCHERS_HINT}")
+    elif not CONNECTIONS.match(line):
+        colour = COLOURS[sum(pod.encode()) % len(COLOURS)]
+        output.print(f"[{colour}]{pod}[/] {escape(line)}")
 
 
-def prepare(cluster: Cluster, engine: Engine, rail: str) -> None:
+def prepare(terminal: Terminal, engine: Engine, rail: str) -> None:
     """Install the platform, and write down what it says that a run needs."""
-    command = f"helm install {platform.RELEASE} charts/{platform.CHART}"
-    show(f"{command} --namespace {platform.NAMESPACE} --create-namespace --wait -f {shown(platform.SITE)}")
-    settings = {**platform.images(cluster, engine), "networks.networks[0].master": rail}
-    with progress.step("waiting for the operator, and for Multus on every node"):
-        # On a cluster of an earlier demo the operator is a release of its own.
-        Helm(cluster.kubeconfig).uninstall(operator.RELEASE, namespace=operator.NAMESPACE)
-        platform.install(cluster, settings=settings, options=["--take-ownership"])
+    cluster = terminal.cluster
+    image = Run(cluster, engine, NAMESPACE, RELEASE).image()
+    site = platform.site(platform.images(cluster, engine), master=rail, image=image)
+    (ROOT / SITE).write_text(f"# Written by `make demo`: {platform.SITE.name} with the images of this machine.\n{site}")
+    # On a cluster of the harness the operator is a release of its own.
+    owned = Helm(cluster.kubeconfig).uninstall(operator.RELEASE, namespace=operator.NAMESPACE)
+    taken = " --take-ownership" if owned else ""
+    terminal.run(
+        f"helm upgrade --install {platform.RELEASE} charts/{platform.CHART} --namespace {platform.NAMESPACE} "
+        f"--create-namespace --wait{taken} -f {SITE}",
+        waiting="waiting for the operator, and for Multus on every node",
+    )
     kept = f"kubectl get configmap {platform.RUN_VALUES} --namespace {platform.NAMESPACE}"
-    show(f"{kept} -o jsonpath='{{.data.run\\.yaml}}' > {shown(RUN_VALUES)}")
-    platform.write_run_values(cluster, RUN_VALUES)
+    terminal.run(f"{kept} -o jsonpath='{{.data.run\\.yaml}}' > {RUN_VALUES}")
 
 
-def train(run: Run, settings: Settings, values: list[Path]) -> None:
+def train(run: Run, values: Sequence[Path], options: Sequence[str] = ()) -> None:
     """Install the release, stream its log until it has succeeded, and leave nothing behind when it does not."""
     kept_claim = _claim_exists(run)
     try:
-        files = "".join(f" -f {shown(file)}" for file in values)
-        show(f"helm install {run.release} charts/training-job --namespace {run.namespace}{files}")
-        run.install(settings=settings, values=values)
+        files = "".join(f" -f {shlex.quote(str(file))}" for file in values)
+        more = "".join(f" {shlex.quote(option)}" for option in options)
+        chart = f"charts/training-job --namespace {run.namespace} --create-namespace"
+        Terminal(run.cluster).run(f"helm install {run.release} {chart}{files}{more}")
         outcome = run.follow(on_line=on_line)
         run.require_success(outcome)
     except BaseException:
@@ -90,42 +180,62 @@ def prove(run: Run, sent: int) -> None:
 
 def demo(cluster: Cluster, values: list[Path]) -> None:
     """Run the whole demo."""
-    say("1. Create a kind cluster: 1 control plane, 2 workers, and a second network between them")
-    engine = lifecycle.up(cluster)
-    rail = rails.add(cluster, engine)
-    say("2. Install the platform (charts/training-platform): the training operator, Multus, and a network for pods")
-    prepare(cluster, engine, rail)
+    steps = SITE_STEPS if values else len(STEPS)
+    with plan.announced(cluster):
+        say(1, of=steps)
+        engine = lifecycle.up(cluster)
+        rail = rails.add(cluster, engine)
+        tools.link(ROOT / BUILD / "bin", ("helm", "kubectl"))
+        terminal = Terminal(cluster)
+        show(terminal.exports)
+        say(2, of=steps)
+        prepare(terminal, engine, rail)
     run = Run(cluster, engine, NAMESPACE, RELEASE)
-    say("3. Train on two nodes over the second network (charts/training-job)")
+    if output.record:
+        output.export_text(clear=True)  # a picture begins with the first run
+    say(3, of=steps)
     namespace.delete(cluster.kubeconfig, NAMESPACE)
-    namespace.create(cluster.kubeconfig, NAMESPACE)
     before = rails.sent(cluster, engine, rail)
-    train(run, {}, [RUN_VALUES, *values])
+    train(run, [RUN_VALUES, *values])
     prove(run, sum(rails.sent(cluster, engine, rail).values()) - sum(before.values()))
     if values:
-        _finish(run)
+        _finish(terminal, run)
         return
-    say("4. Read the checkpoint from the shared volume, in a third pod")
+    say(4, of=steps)
     output.print(checkpoint.read(cluster.kubeconfig, NAMESPACE, run.claim, run.image()))
-    say(f"5. Install the same release again, up to epoch {MORE_EPOCHS}: it resumes from the last checkpoint")
-    show(f"helm uninstall {run.release} --namespace {run.namespace}")
-    run.uninstall()
-    train(run, {"train.args": ["--epochs", str(MORE_EPOCHS), "--checkpoint-dir", "/checkpoints"]}, [RUN_VALUES])
-    _finish(run)
+    say(5, of=steps)
+    _uninstall(terminal, run)
+    train(run, [RUN_VALUES], ["--set", f"train.args={{--epochs,{MORE_EPOCHS},--checkpoint-dir,/checkpoints}}"])
+    _finish(terminal, run)
+    say(6, of=steps)
+    invite(terminal)
 
 
-def _finish(run: Run) -> None:
-    show(f"helm uninstall {run.release} --namespace {run.namespace}")
-    run.uninstall()
-    output.print("The pods, Services and ConfigMaps of the run are gone; its checkpoints stay.")
-    tools.link(COMMANDS, ("helm", "kubectl"))
-    say("Try it yourself")
-    for command in (
-        f"export KUBECONFIG={run.cluster.kubeconfig} PATH={COMMANDS}:$PATH",
-        "kubectl get nodes",
-        "make down    # removes the cluster",
-    ):
+def invite(terminal: Terminal) -> None:
+    """Show a mistake in a run of the user, its fix, and the commands that start this run."""
+    file = ROOT / YOUR_VALUES
+    if not file.exists() or file.read_text() == _corrected():
+        file.write_text(MISTAKEN)
+    output.print(terminal.run(f"cat {YOUR_VALUES}"))
+    output.print(terminal.run(f"trainyard lint {YOUR_VALUES}", accepted=(0, 1)), markup=False)
+    output.print(terminal.run(f"trainyard fix {YOUR_VALUES}", accepted=(0, 1)), markup=False)
+    output.print(f"\n[bold]Now it is your turn[/]: edit {YOUR_VALUES}, then type in this folder:")
+    for command in (terminal.exports, *YOURS, "make down    # removes the cluster"):
         output.print(f"  {escape(command)}")
+
+
+def _corrected() -> str:
+    return MISTAKEN.replace('"true"', '"1"')
+
+
+def _uninstall(terminal: Terminal, run: Run) -> None:
+    terminal.run(f"helm uninstall {run.release} --namespace {run.namespace} --wait --cascade foreground")
+    run.uninstall()
+
+
+def _finish(terminal: Terminal, run: Run) -> None:
+    _uninstall(terminal, run)
+    output.print("The pods, Services and ConfigMaps of the run are gone; its checkpoints stay.")
 
 
 def _claim_exists(run: Run) -> bool:
@@ -138,9 +248,21 @@ def command(
     values: Annotated[
         list[Path] | None, typer.Option(exists=True, dir_okay=False, help="Values file for the run. Repeatable.")
     ] = None,
+    picture: Annotated[Path | None, typer.Option(help="SVG file for a picture of the output.")] = None,
 ) -> None:
     """Train on a real kind cluster, with the platform of a site and one release per run."""
-    demo(Cluster(name), values or [])
+    if picture is not None:
+        # A picture has no scroll bar: long lines are folded.
+        output.record, output.soft_wrap, output.width = True, False, PICTURE_COLUMNS
+    demo(Cluster(name), [file.resolve() for file in values or []])
+    if picture is not None:
+        picture.write_text(drawn(output))
+
+
+def drawn(console: Console) -> str:
+    """Return the recorded output as an SVG without the web fonts that rich refers to."""
+    picture = console.export_svg(title="make demo")
+    return re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
 
 
 if __name__ == "__main__":

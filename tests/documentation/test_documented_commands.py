@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ import yaml
 
 from tests.documentation import examples, stand_ins
 from tests.documentation.examples import ROOT, Example
+from tools import demo
 from trainyard.cli.main import trainyard
 
 # Examples that cannot be run, and why. Any other example must run, so a new one is covered or named here.
@@ -109,11 +111,29 @@ def test_a_command_in_prose_names_what_exists(example: Example, sandbox: Path) -
         assert _worked(command, finished), finished.stderr
 
 
-def test_the_readme_shows_the_steps_that_the_demo_prints() -> None:
-    demo = (ROOT / "tools" / "demo.py").read_text().replace("{MORE_EPOCHS}", "5")
-    steps = re.findall(r"^\d\. .*", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert len(steps) == 5
-    assert [step for step in steps if step not in demo] == []
+def test_the_picture_of_the_readme_shows_the_steps_that_the_demo_prints() -> None:
+    assert "](docs/demo.svg)" in (ROOT / "README.md").read_text()
+    picture = (ROOT / "docs" / "demo.svg").read_text()
+    shown = html.unescape("".join(re.findall(r"<text[^>]*>([^<]*)</text>", picture))).replace("\xa0", " ")
+    shown = re.sub(r"\s+", "", shown)
+    for step in demo.STEPS[2:]:
+        assert re.sub(r"\s+", "", step) in shown
+
+
+def test_the_first_hour_types_what_the_demo_tells_the_user_to_type() -> None:
+    steps = yaml.safe_load((ROOT / "tests/e2e/first_hour/steps.yaml").read_text())
+    typed = {step["type"] for step in steps}
+    assert [command for command in demo.YOURS if command not in typed] == []
+
+
+def test_the_first_hour_reads_each_message_of_the_troubleshooting_page() -> None:
+    steps = yaml.safe_load((ROOT / "tests/e2e/first_hour/steps.yaml").read_text())
+    patterns = [pattern for step in steps for pattern in step.get("shows", ())]
+    page = (ROOT / "docs" / "troubleshooting.md").read_text()
+    rows = re.findall(r"^\| (`[^|]+) \|", page, re.MULTILINE)
+    messages = [message for row in rows for message in re.findall(r"`([^`]+)`", row)]
+    assert len(messages) >= 9
+    assert [message for message in messages if not any(re.search(pattern, message) for pattern in patterns)] == []
 
 
 def test_an_unknown_program_fails(sandbox: Path) -> None:

@@ -5,9 +5,10 @@ Checks of values that depend on each other, which a schema cannot express.
 {{/* training-platform.checkValues: fails for required values that are empty, and for values that contradict
 each other. */}}
 {{- define "training-platform.checkValues" -}}
-{{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "fabric" "fabric.profile" "queues" "queues.enabled"
+{{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "fabric" "fabric.profile" "runs" "queues" "queues.enabled"
     "queues.name" "operator" "operator.enabled" "networks" "networks.enabled"
     "gpu" "gpu.enabled" "monitoring" "monitoring.enabled")) -}}
+{{- include "training-platform.checkRuns" . -}}
 {{- include "training-platform.checkNetworks" . -}}
 {{- include "training-platform.checkQueues" . -}}
 {{- include "training-platform.checkNamespaces" . -}}
@@ -15,6 +16,16 @@ each other. */}}
 {{- include "training-platform.checkOnce" . -}}
 {{- include "training-platform.checkPolicies" . -}}
 {{- include "training-platform.checkLabels" . -}}
+{{- end -}}
+
+{{/* training-platform.checkRuns: fails if `runs` contradicts the keys of the site that runs get their values from. */}}
+{{- define "training-platform.checkRuns" -}}
+{{- if hasKey .Values.runs "fabric" -}}
+{{- fail "runs.fabric: write the key fabric of the site instead, from which runs get their network" -}}
+{{- end -}}
+{{- if and .Values.queues.enabled (dig "scheduling" "queue" "name" "" .Values.runs) -}}
+{{- fail "runs.scheduling.queue.name: write queues.name instead, the queue of every run on this site" -}}
+{{- end -}}
 {{- end -}}
 
 {{/* training-platform.checkNetworks: fails if the networks of the fabric are not networks of the site. */}}

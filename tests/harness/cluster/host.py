@@ -21,13 +21,22 @@ IMAGE_PACKAGES = {"mmdebstrap": ("mmdebstrap", "debian-archive-keyring")}
 
 def require_disk_space(folder: Path) -> None:
     """Raise `ClusterError` when the file system under `folder` has less than 15 GiB free."""
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
-    free = shutil.disk_usage(existing).free
+    free = free_space(folder)
     if free < NEEDED_FREE:
         raise ClusterError(
-            f"{existing} has {free / GIB:.1f} GiB free; binaries, images and nodes need {NEEDED_FREE / GIB:.0f} GiB",
+            f"{_existing(folder)} has {free / GIB:.1f} GiB free; "
+            f"binaries, images and nodes need {NEEDED_FREE / GIB:.0f} GiB",
             hint=f"free some space, or set TRAINYARD_CACHE to a folder on a larger disk (now {folder})",
         )
+
+
+def free_space(folder: Path) -> int:
+    """Return the free bytes of the file system under `folder`, which need not exist yet."""
+    return shutil.disk_usage(_existing(folder)).free
+
+
+def _existing(folder: Path) -> Path:
+    return next(path for path in (folder, *folder.parents) if path.exists())
 
 
 def require_free_port(port: int) -> None:

@@ -20,18 +20,50 @@ from tests.harness.cluster.errors import ClusterError
 console = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
+# Titles of the steps that are still to come, with their usual seconds; the rest have no number.
+_expected: dict[str, int] = {}
+_total = 0
+
+
+@contextmanager
+def counted(steps: Mapping[str, int]) -> Iterator[None]:
+    """Number the steps of these titles while the body runs, and estimate the time that is left from their seconds."""
+    global _total
+    _expected.update(steps)
+    _total = len(steps)
+    try:
+        yield
+    finally:
+        _expected.clear()
+
+
+def minutes(seconds: float) -> str:
+    """Return a duration for an estimate."""
+    return f"about {max(1, round(seconds / 60))} min"
+
+
+def _numbered(title: str) -> str:
+    if title not in _expected:
+        return title
+    number = _total - len(_expected) + 1
+    left = minutes(sum(_expected.values()))
+    del _expected[title]
+    return f"{title} [dim](part {number} of {_total}, {left} left)[/]"
+
+
 @contextmanager
 def step(title: str) -> Iterator[None]:
     """Show `title` with its elapsed time while the body runs, and then its result."""
     started = time.monotonic()
+    shown = _numbered(title)
     try:
         if console.is_terminal:
             columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
             with Progress(*columns, console=console, transient=True) as progress:
-                progress.add_task(title)
+                progress.add_task(shown)
                 yield
         else:
-            console.print(f"… {title}")
+            console.print(f"… {shown}")
             yield
     except BaseException:
         console.print(f"[red]✗[/] {title} [dim]({time.monotonic() - started:.1f} s)[/]")

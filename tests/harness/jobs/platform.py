@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
@@ -42,6 +45,22 @@ def install(
         options=["--create-namespace", "--wait", *options],
         upgrade=True,
     )
+
+
+def site(images: Settings, *, master: str, image: str) -> str:
+    """Return the values of the site as YAML, with the images of parts and runs and the nodes' second interface."""
+    values = yaml.safe_load(SITE.read_text())
+    repository, tag = image.rsplit(":", 1)
+    for name, value in {**images, "runs.image.repository": repository, "runs.image.tag": tag}.items():
+        _set(values, name.split("."), value)
+    values["networks"]["networks"][0]["master"] = master
+    return yaml.safe_dump(values, sort_keys=False)
+
+
+def _set(values: dict[str, Any], keys: Sequence[str], value: object) -> None:
+    for key in keys[:-1]:
+        values = values.setdefault(key, {})
+    values[keys[-1]] = value
 
 
 def write_run_values(cluster: Cluster, file: Path) -> None:

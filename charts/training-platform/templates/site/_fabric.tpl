@@ -71,9 +71,12 @@ fabric:
   {{- dict $field . | toYaml | nindent 2 }}
   {{- end }}
   {{- end }}
-{{- if .Values.queues.enabled }}
-scheduling:
-  queue:
-    name: {{ .Values.queues.name }}
+{{- $runs := deepCopy .Values.runs -}}
+{{- if .Values.queues.enabled -}}
+{{- $queue := dict "scheduling" (dict "queue" (dict "name" .Values.queues.name)) -}}
+{{- $runs = mergeOverwrite $runs $queue -}}
+{{- end }}
+{{- with $runs }}
+{{ toYaml . }}
 {{- end }}
 {{- end -}}

@@ -37,13 +37,23 @@ class PythonImage:
         """Return the image reference; its tag is the hash of all inputs of the image."""
         return f"localhost/trainyard/{self.name}:{self._key()}"
 
+    @property
+    def entry(self) -> Path:
+        """The folder of the cache that holds it, or will hold it."""
+        return cache.root() / "images" / f"{self.name}-{self._key()}"
+
+    @property
+    def title(self) -> str:
+        """The title of the step that writes it."""
+        return f"writing the {self.name} image"
+
     def archive(self) -> Path:
         """Return the image as an archive, built when the cache has none."""
-        return cache.cached("images", f"{self.name}-{self._key()}", self._build, keep_others=False) / "image.tar"
+        return cache.cached("images", self.entry.name, self._build, keep_others=False) / "image.tar"
 
     def _build(self, folder: Path) -> None:
         debian = Layer.of(self.debian.tar())
-        with progress.step(f"writing the {self.name} image"):
+        with progress.step(self.title):
             packages = self.packages.layer(folder / "packages.tar")
             own = Layer.create(folder / "own.tar", self.contents())
             image = Image(

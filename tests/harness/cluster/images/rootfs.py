@@ -40,6 +40,16 @@ class Rootfs:
         """The hash of the command that builds it."""
         return cache.digest(*self._command(), str(self.recipe))
 
+    @property
+    def entry(self) -> Path:
+        """The folder of the cache that holds it, or will hold it."""
+        return cache.root() / "rootfs" / f"{self.name}-{self.key}"
+
+    @property
+    def title(self) -> str:
+        """The title of the step that builds it."""
+        return f"installing Debian {self.suite} for the {self.name} image"
+
     def tar(self) -> Path:
         """Return the tar file, made by `mmdebstrap` when the cache has none."""
 
@@ -48,13 +58,13 @@ class Rootfs:
             scratch = Path("/var/tmp") / f"trainyard-rootfs-{self.name}"  # noqa: S108
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir(mode=0o755)
-            with progress.step(f"installing Debian {self.suite} for the {self.name} image"):
+            with progress.step(self.title):
                 environment = os.environ | {"TMPDIR": str(scratch)}
                 log = f"rootfs-{self.name}"
                 progress.run([*self._command(), folder / "rootfs.tar"], log=log, environment=environment)
             shutil.rmtree(scratch, ignore_errors=True)
 
-        return cache.cached("rootfs", f"{self.name}-{self.key}", build, keep_others=False) / "rootfs.tar"
+        return cache.cached("rootfs", self.entry.name, build, keep_others=False) / "rootfs.tar"
 
     def _command(self) -> list[str]:
         return [

@@ -57,21 +57,34 @@ def binary(name: str) -> Path:
 def build(folder: str) -> Path:
     """Build every binary of one tool folder (static, stripped) and return the folder that holds them."""
     source = FOLDER / folder
-    flags = _linker_flags(folder)
-    tags = [f"-tags={TAGS[folder]}"] if folder in TAGS else []
-    key = cache.digest(source, flags, go_version(), " ".join(["CGO_ENABLED=0 -trimpath", *tags]))
 
     def compile_into(target: Path) -> None:
-        title = f"building {folder} {module_version(folder)}".rstrip()
-        command = [go(), *BUILD, *tags, "-ldflags", flags, "-o", f"{target}/", *_packages(source)]
-        with building(), progress.step(title):
+        flags = _linker_flags(folder)
+        command = [go(), *BUILD, *_tags(folder), "-ldflags", flags, "-o", f"{target}/", *_packages(source)]
+        with building(), progress.step(title(folder)):
             progress.run(command, log=f"build-{folder}", cwd=source, environment=go_environment())
         names = _names(folder)
         if len(names) == 1:
             (built,) = target.iterdir()
             built.rename(target / names[0])
 
-    return cache.cached("bin", f"{folder}-{key}", compile_into)
+    return cache.cached("bin", entry(folder).name, compile_into)
+
+
+def entry(folder: str) -> Path:
+    """Return the folder of the cache that holds a tool folder's binaries, or will hold them."""
+    recipe = " ".join(["CGO_ENABLED=0 -trimpath", *_tags(folder)])
+    key = cache.digest(FOLDER / folder, _linker_flags(folder), go_version(), recipe)
+    return cache.root() / "bin" / f"{folder}-{key}"
+
+
+def title(folder: str) -> str:
+    """Return the title of the step that builds a tool folder."""
+    return f"building {folder} {module_version(folder)}".rstrip()
+
+
+def _tags(folder: str) -> list[str]:
+    return [f"-tags={TAGS[folder]}"] if folder in TAGS else []
 
 
 def link(target: Path, names: Iterable[str] = DEVELOPER_TOOLS) -> None:

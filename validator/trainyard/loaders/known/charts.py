@@ -168,7 +168,7 @@ def templates_of(known: KnownChart) -> Chart:
     platform = platform_chart()
     if known.folder == PLATFORM:
         return platform
-    if known.folder == _PREFLIGHT:
+    if known.name == "training-preflight":
         return chart_release.open_chart(known.folder)
     chart = Folder(known.folder)
     # A part of the platform has the platform's library chart, and its shortened definitions of resources.
