@@ -25,7 +25,7 @@ from tests.harness.cluster.cluster import DEFAULT_NAME, Cluster
 from tests.harness.cluster.command import exit_status
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
-from tests.harness.jobs import checkpoint, helm, namespace, networks, operator, platform
+from tests.harness.jobs import checkpoint, namespace, networks, operator, platform
 from tests.harness.jobs.helm import Helm
 from tests.harness.jobs.run import Run
 
@@ -104,7 +104,7 @@ class Terminal:
             text=True,
             check=False,
         )
-        notes = helm.without_symlink_notes(finished.stderr)
+        notes = finished.stderr.strip()
         if finished.returncode not in accepted:
             raise ClusterError(f"{' '.join(shlex.split(command)[:2])} failed:\n{notes or finished.stdout}")
         return finished.stdout.strip() or notes

@@ -20,19 +20,30 @@ def generate(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """A copy of the generated files and their sources, up to date."""
-    for name in ("charts", "schemas"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copyfile(ROOT / "LICENSE", tmp_path / "LICENSE")
-    result = generate(tmp_path)
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the generated files and their sources, up to date. Tests change copies of it."""
+    folder = copied(ROOT, tmp_path_factory.mktemp("repository"))
+    result = generate(folder)
     assert result.returncode == 0, result.stderr
-    return tmp_path
+    return folder
 
 
-def test_nothing_differs_after_generating(repository: Path) -> None:
-    result = generate(repository, "--check")
+@pytest.fixture
+def repository(generated: Path, tmp_path: Path) -> Path:
+    """A copy for one test."""
+    return copied(generated, tmp_path)
+
+
+def copied(root: Path, folder: Path) -> Path:
+    for name in ("charts", "schemas"):
+        shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copyfile(root / "LICENSE", folder / "LICENSE")
+    return folder
+
+
+def test_nothing_differs_after_generating(generated: Path) -> None:
+    result = generate(generated, "--check")
 
     assert result.returncode == 0, result.stderr
 

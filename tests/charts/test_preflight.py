@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -18,7 +17,9 @@ import roll_call
 import transports
 
 from tests.charts.helm import CHARTS
-from tests.harness.trainer.launch import ENVIRONMENT, TIMEOUT_SECONDS
+from tests.harness.trainer.environment import ENVIRONMENT
+from tests.harness.trainer.fork_server import fork
+from tests.harness.trainer.launch import TIMEOUT_SECONDS, torchrun
 from tests.harness.trainer.ports import free_port
 
 PROGRAM = CHARTS["training-job"] / "files" / "preflight" / "preflight.py"
@@ -27,21 +28,23 @@ LOG_LINE = "gpu-node-7:4121:4177 [0] NCCL INFO "
 
 def run(nodes: int, *options: str, processes: int = 1) -> list[subprocess.CompletedProcess[str]]:
     """Run the program once for each node, started as in its pod, with gloo."""
-    torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}", str(PROGRAM)]
     shared = [f"--nodes={nodes}", f"--port={free_port()}", *options]
-
-    def start(index: int) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, *torchrun, f"--index={index}", *shared],
-            env={**ENVIRONMENT, "CUDA_VISIBLE_DEVICES": "", "NODE_NAME": f"node-{index}"},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=TIMEOUT_SECONDS,
+    started = [
+        fork(
+            torchrun(processes, [str(PROGRAM), f"--index={index}", *shared]),
+            {**ENVIRONMENT, "CUDA_VISIBLE_DEVICES": "", "NODE_NAME": f"node-{index}"},
         )
-
-    with ThreadPoolExecutor(nodes) as pool:
-        return list(pool.map(start, range(nodes)))
+        for index in range(nodes)
+    ]
+    try:
+        outputs = [node.communicate(TIMEOUT_SECONDS) for node in started]
+    finally:
+        for node in started:
+            node.terminate()
+    return [
+        subprocess.CompletedProcess(["preflight"], node.wait(), *output)
+        for node, output in zip(started, outputs, strict=True)
+    ]
 
 
 def report(finished: subprocess.CompletedProcess[str]) -> dict[str, Any]:

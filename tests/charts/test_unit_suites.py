@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 
@@ -14,7 +15,11 @@ from tests.charts.helm import CHARTS, tool
 def test_the_suites_of_the_chart_pass(chart: str) -> None:
     command = [tool("helm-unittest"), "--strict", "--with-subchart=false", "--file", "tests/**/*_test.yaml"]
 
-    result = subprocess.run([*command, str(CHARTS[chart])], capture_output=True, text=True, check=False)
+    # Collecting garbage less often takes a third less processor time.
+    environment = os.environ | {"GOGC": "400"}
+    result = subprocess.run(
+        [*command, str(CHARTS[chart])], env=environment, capture_output=True, text=True, check=False
+    )
 
     assert result.returncode == 0, result.stdout + result.stderr
     assert re.search(r"^Tests: .* [1-9]\d* total$", result.stdout, re.MULTILINE), "the chart has no tests"

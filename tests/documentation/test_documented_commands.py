@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.charts.helm import WITHOUT_COLLECTOR
 from tests.documentation import examples, stand_ins
 from tests.documentation.examples import ROOT, Example
 from tools import demo
@@ -179,6 +180,7 @@ def _run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         command = command.replace(placeholder, value)
     environment = {
         **os.environ,
+        **WITHOUT_COLLECTOR,
         "PATH": str(folder.parent / "bin"),
         "PYTHONPATH": f"{ROOT}:{ROOT / 'validator'}",
         "COLUMNS": "120",

@@ -20,12 +20,12 @@ WORLD_SIZES = (1, 2, 4)
 
 @pytest.fixture(scope="session")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Started]]:
-    """Runs that do not depend on each other, started in parallel: most of their time is the import of torch."""
+    """Runs that do not depend on each other, started in parallel; the smaller ones as by a user."""
     folder = tmp_path_factory.mktemp("runs")
     runs: dict[int, Started] = {}
     try:
         for size in WORLD_SIZES:
-            runs[size] = start(folder / str(size), processes=size)
+            runs[size] = start(folder / str(size), processes=size, anew=size < max(WORLD_SIZES))
         yield runs
     finally:
         for run in runs.values():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.trainer.launch import ENVIRONMENT
+from tests.harness.trainer.environment import ENVIRONMENT
 
 # `make soak` has more. An attempt has about 2500 lines, and each is used at most once.
 CASES = int(os.environ.get("TRAINYARD_DRAWS", "300"))

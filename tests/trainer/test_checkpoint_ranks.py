@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.harness.trainer.launch import ENVIRONMENT, TIMEOUT_SECONDS
+from tests.harness.trainer.environment import ENVIRONMENT
+from tests.harness.trainer.fork_server import fork
+from tests.harness.trainer.launch import TIMEOUT_SECONDS
 from tests.harness.trainer.ports import free_port
 from tests.trainer.checkpoint_ranks import SHAPES
 from tests.trainer.fake_strategy import FakeStrategy, new_manager
@@ -36,12 +36,9 @@ def run_scenarios(directory: Path, *scenarios: str) -> list[Ended]:
     """Runs ranks through `scenarios`. Without torchrun, which would end the others when one ends."""
     launch = {"WORLD_SIZE": str(RANKS), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "tests.trainer.checkpoint_ranks", str(directory), *scenarios],
-            env={**ENVIRONMENT, **launch, "RANK": str(rank)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+        fork(
+            ["tests.trainer.checkpoint_ranks", str(directory), *scenarios],
+            {**ENVIRONMENT, **launch, "RANK": str(rank)},
         )
         for rank in range(RANKS)
     ]
@@ -50,7 +47,7 @@ def run_scenarios(directory: Path, *scenarios: str) -> list[Ended]:
     finally:
         for process in processes:
             process.kill()
-    return [Ended(process.returncode, *of) for process, of in zip(processes, outputs, strict=True)]
+    return [Ended(process.wait(), *of) for process, of in zip(processes, outputs, strict=True)]
 
 
 def records(folder: Path) -> list[list[Any]]:

@@ -8,7 +8,6 @@ import signal
 import socket
 from pathlib import Path
 
-from tests.harness.processes import left_behind
 from tests.harness.trainer.launch import start, wait_until
 from tests.harness.trainer.ports import free_port
 from trainer.checkpoint.catalog import list_checkpoints
@@ -23,7 +22,7 @@ def test_sigterm_ends_a_rank_at_once_during_the_rendezvous(tmp_path: Path) -> No
     port = free_port()
     launch = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     # Threads that a library starts must not receive the signal: its default action has no effect on PID 1.
-    waiting = start(tmp_path, environment=launch | {"OMP_NUM_THREADS": "4"})
+    waiting = start(tmp_path, environment=launch | {"OMP_NUM_THREADS": "4"}, anew=True)
     waiting.wait_for(lambda: is_listening(port))
     waiting.process.terminate()
     finished = waiting.finish()
@@ -32,13 +31,13 @@ def test_sigterm_ends_a_rank_at_once_during_the_rendezvous(tmp_path: Path) -> No
 
 
 def test_loader_workers_outlive_sigterm_until_the_rank_has_saved(tmp_path: Path) -> None:
-    events, mark = tmp_path / "events.jsonl", ("TRAINER_OF_TEST", str(tmp_path))
+    events = tmp_path / "events.jsonl"
     # Each epoch starts new workers; this one takes seconds.
     flags = ("--epochs=100", "--batch-size=1", "--loader-workers=2", f"--events-file={events}")
-    run = start(tmp_path / "checkpoints", *flags, environment=dict([mark]))
+    run = start(tmp_path / "checkpoints", *flags)
     run.wait_for(lambda: events.exists() and '"event": "step"' in events.read_text())
     # torchrun's signal reaches the rank, the fork server and its workers.
-    processes = left_behind(*mark)
+    processes = run.process.family()
     for process in processes:
         os.kill(process, signal.SIGTERM)
     finished = run.finish()
@@ -48,4 +47,4 @@ def test_loader_workers_outlive_sigterm_until_the_rank_has_saved(tmp_path: Path)
     assert finished.errors == []
     steps = [event["step"] for event in map(json.loads, events.read_text().splitlines()) if event["event"] == "step"]
     assert [step for step, _ in list_checkpoints(run.directory)] == [steps[-1]]
-    wait_until(lambda: not left_behind(*mark))
+    wait_until(lambda: not run.process.family())

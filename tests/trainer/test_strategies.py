@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,7 +11,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.harness.trainer.launch import ENVIRONMENT
+from tests.harness.trainer.environment import ENVIRONMENT
+from tests.harness.trainer.fork_server import fork
+from tests.harness.trainer.launch import torchrun
 from tests.trainer.strategy_trials import MODELS, SAVED_AT, STEPS, Outcome, Trial, from_checkpoint, from_scratch
 from trainer.config import TrainerConfig
 from trainer.errors import ConfigError
@@ -53,18 +54,11 @@ def results(alone: World, tmp_path_factory: pytest.TempPathFactory) -> Results:
     one = {model: from_scratch(alone, model, folder / "alone" if model == "gpt" else None) for model in MODELS}
     found = {}
     for ranks in (4, 2):
-        torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
-        ended = subprocess.run(
-            [*torchrun, "-m", "tests.trainer.strategy_trials", folder],
-            check=False,
-            capture_output=True,
-            text=True,
-            env=ENVIRONMENT,
-            timeout=TIMEOUT_SECONDS,
-        )
-        assert ended.returncode == 0, ended.stderr
+        run = fork(torchrun(ranks, ["tests.trainer.strategy_trials", str(folder)]), ENVIRONMENT)
+        stdout, stderr = run.communicate(TIMEOUT_SECONDS)
+        assert run.returncode == 0, stderr
         # stdout is for the trainer's log only.
-        assert ended.stdout == ""
+        assert stdout == ""
         found[ranks] = torch.load(folder / f"{ranks}.pt", weights_only=True)
     return Results(one, folder, found)
 

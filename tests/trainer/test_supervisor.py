@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.processes import left_behind
 from tests.harness.trainer.launch import Finished, Started, start, wait_until
 from tests.harness.trainer.ports import free_port
 
@@ -19,27 +18,33 @@ FLAGS = ("--epochs=2", "--checkpoint-steps=20", "--in-place-restarts=1")
 RESTARTED = "starts again in its place"
 
 
+RUNS: list[Started] = []
+
+
 @pytest.fixture(autouse=True)
-def kill_leftovers(tmp_path: Path) -> Iterator[None]:
+def kill_leftovers() -> Iterator[None]:
     """Kills the run of a failed test, which would otherwise continue for a long time."""
     yield
-    for process in left_behind("RUN_OF_TEST", str(tmp_path)):
+    for process in (process for run in RUNS for process in run.process.family()):
         with contextlib.suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
+    RUNS.clear()
 
 
 def begin(folder: Path, *flags: str, fault: str | None = None, shares_store: bool = True) -> Started:
     """Starts two ranks, with torchrun's store or their own, and a folder in which each records its fault."""
     share = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "0" if shares_store else "1"}
-    return start(
+    run = start(
         folder / "checkpoints",
         *FLAGS,
         f"--events-file={folder / 'events.jsonl'}",
         *flags,
         processes=2,
         fault=fault,
-        environment={"RECORD": str(folder), "RUN_OF_TEST": str(folder), **share},
+        environment={"RECORD": str(folder), **share},
     )
+    RUNS.append(run)
+    return run
 
 
 def count_starts(run: Finished) -> int:
@@ -101,7 +106,7 @@ def test_a_rank_and_the_store_end_with_their_supervisor(tmp_path: Path, number: 
     run = begin(tmp_path, "--epochs=1000", shares_store=False)
     os.kill(supervisors(run, tmp_path / "events.jsonl")[number], signal.SIGKILL)
     assert run.finish().returncode == 1
-    wait_until(lambda: not left_behind("RUN_OF_TEST", str(tmp_path)))
+    wait_until(lambda: not run.process.family())
 
 
 def test_a_store_port_in_use_is_reported(tmp_path: Path) -> None:

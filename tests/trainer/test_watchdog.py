@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import dataclass, replace
@@ -12,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.trainer.launch import ENVIRONMENT, TIMEOUT_SECONDS
+from tests.harness.trainer.environment import ENVIRONMENT
+from tests.harness.trainer.fork_server import fork
+from tests.harness.trainer.launch import TIMEOUT_SECONDS
 from tests.harness.trainer.ports import free_port
 from tests.trainer.hanging_ranks import HANG_SECONDS, SHORT_SECONDS
 from trainer.config import TrainerConfig
@@ -42,17 +42,8 @@ class Hung:
 def hung(tmp_path_factory: pytest.TempPathFactory) -> Hung:
     folder = tmp_path_factory.mktemp("hung")
     launch = {"WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
-    command = [sys.executable, "-m", "tests.trainer.hanging_ranks", str(folder / "dumps")]
-    ranks = [
-        subprocess.Popen(
-            command,
-            env={**ENVIRONMENT, **launch, "RANK": str(rank)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(3)
-    ]
+    command = ["tests.trainer.hanging_ranks", str(folder / "dumps")]
+    ranks = [fork(command, {**ENVIRONMENT, **launch, "RANK": str(rank)}) for rank in range(3)]
     try:
         outputs = [rank.communicate(timeout=TIMEOUT_SECONDS) for rank in ranks[:STOPPED]]
         ended = time.monotonic()
@@ -61,7 +52,7 @@ def hung(tmp_path_factory: pytest.TempPathFactory) -> Hung:
             rank.kill()
             rank.communicate()
     return Hung(
-        [rank.returncode for rank in ranks],
+        [rank.wait() for rank in ranks],
         [stdout for stdout, _ in outputs],
         [stderr for _, stderr in outputs],
         folder / "dumps",

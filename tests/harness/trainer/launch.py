@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from tests.harness.trainer.environment import ENVIRONMENT
+from tests.harness.trainer.fork_server import Forked, fork
+
 EPOCH = re.compile(r"epoch=(\d+)/\d+ loss=([\d.]+) test_accuracy=([\d.]+) seconds=[\d.]+ samples_per_second=\d+")
-# PYTHONDONTWRITEBYTECODE would make every process compile the thousands of modules that torch imports.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
-    "OMP_NUM_THREADS": "1",
-    # If the host name resolves to a network address, gloo would use that network's interface.
-    "GLOO_SOCKET_IFNAME": "lo",
-}
 # A run takes seconds, or minutes beside the tests on a cluster. One that takes this long hangs.
 TIMEOUT_SECONDS = 400
 
@@ -60,7 +54,7 @@ class Finished:
 class Started:
     """A running trainer."""
 
-    process: subprocess.Popen[str]
+    process: Forked
     directory: Path
 
     def wait_for(self, condition: Callable[[], Found]) -> Found:
@@ -76,7 +70,7 @@ class Started:
     def finish(self) -> Finished:
         """Waits for the run to end."""
         stdout, stderr = self.process.communicate(timeout=TIMEOUT_SECONDS)
-        return Finished(self.process.returncode, stdout.splitlines(), stderr, self.directory)
+        return Finished(self.process.wait(), stdout.splitlines(), stderr, self.directory)
 
     def stop(self) -> None:
         """Ends the run, if a test has not, by SIGTERM, which torchrun forwards to its workers."""
@@ -90,18 +84,30 @@ def start(
     processes: int = 1,
     fault: str | None = None,
     environment: Mapping[str, str] | None = None,
+    anew: bool = False,
 ) -> Started:
     """Starts the trainer with checkpoints in `directory`, under torchrun if there are several `processes`.
 
-    `fault` is one of `tests.trainer.fault_injection`.
+    Args:
+        directory: The checkpoint directory.
+        flags: Further flags of the trainer.
+        processes: Ranks of the run.
+        fault: One of `tests.trainer.fault_injection`.
+        environment: Further variables.
+        anew: If true, each process starts Python and imports PyTorch, as those of a user do. Else it is a fork.
     """
-    torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    module = "tests.trainer.fault_injection" if fault else "trainer"
-    process = subprocess.Popen(
-        [sys.executable, *(torchrun if processes > 1 else []), "-m", module, f"--checkpoint-dir={directory}", *flags],
-        env={**ENVIRONMENT, "FAULT": fault or "", **(environment or {})},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    return Started(process, directory)
+    program = ["tests.trainer.fault_injection" if fault else "trainer", f"--checkpoint-dir={directory}", *flags]
+    if processes > 1:
+        program = torchrun(processes, program, anew=anew)
+    variables = {**ENVIRONMENT, "FAULT": fault or "", **(environment or {})}
+    return Started(fork(program, variables, anew=anew), directory)
+
+
+def torchrun(processes: int, program: Sequence[str], *, anew: bool = False) -> list[str]:
+    """Returns the arguments of a torchrun on this node that runs `program`, a module or a file.
+
+    The ranks are forks, unless they start `anew`.
+    """
+    launcher = "torch.distributed.run" if anew else "tests.harness.trainer.torchrun"
+    by_name = [] if program[0].endswith(".py") else ["-m"]
+    return [launcher, "--standalone", f"--nproc-per-node={processes}", *by_name, *program]

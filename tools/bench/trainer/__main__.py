@@ -21,7 +21,7 @@ from rich.table import Table
 from tests.harness.cluster import progress
 from tests.harness.cluster.command import exit_status
 from tests.harness.cluster.errors import ClusterError
-from tests.harness.trainer.launch import ENVIRONMENT
+from tests.harness.trainer.environment import ENVIRONMENT
 from tools import markdown, results_page
 from tools.bench.trainer import network
 from tools.bench.trainer.link import SIZE
