@@ -33,7 +33,7 @@ UPGRADES: list[tuple[dict[str, Any], str]] = [
     ({"image": {"tag": "2"}, "train": {"args": ["--epochs", 9]}}, "pod.pytorch.args, pod.pytorch.image"),
     ({"terminationGracePeriodSeconds": 90, "checkpoints": {"size": "20Gi"}}, "pod.terminationGracePeriodSeconds"),
     ({"restartPolicy": "ExitCode"}, "restartPolicy"),
-    ({"processesPerNode": 8}, "nprocPerNode"),
+    ({"processesPerNode": 4}, "nprocPerNode"),
     ({"podLabels": {"team": "vision"}}, "pod.labels"),
     ({"placement": {"nodes": {"ignore": ["gpu-017"]}}}, "pod.affinity"),
     ({"scheduling": {"queue": {"name": "research"}}}, "queue"),
