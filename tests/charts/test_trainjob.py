@@ -19,6 +19,7 @@ VARIABLES = {
 }
 # Scenarios of PyTorchJobs that have no equivalent TrainJob, and the reasons.
 REFUSED = {
+    "pod-template-values.yaml": "podTemplate.spec: container pytorch has no image",
     "elastic-values.yaml": "elastic: kind TrainJob has a fixed number of pods",
     "suspended-values.yaml": "runPolicy.managedBy: the training operator does not run a TrainJob",
     "volcano-gang-values.yaml": "scheduling.gang.minResources: Trainer adds up",

@@ -36,7 +36,7 @@ UPGRADES: list[tuple[dict[str, Any], str]] = [
     ),
     ({"terminationGracePeriodSeconds": 90, "checkpoints": {"size": "20Gi"}}, "pod.terminationGracePeriodSeconds"),
     ({"restartPolicy": "ExitCode"}, "restartPolicy"),
-    ({"processesPerNode": 8}, "processesPerNode (nprocPerNode)"),
+    ({"processesPerNode": 4}, "processesPerNode (nprocPerNode)"),
     ({"podLabels": {"team": "vision"}}, "podLabels (pod.labels)"),
     ({"placement": {"nodes": {"ignore": ["gpu-017"]}}}, "placement (pod.affinity)"),
     ({"scheduling": {"queue": {"name": "research"}}}, "scheduling.queue (queue)"),

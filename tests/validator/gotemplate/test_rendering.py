@@ -143,6 +143,8 @@ get (dict "a" "x") "b"
 index .Values.words 1
 index .Values.deep "one" "two" 0
 toJson (set (dict "a" 1) "b" 2)
+toJson (unset (dict "a" 1 "b" 2) "b")
+toJson (unset (dict "a" 1) "z")
 hasKey .Values.env "A"
 hasKey .Values.env "Z"
 toJson (keys .Values.env | sortAlpha)
