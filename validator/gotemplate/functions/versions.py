@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from gotemplate.syntax import UnsupportedError
 from gotemplate.tracked import Value, first_origin
 
-_VERSION = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
+_VERSION = r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"
 # Groups: the sign, then those of a version.
-_PART = re.compile(rf"(=|==|!=|>=|=>|<=|=<|>|<|~|\^|)\s*{_VERSION.pattern}(?:\s*,\s*|\s+|$)")
+_PART = rf"(=|==|!=|>=|=>|<=|=<|>|<|~|\^|)\s*{_VERSION}(?:\s*,\s*|\s+|$)"
 
 _Numbers = tuple[int, int, int]
 _COMPARED: dict[str, Callable[[_Numbers, _Numbers], bool]] = {
@@ -30,7 +30,7 @@ _COMPARED: dict[str, Callable[[_Numbers, _Numbers], bool]] = {
 def _semver_compare(args: Sequence[Value]) -> Value:
     """Returns true if the version (the second argument) satisfies the constraint (the first)."""
     constraint, version = (str(argument.data).strip() for argument in args)
-    found = _VERSION.fullmatch(version)
+    found = re.fullmatch(_VERSION, version)
     if found is None:
         raise ValueError(f"{version} is not a semantic version")
     if found[4]:
@@ -41,7 +41,7 @@ def _semver_compare(args: Sequence[Value]) -> Value:
 
 
 def _parts(constraint: str) -> list[re.Match[str]]:
-    parts = list(_PART.finditer(constraint.strip()))
+    parts = list(re.finditer(_PART, constraint.strip()))
     if not parts or "".join(part[0] for part in parts) != constraint.strip():
         raise UnsupportedError(f"semverCompare with `{constraint}`")
     return parts

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from trainyard.document.errors import MistakeError
-from trainyard.document.folders import Folder
 from trainyard.document.source import BrokenText, Source
 
 STDIN = "-"
@@ -71,6 +70,9 @@ def find_inputs(names: Iterable[str], exclude: Iterable[str] = (), *, gitignore:
         if name == STDIN:
             found.append(Found("<stdin>", STDIN))
         elif os.path.isdir(name):
+            # Most calls name files.
+            from trainyard.document.folders import Folder
+
             folder = Folder.search(name, tuple(exclude), gitignore=gitignore)
             charts |= {chart: name for chart in folder.charts if chart not in charts}
             inside = [Found(path, path, name) for path in folder.files]
