@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import pathlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,14 +13,15 @@ import yaml
 from jsonschema import Draft7Validator
 
 from gotemplate import rendering
-from gotemplate.merging import merge
+from gotemplate.charts import Chart
+from gotemplate.functions import FUNCTIONS
+from gotemplate.merging import coalesce, installed, merge
 from gotemplate.running import FailedError
+from gotemplate.tracked import Value
 from tests.charts.helm import CHARTS, HELMS, RELEASE, SCENARIOS, template, values_of
 from trainyard.document import reading
 from trainyard.document.source import Path, Source
-from trainyard.loaders.json_schema import faults as schema_faults
-from trainyard.loaders.training_job import release as chart_release
-from trainyard.loaders.training_job.chart import chart as known_chart
+from trainyard.loaders import json_schema
 
 Keys = tuple[str, ...]
 
@@ -184,51 +186,61 @@ def test_an_unknown_key_is_refused_by_name(name: str, chart: str) -> None:
 # It computes without a pause, and takes long where the tests on a cluster take the processors.
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("chart", CHARTS)
-def test_every_value_changes_the_rendered_objects(chart: str) -> None:
+def test_every_value_changes_the_rendered_objects(chart: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A random key would change with any value.
+    monkeypatch.setitem(FUNCTIONS, "randAlphaNum", lambda arguments: Value("x" * int(arguments[0].data)))
     scenarios = [scenario for name, scenario in SCENARIOS if name == chart]
     read: dict[str | None, set[Path]] = {scenario: set() for scenario in scenarios}
     light = {scenario: rendered(chart, scenario, LIGHT.get(chart, {}), read[scenario]) for scenario in scenarios}
-    whole = {scenario: rendered(chart, scenario, {}) for scenario in scenarios} if chart in LIGHT else light
+    whole = {scenario: rendered(chart, scenario, {}, read[scenario]) for scenario in scenarios if chart in LIGHT}
+    whole = whole or light
     assert all(whole.values())
 
-    def is_used(leaf: tuple[Keys, dict[str, Any]]) -> bool:
-        path, schema = leaf
-        about_crds = path[0] == "crds"
-        base, settings = (whole, {}) if about_crds else (light, LIGHT.get(chart, {}))
+    def is_used(path: Keys, schema: dict[str, Any]) -> bool:
+        base, settings = (whole, {}) if path[0] == "crds" else (light, LIGHT.get(chart, {}))
         return any(
             rendered(chart, scenario, merged(settings, nested(path, value))) not in ("", base[scenario])
             for scenario in sorted(scenarios, key=lambda name: depth_in(chart, name, path), reverse=True)
-            if chart != "training-job" or path in read[scenario]
+            if path in read[scenario]
             for value in alternatives(schema)
         )
 
-    found = list(leaves(schema_of(chart)))
-    # Helm runs in its own processes; gotemplate is Python code that is not thread-safe.
-    with ThreadPoolExecutor(1 if chart == "training-job" else 2) as pool:
-        used = list(pool.map(is_used, found))
+    assert [".".join(path) for path, schema in leaves(schema_of(chart)) if not is_used(path, schema)] == []
 
-    assert [".".join(path) for (path, _), is_in_use in zip(found, used, strict=True) if not is_in_use] == []
+
+@functools.cache
+def chart_of(name: str) -> Chart:
+    return Chart(CHARTS[name])
+
+
+@functools.cache
+def schema_in(folder: pathlib.Path) -> dict[str, Any]:
+    file = folder / "values.schema.json"
+    return json_schema.load_schema(file) if file.exists() else {}
+
+
+def is_valid(chart: Chart, values: Any) -> bool:
+    """Returns true if the schemas of a chart and of its installed parts accept the values."""
+    return next(json_schema.faults(schema_in(chart.folder), values), None) is None and all(
+        is_valid(part, values[name]) for name, part in installed(chart, values)
+    )
 
 
 def rendered(chart: str, scenario: str | None, values: Any, read: set[Path] | None = None) -> str:
     """Return the rendered text, empty if the chart refuses the values. Adds the paths that templates read to `read`.
 
-    The training-job chart has so many values and scenarios that Helm would take minutes. gotemplate takes milliseconds;
-    `tests/validator/loaders/test_training_job.py` compares it with Helm.
+    A chart has so many values and scenarios that Helm would take minutes. gotemplate takes milliseconds;
+    `tests/validator/loaders` compares it with Helm.
     """
-    if chart != "training-job":
-        options = (word for api in OPTIONAL_APIS for word in ("--api-versions", api))
-        return template("helm", CHARTS[chart], *options, scenario=scenario, values=values).stdout
     text = (CHARTS[chart] / "ci" / scenario).read_text() if scenario is not None else ""
     # PyYAML reads 1e-4 as text.
     documents, _ = reading.read(Source("", text))
-    own = merge([*(document.tree for document in documents), values])
-    merged_values = chart_release.merged_values(own)
-    if next(schema_faults(known_chart().schema, merged_values), None) is not None:
-        return ""
-    about = {"Name": RELEASE, "Namespace": "default"}
     try:
-        made = rendering.render_texts(chart_release.templates(), merged_values, about, apis=OPTIONAL_APIS, read=read)
+        all_values = coalesce(chart_of(chart), merge([*(document.tree for document in documents), values]))
+        if not is_valid(chart_of(chart), all_values):
+            return ""
+        about = {"Name": RELEASE, "Namespace": "default"}
+        made = rendering.render_texts(chart_of(chart), all_values, about, apis=OPTIONAL_APIS, read=read)
         return "".join(text.data for _, text in made)
     except FailedError:
         return ""
