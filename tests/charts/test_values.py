@@ -183,6 +183,10 @@ def test_an_unknown_key_is_refused_by_name(name: str, chart: str) -> None:
     assert "additional properties 'typo' not allowed" in result.stderr
 
 
+# Without a cluster nothing is looked up. `charts/training-job/tests/job/served_test.yaml` shows the effect.
+LOOKED_UP = ("scheduling", "queue", "check")
+
+
 # It computes without a pause, and takes long where the tests on a cluster take the processors.
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("chart", CHARTS)
@@ -205,7 +209,8 @@ def test_every_value_changes_the_rendered_objects(chart: str, monkeypatch: pytes
             for value in alternatives(schema)
         )
 
-    assert [".".join(path) for path, schema in leaves(schema_of(chart)) if not is_used(path, schema)] == []
+    unused = [path for path, schema in leaves(schema_of(chart)) if path != LOOKED_UP and not is_used(path, schema)]
+    assert [".".join(path) for path in unused] == []
 
 
 @functools.cache

@@ -40,6 +40,11 @@ def mostly_valid(valid: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(*(valid,) * 40, TEXT)
 
 
+def mostly_valid_keys(valid: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Keys, mostly valid ones. YAML readers differ where a key has a line separator: ours refuses it, as PyYAML."""
+    return mostly_valid(valid).filter(lambda key: not any(separator in key for separator in "\x85\u2028\u2029"))
+
+
 def optional(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     """Mappings with any of these optional fields."""
     return st.fixed_dictionaries({}, optional=fields)
@@ -211,7 +216,7 @@ FROM_FILES = with_required(
         optional=st.booleans(),
         defaultMode=st.integers(0, 511),
         items=st.dictionaries(
-            mostly_valid(st.just("a.b_C")), mostly_valid(st.sampled_from(("a", "a/b", "..", "/a"))), max_size=1
+            mostly_valid_keys(st.just("a.b_C")), mostly_valid(st.sampled_from(("a", "a/b", "..", "/a"))), max_size=1
         ),
     ),
     name="files",
@@ -262,7 +267,7 @@ FABRIC = optional(
         ("none", "onprem-ib", "onprem-roce", "eks-efa", "gke-tcpxo", "gke-gib", "aks-ib", "oke-roce", "coreweave-ib")
     ),
     env=st.dictionaries(NAME, nullable(SCALAR), max_size=2),
-    resources=st.dictionaries(mostly_valid(st.just("rdma/hca")), nullable(st.integers(0, 9)), max_size=1),
+    resources=st.dictionaries(mostly_valid_keys(st.just("rdma/hca")), nullable(st.integers(0, 9)), max_size=1),
     networks=nullable(st.lists(st.fixed_dictionaries({"name": st.sampled_from(("rail", "0"))}), max_size=2)),
     rails=nullable(st.integers(1, 3)),
     capabilities=nullable(st.lists(st.sampled_from(("IPC_LOCK", "SYS_ADMIN")), max_size=2, unique=True)),
@@ -397,7 +402,7 @@ PARTS: dict[str, st.SearchStrategy[Any]] = {
     "resources": RESOURCES,
     "env": st.dictionaries(NAME, st.one_of(SCALAR, SCALAR, FIELD), max_size=4),
     "envSecrets": st.dictionaries(
-        mostly_valid(NAME),
+        mostly_valid_keys(NAME),
         st.fixed_dictionaries({"secret": OBJECT.filter(bool), "key": mostly_valid(NAME).filter(bool)}),
         max_size=2,
     ),
@@ -425,7 +430,9 @@ PARTS: dict[str, st.SearchStrategy[Any]] = {
     "securityContext": CONTAINER_SECURITY,
     "envFrom": optional(configMaps=st.lists(OBJECT, max_size=2), secrets=st.lists(OBJECT, max_size=2)),
     "serviceAccount": optional(
-        create=st.booleans(), name=OBJECT_OR_EMPTY, annotations=st.dictionaries(mostly_valid(KEY), TEXT, max_size=2)
+        create=st.booleans(),
+        name=OBJECT_OR_EMPTY,
+        annotations=st.dictionaries(mostly_valid_keys(KEY), TEXT, max_size=2),
     ),
     "networkPolicy": optional(
         enabled=st.booleans(),
@@ -452,10 +459,10 @@ PARTS: dict[str, st.SearchStrategy[Any]] = {
     "preflight": optional(
         enabled=st.booleans(), minBusBandwidth=st.one_of(st.integers(0, 9), st.floats(0, 1e7)), maxMebibytes=COUNT
     ),
-    "podLabels": st.dictionaries(mostly_valid(KEY), LABEL_VALUE, max_size=2),
-    "podAnnotations": st.dictionaries(mostly_valid(KEY), TEXT, max_size=2),
-    "jobLabels": st.dictionaries(mostly_valid(KEY), LABEL_VALUE, max_size=2),
-    "jobAnnotations": st.dictionaries(mostly_valid(KEY), TEXT, max_size=2),
+    "podLabels": st.dictionaries(mostly_valid_keys(KEY), LABEL_VALUE, max_size=2),
+    "podAnnotations": st.dictionaries(mostly_valid_keys(KEY), TEXT, max_size=2),
+    "jobLabels": st.dictionaries(mostly_valid_keys(KEY), LABEL_VALUE, max_size=2),
+    "jobAnnotations": st.dictionaries(mostly_valid_keys(KEY), TEXT, max_size=2),
     "initContainers": st.lists(CONTAINER, max_size=2),
     "sidecars": st.lists(CONTAINER, max_size=1),
     "podTemplate": POD_TEMPLATE,

@@ -59,7 +59,7 @@ def python(words: list[str]) -> int:
         return trainer(arguments)
     if module in ("trainer.evaluate", "trainer.export"):
         return 0 if len(arguments) == (1 if module.endswith("evaluate") else 2) else 2
-    if importlib.util.find_spec(f"{module}.__main__") is None and importlib.util.find_spec(module) is None:
+    if importlib.util.find_spec(module) is None:
         return 127
     command = [word for word in arguments if not word.startswith("-")][:1]
     return subprocess.run([sys.executable, "-m", module, *command, "--help"], check=False, cwd=ROOT).returncode
