@@ -105,29 +105,43 @@ def test_installation_without_the_operators_fails_and_names_what_to_install(clus
         Helm(cluster.kubeconfig).install(RELEASE, CHART, namespace=NAMESPACE, values=[IB])
 
 
-def test_a_vendored_operator_is_installed_with_its_policy_in_one_release(
+def site_chart(folder: Path, definition: Path) -> Path:
+    """Write a chart with an operator and its policies as dependencies, as the README of the chart does."""
+    operator = {"apiVersion": "v2", "name": "gpu-operator", "version": "26.7.0"}
+    policies = yaml.safe_load((CHARTS / CHART / "Chart.yaml").read_text())
+    site = {
+        "apiVersion": "v2",
+        "name": "site",
+        "version": "0.1.0",
+        "dependencies": [{"name": part["name"], "version": part["version"]} for part in (operator, policies)],
+    }
+    values = {"gpu-operator": {"clusterPolicy": {"deployCR": False}}, CHART: yaml.safe_load(IB.read_text())}
+    values[CHART]["network"] = {"enabled": False}
+    place = folder / "charts" / "gpu-operator"
+    for name in ("crds", "templates"):
+        (place / name).mkdir(parents=True)
+    (folder / "Chart.yaml").write_text(yaml.safe_dump(site))
+    (folder / "values.yaml").write_text(yaml.safe_dump(values))
+    (place / "Chart.yaml").write_text(yaml.safe_dump(operator))
+    (place / "templates" / "configmap.yaml").write_text(OPERATOR)
+    shutil.move(definition, place / "crds")
+    shutil.copytree(CHARTS / CHART, folder / "charts" / CHART)
+    return folder
+
+
+def test_an_operator_is_installed_with_its_policy_in_one_release(
     cluster: Cluster, connection: Any, tmp_path: Path
 ) -> None:
-    helm, chart = Helm(cluster.kubeconfig), tmp_path / CHART
-    shutil.copytree(CHARTS / CHART, chart)
+    helm = Helm(cluster.kubeconfig)
     files = {file.stem: file for file in operator_crds.write_documented(CHARTS.parent, tmp_path)}
     definition = files["clusterpolicies.nvidia.com"]
-    place = chart / "charts/gpu-operator"
-    shutil.rmtree(place / "templates")
-    (place / "crds").mkdir()
-    (place / "templates").mkdir()
-    shutil.move(definition, place / "crds")
-    (place / "templates/configmap.yaml").write_text(OPERATOR)
-    settings = {"gpu-operator.enabled": True, "network.enabled": False}
+    chart = site_chart(tmp_path / "site", definition)
     namespaces.create(cluster.kubeconfig, NAMESPACE)
     try:
         connection.resources.invalidate_cache()
         assert connection.resources.search(kind="ClusterPolicy") == []
         for upgrade in (False, True):
-            said = helm.install(
-                RELEASE, str(chart), namespace=NAMESPACE, values=[IB], settings=settings, upgrade=upgrade
-            )
-            assert "removes policies and operators together" in said
+            helm.install(RELEASE, str(chart), namespace=NAMESPACE, upgrade=upgrade)
         connection.resources.invalidate_cache()
         assert identity(connection)
         operator = api.find(connection, "v1", "ConfigMap", "operator", NAMESPACE)
