@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,8 @@ def leaves(tree: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int,
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(ARBITRARY_VALUES, st.data())
 def test_the_schema_refuses_here_what_it_refuses_for_helm(drawn: dict[str, Any], data: st.DataObject) -> None:
+    # Draws share objects such as those of `sampled_from`, which must not change.
+    drawn = copy.deepcopy(drawn)
     paths = leaves(drawn)
     if paths:
         *parents, last = data.draw(st.sampled_from(paths))
