@@ -9,6 +9,7 @@ import re
 import resource
 import runpy
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -104,6 +105,22 @@ def record_samples() -> None:
     Digits.take = take_and_record  # type: ignore[method-assign]
 
 
+def terminate_as_rank_starts() -> None:
+    """Sends SIGTERM to the supervisor when it has forked the rank, whose signals it does not forward yet."""
+    open_handle = os.pidfd_open
+
+    def terminate_and_open(process: int) -> int:
+        # No other Python thread runs until the supervisor waits for its rank.
+        sys.setswitchinterval(10)
+        os.kill(os.getpid(), signal.SIGTERM)
+        delivered = time.monotonic() + 0.2
+        while time.monotonic() < delivered:
+            pass
+        return open_handle(process)
+
+    os.pidfd_open = terminate_and_open  # type: ignore[assignment]
+
+
 # The rank of each fault (all ranks if empty), and the fault.
 FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "killed-in-second-save": (
@@ -118,6 +135,7 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "killed-beside-hanging-rank": ("", lambda: before_step(once(hang if RANK == "1" else kill))),
     "broken": ("1", lambda: before_step(raise_error)),
     "terminated": ("1", lambda: before_step(terminate)),
+    "terminated-as-rank-starts": ("", terminate_as_rank_starts),
     "recorded": ("", record_samples),
     "late": ("0", lambda: time.sleep(2.0)),
 }

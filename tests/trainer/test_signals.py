@@ -30,6 +30,12 @@ def test_sigterm_ends_a_rank_at_once_during_the_rendezvous(tmp_path: Path) -> No
     assert finished.stderr == ""
 
 
+def test_sigterm_reaches_a_rank_that_its_supervisor_has_just_forked(tmp_path: Path) -> None:
+    launch = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    run = start(tmp_path, fault="terminated-as-rank-starts", environment=launch)
+    assert run.finish().returncode == 128 + signal.SIGTERM
+
+
 def test_loader_workers_outlive_sigterm_until_the_rank_has_saved(tmp_path: Path) -> None:
     events = tmp_path / "events.jsonl"
     # Each epoch starts new workers; this one takes seconds.

@@ -15,8 +15,8 @@ _PR_SET_PDEATHSIG = 1
 def fork_child() -> int:
     """Forks this process; the kernel kills the child when its parent ends. Linux only.
 
-    `FORWARDED_SIGNALS` stay blocked in the parent until it has installed handlers that know the child. The child starts
-    with default handlers.
+    `FORWARDED_SIGNALS` stay blocked in this thread until the parent unblocks them: it forwards them first. The child
+    starts with default handlers.
 
     Returns:
         The child's process ID in the parent, 0 in the child.

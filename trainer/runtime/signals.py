@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable
 
 SIGTERM_STATUS = 128 + signal.SIGTERM
 
@@ -15,6 +16,7 @@ class Termination:
     Initially the process exits at once with status 143, because there is nothing to save. After `defer` the signal is
     only recorded; the ranks agree on it at their next step boundary. If that does not happen within the grace period,
     because a peer is gone or a step takes too long, the process exits anyway. After `release` it exits at once again.
+    After `forward` each signal is recorded and forwarded to a child, and this process goes on.
 
     Python's C handler writes the signal number to a pipe, in whichever thread the kernel picks, and a thread reads it
     there. A Python handler would not run while the main thread is in a collective. The default action does not apply to
@@ -24,6 +26,7 @@ class Termination:
 
     def __init__(self) -> None:
         self._grace_seconds: float | None = None
+        self._send: Callable[[], None] | None = None
         self._noted = threading.Event()
         self._released = threading.Event()
         reader, writer = os.pipe()
@@ -45,10 +48,19 @@ class Termination:
         """Makes SIGTERM end the process at once again."""
         self._released.set()
 
+    def forward(self, send: Callable[[], None]) -> None:
+        """Makes each SIGTERM call `send`, in a thread."""
+        self._send = send
+
     def _listen(self, reader: int) -> None:
-        while os.read(reader, 1) != bytes([signal.SIGTERM]):
-            pass  # another signal with a Python handler, such as SIGINT
-        if self._grace_seconds is not None:
-            self._noted.set()
-            self._released.wait(self._grace_seconds)
-        os._exit(SIGTERM_STATUS)
+        while True:
+            if os.read(reader, 1) != bytes([signal.SIGTERM]):
+                continue  # another signal with a Python handler, such as SIGINT
+            if self._send:
+                self._noted.set()
+                self._send()
+                continue
+            if self._grace_seconds is not None:
+                self._noted.set()
+                self._released.wait(self._grace_seconds)
+            os._exit(SIGTERM_STATUS)

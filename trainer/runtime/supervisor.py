@@ -17,7 +17,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from types import FrameType
 
 import torch._dynamo  # noqa: F401 - else each fork spends half a second on it when it creates an optimizer
 from torch.distributed import PrefixStore, Store  # type: ignore[attr-defined]  # documented, but missing in __all__
@@ -96,10 +95,10 @@ class _SupervisedRank:
         self._status = 0
         self._ended = threading.Event()
         self._kill_reported = False
-        termination.defer(threading.TIMEOUT_MAX)
+        # Not by a handler: a SIGTERM that another thread receives before the handler is installed would be lost.
+        termination.forward(self._terminate)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for number in FORWARDED_SIGNALS:
-            signal.signal(number, self._forward)
+        signal.signal(signal.SIGUSR1, lambda number, _: self._send(number))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED_SIGNALS)
         self._coordinator = threading.Thread(target=self._coordinate, name="supervisor", daemon=True)
         self._coordinator.start()
@@ -154,9 +153,12 @@ class _SupervisedRank:
             store.set("all-ready", "")
         store.wait(["all-ready"], timedelta(seconds=_READY_SECONDS))
 
-    def _forward(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - a handler's signature
-        if number == signal.SIGTERM and self._ended.is_set():
+    def _terminate(self) -> None:
+        if self._ended.is_set():
             os._exit(SIGTERM_STATUS)
+        self._send(signal.SIGTERM)
+
+    def _send(self, number: int) -> None:
         with suppress(ProcessLookupError):  # the child has just ended
             signal.pidfd_send_signal(self._handle, number)
 
