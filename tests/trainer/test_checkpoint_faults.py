@@ -9,7 +9,7 @@ import pytest
 
 from tests.trainer.fake_strategy import FakeStrategy, new_manager, train_state_at
 from tests.trainer.faulty_disk import FaultyDisk, file_size_limit
-from trainer.checkpoint.catalog import find_newest_valid
+from trainer.checkpoint.catalog import valid_checkpoints
 from trainer.checkpoint.manager import CheckpointManager
 from trainer.checkpoint.peers import Peers
 from trainer.errors import CheckpointError
@@ -38,7 +38,7 @@ def manager(tmp_path: Path, strategy: FakeStrategy) -> CheckpointManager:
 
 
 def newest_step(directory: Path) -> int:
-    found = find_newest_valid(directory, Peers())
+    found = next(valid_checkpoints(directory, Peers()), None)
     assert found is not None
     return found[1].train_state.step
 

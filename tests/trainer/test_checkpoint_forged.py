@@ -14,12 +14,16 @@ from typing import Any
 import pytest
 import torch
 from torch.distributed.checkpoint.filesystem import _StorageInfo
-from torch.distributed.checkpoint.metadata import BytesStorageMetadata, Metadata, MetadataIndex
+from torch.distributed.checkpoint.metadata import (
+    BytesStorageMetadata,
+    Metadata,
+    MetadataIndex,
+    TensorStorageMetadata,
+)
 
-from tests.trainer.fake_strategy import FakeStrategy, new_manager, run
-from trainer.checkpoint.catalog import find_newest_valid
+from tests.trainer.fake_strategy import FakeStrategy, new_manager, run, train_state_at
+from trainer.checkpoint.catalog import valid_checkpoints
 from trainer.checkpoint.peers import Peers
-from trainer.errors import CheckpointError
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 
@@ -115,7 +119,7 @@ def test_forged_metadata_are_refused_without_running_their_code(
 ) -> None:
     path = directory / "step-00000002"
     forge(path, ".metadata", pickle.dumps(change(metadata_of(path), crater)))
-    found = find_newest_valid(directory, Peers())
+    found = next(valid_checkpoints(directory, Peers()), None)
     assert found is not None
     assert found[1].train_state.step == 1
     assert capsys.readouterr().out.startswith(f"skipped invalid checkpoint {path}: {reason}")
@@ -134,22 +138,56 @@ def test_forged_tensors_are_refused_without_running_their_code(directory: Path, 
         forge(path, ".metadata", pickle.dumps(metadata))
     forge(path, name, forged)
     manager = new_manager(directory, FakeStrategy())
-    with pytest.raises(CheckpointError, match=f"cannot read checkpoint {path}: "):
-        manager.resume()
+    assert manager.resume() == train_state_at(1)
     assert not crater.exists()
+    manager.close()
+
+
+def test_forged_metadata_do_not_change_pytorch(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = directory / "step-00000002"
+    # TensorStorageMetadata.__init__ = torch.Size
+    code = b"ctorch.distributed.checkpoint.metadata\nTensorStorageMetadata\n}X\x08\x00\x00\x00__init__ctorch\nSize\nsb."
+    forge(path, ".metadata", b"\x80\x02" + code)
+    before = TensorStorageMetadata.__init__
+    run(directory, 3)
+    assert TensorStorageMetadata.__init__ is before
+    expected = f"skipped invalid checkpoint {path}: .metadata changes TensorStorageMetadata"
+    assert expected in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"world_size": "x"},
+        {"world_size": 1.5},
+        {"world_size": 10**12},
+        {"parts": -1},
+        {"config": None},
+        {"extras": []},
+        {"progress": {"step": 2}},
+        {"torch": 2},
+    ],
+    ids=str,
+)
+def test_a_forged_state_is_passed_over(directory: Path, fields: dict[str, Any]) -> None:
+    path = directory / "step-00000002"
+    state = json.loads((path / "state.json").read_text()) | fields
+    forge(path, "state.json", json.dumps(state).encode())
+    manager = new_manager(directory, FakeStrategy())
+    assert manager.resume() == train_state_at(1)
     manager.close()
 
 
 def test_metadata_that_are_no_pickle_are_refused(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = directory / "step-00000002"
     forge(path, ".metadata", b"")
-    find_newest_valid(directory, Peers())
-    assert capsys.readouterr().out == f"skipped invalid checkpoint {path}: cannot read .metadata: Ran out of input\n"
+    next(valid_checkpoints(directory, Peers()), None)
+    assert capsys.readouterr().out == f"skipped invalid checkpoint {path}: cannot read .metadata: EOFError()\n"
 
 
 def test_a_state_of_another_trainer_is_refused(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = directory / "step-00000002"
     forge(path, "state.json", json.dumps({"progress": {"step": 2, "wheels": 4}}).encode())
-    find_newest_valid(directory, Peers())
-    expected = f"skipped invalid checkpoint {path}: state.json was not written by this trainer: "
+    next(valid_checkpoints(directory, Peers()), None)
+    expected = f"skipped invalid checkpoint {path}: state.json was not written by this trainer\n"
     assert capsys.readouterr().out.startswith(expected)

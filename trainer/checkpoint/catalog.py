@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from trainer.checkpoint import contents, manifest
-from trainer.checkpoint.manifest import InvalidCheckpointError
+from trainer.checkpoint.manifest import InvalidCheckpointError, UnreadableCheckpointError
 from trainer.checkpoint.peers import Peers
 from trainer.checkpoint.state import CheckpointState
 from trainer.errors import CheckpointError
@@ -37,13 +38,16 @@ def list_checkpoints(directory: Path) -> list[tuple[int, Path]]:
     return sorted(((int(match[1]), path) for match, path in names), reverse=True)
 
 
-def find_newest_valid(directory: Path, peers: Peers) -> tuple[Path, CheckpointState] | None:
-    """Returns the newest checkpoint that passes verification. Logs each newer one with the reason why it was skipped.
+def valid_checkpoints(
+    directory: Path, peers: Peers, *, skip_unreadable: bool = False
+) -> Iterator[tuple[Path, CheckpointState]]:
+    """Yields the checkpoints that pass verification, newest first. Logs each other one with the reason.
 
     Collective: the ranks share the reading and agree on the result.
 
     Raises:
-        CheckpointError: The directory cannot be listed.
+        CheckpointError: The directory cannot be listed, or a checkpoint was written by another program and
+            `skip_unreadable` is not set.
     """
     for step in peers.on_rank_zero(lambda: [number for number, _ in list_checkpoints(directory)]):
         path = checkpoint_path(directory, step)
@@ -52,9 +56,15 @@ def find_newest_valid(directory: Path, peers: Peers) -> tuple[Path, CheckpointSt
             state = peers.on_rank_zero(lambda: contents.check_contents(path, step))  # noqa: B023 - called at once
         except InvalidCheckpointError as reason:
             log(f"skipped invalid checkpoint {path}: {reason}")
+        except UnreadableCheckpointError as reason:
+            if not skip_unreadable:
+                raise CheckpointError(
+                    f"cannot read checkpoint {path}: {reason}; nothing was changed. Continue with the program that "
+                    "wrote it, or write another --checkpoint-dir"
+                ) from reason
+            log(f"skipped unreadable checkpoint {path}: {reason}")
         else:
-            return path, state
-    return None
+            yield path, state
 
 
 def require_newest_valid(directory: Path) -> tuple[Path, CheckpointState]:
@@ -63,7 +73,7 @@ def require_newest_valid(directory: Path) -> tuple[Path, CheckpointState]:
     Raises:
         CheckpointError: No checkpoint is valid, or the directory cannot be listed.
     """
-    found = find_newest_valid(directory, Peers())
+    found = next(valid_checkpoints(directory, Peers()), None)
     if found is None:
         raise CheckpointError(f"no valid checkpoint in {directory}: write the --checkpoint-dir of a run")
     return found

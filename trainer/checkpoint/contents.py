@@ -17,7 +17,7 @@ from torch import Tensor
 
 from trainer.checkpoint import manifest, metadata, rng, state, tensors
 from trainer.checkpoint.files import DigestingFileSystem, Entry
-from trainer.checkpoint.manifest import InvalidCheckpointError
+from trainer.checkpoint.manifest import InvalidCheckpointError, UnreadableCheckpointError
 from trainer.checkpoint.peers import Peers
 from trainer.checkpoint.state import CheckpointState
 from trainer.errors import CheckpointError
@@ -70,11 +70,25 @@ def check_contents(path: Path, step: int) -> CheckpointState:
 
     Raises:
         InvalidCheckpointError: The files are intact but do not form a checkpoint of this trainer.
+        UnreadableCheckpointError: A later version of the trainer, or another one of PyTorch, wrote the files.
     """
     names = manifest.read_manifest(path)
     found = state.read_state(path, step)
-    for name in (state.NAME, metadata.NAME, *map(rng.rng_file_name, range(found.world_size))):
+    # No more names than files: a forged world size could be any number.
+    for name in (state.NAME, metadata.NAME, *map(rng.rng_file_name, range(min(found.world_size, len(names) + 1)))):
         if name not in names:
             raise InvalidCheckpointError(f"{manifest.NAME} does not list {name}")
-    metadata.read_metadata(path, names)
+    try:
+        metadata.read_metadata(path, names)
+    except InvalidCheckpointError as error:
+        if _minor(found.torch) == _minor(torch.__version__):
+            raise
+        raise UnreadableCheckpointError(
+            f"{error}; PyTorch {found.torch} wrote it and this is {torch.__version__}: use an image with PyTorch "
+            f"{_minor(found.torch)}"
+        ) from error
     return found
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split("+")[0].split(".")[:2])

@@ -15,10 +15,11 @@ from trainer.checkpoint.background import BackgroundSave
 from trainer.checkpoint.compatibility import check_compatible
 from trainer.checkpoint.contents import Contents
 from trainer.checkpoint.lock import Lock
+from trainer.checkpoint.manifest import InvalidCheckpointError
 from trainer.checkpoint.metrics import CheckpointMetrics
 from trainer.checkpoint.peers import Peers
 from trainer.checkpoint.publish import publish
-from trainer.checkpoint.retention import move_aside_newer_than, prune
+from trainer.checkpoint.retention import move_aside_newer_than, move_newest_aside, prune, prune_set_aside
 from trainer.checkpoint.staging import Stager
 from trainer.checkpoint.state import CheckpointState
 from trainer.config import TrainerConfig
@@ -56,25 +57,32 @@ class CheckpointManager:
             The training state of the checkpoint; None without one.
 
         Raises:
-            CheckpointError: The directory is not writable, is used by another run or differs between ranks, or the
-                checkpoint is incompatible with this configuration.
+            CheckpointError: The directory is not writable, is used by another run or differs between ranks; the
+                checkpoint is incompatible with this configuration or was written by another program; or there are
+                checkpoints and none is valid.
         """
         folder = self._config.checkpoint_dir
         directory.open_directory(folder, self._lock, self._peers)
-        found = catalog.find_newest_valid(folder, self._peers)
-        if found:
-            check_compatible(*found, self._config, self._fingerprint)
-        newest = found[1].train_state.step if found else -1
-        self._peers.on_rank_zero(lambda: move_aside_newer_than(folder, newest))
+        found = self._restore_newest(folder)
+        step = found.train_state.step if found else -1
+        aside = self._peers.on_rank_zero(lambda: move_aside_newer_than(folder, step, afresh=self._config.start_afresh))
         if found is None:
             self._seed(step=0)
-            log(f"starting fresh: no checkpoint in {folder}")
+            log(f"starting fresh: no {'other ' * bool(aside)}checkpoint in {folder}")
             return None
-        path, state = found
-        log(f"resumed: epoch={state.train_state.epoch} step={state.train_state.step} path={path}")
-        self._restore(path, state)
-        self.metrics.newest_step, self.metrics.newest_time = state.train_state.step, time.time()
-        return state.train_state
+        self.metrics.newest_step, self.metrics.newest_time = step, time.time()
+        return found.train_state
+
+    def reject(self, step: int) -> Path | None:
+        """Sets the checkpoint of `step` aside, so that the next start resumes an earlier one.
+
+        Returns:
+            The checkpoint; None if it is not the newest one of this run, or if there is no earlier one.
+        """
+        self._wait_for_save()
+        if step != self.metrics.newest_step:
+            return None
+        return self._peers.on_rank_zero(lambda: move_newest_aside(self._config.checkpoint_dir, step))
 
     def save(self, train_state: TrainState) -> None:
         """Saves the current state, in the background if `async_checkpoints` is set. Waits for the previous save first.
@@ -160,14 +168,27 @@ class CheckpointManager:
             log(f"checkpoint saved: epoch={train_state.epoch} step={train_state.step} path={path}")
             if self._peers.rank == 0:
                 prune(path.parent, newest=self._config.keep_checkpoints, every=self._config.keep_every)
+                prune_set_aside(path.parent, newest=self._config.keep_checkpoints)
         finally:
             self.metrics.save_seconds += time.monotonic() - began
+
+    def _restore_newest(self, folder: Path) -> CheckpointState | None:
+        """Restores the newest checkpoint that can be; a later attempt overwrites all that a failed one has read."""
+        for path, state in catalog.valid_checkpoints(folder, self._peers, skip_unreadable=self._config.start_afresh):
+            check_compatible(path, state, self._config, self._fingerprint)
+            try:
+                self._restore(path, state)
+            except InvalidCheckpointError as reason:
+                log(f"skipped invalid checkpoint {path}: {reason}")
+            else:
+                return state
+        return None
 
     def _restore(self, path: Path, state: CheckpointState) -> None:
         current = self._strategy.state_dict()
         tensors.read_tensors(path, current, self._peers)
-        self._strategy.load_state_dict(current)
-        self._strategy.load_extras(state.extras)
+        self._load(current, state)
+        log(f"resumed: epoch={state.train_state.epoch} step={state.train_state.step} path={path}")
         # Always seed first: a checkpoint that was saved on a CPU has no random state for a GPU.
         self._seed(step=state.train_state.step)
         parts = self._strategy.data_shard.size
@@ -178,11 +199,21 @@ class CheckpointManager:
         else:
             self._restore_random(path)
 
+    def _load(self, current: dict[str, Tensor], state: CheckpointState) -> None:
+        self._strategy.load_state_dict(current)
+        try:
+            self._strategy.load_extras(state.extras)
+        # All ranks fail alike, since `extras` is the same file.
+        except (TypeError, ValueError, LookupError) as error:
+            raise InvalidCheckpointError(f"state.json does not hold the state of the strategy: {error!r}") from error
+
     def _restore_random(self, path: Path) -> None:
         try:
             self._peers.on_all_ranks(
                 lambda: rng.restore_rng_state(path / rng.rng_file_name(self._peers.rank), self._world.device)
             )
+        except InvalidCheckpointError:
+            raise
         except CheckpointError as reason:
             raise CheckpointError(f"cannot read checkpoint {path}: {reason}") from reason
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import stat
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -15,10 +17,17 @@ from trainer.errors import CheckpointError
 
 NAME = "manifest.json"
 FORMAT = 2
+# What PyTorch, or another program that uses its checkpoints, writes; and what only this trainer adds to it.
+_METADATA, _STATE = ".metadata", "state.json"
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 class InvalidCheckpointError(CheckpointError):
-    """A published checkpoint is truncated, corrupted, forged or of another format. The message is the reason alone."""
+    """A published checkpoint is truncated, corrupted or forged. The message is the reason alone."""
+
+
+class UnreadableCheckpointError(CheckpointError):
+    """A published checkpoint may be intact, but another program wrote it. The message is the reason alone."""
 
 
 def write_manifest(folder: Path, entries: Mapping[str, Entry]) -> None:
@@ -32,20 +41,53 @@ def read_manifest(folder: Path) -> dict[str, Entry]:
     """Returns the files that belong to the checkpoint in `folder`, by name.
 
     Raises:
-        InvalidCheckpointError: The manifest is missing, truncated, of another format or names a file outside the
-            folder.
+        InvalidCheckpointError: The manifest is missing, truncated or names a file outside the folder.
+        UnreadableCheckpointError: The manifest is of another format, or another program wrote the checkpoint.
     """
-    try:
-        manifest = json.loads((folder / NAME).read_bytes())
-    except OSError as error:
-        raise InvalidCheckpointError(f"cannot read {NAME}: {error.strerror}") from error
-    except ValueError as error:
-        raise InvalidCheckpointError(f"{NAME} is not JSON: {error}") from error
+    if not (folder / NAME).exists() and (folder / _METADATA).exists() and not (folder / _STATE).exists():
+        raise UnreadableCheckpointError(f"no {NAME}: another program wrote it with torch.distributed.checkpoint")
+    manifest = read_json(folder / NAME)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
         raise InvalidCheckpointError(f"{NAME} lists no files")
-    if manifest.get("format") != FORMAT:
-        raise InvalidCheckpointError(f"format {manifest.get('format')}, but this trainer reads format {FORMAT}")
+    number = manifest.get("format")
+    if type(number) is not int:
+        raise InvalidCheckpointError(f"{NAME} has no format")
+    if number != FORMAT:
+        raise UnreadableCheckpointError(f"format {number}, but this version of the trainer reads format {FORMAT}")
     return {name: _entry(name, listed) for name, listed in manifest["files"].items()}
+
+
+def read_json(path: Path) -> Any:
+    """Returns the content of a JSON file of a checkpoint.
+
+    Raises:
+        InvalidCheckpointError: The file cannot be read, or is not JSON.
+    """
+    check_regular(path)
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise InvalidCheckpointError(f"cannot read {path.name}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidCheckpointError(f"{path.name} is not JSON: {error}") from error
+
+
+def check_regular(path: Path) -> int:
+    """Returns the size in bytes of a file of a checkpoint. Opening anything else, such as a FIFO, could block.
+
+    Raises:
+        InvalidCheckpointError: It is missing, or not a regular file.
+        UnreadableCheckpointError: This process may not read it.
+    """
+    try:
+        found = path.stat()
+    except PermissionError as error:
+        raise UnreadableCheckpointError(f"cannot read {path.name}: {error.strerror}") from error
+    except OSError as error:
+        raise InvalidCheckpointError(f"cannot read {path.name}: {error.strerror}") from error
+    if not stat.S_ISREG(found.st_mode):
+        raise InvalidCheckpointError(f"{path.name} is not a regular file")
+    return found.st_size
 
 
 def verify_files(folder: Path, peers: Peers) -> None:
@@ -53,6 +95,7 @@ def verify_files(folder: Path, peers: Peers) -> None:
 
     Raises:
         InvalidCheckpointError: A file or the manifest is missing, truncated or changed.
+        UnreadableCheckpointError: Another program wrote the checkpoint, or this one may not read it.
     """
     entries = peers.on_rank_zero(lambda: read_manifest(folder))
     # Dealt out in turn, largest first, so that all ranks read about equally much.
@@ -61,12 +104,15 @@ def verify_files(folder: Path, peers: Peers) -> None:
 
 
 def _entry(name: str, listed: Any) -> Entry:
-    if name != Path(name).name:
-        raise InvalidCheckpointError(f"{NAME} names {name}, which is not a file of the checkpoint")
+    if not name.isprintable() or name != Path(name).name:
+        shown = name if name.isprintable() else ascii(name)
+        raise InvalidCheckpointError(f"{NAME} names {shown}, which is not a file of the checkpoint")
     try:
         entry = Entry(**listed)
     except TypeError as error:
         raise InvalidCheckpointError(f"{NAME} lacks the size and digest of {name}") from error
+    if type(entry.bytes) is not int or type(entry.sha256) is not str or not _SHA256.fullmatch(entry.sha256):
+        raise InvalidCheckpointError(f"{NAME} lacks the size and digest of {name}")
     return entry
 
 
@@ -76,12 +122,14 @@ def _check_all(folder: Path, entries: Mapping[str, Entry]) -> None:
 
 
 def _check(path: Path, expected: Entry) -> None:
+    size = check_regular(path)
+    if size != expected.bytes:
+        raise InvalidCheckpointError(f"{path.name} has {size} bytes instead of {expected.bytes}")
     try:
-        size = path.stat().st_size
-        if size != expected.bytes:
-            raise InvalidCheckpointError(f"{path.name} has {size} bytes instead of {expected.bytes}")
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except PermissionError as error:
+        raise UnreadableCheckpointError(f"cannot read {path.name}: {error.strerror}") from error
     except OSError as error:
         raise InvalidCheckpointError(f"cannot read {path.name}: {error.strerror}") from error
     if digest != expected.sha256:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch.distributed.checkpoint import filesystem, metadata
 from torch.distributed.checkpoint.metadata import Metadata, MetadataIndex, TensorStorageMetadata
 
-from trainer.checkpoint.manifest import InvalidCheckpointError
+from trainer.checkpoint.manifest import InvalidCheckpointError, UnreadableCheckpointError, check_regular
 
 NAME = ".metadata"
+# `pickle.Unpickler` is written in C and cannot be told how to set attributes.
+_InterpretedUnpickler: Any = pickle._Unpickler
 # The types that PyTorch 2.14 and 2.15 write. They only hold data or look up a name. Any other name in a pickle could
 # run code of its author.
 _KNOWN = {
@@ -43,20 +45,29 @@ def read_metadata(folder: Path, names: Collection[str]) -> Metadata:
             tensors in these files.
     """
     try:
+        check_regular(folder / NAME)
         with (folder / NAME).open("rb") as stream:
             found = _Unpickler(stream).load()
-    except InvalidCheckpointError:
+    except (InvalidCheckpointError, UnreadableCheckpointError):
         raise
     # A pickle that PyTorch did not write can fail in any way.
     except Exception as error:
-        raise InvalidCheckpointError(f"cannot read {NAME}: {error}") from error
+        raise InvalidCheckpointError(f"cannot read {NAME}: {error!r}") from error
     if not _describes_tensors(found, names):
         raise InvalidCheckpointError(f"{NAME} describes something other than tensors in the files of the checkpoint")
     checked: Metadata = found
     return checked
 
 
-class _Unpickler(pickle.Unpickler):
+class _Unpickler(_InterpretedUnpickler):  # type: ignore[misc]
+    def load_build(self) -> None:
+        """Sets the attributes of an object, but not those of a class, which would change PyTorch in this process."""
+        if isinstance(self.stack[-2], type):
+            raise InvalidCheckpointError(f"{NAME} changes {self.stack[-2].__qualname__}")
+        super().load_build()
+
+    dispatch: ClassVar[dict[int, Any]] = {**_InterpretedUnpickler.dispatch, pickle.BUILD[0]: load_build}
+
     def find_class(self, module: str, name: str, /) -> Callable[..., Any]:
         if module == "torch" and isinstance(getattr(torch, name, None), torch.dtype):
             dtype: Any = getattr(torch, name)

@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from trainer.checkpoint.manifest import InvalidCheckpointError
+
 RngState = dict[str, Tensor]
 
 
@@ -33,9 +35,19 @@ def capture_rng_state(device: torch.device) -> RngState:
 
 
 def restore_rng_state(path: Path, device: torch.device) -> None:
-    """Restores the generators from the file `path`. A generator without saved state, such as a GPU's, is unchanged."""
-    # weights_only: unpickling anything but data could run code of the file's author.
-    state: RngState = torch.load(path, map_location="cpu", weights_only=True)
-    torch.set_rng_state(state["cpu"])
-    if device.type == "cuda" and "cuda" in state:
-        torch.cuda.set_rng_state(state["cuda"], device)
+    """Restores the generators from the file `path`. A generator without saved state, such as a GPU's, is unchanged.
+
+    Raises:
+        InvalidCheckpointError: The file holds no random state.
+    """
+    try:
+        # weights_only: unpickling anything but data could run code of the file's author.
+        state: RngState = torch.load(path, map_location="cpu", weights_only=True)
+        torch.set_rng_state(state["cpu"])
+        if device.type == "cuda" and "cuda" in state:
+            torch.cuda.set_rng_state(state["cuda"], device)
+    except OSError:
+        raise
+    # A file that torch did not write can fail in any way.
+    except Exception as error:
+        raise InvalidCheckpointError(f"{path.name} holds no random state: {error}".splitlines()[0]) from error

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
-from trainer.checkpoint.manifest import InvalidCheckpointError
+from trainer.checkpoint.manifest import InvalidCheckpointError, UnreadableCheckpointError, read_json
 from trainer.train_state import TrainState
 
 NAME = "state.json"
@@ -39,21 +40,58 @@ class CheckpointState:
 
     def as_json(self) -> bytes:
         """Returns the content of state.json."""
-        fields = asdict(self)
-        return json.dumps({"progress": fields.pop("train_state"), **fields}, indent=2).encode()
+        found = asdict(self)
+        return json.dumps({"progress": found.pop("train_state"), **found}, indent=2).encode()
+
+
+# The JSON types of each field.
+_TYPES: dict[str, tuple[type, ...]] = {
+    "progress": (dict,),
+    "config": (dict,),
+    "fingerprint": (str,),
+    "world_size": (int,),
+    "parts": (int,),
+    "extras": (dict,),
+    "torch": (str,),
+}
+_PROGRESS: dict[str, tuple[type, ...]] = {
+    "step": (int,),
+    "position": (int,),
+    "epoch": (int,),
+    "loss_sum": (int, float),
+    "loss": (int, float, NoneType),
+    "test_accuracy": (int, float, NoneType),
+    "emergency_saves": (int,),
+}
 
 
 def read_state(folder: Path, step: int) -> CheckpointState:
     """Reads the state of the checkpoint of `step` in `folder`.
 
     Raises:
-        InvalidCheckpointError: The file was not written by this trainer, or is of another step.
+        InvalidCheckpointError: No trainer wrote the file, or it is of another step.
+        UnreadableCheckpointError: A later version of the trainer wrote the file.
     """
-    try:
-        fields = json.loads((folder / NAME).read_bytes())
-        state = CheckpointState(train_state=TrainState(**fields.pop("progress")), **fields)
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise InvalidCheckpointError(f"{NAME} was not written by this trainer: {error}") from error
+    found = _checked(read_json(folder / NAME), _TYPES)
+    progress = _checked(found.pop("progress"), _PROGRESS)
+    state = CheckpointState(train_state=TrainState(**progress), **found)
     if state.train_state.step != step:
         raise InvalidCheckpointError(f"holds step {state.train_state.step}")
     return state
+
+
+def _checked(found: Any, types: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
+    """Returns `found` if it is an object with exactly these fields, and no negative number among the whole ones."""
+    if not isinstance(found, dict) or types.keys() - found.keys():
+        raise InvalidCheckpointError(f"{NAME} was not written by this trainer")
+    for name, allowed in types.items():
+        value = found[name]
+        if type(value) not in allowed or (type(value) is int and value < 0):
+            raise InvalidCheckpointError(f"{NAME} was not written by this trainer: {name} is {value!r:.40}")
+    if more := sorted(found.keys() - types.keys()):
+        raise UnreadableCheckpointError(f"{NAME} has {', '.join(more)}, which a later version of the trainer wrote")
+    return found
+
+
+# A field that is saved must also be read.
+assert _PROGRESS.keys() == {field.name for field in fields(TrainState)}  # noqa: S101

@@ -18,6 +18,7 @@ from torch.distributed.checkpoint.state_dict_saver import save
 
 from trainer.checkpoint import manifest, metadata
 from trainer.checkpoint.files import DigestingFileSystem
+from trainer.checkpoint.manifest import InvalidCheckpointError
 from trainer.checkpoint.peers import Peers
 from trainer.errors import CheckpointError
 
@@ -50,8 +51,8 @@ def read_tensors(folder: Path, state: Mapping[str, Tensor], peers: Peers) -> Non
     """Reads the verified checkpoint in `folder` into the tensors of `state`, however each is sharded. Collective.
 
     Raises:
-        CheckpointError: The checkpoint has other tensors or could not be read. The tensors of `state` may be partly
-            read.
+        InvalidCheckpointError: The checkpoint has other tensors, or their files cannot be decoded.
+        CheckpointError: A file could not be read. After each error, the tensors of `state` may be partly read.
     """
     reader = _Reader(folder)
     peers.on_all_ranks(lambda: reader.open_matching(state))
@@ -70,7 +71,10 @@ def read_model(folder: Path) -> dict[str, Tensor]:
         for name, described in reader.open().items()
         if name.startswith(MODEL)
     }
-    _load(state, reader, Peers())
+    try:
+        _load(state, reader, Peers())
+    except InvalidCheckpointError as reason:
+        raise CheckpointError(f"checkpoint {folder}: {reason}") from reason
     return {name.removeprefix(MODEL): tensor for name, tensor in state.items()}
 
 
@@ -108,14 +112,14 @@ class _Reader(FileSystemReader):
         return cast(Mapping[str, TensorStorageMetadata], self._metadata.state_dict_metadata)
 
     def open_matching(self, wanted: Mapping[str, Tensor]) -> None:
-        """Raises CheckpointError unless the checkpoint has exactly the tensors of `wanted`."""
+        """Raises InvalidCheckpointError unless the checkpoint has exactly the tensors of `wanted`."""
         saved = {name: list(described.size) for name, described in self.open().items()}
         shapes = {name: list(tensor.shape) for name, tensor in wanted.items()}
         for name in sorted(shapes.keys() | saved.keys()):
             if shapes.get(name) != saved.get(name):
-                raise CheckpointError(
-                    f"checkpoint {self._folder} is of another model: its tensor {name} has shape {saved.get(name)}, "
-                    f"and this run's has {shapes.get(name)}: write another --checkpoint-dir to start afresh"
+                raise InvalidCheckpointError(
+                    f"it is of another model: its tensor {name} has shape {saved.get(name)}, and this run's has "
+                    f"{shapes.get(name)}"
                 )
 
     def read_metadata(self, *_: Any, **__: Any) -> Metadata:
@@ -135,7 +139,10 @@ def _load(state: dict[str, Tensor], reader: _Reader, peers: Peers) -> None:
                 no_dist=peers.group is None,
             )
     except CheckpointException as error:
-        raise CheckpointError(f"cannot read checkpoint {reader.path}: {_explain(error, peers)}") from error
+        reason = f"cannot read its tensors: {_explain(error, peers)}"
+        if any(isinstance(cause, OSError) for cause, _ in error.failures.values()):
+            raise CheckpointError(f"checkpoint {reader.path}: {reason}") from error
+        raise InvalidCheckpointError(reason) from error
 
 
 def _explain(error: CheckpointException, peers: Peers) -> Exception:

@@ -1,0 +1,86 @@
+"""A checkpoint that another program wrote is refused, and nothing of it is lost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.trainer.fake_strategy import FakeStrategy, new_manager, run, train_state_at
+from tests.trainer.test_checkpoint_forged import forge
+from trainer.checkpoint.catalog import list_checkpoints
+from trainer.errors import CheckpointError
+
+pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a run that has saved two steps."""
+    directory = tmp_path_factory.mktemp("saved")
+    run(directory, 1, 2)
+    return directory
+
+
+@pytest.fixture
+def directory(saved: Path, tmp_path: Path) -> Path:
+    """A copy of `saved` for one test."""
+    return shutil.copytree(saved, tmp_path / "checkpoints")
+
+
+def another_format(path: Path) -> None:
+    manifest = path / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"format": 2', '"format": 3'))
+
+
+def later_state(path: Path) -> None:
+    state = json.loads((path / "state.json").read_text())
+    forge(path, "state.json", json.dumps(state | {"tokens": 7}).encode())
+
+
+def later_progress(path: Path) -> None:
+    state = json.loads((path / "state.json").read_text())
+    forge(path, "state.json", json.dumps(state | {"progress": state["progress"] | {"tokens": 7}}).encode())
+
+
+def another_pytorch(path: Path) -> None:
+    """Writes metadata as a later PyTorch would, with a class that this one does not have."""
+    state = json.loads((path / "state.json").read_text())
+    forge(path, "state.json", json.dumps(state | {"torch": "9.1.0+cu140"}).encode())
+    forge(path, ".metadata", b"\x80\x02ctorch.distributed.checkpoint.metadata\nLaterMetadata\n.")
+
+
+def plain_dcp(path: Path) -> None:
+    for name in ("manifest.json", "state.json", "rng-00000.pt"):
+        (path / name).unlink()
+
+
+CASES = [
+    (another_format, "format 3, but this version of the trainer reads format 2"),
+    (later_state, "state.json has tokens, which a later version of the trainer wrote"),
+    (later_progress, "state.json has tokens, which a later version of the trainer wrote"),
+    (another_pytorch, "PyTorch 9.1.0.cu140 wrote it .* use an image with PyTorch 9.1"),
+    (plain_dcp, "no manifest.json: another program wrote it with torch.distributed.checkpoint"),
+]
+
+
+@pytest.mark.parametrize(("change", "reason"), CASES, ids=[change.__name__ for change, _ in CASES])
+def test_the_run_stops_and_changes_nothing(directory: Path, change: Callable[[Path], None], reason: str) -> None:
+    path = directory / "step-00000002"
+    change(path)
+    manager = new_manager(directory, FakeStrategy())
+    with pytest.raises(CheckpointError, match=f"cannot read checkpoint {path}: .*{reason}.*; nothing was changed"):
+        manager.resume()
+    manager.close()
+    assert [step for step, _ in list_checkpoints(directory)] == [2, 1]
+
+
+def test_start_afresh_passes_over_it(directory: Path) -> None:
+    another_format(directory / "step-00000002")
+    manager = new_manager(directory, FakeStrategy(), start_afresh=True)
+    assert manager.resume() == train_state_at(1)
+    manager.close()
+    assert (directory / ".invalid-step-00000002").is_dir()
