@@ -175,8 +175,7 @@ class Trainer:
         with self._stopwatch.timing("exchange"):
             reports = self._step_sync.exchange(mine)
         total = total_loss(reports)
-        if not math.isfinite(total):
-            raise TrainerError(self._not_finite(number, reports))
+        self._check_finite(number, total, norm, reports)
         self._train_state = replace(
             self._train_state, step=number, position=step.position, loss_sum=self._train_state.loss_sum + total
         )
@@ -221,12 +220,25 @@ class Trainer:
             self._checkpoints.save(self._train_state)
         self._saved_at = time.monotonic()
 
-    def _not_finite(self, step: int, reports: list[StepReport]) -> str:
-        ranks = [str(rank) for rank, report in enumerate(reports) if not math.isfinite(report.loss_sum)]
-        return (
-            f"the loss of step {step} is not finite on rank {', '.join(ranks)}: write a --learning-rate below "
-            f"{self._config.learning_rate}, or a --clip-norm; checkpoints of earlier steps are intact"
-        )
+    def _check_finite(self, step: int, loss: float, norm: float, reports: list[StepReport]) -> None:
+        """Raises TrainerError if the loss or the gradients are not finite, once the running save has ended."""
+        advice = f"write a --learning-rate below {self._config.learning_rate}"
+        if not math.isfinite(loss):
+            ranks = [str(rank) for rank, report in enumerate(reports) if not math.isfinite(report.loss_sum)]
+            # The weights after the previous step gave this loss, and may be in a checkpoint.
+            rejected = self._checkpoints.reject(step - 1)
+            aside = f"{rejected} is set aside, because its weights gave this loss; " if rejected else ""
+            raise TrainerError(
+                f"the loss of step {step} is not finite on rank {', '.join(ranks)}: {advice}, or a --clip-norm; "
+                f"{aside}checkpoints of earlier steps are intact"
+            )
+        # With fp16 a smaller loss scale is the remedy, until there is none.
+        if not math.isfinite(norm) and self._strategy.scale.value <= 1:
+            self._checkpoints.wait()
+            raise TrainerError(
+                f"the gradients of step {step} are not finite, and were not applied: look at the samples of this step, "
+                f"or {advice}; all checkpoints are intact"
+            )
 
     def _finish_epoch(self, test_accuracy: float, seconds: float, samples: int) -> None:
         epoch, size = self._train_state.epoch, len(self._data.training)

@@ -12,10 +12,14 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+
+from torch import nn
 
 from trainer.data.batch import Batch, Indices
 from trainer.data.digits import Digits
+from trainer.parallel.native import NativeStrategy
 from trainer.step import Stepper
 
 # Larger than a log line, smaller than the weights.
@@ -91,6 +95,29 @@ def before_step(strike: Callable[[], None]) -> None:
     Stepper.train_step = strike_and_take  # type: ignore[method-assign, assignment]
 
 
+def before_update(number: int, change: Callable[[nn.Parameter], None]) -> None:
+    """Changes one parameter before the weights are updated in step `number`, the first time only."""
+    update, steps = NativeStrategy.update, count(1)
+
+    def change_and_update(self: NativeStrategy, learning_rate: float) -> float:
+        if next(steps) == number:
+            once(lambda: change(next(iter(self.model.parameters()))))()
+        return update(self, learning_rate)
+
+    NativeStrategy.update = change_and_update  # type: ignore[method-assign]
+
+
+def make_infinite(parameter: nn.Parameter) -> None:
+    """Makes one number of the gradient infinite."""
+    assert parameter.grad is not None
+    parameter.grad.view(-1)[0] = float("inf")
+
+
+def spoil(parameter: nn.Parameter) -> None:
+    """Replaces the weights, as a defect of the memory or of the optimizer does."""
+    parameter.data.fill_(float("nan"))
+
+
 def record_samples() -> None:
     """Records the training samples of this rank, one line per step."""
     take = Digits.take
@@ -136,6 +163,8 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "broken": ("1", lambda: before_step(raise_error)),
     "terminated": ("1", lambda: before_step(terminate)),
     "terminated-as-rank-starts": ("", terminate_as_rank_starts),
+    "infinite-gradient": ("", lambda: before_update(STOPPED_AT_STEP, make_infinite)),
+    "spoiled-weights": ("", lambda: before_update(STOPPED_AT_STEP - 1, spoil)),
     "recorded": ("", record_samples),
     "late": ("0", lambda: time.sleep(2.0)),
 }

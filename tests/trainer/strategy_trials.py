@@ -6,6 +6,7 @@ Writes the results to FOLDER/SIZE.pt, SIZE being the world size, and checkpoints
 from __future__ import annotations
 
 import functools
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -161,16 +162,25 @@ def fp16_on_any_processor(strategy: str | None) -> AbstractContextManager[object
     return patch("deepspeed.accelerator.cpu_accelerator.CPU_Accelerator.is_fp16_supported", return_value=True)
 
 
+def overflows(world: World, strategies: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Returns the effects of infinite gradients with each strategy in each precision, by both names."""
+    return {
+        f"{name} {precision}": overflow(world, precision=precision, **fields)
+        for name, fields in strategies.items()
+        for precision in ("fp32", "bf16", "fp16")
+    }
+
+
 def overflow(world: World, **fields: Any) -> dict[str, Any]:
-    """Takes an fp16 step in which only the last rank has infinite gradients, and returns its effects."""
+    """Takes a step in which only the last rank has infinite gradients, and returns its effects."""
     with fp16_on_any_processor(fields.get("strategy")):
-        trial = Trial(world, "mlp", precision="fp16", **fields)
+        trial = Trial(world, "mlp", **fields)
     trial.train(0, 2)
     before, scale = trial.outcome.state, trial.strategy.scale.value
     step = trial.first_step()
     last = world.rank == world.size - 1
     inputs = trial.data.training.take(step.indices).inputs
-    trial.strategy.backward(trial.strategy.forward(inputs).sum() * (1e38 if last else 1.0), BATCH, last=True)
+    trial.strategy.backward(trial.strategy.forward(inputs).sum() * (math.inf if last else 1.0), BATCH, last=True)
     norm = trial.strategy.update(LEARNING_RATE)
     after = trial.full_state()
     return {
@@ -226,7 +236,7 @@ def on_four_ranks(world: World, folder: Path) -> dict[str, Any]:
     return found | {
         "outcomes": {name: asdict(outcome) for name, outcome in outcomes.items()},
         "different": copies_differ(world, strategy="tensor"),
-        "overflown": {name: overflow(world, **mlp[name]) for name in ("hsdp", "tensor")},
+        "overflown": overflows(world, {name: mlp[name] for name in ("hsdp", "tensor")}),
         "loaded": loaded,
     }
 
@@ -253,14 +263,19 @@ def on_two_ranks(world: World, folder: Path) -> dict[str, Any]:
             name: asdict(from_scratch(world, "mlp", precision="bf16", **fields)) for name, fields in mlp.items()
         },
         "exchanges": {name: exchanges(world, **fields) for name, fields in mlp.items()},
-        "overflown": {name: overflow(world, **fields) for name, fields in mlp.items()},
     }
+    overflown = overflows(world, mlp)
     loaded, zero_3 = from_checkpoint(world, "gpt", folder / "fsdp2-on-4", **ZERO, zero_stage=3)
     outcomes |= {
         "gpt zero-3": zero_3,
         "odd zero-3-offload": from_scratch(world, "odd", folder / "zero-3-on-2", **ZERO, zero_stage=3, offload="cpu"),
     }
-    return found | {"outcomes": {name: asdict(outcome) for name, outcome in outcomes.items()}, "loaded": loaded}
+    overflown |= overflows(world, {"zero-3": ZERO | {"zero_stage": 3}})
+    return found | {
+        "outcomes": {name: asdict(outcome) for name, outcome in outcomes.items()},
+        "overflown": overflown,
+        "loaded": loaded,
+    }
 
 
 def main(folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.trainer.launch import Finished
+from tests.harness.trainer.launch import Finished, start
 from tests.trainer.conftest import WORLD_SIZES
 from trainer.checkpoint.catalog import list_checkpoints
 from trainer.config import TrainerConfig
@@ -55,3 +55,26 @@ def test_a_loss_that_is_not_finite_ends_the_run_with_advice(alone: World, tmp_pa
     with pytest.raises(TrainerError, match=advice):
         train(config, alone)
     assert list_checkpoints(tmp_path) == []
+
+
+def start_poisoned(folder: Path, fault: str, *, save_steps: int) -> Finished:
+    """Runs one epoch to its end, with a fault that occurs in the first run only."""
+    flags = ("--epochs=1", f"--checkpoint-steps={save_steps}")
+    return start(folder / "run", *flags, fault=fault, environment={"RECORD": str(folder)}).finish()
+
+
+def test_gradients_that_are_not_finite_end_the_run_and_no_checkpoint_has_them(tmp_path: Path) -> None:
+    first, second = (start_poisoned(tmp_path, "infinite-gradient", save_steps=10) for _ in range(2))
+    assert first.returncode == 1
+    assert "the gradients of step 25 are not finite, and were not applied: " in first.errors[0]
+    assert second.returncode == 0
+    assert f"resumed: epoch=0 step=20 path={tmp_path}/run/step-00000020" in second.lines
+
+
+def test_a_checkpoint_whose_weights_give_no_finite_loss_is_set_aside(tmp_path: Path) -> None:
+    first, second = (start_poisoned(tmp_path, "spoiled-weights", save_steps=12) for _ in range(2))
+    assert first.returncode == 1
+    assert "the loss of step 25 is not finite" in first.errors[0]
+    assert f"{tmp_path}/run/step-00000024 is set aside, because its weights gave this loss" in first.errors[0]
+    assert second.returncode == 0
+    assert f"resumed: epoch=0 step=12 path={tmp_path}/run/step-00000012" in second.lines

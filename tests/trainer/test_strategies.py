@@ -112,14 +112,18 @@ def test_zero_2_exchanges_gradients_for_each_micro_batch(results: Results) -> No
     assert in_several > in_one_part > 0
 
 
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16"])
 @pytest.mark.parametrize(
-    ("ranks", "name"), [(4, "hsdp"), (4, "tensor"), (2, "ddp"), (2, "fsdp2"), (2, "zero-1"), (2, "zero-2")]
+    ("ranks", "name"),
+    [(4, "hsdp"), (4, "tensor"), (2, "ddp"), (2, "fsdp2"), (2, "zero-1"), (2, "zero-2"), (2, "zero-3")],
 )
-def test_all_ranks_skip_a_step_in_which_one_has_infinite_gradients(results: Results, ranks: int, name: str) -> None:
-    found = results.on[ranks]["overflown"][name]
+def test_all_ranks_skip_a_step_in_which_one_has_infinite_gradients(
+    results: Results, ranks: int, name: str, precision: str
+) -> None:
+    found = results.on[ranks]["overflown"][f"{name} {precision}"]
     assert found["norm"] == float("inf")
     assert found["changed"] == []
-    assert found["scales"] == [(2.0**16, 2.0**15)] * ranks
+    assert found["scales"] == [(2.0**16, 2.0**15) if precision == "fp16" else (1.0, 1.0)] * ranks
 
 
 def test_replicated_parameters_stay_identical_in_a_tensor_parallel_group(results: Results) -> None:

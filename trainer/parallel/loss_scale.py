@@ -22,10 +22,10 @@ class LossScale:
         self._good_steps = 0
 
     def update(self, norm: float) -> bool:
-        """Updates the scale. Returns false if the step with this gradient norm must be skipped."""
-        if not self.enabled:
-            return True
+        """Updates the scale. Returns false if the step with this gradient norm must be skipped, in any precision."""
         overflown = not math.isfinite(norm)
+        if not self.enabled:
+            return not overflown
         self._good_steps = 0 if overflown else self._good_steps + 1
         if overflown:
             self.value = max(1.0, self.value / 2)

@@ -67,11 +67,10 @@ class NativeStrategy(Strategy):
         torch.autograd.backward(loss_sum * (self.scale.value * self.data_shard.size / global_size))
 
     def update(self, learning_rate: float) -> float:
-        """Computes the gradient norm only for clipping and for fp16."""
+        """Skips a step whose gradients are not finite."""
         gradients = [parameter.grad for parameter in self._parameters.values() if parameter.grad is not None]
         self.sync_replicated_gradients(gradients)
-        needs_norm = self.config.clip_norm or self.scale.enabled
-        norm = total_norm(gradients) / self.scale.value if needs_norm else float("nan")
+        norm = total_norm(gradients) / self.scale.value
         factor = clip_factor(norm, self.config.clip_norm) / self.scale.value
         if self.scale.update(norm):
             scale_gradients(gradients, factor)

@@ -69,8 +69,8 @@ class Strategy(ABC):
         """Clips the gradients, takes the optimizer step and resets the gradients.
 
         Returns:
-            The gradient norm before clipping, over all ranks. It is nan if neither clipping nor fp16 needs it, and inf
-            if fp16 gradients overflowed; then all ranks skip the step.
+            The gradient norm before clipping, over all ranks. It is inf if the gradients are not finite; then all ranks
+            skip the step.
         """
 
     @abstractmethod
