@@ -25,6 +25,7 @@ class Stepper:
         strategy: The parallelized model and its optimizer.
         device: The device of the model.
         stopwatch: Collects the time of each part.
+        on_part: Called after each micro-batch.
         before_update: Called when the gradients are complete and the weights are still unchanged.
         steps: Steps of the whole run.
     """
@@ -33,6 +34,7 @@ class Stepper:
     strategy: Strategy
     device: torch.device
     stopwatch: Stopwatch
+    on_part: Callable[[], None]
     before_update: Callable[[], None]
     steps: int
 
@@ -56,6 +58,7 @@ class Stepper:
             with self.stopwatch.timing("backward", computing=True):
                 self.strategy.backward(loss, step.global_size, last=start + size >= step.max_local_size)
             loss_sum += loss.detach()
+            self.on_part()
         with self.stopwatch.timing("checkpoint"):
             self.before_update()
         with self.stopwatch.timing("update", computing=True):

@@ -59,17 +59,18 @@ class Trainer:
         self._stopwatch = Stopwatch(world.device)
         self._checkpoints = CheckpointManager(config, world, self._strategy, self._data.fingerprint)
         self._train_state = TrainState()
+        self._watchdog = Watchdog(config, world)
         steps = config.epochs * -(-len(self._data.training) // config.batch_size)
         self._stepper = Stepper(
             config=config,
             strategy=self._strategy,
             device=world.device,
             stopwatch=self._stopwatch,
+            on_part=self._watchdog.alive,
             before_update=self._checkpoints.wait_for_staging,
             steps=min(steps, config.steps or steps),
         )
         self._sinks = build_sinks(config, world, flops_per_sample=flops, saves=self._checkpoints.metrics)
-        self._watchdog = Watchdog(config, world)
 
     def run(self) -> bool:
         """Trains to the end, resuming from the newest checkpoint.
@@ -137,7 +138,12 @@ class Trainer:
         seconds = time.perf_counter() - begun
         with self._watchdog.extended_limit():
             measured = distributed_accuracy(
-                self._strategy, self._data.test, self._config.batch_size, self._step_sync, self._is_told_to_stop
+                self._strategy,
+                self._data.test,
+                self._config.batch_size,
+                self._step_sync,
+                self._is_told_to_stop,
+                self._watchdog.alive,
             )
         if measured is None:
             return False

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from torch import nn
 
+from trainer.checkpoint import manifest
 from trainer.data.batch import Batch, Indices
 from trainer.data.digits import Digits
 from trainer.parallel.native import NativeStrategy
@@ -166,6 +167,7 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "infinite-gradient": ("", lambda: before_update(STOPPED_AT_STEP, make_infinite)),
     "spoiled-weights": ("", lambda: before_update(STOPPED_AT_STEP - 1, spoil)),
     "recorded": ("", record_samples),
+    "stalled-in-verification": ("1", lambda: setattr(manifest, "_check_all", lambda *_: hang())),
     "late": ("0", lambda: time.sleep(2.0)),
 }
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.harness.trainer.environment import ENVIRONMENT
 from tests.harness.trainer.fork_server import fork
-from tests.harness.trainer.launch import TIMEOUT_SECONDS
+from tests.harness.trainer.launch import TIMEOUT_SECONDS, start, wait_until
 from tests.harness.trainer.ports import free_port
 from tests.trainer.hanging_ranks import HANG_SECONDS, SHORT_SECONDS
 from trainer.config import TrainerConfig
@@ -170,3 +170,64 @@ def test_a_dump_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> Non
 
     with pytest.raises(ConfigError, match=r"cannot create --dump-dir .*/file/dumps \(Not a directory\)"):
         flight_recorder.enable(tmp_path / "file" / "dumps", {})
+
+
+@pytest.fixture
+def ended(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The statuses with which the watchdog would have ended this process."""
+    statuses: list[int] = []
+    monkeypatch.setattr("trainer.runtime.watchdog.os._exit", statuses.append)
+    return statuses
+
+
+def rest(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+def test_a_step_of_several_micro_batches_may_take_longer_than_the_limit(alone: World, ended: list[int]) -> None:
+    with Watchdog(TrainerConfig(hang_seconds=2.0), alone) as watchdog:
+        watchdog.step_done(1)
+        for _ in range(4):
+            rest(0.7)
+            watchdog.alive()
+        watchdog.step_done(2)
+    assert ended == []
+
+
+def test_an_evaluation_of_several_batches_may_take_longer_than_the_limit(alone: World, ended: list[int]) -> None:
+    with Watchdog(TrainerConfig(hang_seconds=0.1, timeout_seconds=2.0), alone) as watchdog:
+        watchdog.step_done(1)
+        with watchdog.extended_limit():
+            for _ in range(4):
+                rest(0.7)
+                watchdog.alive()
+    assert ended == []
+
+
+def test_the_limit_follows_the_slowest_step(alone: World, ended: list[int]) -> None:
+    with Watchdog(TrainerConfig(hang_seconds=2.0), alone) as watchdog:
+        watchdog.step_done(1)
+        rest(1.4)
+        watchdog.step_done(2)
+        rest(2.6)
+        watchdog.step_done(3)
+    assert ended == []
+
+
+@pytest.mark.parametrize(("first", "flag"), [(True, "--timeout-seconds"), (False, "--hang-seconds")])
+def test_the_report_of_a_hang_names_the_flag(
+    alone: World, ended: list[int], capsys: pytest.CaptureFixture[str], first: bool, flag: str
+) -> None:
+    with Watchdog(TrainerConfig(hang_seconds=0.1, timeout_seconds=1.0), alone) as watchdog:
+        if not first:
+            watchdog.step_done(1)
+        wait_until(lambda: ended)
+    assert f"write a larger {flag} if the run is only slow" in capsys.readouterr().err
+
+
+def test_a_rank_that_stalls_while_it_verifies_a_checkpoint_fails_the_run_within_the_timeout(tmp_path: Path) -> None:
+    assert start(tmp_path, "--epochs=1").finish().returncode == 0
+    began = time.monotonic()
+    flags = ("--epochs=2", "--timeout-seconds=5")
+    assert start(tmp_path, *flags, processes=2, fault="stalled-in-verification").finish().returncode == 1
+    assert time.monotonic() - began < TIMEOUT_SECONDS / 2

@@ -45,7 +45,12 @@ def accuracy(model: Model, samples: Samples, batch_size: int) -> float:
 
 @torch.no_grad()
 def distributed_accuracy(
-    strategy: Strategy, samples: Samples, batch_size: int, step_sync: StepSync, is_told_to_stop: Callable[[], bool]
+    strategy: Strategy,
+    samples: Samples,
+    batch_size: int,
+    step_sync: StepSync,
+    is_told_to_stop: Callable[[], bool],
+    on_batch: Callable[[], None],
 ) -> float | None:
     """Returns the share of `samples` answered correctly over all ranks; None after SIGTERM on any rank. Collective.
 
@@ -55,6 +60,7 @@ def distributed_accuracy(
         batch_size: The global batch size.
         step_sync: Exchanges the results of each batch.
         is_told_to_stop: Returns true if this rank has received SIGTERM.
+        on_batch: Called after each batch.
     """
     share, device = strategy.data_shard, next(strategy.model.parameters()).device
     mine = np.arange(len(samples))[share.rank :: share.size]
@@ -67,6 +73,7 @@ def distributed_accuracy(
         logits = strategy.forward(batch.inputs)
         own = count_correct(logits, batch.targets) if share.is_leader else 0.0
         reports = step_sync.exchange(StepReport(correct=own, stop=is_told_to_stop()))
+        on_batch()
         if any(report.stop for report in reports):
             strategy.model.train()
             return None

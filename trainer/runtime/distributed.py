@@ -29,12 +29,14 @@ class World:
         backend: The backend of the process group.
         device: The device of this rank.
         rendezvous_id: Unique to this rendezvous, even if several share one store.
+        timeout_seconds: The time after which a collective fails, unless its group has another timeout.
     """
 
     launch: Launch
     backend: str
     device: torch.device
     rendezvous_id: str = ""
+    timeout_seconds: float = 600.0
 
     @property
     def rank(self) -> int:
@@ -48,7 +50,7 @@ class World:
 
     def cpu_group(self) -> dist.ProcessGroup:
         """Creates another gloo group of all ranks, for CPU tensors or for use by another thread."""
-        group = dist.new_group(backend="gloo")
+        group = dist.new_group(backend="gloo", timeout=timedelta(seconds=self.timeout_seconds))
         assert isinstance(group, dist.ProcessGroup)  # noqa: S101 - ranks outside of a group get another type
         return group
 
@@ -90,7 +92,7 @@ def process_group(launch: Launch, timeout_seconds: float) -> Iterator[World]:
     A single process gets a real group too, so that there is one code path. If a peer dies, its connections close and
     gloo fails the next collective at once. With NCCL, or if a node vanishes silently, it fails after `timeout_seconds`.
     """
-    world = _world(launch)
+    world = replace(_world(launch), timeout_seconds=timeout_seconds)
     dist.init_process_group(
         world.backend,
         store=_store(launch, timeout_seconds),

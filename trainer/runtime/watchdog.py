@@ -27,15 +27,18 @@ _STDERR = 2
 _LIVENESS_SECONDS = 5.0
 # Ends the process from outside of Python if its interpreter or its disk is stuck.
 _LAST_RESORT_SECONDS = 30.0
+_SLACK = 3.0
 
 
 class Watchdog:
-    """Ends the process with status 134 if `step_done` is not called for `hang_seconds`; 0 disables it.
+    """Ends the process with status 134 if there is no sign of life for `hang_seconds`; 0 disables it.
 
-    The first call may take `timeout_seconds`. All ranks hang together, because each waits for the others at the next
-    step boundary. Each writes its stacks to stderr and to `dump_dir`/stacks-rank-00000.txt, and NCCL's flight record if
-    there is one. Then a liveness check shows which ranks to look at: those that do not respond, and those whose
-    position differs from all others.
+    Signs of life are `step_done` and `alive`. The first step may take `timeout_seconds`. A later sign may take three
+    times as long as the slowest one so far, so that a run with slow steps needs no other setting.
+
+    All ranks hang together, because each waits for the others at the next step boundary. Each writes its stacks to
+    stderr and to `dump_dir`/stacks-rank-00000.txt, and NCCL's flight record if there is one. Then a liveness check
+    shows which ranks to look at: those that do not respond, and those whose position differs from all others.
 
     Use it as a context manager on every rank.
     """
@@ -43,8 +46,9 @@ class Watchdog:
     def __init__(self, config: TrainerConfig, world: World) -> None:
         self._world = world
         self._seconds = config.hang_seconds
-        self._extended = max(config.timeout_seconds, config.hang_seconds)
-        self._limit = self._extended
+        self._extended_seconds = max(config.timeout_seconds, config.hang_seconds)
+        self._is_extended = True
+        self._slowest = 0.0
         self._dump_dir = Path(config.dump_dir) if config.dump_dir else None
         self._step = 0
         self._alive_at = time.monotonic()
@@ -69,19 +73,30 @@ class Watchdog:
 
     def step_done(self, step: int) -> None:
         """Notes that this rank has synchronized with the others after `step`. Costs next to nothing."""
+        self.alive()
         self._step = step
-        self._alive_at = time.monotonic()
-        self._limit = self._seconds
+        self._is_extended = False
+
+    def alive(self) -> None:
+        """Notes that this rank makes progress within a step or an evaluation."""
+        now = time.monotonic()
+        if not self._is_extended:
+            self._slowest = max(self._slowest, now - self._alive_at)
+        self._alive_at = now
 
     @contextmanager
     def extended_limit(self) -> Iterator[None]:
-        """Extends the limit to `timeout_seconds` for the body, for example for a save to a slow disk."""
-        limit, self._limit = self._limit, self._extended
+        """Extends the limit to `timeout_seconds` for each part of the body, such as a save to a slow disk."""
+        was_extended, self._is_extended = self._is_extended, True
         try:
             yield
         finally:
             self._alive_at = time.monotonic()
-            self._limit = limit
+            self._is_extended = was_extended
+
+    @property
+    def _limit(self) -> float:
+        return self._extended_seconds if self._is_extended else max(self._seconds, _SLACK * self._slowest)
 
     def _watch(self) -> None:
         interval = min(1.0, self._seconds / 10)
@@ -110,7 +125,11 @@ class Watchdog:
 
     def _report(self) -> None:
         place = _place(self._watched)
-        log_rank(f"no progress for {self._limit:g} s after step {self._step}, at {place}; stacks of all threads:")
+        flag = "--timeout-seconds" if self._is_extended else "--hang-seconds"
+        log_rank(
+            f"no progress for {self._limit:g} s after step {self._step}, at {place}: write a larger {flag} if the run "
+            "is only slow; stacks of all threads:"
+        )
         faulthandler.dump_traceback(_STDERR)
         if self._dump_dir is not None:
             self._write_dumps(self._dump_dir)

@@ -63,6 +63,7 @@ class Training:
             strategy=self.strategy,
             device=self.world.device,
             stopwatch=Stopwatch(self.world.device),
+            on_part=lambda: None,
             before_update=before_update,
             steps=10_000,
         )
