@@ -57,19 +57,6 @@ context> "role" <role> "part" <its entry of training-job.roles>).
 {{- end -}}
 
 {{/*
-training-job.elasticEnv: torchrun shares the agents' store with the processes, but announces its address only in the first
-round (next_rendezvous in dynamic_rendezvous.py). A pod that joins later would wait for the address, and the others for the
-pod, until the timeout ends all of them. Without sharing, every round announces the address.
-*/}}
-{{- define "training-job.elasticEnv" -}}
-{{- $name := "TORCH_DISABLE_SHARE_RDZV_TCP_STORE" -}}
-{{- if and .Values.elastic.enabled (not (hasKey .Values.env $name)) }}
-- name: {{ $name }}
-  value: "1"
-{{- end }}
-{{- end -}}
-
-{{/*
 training-job.checkElastic: fails for values that prevent recovery or a change of the size (Kueue v0.14.0,
 pkg/controller/jobframework/reconciler.go: ensureOneWorkload).
 */}}

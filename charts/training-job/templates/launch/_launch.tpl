@@ -202,7 +202,7 @@ last counts, so the user's value would be lost silently.
 {{- include "training-job.peers" . }}
 {{- end }}
 {{- include "training-job.accelerateEnv" . }}
-{{- include "training-job.elasticEnv" . }}
+{{- include "training-job.storeEnv" . }}
 {{- include "training-job.flightRecorderEnv" . }}
 {{- end -}}
 
@@ -334,4 +334,5 @@ to text. They are JSON too, because the numbers of values are floats, which YAML
 {{- include "training-job.checkAccelerate" . -}}
 {{- include "training-job.checkDeepSpeed" . -}}
 {{- include "training-job.checkElastic" . -}}
+{{- include "training-job.checkRestarts" . -}}
 {{- end -}}

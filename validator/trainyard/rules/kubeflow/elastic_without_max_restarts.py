@@ -6,7 +6,8 @@ group, but each such attempt uses one of `max_restarts`. The operator passes `PE
 an error, and the whole job crashes instead of shrinking. Pods that join a healthy group use no restart.
 
 Set `elasticPolicy.maxRestarts` somewhat above the number of pods that may be lost in one run, or pass `--max-restarts`
-to torchrun.
+to torchrun. Also set `TORCH_DISABLE_SHARE_RDZV_TCP_STORE` to `"1"` in `env`: without it, restarted processes find the
+addresses of those that have ended, and most restarts fail (TD013).
 """
 
 from __future__ import annotations
@@ -47,5 +48,5 @@ def elastic_without_max_restarts(run: Run) -> Iterator[Problem]:
     yield Problem(
         run.at.child("spec", "elasticPolicy").key(),
         f"the job may shrink to {low} pods, but torchrun has 0 restarts: the first lost pod ends the job",
-        "write elasticPolicy.maxRestarts",
+        "write elasticPolicy.maxRestarts, and set TORCH_DISABLE_SHARE_RDZV_TCP_STORE to 1",
     )

@@ -7,7 +7,9 @@ one node unless the TrainJob sets the number.
 
 Elastic PyTorchJobs of `kubeflow.org/v1` are not affected: there elasticPolicy works.
 
-Remove it, write `numNodes`, and pass `--max-restarts` to torchrun in the command to restart failed workers.
+Remove it, and write `numNodes`. A failed pod is restarted by its Job. For restarts by torchrun, within the pods, pass
+`--max-restarts`, `--rdzv-backend=c10d` and `--rdzv-endpoint=$(PET_MASTER_ADDR):29400`, and set
+`TORCH_DISABLE_SHARE_RDZV_TCP_STORE` to `"1"` (TD013).
 """
 
 from __future__ import annotations

@@ -1,0 +1,163 @@
+"""After a restart by torchrun, ranks read the addresses of processes that have ended.
+
+With `--max-restarts`, torchrun starts all processes again when one fails. By default its agents share one store with
+the processes, which outlives them, and since PyTorch 2.6 every attempt writes the same keys. A rank of the next attempt
+finds what a rank of the last one wrote, an address or the id of a NCCL communicator. It connects to a process that has
+ended: `Connection refused`, or a hang until the timeout. The restart is used up, and in the end the pod fails as
+without restarts. It is a race: of 16 restarts of two ranks with gloo, 2 worked, and 3 of 16 with the static rendezvous.
+
+With `TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1`, in the environment of torchrun, rank 0 of each attempt hosts a new store
+at a free port, and all restarts work. Only the dynamic rendezvous reads the variable, and only the value `1` counts.
+That is the rendezvous of an elastic PyTorchJob, of `--rdzv-backend=c10d`, and of `--standalone`.
+
+The static rendezvous ignores it: there torchrun takes the address from `--master-addr` or `PET_MASTER_ADDR`, which the
+operators set in a PyTorchJob with a Master, and in a TrainJob. Pass `--rdzv-backend=c10d` and
+`--rdzv-endpoint=<first pod>:29400`, or `--standalone` in a single pod, and set the variable. Or remove
+`--max-restarts`, and let the operator restart the pods.
+
+The rule ignores a job of one process, the `etcd` backend, which shares no store, and releases before 2.6, which
+separate the attempts. It assumes that the variable is set if variables come from a file or object that is not in the
+files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.environment import has_unknown_variables
+from trainyard.analysis.settings import change_value, literal_value
+from trainyard.analysis.torchrun import (
+    has_torch_policy,
+    node_range,
+    operator_variables,
+    processes_per_node,
+    torchrun_commands,
+)
+from trainyard.document.document import Append, Edit, Place
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Command, Container, Run
+
+VARIABLE = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
+FIRST = (2, 6)
+# Both are torchrun's DynamicRendezvousHandler; `etcd` is a handler of its own.
+DYNAMIC = ("c10d", "etcd-v2")
+
+
+@rule(
+    code="TD013",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "pytorch 2.15.0 torch/distributed/rendezvous.py: _create_c10d_store; "
+        "torch/distributed/elastic/rendezvous/dynamic_rendezvous.py: use_agent_store, next_rendezvous; "
+        "static_tcp_rendezvous.py: use_agent_store",
+        "pytorch 2.5.1 and 2.6.0 torch/distributed/rendezvous.py: the prefix for each attempt is gone in 2.6",
+        "pytorch 2.15.0 torchrun on CPU, with and without the variable, --standalone, c10d and static (seen)",
+        "pytorch issues 135712 and 167288",
+    ),
+    fix="safe",
+    needs=("max-restarts", "max_restarts", "maxRestarts", "MAX_RESTARTS"),
+)
+def torchrun_restart_on_shared_store(run: Run, context: Context) -> Iterator[Problem]:
+    """Report restarts of torchrun whose ranks share the store of the last attempt."""
+    if (context.target.torch or FIRST) < FIRST:
+        return
+    found: dict[Place, Problem] = {}
+    for container in (role.container for role in run.training_roles):
+        for problem in _problems(container, run, context) if container is not None else ():
+            first = found.get(problem.at)
+            found[problem.at] = problem if first is None else first._replace(edits=_joined(first, problem))
+    yield from found.values()
+
+
+def _joined(first: Problem, other: Problem) -> tuple[Edit, ...]:
+    """Returns the edits of two roles with one cause, the policy. Roles that share a pod by a YAML alias need one."""
+    changed = [edit.at.document.locate(edit.at) for edit in first.edits]
+    return (*first.edits, *(edit for edit in other.edits if edit.at.document.locate(edit.at) not in changed))
+
+
+def _problems(container: Container, run: Run, context: Context) -> Iterator[Problem]:
+    for launch in _starts(container, run):
+        restarts = _restarts(launch, container, run)
+        if restarts is None or _is_alone(launch, container, run):
+            continue
+        number, at = restarts
+        backend = _backend(launch, container, run)
+        if backend in DYNAMIC:
+            yield from _without_variable(number, at, container, context)
+        elif backend == "static":
+            yield Problem(
+                at,
+                f"the {number} restarts of torchrun mostly fail: all attempts share the store of a static rendezvous",
+                f"{_instead(launch, container, run)}, and set {VARIABLE} to 1; or remove the restarts",
+            )
+
+
+def _starts(container: Container, run: Run) -> Iterator[Command]:
+    """Yields every start of torchrun. A pod of an elastic job without a command starts that of its image."""
+    yield from torchrun_commands(container)
+    if run.elastic is not None and not container.command:
+        yield Command(("torchrun",), (container.at,), container.at)
+
+
+def _restarts(launch: Command, container: Container, run: Run) -> tuple[int, Place] | None:
+    """Returns the number of restarts if it is known and not 0, and its place. An option overrides a variable."""
+    told = launch.option_at("--max-restarts")
+    if told is None and run.elastic is not None and "PET_MAX_RESTARTS" in operator_variables(run):
+        told = str(run.elastic["maxRestarts"]), run.at.child("spec", "elasticPolicy", "maxRestarts")
+    setting = container.setting("PET_MAX_RESTARTS")
+    if told is None and setting is not None and setting.value is not None:
+        told = setting.value, setting.at
+    return (int(told[0]), told[1]) if told is not None and told[0].isdigit() and int(told[0]) else None
+
+
+def _is_alone(launch: Command, container: Container, run: Run) -> bool:
+    """Returns true if the run has one process."""
+    nodes = node_range(launch, container, run)
+    told = processes_per_node(launch, container, run)
+    processes = str(container.gpus) if told in ("auto", "gpu") and container.gpus else told
+    return nodes is not None and nodes[1] == 1 and processes == "1"
+
+
+def _backend(launch: Command, container: Container, run: Run) -> str | None:
+    """Returns the rendezvous that torchrun uses, None if the files do not say."""
+    if launch.has("--standalone"):
+        return "c10d"
+    told = launch.option("--rdzv-backend")
+    if told is not None:
+        return told.lower()
+    if run.elastic is not None and "PET_RDZV_BACKEND" in operator_variables(run):
+        return str(run.elastic.get("rdzvBackend") or "c10d").lower()
+    setting = container.setting("PET_RDZV_BACKEND")
+    return "static" if setting is None else setting.value
+
+
+def _without_variable(number: int, at: Place, container: Container, context: Context) -> Iterator[Problem]:
+    setting = container.setting(VARIABLE)
+    if setting is None:
+        if has_unknown_variables(container, context):
+            return
+        fault, place = f"{VARIABLE} is not set", at
+        edits: tuple[Edit, ...] = (Append(container.at.child("env"), {"name": VARIABLE, "value": "1"}),)
+    else:
+        value = literal_value(setting)
+        if value is None or value == "1":
+            return
+        fault, place, edits = f"{VARIABLE} is `{value}`, and not 1", setting.at, change_value(setting, "1")
+    yield Problem(
+        place,
+        f"the {number} restarts of torchrun mostly fail, because ranks find addresses of the last attempt: {fault}",
+        f"set {VARIABLE} to 1",
+        edits,
+        ((at, "the restarts"),) if place is not at else (),
+    )
+
+
+def _instead(launch: Command, container: Container, run: Run) -> str:
+    """Returns the options of a rendezvous that restarts work with."""
+    nodes = node_range(launch, container, run)
+    if nodes is not None and nodes[1] == 1:
+        return "pass --standalone"
+    host = "$(PET_MASTER_ADDR)" if run.kind == "TrainJob" and has_torch_policy(run) else "<first pod>"
+    return f"pass --rdzv-backend=c10d and --rdzv-endpoint={host}:29400"
