@@ -126,7 +126,7 @@ def test_an_mpijob_of_the_training_operator_sums_over_kubectl(train: Callable[..
 
 
 @pytest.mark.alone  # reinstalls the training operator without MPIJob
-def test_an_mpijob_of_the_mpi_operator_sums_over_ssh(train: Callable[..., Results], mpi: None) -> None:
+def test_an_mpijob_of_the_mpi_operator_sums_over_ssh(train: Callable[..., Results], baseline: str, mpi: None) -> None:
     for implementation, library in (("OpenMPI", "Open"), ("MPICH", "MPICH")):
         settings = mpi_values(implementation)
         results = train("MPIJob", "mpi_sum", version="v2beta1", processesPerNode=2, **settings)
@@ -137,3 +137,9 @@ def test_an_mpijob_of_the_mpi_operator_sums_over_ssh(train: Callable[..., Result
     results = train("MPIJob", "mpi_sum", version="v2beta1", **settings)
     assert_sum_of_all_ranks(results, 2)
     assert {result["host"] for result in results} == {"mpi-launcher", "mpi-worker-0"}
+    root = {f"podSecurityContext.{name}": number for name, number in (("runAsUser", 0), ("runAsGroup", 0))}
+    settings = (
+        mpi_values("OpenMPI") | root | {"podSecurityContext.runAsNonRoot": False, "mpi.ssh.mountPath": "/root/.ssh"}
+    )
+    results = train("MPIJob", "mpi_sum", version="v2beta1", place=baseline, **settings)
+    assert_sum_of_all_ranks(results, 2)

@@ -164,6 +164,18 @@ each connection if it cannot. The level `baseline` allows that. Takes the root c
 {{- if and (not (kindIs "string" $user)) (not (kindIs "invalid" $user)) (eq (int64 $user) 0) -}}true{{- end -}}
 {{- end -}}
 
+{{/*
+training-job.podSecurityContext: the security context of the pods. Takes the root context. With an fsGroup, Kubernetes makes
+the SSH key readable for that group, and ssh ignores such a key of root, who needs no group.
+*/}}
+{{- define "training-job.podSecurityContext" -}}
+{{- $context := .Values.podSecurityContext | default dict -}}
+{{- if and (eq .Values.kind "MPIJob") (include "training-job.isRoot" .) -}}
+{{- $context = omit $context "fsGroup" "fsGroupChangePolicy" -}}
+{{- end -}}
+{{- toYaml $context -}}
+{{- end -}}
+
 {{/* training-job.checkMpi: fails for values that cannot produce a working MPIJob. Takes the root context. */}}
 {{- define "training-job.checkMpi" -}}
 {{- $mpi := .Values.mpi -}}

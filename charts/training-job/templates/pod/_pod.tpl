@@ -52,7 +52,7 @@ spec:
       "schedulerName" (include "training-job.schedulerName" .)
       "runtimeClassName" $placement.runtimeClassName
       "terminationGracePeriodSeconds" (include "training-job.grace" . | fromYaml).terminationGracePeriodSeconds
-      "securityContext" .Values.podSecurityContext
+      "securityContext" (include "training-job.podSecurityContext" . | fromYaml)
       "nodeSelector" $placement.nodeSelector
       "tolerations" $placement.tolerations
       "affinity" (include "training-job.affinity" $pod | fromYaml)
