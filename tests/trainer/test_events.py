@@ -57,6 +57,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
         # A second request writes a second profile.
         run.process.send_signal(signal.SIGUSR1)
         run.wait_for(lambda: len(list(traces.iterdir())) == 2)
+        # A slow disk may still be writing the first checkpoint.
+        run.wait_for(lambda: b'"event": "saved"' in events.read_bytes())
     except BaseException:
         run.stop()
         raise
@@ -70,7 +72,7 @@ def test_every_step_is_an_event_with_exact_metrics(watched: Watched) -> None:
     assert watched.events[0]["event"] == "started"
     assert [event["step"] for event in steps] == list(range(1, len(steps) + 1))
     assert [event["position"] for event in steps[:44]] == [*range(32, 44 * 32 + 1, 32)]
-    assert all(event["learning_rate"] == 0.002 and event["gradient_norm"] is None for event in steps)
+    assert all(event["learning_rate"] == 0.002 and event["gradient_norm"] > 0 for event in steps)
     assert all(sum(event["parts"].values()) < event["seconds"] for event in steps)
     # The mean over the samples of an epoch, summed in the same order as in the run.
     total = 0.0

@@ -30,7 +30,7 @@ class StepMetrics:
         samples: Samples over all ranks.
         loss: Mean loss of the samples.
         learning_rate: The learning rate of the step.
-        gradient_norm: Norm of the gradients before clipping; nan if they are not clipped.
+        gradient_norm: Norm of the gradients before clipping; inf if they are not finite.
         seconds: This rank's time from the end of the previous step to the end of this one.
         update_seconds: Part of it spent in the optimizer.
         exchange_seconds: Part of it spent waiting for the other ranks after the step.
