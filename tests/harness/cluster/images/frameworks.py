@@ -29,7 +29,8 @@ IMAGE = PythonImage(
     DEBIAN,
     # Paddle loads these two only for inference with Intel's libraries.
     Packages("frameworks", PYTHON, unused=("libmklml_intel.so", "libopenvino_intel_cpu_plugin.so")),
-    functools.partial(programs, "frameworks"),
+    # sshd of root needs this folder, which Debian creates when a machine boots.
+    lambda: programs("frameworks") | {"run/sshd/": None},
 )
 TENSORFLOW = PythonImage(
     "tensorflow",
