@@ -19,9 +19,10 @@ from typing import NamedTuple
 
 from trainyard.analysis import shared_memory
 from trainyard.analysis.kubeflow import is_mpi_operator
+from trainyard.analysis.mounts import mount_of
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import REPLICA_FIELDS
-from trainyard.model.run import Container, Pod, Role, Volume
+from trainyard.model.run import Container, Role
 
 GIB = 2**30
 # The folder of the hub's cache below each variable, by precedence.
@@ -57,7 +58,8 @@ def model_cache_on_small_volume(role: Role, context: Context) -> Iterator[Proble
     floor = context.parameters.min_gib
     for container in shared_memory.accelerated_containers(role):
         found = _cache(container)
-        volume = _volume(role.pod, container, found[1]) if found is not None else None
+        mount = mount_of(container, found[1]) if found is not None else None
+        volume = role.pod.volume(mount.volume) if mount is not None else None
         limit = shared_memory.size_limit(volume) if volume is not None and volume.kind == "emptyDir" else None
         if found is None or volume is None or limit is None or limit >= floor * GIB:
             continue
@@ -80,10 +82,3 @@ def _cache(container: Container) -> tuple[str, str] | None:
         if setting is not None:
             return (name, setting.value + below) if setting.value else None
     return None
-
-
-def _volume(pod: Pod, container: Container, folder: str) -> Volume | None:
-    """Returns the volume that holds a folder of a container."""
-    holders = [mount for mount in container.mounts if f"{folder}/".startswith(f"{mount.mount_path.rstrip('/')}/")]
-    deepest = max(holders, key=lambda mount: len(mount.mount_path.rstrip("/")), default=None)
-    return pod.volume(deepest.volume) if deepest is not None else None
