@@ -33,8 +33,7 @@ def _refusal(connection: Any, asked: Object) -> str:
         resource = connection.resources.get(api_version=asked["apiVersion"], kind=asked["kind"])
         # The client would escape characters beyond 16 bits in a way that YAML does not know.
         body = json.dumps(asked, ensure_ascii=False)
-        # Helm creates an object without a namespace in that of the release.
-        namespace = metadata.get("namespace", "default") if resource.namespaced else None
+        namespace = _namespace(asked) if resource.namespaced else None
         connection.server_side_apply(
             resource, body, metadata["name"], namespace, query_params=[STRICT], **APPLY_OPTIONS
         )
@@ -45,12 +44,14 @@ def _refusal(connection: Any, asked: Object) -> str:
     return ""
 
 
+def _namespace(found: Object) -> str:
+    """Return the namespace of an object; Helm creates one that names none in that of the release."""
+    return str(found["metadata"].get("namespace", "default"))
+
+
 def _pods(found: Object) -> Iterator[Object]:
     for role, template in _templates(found.get("spec", {})):
-        title = {
-            "name": f"{found['metadata']['name']}-{role}",
-            "namespace": found["metadata"].get("namespace", "default"),
-        }
+        title = {"name": f"{found['metadata']['name']}-{role}", "namespace": _namespace(found)}
         yield {"apiVersion": "v1", "kind": "PodTemplate", "metadata": title, "template": template}
         # A Pod is validated more strictly than a PodTemplate, but the objects that it refers to must exist.
         metadata = {**template["metadata"], **title}
