@@ -38,6 +38,18 @@ class Hung:
     ended: float
 
 
+@pytest.fixture
+def ended(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The statuses with which the watchdog would have ended this process."""
+    statuses: list[int] = []
+    monkeypatch.setattr("trainer.runtime.watchdog.os._exit", statuses.append)
+    return statuses
+
+
+def rest(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
 @pytest.fixture(scope="module")
 def hung(tmp_path_factory: pytest.TempPathFactory) -> Hung:
     folder = tmp_path_factory.mktemp("hung")
@@ -88,30 +100,26 @@ def test_a_collective_fails_within_the_short_timeout_once_it_is_set(hung: Hung) 
         assert SHORT_SECONDS / 2 < seconds < HANG_SECONDS
 
 
-def test_a_save_may_take_longer_than_a_step(alone: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    ended: list[int] = []
-    monkeypatch.setattr("trainer.runtime.watchdog.os._exit", ended.append)
+def test_a_save_may_take_longer_than_a_step(alone: World, ended: list[int]) -> None:
     with Watchdog(TrainerConfig(hang_seconds=0.1), alone) as watchdog:
         watchdog.step_done(1)
         with watchdog.extended_limit():
-            threading.Event().wait(0.4)
+            rest(0.4)
         watchdog.step_done(2)
 
     assert ended == []
 
 
 def test_a_rank_whose_peers_have_exited_still_reports_the_hang(
-    alone: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    alone: World, ended: list[int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     is_reporting, peers_end = threading.Event(), threading.Event()
-    ended: list[int] = []
 
     def collect(*_: object) -> dict[int, str]:
         is_reporting.set()
         peers_end.wait(TIMEOUT_SECONDS)
         return {0: "here"}
 
-    monkeypatch.setattr("trainer.runtime.watchdog.os._exit", ended.append)
     monkeypatch.setattr(LivenessCheck, "collect", collect)
     with Watchdog(TrainerConfig(hang_seconds=0.1), alone) as watchdog:
         watchdog.step_done(1)
@@ -170,18 +178,6 @@ def test_a_dump_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> Non
 
     with pytest.raises(ConfigError, match=r"cannot create --dump-dir .*/file/dumps \(Not a directory\)"):
         flight_recorder.enable(tmp_path / "file" / "dumps", {})
-
-
-@pytest.fixture
-def ended(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The statuses with which the watchdog would have ended this process."""
-    statuses: list[int] = []
-    monkeypatch.setattr("trainer.runtime.watchdog.os._exit", statuses.append)
-    return statuses
-
-
-def rest(seconds: float) -> None:
-    threading.Event().wait(seconds)
 
 
 def test_a_step_of_several_micro_batches_may_take_longer_than_the_limit(alone: World, ended: list[int]) -> None:
