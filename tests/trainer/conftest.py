@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from tests.harness.trainer.launch import Finished, Started, start
+from tests.trainer import fake_strategy
 from trainer.config import TrainerConfig
 from trainer.run import train
 from trainer.runtime.distributed import World, process_group
@@ -59,3 +60,17 @@ def three_epochs(tmp_path_factory: pytest.TempPathFactory, alone: World) -> Path
 def trained(three_epochs: Path, tmp_path: Path) -> Path:
     """A copy of `three_epochs` for one test."""
     return shutil.copytree(three_epochs, tmp_path / "checkpoints")
+
+
+@pytest.fixture(scope="session")
+def two_saves(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a fake run that has saved two steps."""
+    directory = tmp_path_factory.mktemp("two-saves")
+    fake_strategy.run(directory, 1, 2)
+    return directory
+
+
+@pytest.fixture
+def directory(two_saves: Path, tmp_path: Path) -> Path:
+    """A copy of `two_saves` for one test."""
+    return shutil.copytree(two_saves, tmp_path / "checkpoints")

@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
-import shutil
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from torch.distributed.checkpoint.metadata import (
 )
 
 from tests.trainer.fake_strategy import FakeStrategy, new_manager, run, train_state_at
+from tests.trainer.forgery import forge, forge_state
 from trainer.checkpoint.catalog import valid_checkpoints
 from trainer.checkpoint.peers import Peers
 
@@ -38,32 +37,10 @@ class Bomb:
         return Path.touch, (self._crater,)
 
 
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of a run that has saved two steps."""
-    directory = tmp_path_factory.mktemp("saved")
-    run(directory, 1, 2)
-    return directory
-
-
-@pytest.fixture
-def directory(saved: Path, tmp_path: Path) -> Path:
-    """A copy of `saved` for one test."""
-    return shutil.copytree(saved, tmp_path / "checkpoints")
-
-
 @pytest.fixture
 def crater(tmp_path: Path) -> Path:
     """A file that exists once a bomb has run."""
     return tmp_path / "crater"
-
-
-def forge(path: Path, name: str, content: bytes) -> None:
-    """Replaces the content of file `name` in checkpoint `path`, and its entry in the manifest."""
-    (path / name).write_bytes(content)
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["files"][name] = {"bytes": len(content), "sha256": sha256(content).hexdigest()}
-    (path / "manifest.json").write_text(json.dumps(manifest))
 
 
 def metadata_of(path: Path) -> Metadata:
@@ -171,8 +148,7 @@ def test_forged_metadata_do_not_change_pytorch(directory: Path, capsys: pytest.C
 )
 def test_a_forged_state_is_passed_over(directory: Path, fields: dict[str, Any]) -> None:
     path = directory / "step-00000002"
-    state = json.loads((path / "state.json").read_text()) | fields
-    forge(path, "state.json", json.dumps(state).encode())
+    forge_state(path, **fields)
     manager = new_manager(directory, FakeStrategy())
     assert manager.resume() == train_state_at(1)
     manager.close()

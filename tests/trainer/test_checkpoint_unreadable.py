@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from tests.trainer.fake_strategy import FakeStrategy, new_manager, run, train_state_at
-from tests.trainer.test_checkpoint_forged import forge
+from tests.trainer.fake_strategy import FakeStrategy, new_manager, train_state_at
+from tests.trainer.forgery import forge, forge_state
 from trainer.checkpoint.catalog import list_checkpoints
 from trainer.errors import CheckpointError
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of a run that has saved two steps."""
-    directory = tmp_path_factory.mktemp("saved")
-    run(directory, 1, 2)
-    return directory
-
-
-@pytest.fixture
-def directory(saved: Path, tmp_path: Path) -> Path:
-    """A copy of `saved` for one test."""
-    return shutil.copytree(saved, tmp_path / "checkpoints")
 
 
 def another_format(path: Path) -> None:
@@ -37,19 +22,16 @@ def another_format(path: Path) -> None:
 
 
 def later_state(path: Path) -> None:
-    state = json.loads((path / "state.json").read_text())
-    forge(path, "state.json", json.dumps(state | {"tokens": 7}).encode())
+    forge_state(path, tokens=7)
 
 
 def later_progress(path: Path) -> None:
-    state = json.loads((path / "state.json").read_text())
-    forge(path, "state.json", json.dumps(state | {"progress": state["progress"] | {"tokens": 7}}).encode())
+    forge_state(path, progress={**asdict(train_state_at(2)), "tokens": 7})
 
 
 def another_pytorch(path: Path) -> None:
     """Writes metadata as a later PyTorch would, with a class that this one does not have."""
-    state = json.loads((path / "state.json").read_text())
-    forge(path, "state.json", json.dumps(state | {"torch": "9.1.0+cu140"}).encode())
+    forge_state(path, torch="9.1.0+cu140")
     forge(path, ".metadata", b"\x80\x02ctorch.distributed.checkpoint.metadata\nLaterMetadata\n.")
 
 
