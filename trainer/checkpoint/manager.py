@@ -68,7 +68,7 @@ class CheckpointManager:
         aside = self._peers.on_rank_zero(lambda: move_aside_newer_than(folder, step, afresh=self._config.start_afresh))
         if found is None:
             self._seed(step=0)
-            log(f"starting fresh: no {'other ' * bool(aside)}checkpoint in {folder}")
+            log(f"starting fresh: no {'other checkpoint' if aside else 'checkpoint'} in {folder}")
             return None
         self.metrics.newest_step, self.metrics.newest_time = step, time.time()
         return found.train_state
@@ -77,11 +77,9 @@ class CheckpointManager:
         """Sets the checkpoint of `step` aside, so that the next start resumes an earlier one.
 
         Returns:
-            The checkpoint; None if it is not the newest one of this run, or if there is no earlier one.
+            The checkpoint; None if it is not the newest one, or if there is no earlier one.
         """
         self._wait_for_save()
-        if step != self.metrics.newest_step:
-            return None
         return self._peers.on_rank_zero(lambda: move_newest_aside(self._config.checkpoint_dir, step))
 
     def save(self, train_state: TrainState) -> None:

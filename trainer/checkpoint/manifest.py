@@ -6,7 +6,8 @@ import hashlib
 import json
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from trainer.errors import CheckpointError
 
 NAME = "manifest.json"
 FORMAT = 2
-# What PyTorch, or another program that uses its checkpoints, writes; and what only this trainer adds to it.
-_METADATA, _STATE = ".metadata", "state.json"
+# What PyTorch writes, for any program that uses its checkpoints; and what only this trainer adds to it.
+METADATA_NAME, STATE_NAME = ".metadata", "state.json"
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
@@ -44,7 +45,7 @@ def read_manifest(folder: Path) -> dict[str, Entry]:
         InvalidCheckpointError: The manifest is missing, truncated or names a file outside the folder.
         UnreadableCheckpointError: The manifest is of another format, or another program wrote the checkpoint.
     """
-    if not (folder / NAME).exists() and (folder / _METADATA).exists() and not (folder / _STATE).exists():
+    if not (folder / NAME).exists() and (folder / METADATA_NAME).exists() and not (folder / STATE_NAME).exists():
         raise UnreadableCheckpointError(f"no {NAME}: another program wrote it with torch.distributed.checkpoint")
     manifest = read_json(folder / NAME)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
@@ -62,12 +63,12 @@ def read_json(path: Path) -> Any:
 
     Raises:
         InvalidCheckpointError: The file cannot be read, or is not JSON.
+        UnreadableCheckpointError: This process may not read it.
     """
     check_regular(path)
     try:
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise InvalidCheckpointError(f"cannot read {path.name}: {error.strerror}") from error
+        with _explained(path.name):
+            return json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         raise InvalidCheckpointError(f"{path.name} is not JSON: {error}") from error
 
@@ -79,12 +80,8 @@ def check_regular(path: Path) -> int:
         InvalidCheckpointError: It is missing, or not a regular file.
         UnreadableCheckpointError: This process may not read it.
     """
-    try:
+    with _explained(path.name):
         found = path.stat()
-    except PermissionError as error:
-        raise UnreadableCheckpointError(f"cannot read {path.name}: {error.strerror}") from error
-    except OSError as error:
-        raise InvalidCheckpointError(f"cannot read {path.name}: {error.strerror}") from error
     if not stat.S_ISREG(found.st_mode):
         raise InvalidCheckpointError(f"{path.name} is not a regular file")
     return found.st_size
@@ -101,6 +98,17 @@ def verify_files(folder: Path, peers: Peers) -> None:
     # Dealt out in turn, largest first, so that all ranks read about equally much.
     names = sorted(entries, key=lambda name: (-entries[name].bytes, name))[peers.rank :: peers.size]
     peers.on_all_ranks(lambda: _check_all(folder, {name: entries[name] for name in names}))
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """Raises errors of the file system as errors of the checkpoint: a missing permission is no damage."""
+    try:
+        yield
+    except PermissionError as error:
+        raise UnreadableCheckpointError(f"cannot read {name}: {error.strerror}") from error
+    except OSError as error:
+        raise InvalidCheckpointError(f"cannot read {name}: {error.strerror}") from error
 
 
 def _entry(name: str, listed: Any) -> Entry:
@@ -125,12 +133,7 @@ def _check(path: Path, expected: Entry) -> None:
     size = check_regular(path)
     if size != expected.bytes:
         raise InvalidCheckpointError(f"{path.name} has {size} bytes instead of {expected.bytes}")
-    try:
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    except PermissionError as error:
-        raise UnreadableCheckpointError(f"cannot read {path.name}: {error.strerror}") from error
-    except OSError as error:
-        raise InvalidCheckpointError(f"cannot read {path.name}: {error.strerror}") from error
+    with _explained(path.name), path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if digest != expected.sha256:
         raise InvalidCheckpointError(f"{path.name} does not have the sha256 digest that {NAME} states")

@@ -11,9 +11,14 @@ import torch
 from torch.distributed.checkpoint import filesystem, metadata
 from torch.distributed.checkpoint.metadata import Metadata, MetadataIndex, TensorStorageMetadata
 
-from trainer.checkpoint.manifest import InvalidCheckpointError, UnreadableCheckpointError, check_regular
+from trainer.checkpoint.manifest import (
+    METADATA_NAME,
+    InvalidCheckpointError,
+    UnreadableCheckpointError,
+    check_regular,
+)
 
-NAME = ".metadata"
+NAME = METADATA_NAME
 # `pickle.Unpickler` is written in C and cannot be told how to set attributes.
 _InterpretedUnpickler: Any = pickle._Unpickler
 # The types that PyTorch 2.14 and 2.15 write. They only hold data or look up a name. Any other name in a pickle could

@@ -9,10 +9,10 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from trainer.checkpoint.manifest import InvalidCheckpointError, UnreadableCheckpointError, read_json
+from trainer.checkpoint.manifest import STATE_NAME, InvalidCheckpointError, UnreadableCheckpointError, read_json
 from trainer.train_state import TrainState
 
-NAME = "state.json"
+NAME = STATE_NAME
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

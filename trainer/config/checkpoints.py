@@ -20,7 +20,7 @@ class CheckpointConfig:
     async_checkpoints: bool = option(True, "continue training while a checkpoint is written")
     # With one kept, the only checkpoint could be the one that a later, failing disk has just corrupted.
     keep_checkpoints: int = option(3, "number of newest checkpoints to keep", at_least=2)
-    start_afresh: bool = option(
-        False, "train from step 0 if checkpoints exist and none is usable; they are set aside, and later pruned"
-    )
     keep_every: int = option(0, "also keep each checkpoint whose step is a multiple of N (0: none)", at_least=0)
+    start_afresh: bool = option(
+        False, "set checkpoints of other programs aside too, and train from step 0 if no other is valid"
+    )
