@@ -42,13 +42,16 @@ lint: setup ## Check style, types, import layers, shell scripts and prose
 	ruff format --check .
 	mypy
 	mypy charts/training-job/files/dataset
+	@# Programs of one name are checked one at a time. They import the trainer by the name under which users install it.
+	@mkdir -p build/types && ln -sfn ../../trainer build/types/trainyard_trainer
+	for script in recipes/*/train.py; do MYPYPATH=build/types mypy $$script; done
 	lint-imports
 	shellcheck $(SHELL_SCRIPTS)
 	@$(RUN) tools.prose
 
 .PHONY: unit
 unit: setup tools ## Run the tests of the harness, the charts, the validator and the trainer
-	pytest --numprocesses=auto --dist=loadscope tests/documentation tests/harness_tests tests/charts tests/validator tests/trainer
+	pytest --numprocesses=auto --dist=loadscope -m "not long" tests/documentation tests/harness_tests tests/charts tests/gpu tests/validator tests/trainer
 
 .PHONY: e2e
 e2e: harness ## Run the tests on a live cluster, which is removed at the end (TRAINYARD_KEEP=1 keeps it)
@@ -61,18 +64,29 @@ e2e-cluster: harness
 e2e-shared: setup
 	pytest --numprocesses=2 --durations=60 --durations-min=3 -m "not alone and not idle and not long" tests/e2e
 e2e-alone: setup
-	TRAINYARD_KEEP=1 pytest --durations=60 --durations-min=3 -m "alone and not idle and not long" tests/e2e
+	@$(RUN) tests.harness up --name $(E2E)-alone --renew
+	TRAINYARD_E2E=$(E2E)-alone pytest --durations=60 --durations-min=3 -m "alone and not idle and not long" tests/e2e
 e2e-idle: setup
 	pytest --durations=20 --durations-min=3 -m idle tests/e2e
 
 .PHONY: long
-long: setup tools ## Run jobs in Kueue queues, and show 500 sets of values to an API server (TRAINYARD_DRAWS=5000: 5000 sets)
+long: setup tools ## Run jobs in Kueue queues and torchtitan, show 500 sets of values to an API server (TRAINYARD_DRAWS=5000: 5000 sets), and `mutations`
 	@$(RUN) tests.harness up --name $(E2E) --renew
 	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_queues.py tests/e2e/test_dry_run.py
+	pytest tests/trainer/test_torchtitan.py
+	@$(RUN) tools.mutations
 
 .PHONY: soak
 soak: setup ## Kill a save at 2,500 places instead of 300 (TRAINYARD_DRAWS=1000: 1000 places)
 	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-2500} pytest tests/trainer/test_checkpoint_kill.py tests/trainer/test_checkpoint_faults.py
+
+.PHONY: fuzz
+fuzz: setup tools ## Lint 10,000 random changes of files, each within its limits of time and memory (FUZZ=100: 100 of them)
+	@$(RUN) tools.fuzz --count $${FUZZ:-10000}
+
+.PHONY: mutations
+mutations: setup tools ## Change one line at a time, 100 times, and count the changes that tests find (MUTATIONS=20: 20 of them)
+	@$(RUN) tools.mutations --count $${MUTATIONS:-100}
 
 .PHONY: bench
 bench: setup tools ## Measure the validator and other linters
@@ -86,6 +100,14 @@ faults: setup tools ## Measure the cost of faults for a run and a stock PyTorchJ
 .PHONY: bench-trainer
 bench-trainer: setup tools ## Measure the trainer and its peers, also between two pods of a separate cluster (BENCH=name: only that benchmark)
 	@$(RUN) tools.bench.trainer $(BENCH)
+
+.PHONY: torch-versions
+torch-versions: setup ## Read checkpoints of the last three minor versions of PyTorch with each other (8 GiB are downloaded)
+	@$(RUN) tools.torch_versions
+
+.PHONY: gpu
+gpu: ## Check a machine with GPUs, which needs torch and no `make setup` (GPU=name: only that check; PYTHON=python3: with that Python)
+	@PYTHONPATH=validator:. $(PYTHON) -m tools.gpu $(foreach name,$(GPU),--only $(name))
 
 ##@ Change it
 
@@ -126,7 +148,7 @@ lock: setup ## Resolve the pins of pyproject.toml into requirements.lock, and th
 	done
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: --no-binary deepspeed \
 		--python-version 3.14 --excludes tests/harness/cluster/images/launchers.excludes \
-		--group launchers --output-file tests/harness/cluster/images/launchers.lock
+		--group launchers --group recipes --output-file tests/harness/cluster/images/launchers.lock
 
 ##@ Set it up
 

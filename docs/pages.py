@@ -1,15 +1,25 @@
-"""Writes the pages that document themselves: one for each rule, their index, and the fabric profiles."""
+"""Writes the pages with a source elsewhere: rules and their index, fabric profiles, READMEs, and the list of charts."""
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
 
 import mkdocs_gen_files
 
+from tests.validator.rules import cases
+from tests.validator.rules.cases import Case
+from tools.site import readmes
 from trainyard.engine import registry
+from trainyard.engine.finding import Finding
 from trainyard.engine.rule import Rule
 from trainyard.facts.profiles import Profile, load_profile, profile_names
+from trainyard.linting.report import Report
+from trainyard.model.run import Project
+from trainyard.reporters import Style, text
 
 BADGES = {
     "regular": "on by default",
@@ -18,23 +28,44 @@ BADGES = {
 }
 
 
+EXAMPLE, SITE = Path("example.yaml"), "onprem.site.yaml"
+# A rule about what other rules find: alone it finds nothing.
+NEEDS_OTHERS = ("unused-suppression",)
+NOTHING = Project((), (), (), (), (), {})
+
+
 def rule_page(rule: Rule) -> str:
     """A rule's page: its docstring, its facts and its cases."""
     title, _, body = registry.page(rule).partition("\n")
     facts = [
         f"# {rule.name} ({rule.code})",
         f"**{title}**",
-        f"{rule.severity}, confidence {rule.confidence}, {BADGES[rule.persona]}, since {rule.since}"
-        + (f", {rule.fix} fix" if rule.fix else "")
-        + (", needs [`--site`](../validator/site.md)" if rule.of_site else ""),
+        _properties(rule),
         body.strip(),
         *_parameters(rule),
         *_site(rule),
-        *_example(rule, "bad", "Reported"),
-        *_example(rule, "good", "Not reported"),
+        # The example of a rule about too many findings has hundreds of them.
+        *([] if rule.subject == "Overflow" else [*_reported(rule), *_accepted(rule)]),
         "## Sources\n\n" + "\n".join(f"- {source}" for source in rule.sources),
     ]
     return "\n\n".join(part for part in facts if part) + "\n"
+
+
+def _properties(rule: Rule) -> str:
+    properties = {
+        "severity": rule.severity,
+        "confidence": rule.confidence,
+        "strictness": BADGES[rule.persona],
+        "fix": rule.fix or "none",
+        "since": rule.since,
+    }
+    if rule.of_site:
+        properties["needs"] = "[`--site`](../validator/site.md)"
+    return "\n".join((_row(*properties), _row(*["---"] * len(properties)), _row(*properties.values())))
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _parameters(rule: Rule) -> list[str]:
@@ -49,15 +80,48 @@ def _site(rule: Rule) -> list[str]:
     """The site that the examples of a rule are compared with, for those that need one."""
     if not rule.of_site:
         return []
-    text = (registry.folder() / "site" / "cases" / "onprem.site.yaml").read_text(encoding="utf-8")
-    return ["## The site of these examples", f"```yaml\n{text.rstrip()}\n```"]
+    site = (registry.folder() / "site" / "cases" / SITE).read_text(encoding="utf-8")
+    return ["## The site of these examples", _block("yaml", site)]
 
 
-def _example(rule: Rule, part: str, title: str) -> list[str]:
-    path = registry.folder() / rule.module.split(".")[-2] / "cases" / f"{rule.name.replace('-', '_')}.{part}.yaml"
-    if not path.exists():
-        return []
-    return [f"## {title}", f"```yaml\n{path.read_text(encoding='utf-8').rstrip()}\n```"]
+def _reported(rule: Rule) -> list[str]:
+    """What the linter prints about the bad example of a rule, what a fix changes, and the example."""
+    case = _case(rule, "bad")
+    findings = cases.lint(case, (rule,))
+    parts = ["## Reported", _block("console", _printed(rule, case, findings))]
+    if rule.fix:
+        corrected = cases.fixed(case, findings)
+        option = " --unsafe" if rule.fix == "unsafe" else ""
+        changes = difflib.unified_diff(case.text.splitlines(), corrected.splitlines(), n=1, lineterm="")
+        parts += [f"`trainyard fix{option}` changes:", _block("diff", "\n".join(list(changes)[2:]))]
+    return [*parts, f"`{EXAMPLE}`:", _block("yaml", case.text)]
+
+
+def _accepted(rule: Rule) -> list[str]:
+    return ["## Not reported", _block("yaml", _case(rule, "good").text)]
+
+
+def _case(rule: Rule, part: str) -> Case:
+    """An example without the marks of the tests, so that the lines are those of the output."""
+    folder = registry.folder() / rule.module.split(".")[-2] / "cases"
+    return cases.load(folder / f"{rule.name.replace('-', '_')}.{part}.yaml")._replace(path=EXAMPLE)
+
+
+def _printed(rule: Rule, case: Case, findings: Sequence[Finding]) -> str:
+    versions = {name: ".".join(map(str, version)) for name, version in case.target._asdict().items() if version}
+    options = [
+        *([f"--select {rule.name}"] if rule.name not in NEEDS_OTHERS else []),
+        *(f"--target {name}={version}" for name, version in versions.items()),
+        *([f"--profile {case.profile}"] if case.profile else []),
+        *([f"--site {SITE}"] if case.site else []),
+    ]
+    report = Report(tuple(findings), (), (str(EXAMPLE),), NOTHING)
+    printed = text.render(report, (rule,), Style()).replace(f"{registry.folder() / 'site' / 'cases'}/", "")
+    return " ".join(["$ trainyard lint", str(EXAMPLE), *options]) + f"\n{printed}"
+
+
+def _block(language: str, content: str) -> str:
+    return f"```{language}\n{content.rstrip()}\n```"
 
 
 def rule_index(rules: tuple[Rule, ...]) -> str:
@@ -69,12 +133,17 @@ def rule_index(rules: tuple[Rule, ...]) -> str:
     for module, members in families.items():
         parts.append(f"## {(importlib.import_module(module).__doc__ or '').strip().rstrip('.')}")
         rows = [
-            f"| [{rule.code}]({rule.name}.md) | {rule.name} | {rule.severity} | {rule.persona} | {rule.fix or ''} |"
+            _row(
+                rule.code,
+                f"[{rule.name}]({rule.name}.md)<br>{registry.page(rule).splitlines()[0]}",
+                rule.severity,
+                rule.persona,
+                rule.fix or "",
+            )
             for rule in members
         ]
-        parts.append(
-            "\n".join(("| code | name | severity | strictness | fix |", "| --- | --- | --- | --- | --- |", *rows))
-        )
+        head = (_row("code", "rule", "severity", "strictness", "fix"), _row(*["---"] * 5))
+        parts.append("\n".join((*head, *rows)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -110,3 +179,6 @@ write(
     "validator/profiles.md",
     "\n\n".join((INTRODUCTION, *(profile_section(load_profile(name)) for name in profile_names()))) + "\n",
 )
+for source, path in readmes.published().items():
+    write(path, readmes.page(source))
+write("charts/index.md", readmes.chart_index())

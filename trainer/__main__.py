@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from trainer.config import parse_flags
-from trainer.errors import TrainerError
-from trainer.runtime.launch import Launch
-from trainer.runtime.log import report_error
-from trainer.runtime.signals import Termination
+from .config import parse_flags
+from .errors import TrainerError
+from .runtime.error_file import clear_recorded_error, record_error, record_exception
+from .runtime.launch import Launch
+from .runtime.log import report_error
+from .runtime.signals import Termination
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -25,20 +26,22 @@ def main(arguments: Sequence[str]) -> int:
         launch = Launch.from_environment(os.environ)
         config.check_world_size(launch.size)
         # Imported late: importing torch takes seconds, which would delay errors about flags and a reaction to SIGTERM.
-        from trainer.run import run
+        from .run import run
 
         if not (launch.launched and config.in_place_restarts and sys.platform == "linux"):
             return run(config, launch, termination)
-        from trainer.parallel import strategy_class
-        from trainer.runtime.supervisor import supervise
+        from .parallel import strategy_class
+        from .runtime.supervisor import supervise
 
         strategy_class(config)
 
         def run_rank(launch: Launch, on_rendezvous: Callable[[str], None]) -> int:
+            clear_recorded_error()
             return run(config, launch, Termination(), on_rendezvous)
 
         return supervise(launch, config.in_place_restarts, termination, run_rank)
     except TrainerError as error:
+        record_error(f"trainer: error: {error}")
         report_error(error)
         return error.exit_code
 
@@ -46,8 +49,9 @@ def main(arguments: Sequence[str]) -> int:
 if __name__ == "__main__":
     try:
         status = main(sys.argv[1:])
-    except Exception:
+    except Exception as error:
         status = 1
+        record_exception(error)
         sys.excepthook(*sys.exc_info())
     # DDP's gloo threads outlive the process group. If one of them frees a tensor while the interpreter shuts down, the
     # process aborts: https://github.com/pytorch/pytorch/issues/190489

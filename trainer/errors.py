@@ -15,5 +15,9 @@ class ConfigError(TrainerError):
     exit_code = 2
 
 
+class DataError(TrainerError):
+    """Samples cannot be read, or do not suit the run. One rank may find it; all ranks raise it."""
+
+
 class CheckpointError(TrainerError):
     """A checkpoint cannot be written or resumed from. Published checkpoints are not affected."""

@@ -11,14 +11,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from trainer.checkpoint.catalog import require_newest_valid
-from trainer.checkpoint.tensors import read_model
-from trainer.config import TrainerConfig
-from trainer.data import load_data
-from trainer.errors import CheckpointError
-from trainer.metrics.accuracy import accuracy
-from trainer.models import build_model
-from trainer.standalone import run_standalone
+from .checkpoint.catalog import require_newest_valid
+from .checkpoint.tensors import read_model
+from .config import TrainerConfig
+from .data import load_data
+from .errors import CheckpointError
+from .metrics.accuracy import EvaluationData, score
+from .models import build_model
+from .standalone import run_standalone
 
 DESCRIPTION = (
     "Verify the newest checkpoint in DIR and evaluate its weights on the test data. The command needs no process group "
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def evaluate(directory: Path) -> str:
-    """Computes the accuracy of the newest valid checkpoint in `directory`.
+    """Computes loss and accuracy of the newest valid checkpoint in `directory`.
 
     Returns:
         One line that describes the checkpoint.
@@ -58,9 +58,14 @@ def evaluate(directory: Path) -> str:
     model = build_model(config, shape=data.shape, classes=data.classes)
     model.load_state_dict(read_model(path))
     parameters = sum(parameter.numel() for parameter in model.parameters())
+    tested = ""
+    if data.test is not None:
+        # As in the run, so that both report the same numbers.
+        test = EvaluationData(samples=data.test, batch_size=config.batch_size, batches=config.eval_batches)
+        tested = f"{score(model, test)} "
     return (
         f"checkpoint: epoch={state.train_state.epoch} step={state.train_state.step} "
-        f"test_accuracy={accuracy(model, data.test, config.batch_size):.4f} parameters={parameters} path={path}"
+        f"{tested}parameters={parameters} path={path}"
     )
 
 

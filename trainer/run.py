@@ -7,15 +7,16 @@ from pathlib import Path
 
 import torch
 
-from trainer.config import TrainerConfig
-from trainer.metrics import exporter
-from trainer.runtime import flight_recorder
-from trainer.runtime.distributed import World, process_group
-from trainer.runtime.launch import Launch
-from trainer.runtime.log import log
-from trainer.runtime.signals import SIGTERM_STATUS, Termination
-from trainer.runtime.transport import describe_transport, watch_nccl
-from trainer.trainer import Trainer
+from .config import TrainerConfig
+from .metrics import exporter
+from .parallel import resolve_precision
+from .runtime import flight_recorder
+from .runtime.distributed import World, process_group
+from .runtime.launch import Launch
+from .runtime.log import log
+from .runtime.signals import SIGTERM_STATUS, Termination
+from .runtime.transport import describe_transport, transport_advice, watch_nccl
+from .trainer import Trainer
 
 
 def run(
@@ -46,7 +47,9 @@ def run(
     nccl_log = watch_nccl() if torch.cuda.is_available() else None
     with process_group(launch, config.timeout_seconds) as world:
         on_rendezvous(world.rendezvous_id)
-        log(_environment_line(world, describe_transport(world, nccl_log)))
+        log(_environment_line(world, describe_transport(world, nccl_log), resolve_precision(config, world.device)))
+        if advice := transport_advice(world, nccl_log):
+            log(advice)
         return train(config, world, termination)
 
 
@@ -62,8 +65,9 @@ def train(config: TrainerConfig, world: World, termination: Termination | None =
     return 0 if Trainer(config, world, termination).run() else SIGTERM_STATUS
 
 
-def _environment_line(world: World, transport: str) -> str:
+def _environment_line(world: World, transport: str, config: TrainerConfig) -> str:
+    precision = "tf32" if config.tf32 and config.precision == "fp32" else config.precision
     return (
         f"trainer: backend={world.backend} world_size={world.size} transport={transport} device={world.device.type} "
-        f"nodes={world.launch.nodes} torch={torch.__version__.split('+')[0]}"
+        f"nodes={world.launch.nodes} torch={torch.__version__.split('+')[0]} precision={precision}"
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from trainer.config import OptimizationConfig
+from .config import OptimizationConfig
 
 
 def learning_rate_at(config: OptimizationConfig, step: int, steps: int) -> float:
@@ -18,4 +18,5 @@ def learning_rate_at(config: OptimizationConfig, step: int, steps: int) -> float
     if config.schedule == "constant":
         return config.learning_rate
     done = (step - config.warmup_steps) / max(1, steps - config.warmup_steps)
-    return config.learning_rate * (1 + math.cos(math.pi * min(1.0, done))) / 2
+    lowest = config.min_learning_rate
+    return lowest + (config.learning_rate - lowest) * (1 + math.cos(math.pi * min(1.0, done))) / 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from trainer.errors import TrainerError
-from trainer.runtime.log import log, report_error
+from .errors import TrainerError
+from .runtime.log import log, report_error
 
 
 def run_standalone(command: Callable[[], str]) -> int:

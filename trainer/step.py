@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import torch
 
-from trainer.config import OptimizationConfig
-from trainer.data.batch import Batch
-from trainer.data.sampler import Step
-from trainer.metrics.accuracy import sample_losses
-from trainer.parallel import Strategy
-from trainer.runtime.stopwatch import Stopwatch
-from trainer.schedule import learning_rate_at
+from .config import OptimizationConfig
+from .data.batch import Batch
+from .data.sampler import Step
+from .metrics.accuracy import sample_losses
+from .parallel import Strategy
+from .runtime.stopwatch import Stopwatch
+from .schedule import learning_rate_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,7 +15,7 @@ class TrainState:
         epoch: Epochs done.
         loss_sum: Sum of the losses of all samples so far in the current epoch.
         loss: Mean loss of the last finished epoch; None before.
-        test_accuracy: Test accuracy after the last finished epoch; None before.
+        test_accuracy: Test accuracy in the last evaluation; None before.
         emergency_saves: Checkpoints saved because of SIGTERM. Counted here, since the process that saves one exits at
             once.
     """

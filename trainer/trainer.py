@@ -7,44 +7,43 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-import torch
-
-from trainer.checkpoint.manager import CheckpointManager
-from trainer.config import TrainerConfig
-from trainer.data import load_data
-from trainer.data.batch import Batch
-from trainer.data.loader import load_batches
-from trainer.data.sampler import GlobalSampler, Step
-from trainer.errors import TrainerError
-from trainer.metrics import build_sinks
-from trainer.metrics.accuracy import distributed_accuracy
-from trainer.metrics.base import EpochMetrics, RunStart, StepMetrics
-from trainer.models import build_model
-from trainer.parallel import init_device, parallelize
-from trainer.runtime.distributed import World
-from trainer.runtime.log import log
-from trainer.runtime.signals import Termination
-from trainer.runtime.step_sync import StepReport, StepSync, total_loss
-from trainer.runtime.stopwatch import Stopwatch
-from trainer.runtime.timeouts import set_collective_timeout
-from trainer.runtime.watchdog import Watchdog
-from trainer.step import Stepper
-from trainer.train_state import TrainState
+from .checkpoint.manager import CheckpointManager
+from .config import TrainerConfig
+from .data import load_data
+from .data.loader import BatchLoader, Read
+from .data.sampler import GlobalSampler, Step
+from .errors import DataError, TrainerError
+from .initial_model import build_initial_model
+from .metrics import build_sinks
+from .metrics.accuracy import distributed_score, evaluation_data
+from .metrics.base import EpochMetrics, EvaluationMetrics, RunStart, Score, StepMetrics
+from .parallel import parallelize, resolve_precision
+from .runtime.distributed import World
+from .runtime.gpu_memory import gpu_memory
+from .runtime.log import log
+from .runtime.signals import Termination
+from .runtime.step_sync import StepReport, StepSync, total_loss
+from .runtime.stopwatch import Stopwatch
+from .runtime.timeouts import set_collective_timeout
+from .runtime.watchdog import Watchdog
+from .step import Stepper
+from .train_state import TrainState
 
 
 class Trainer:
     """One rank of a run. All methods are collectives."""
 
     def __init__(self, config: TrainerConfig, world: World, termination: Termination | None) -> None:
-        self._config = config
+        self._config = config = resolve_precision(config, world.device)
         self._termination = termination
         self._is_rank_zero = world.rank == 0
         self._data = load_data(config)
-        torch.manual_seed(config.seed)
-        with init_device(world):
-            model = build_model(config, shape=self._data.shape, classes=self._data.classes)
-        flops = model.flops_per_sample()
-        self._strategy = parallelize(model, config, world)
+        self._test = evaluation_data(config, self._data)
+        self._score: Score | None = None
+        self._evaluation_seconds = 0.0
+        self._initial = build_initial_model(config, world, self._data.shape, self._data.classes)
+        flops = self._initial.model.flops_per_sample()
+        self._strategy = parallelize(self._initial.model, config, world)
         # Process groups made by libraries have their own timeouts.
         set_collective_timeout(config.timeout_seconds, self._strategy.groups)
         share = self._strategy.data_shard
@@ -55,11 +54,19 @@ class Trainer:
             rank=share.rank,
             world_size=share.size,
         )
+        self._loader = BatchLoader(self._data.training, config.loader_workers, world.device)
         self._step_sync = StepSync(world)
         self._stopwatch = Stopwatch(world.device)
-        self._checkpoints = CheckpointManager(config, world, self._strategy, self._data.fingerprint)
         self._train_state = TrainState()
-        self._watchdog = Watchdog(config, world)
+        self._watchdog = Watchdog(
+            world,
+            hang_seconds=config.hang_seconds,
+            timeout_seconds=config.timeout_seconds,
+            dump_dir=config.dump_dir,
+        )
+        self._checkpoints = CheckpointManager(
+            config, world, self._strategy, self._data.fingerprint, on_read=self._watchdog.alive
+        )
         steps = config.epochs * -(-len(self._data.training) // config.batch_size)
         self._stepper = Stepper(
             config=config,
@@ -81,25 +88,30 @@ class Trainer:
         Raises:
             TrainerError: A checkpoint cannot be resumed from, the loss is not finite, or the last save failed.
         """
-        self._train_state = self._checkpoints.resume() or self._train_state
-        if self._is_done():
-            log(f"nothing to train: checkpoint is at epoch {self._train_state.epoch} of {self._config.epochs}")
-            return True
+        with self._watchdog:
+            found = self._checkpoints.resume()
+            self._initial.log_origin(self._config, resumed=found is not None)
+            self._train_state = found or self._train_state
+            if self._is_done():
+                log(f"nothing to train: checkpoint is at epoch {self._train_state.epoch} of {self._config.epochs}")
+                return True
+            return self._train()
+
+    def _train(self) -> bool:
         if self._termination:
             self._termination.defer(self._config.grace_seconds)
         self._saved_at = self._stepped_at = time.monotonic()
         self._first_step = self._train_state.step + 1
         self._sinks.on_start(self._start())
         try:
-            with self._watchdog:
-                finished = self._train()
+            return self._train_epochs()
         finally:
+            self._loader.close()
             self._sinks.close()
             if self._termination:
                 self._termination.release()
-        return finished
 
-    def _train(self) -> bool:
+    def _train_epochs(self) -> bool:
         while not self._is_done():
             if not self._train_epoch():
                 self._train_state = replace(self._train_state, emergency_saves=self._train_state.emergency_saves + 1)
@@ -110,10 +122,8 @@ class Trainer:
                 return False
         with self._watchdog.extended_limit():
             self._checkpoints.wait(required=True)
-        log(
-            f"finished: epochs={self._train_state.epoch} loss={self._train_state.loss:.4f} "
-            f"test_accuracy={self._train_state.test_accuracy:.4f}"
-        )
+        tested = f" {self._score}" if self._score else ""
+        log(f"finished: epochs={self._train_state.epoch} loss={self._train_state.loss:.4f}{tested}")
         return True
 
     def _is_done(self) -> bool:
@@ -130,33 +140,43 @@ class Trainer:
     def _train_epoch(self) -> bool:
         """Trains the rest of the current epoch or run; returns false after SIGTERM."""
         begun, first = time.perf_counter(), self._train_state.position
-        for step, batch in self._steps():
-            if not self._train_step(step, batch):
+        self._evaluation_seconds = 0.0
+        for step, read in self._steps():
+            if not self._train_step(step, read):
                 return False
             if self._is_done():
                 break
-        seconds = time.perf_counter() - begun
-        with self._watchdog.extended_limit():
-            measured = distributed_accuracy(
-                self._strategy,
-                self._data.test,
-                self._config.batch_size,
-                self._step_sync,
-                self._is_told_to_stop,
-                self._watchdog.alive,
-            )
-        if measured is None:
+        seconds = time.perf_counter() - begun - self._evaluation_seconds
+        if not self._evaluate():
             return False
-        self._finish_epoch(measured, seconds, self._train_state.position - first)
+        self._finish_epoch(seconds, self._train_state.position - first)
         self._save()
         return True
 
-    def _steps(self) -> Iterator[tuple[Step, Batch]]:
+    def _evaluate(self) -> bool:
+        """Evaluates the model, if there are test data; returns false after SIGTERM."""
+        if self._test is None:
+            return True
+        begun = time.perf_counter()
+        with self._watchdog.extended_limit():
+            score = distributed_score(
+                self._strategy, self._test, self._step_sync, self._is_told_to_stop, self._watchdog.alive
+            )
+        if score is None:
+            return False
+        seconds = time.perf_counter() - begun
+        self._score = score
+        self._evaluation_seconds += seconds
+        self._train_state = replace(self._train_state, test_accuracy=score.accuracy)
+        self._sinks.on_evaluation(EvaluationMetrics(step=self._train_state.step, score=score, seconds=seconds))
+        return True
+
+    def _steps(self) -> Iterator[tuple[Step, Read]]:
         """Yields the remaining steps of the epoch; none if the run was stopped after the epoch's last step."""
         if self._train_state.position == self._end_of_epoch():
             return
         steps = self._sampler.rest_of_epoch(self._train_state.position)
-        batches = load_batches(self._data.training, steps, self._config.loader_workers)
+        batches = self._loader.load(steps)
         while True:
             with self._stopwatch.timing("data"):
                 found = next(batches, None)
@@ -164,22 +184,28 @@ class Trainer:
                 return
             yield found
 
-    def _train_step(self, step: Step, batch: Batch) -> bool:
+    def _train_step(self, step: Step, read: Read) -> bool:
         """Takes one step and exchanges reports with the other ranks; returns false after SIGTERM on any rank."""
         number = self._train_state.step + 1
+        error = read if isinstance(read, DataError) else None
+        # A rank without its samples takes part in the collectives, until all ranks end the run. Nothing is saved then.
+        batch = self._data.training.take(step.indices[:0]) if isinstance(read, DataError) else read
         loss_sum, norm = self._stepper.train_step(number, step, batch)
         seconds = self._stopwatch.take()
         mine = StepReport(
             loss_sum=loss_sum if self._strategy.data_shard.is_leader else 0.0,
             stop=self._is_told_to_stop(),
             save=self._is_rank_zero and self._is_save_due(number),
+            failed=error is not None,
             data_seconds=seconds["data"],
             forward_seconds=seconds["forward"],
             backward_seconds=seconds["backward"],
             wait_seconds=self._strategy.waited_seconds,
+            **gpu_memory(self._stepper.device),
         )
         with self._stopwatch.timing("exchange"):
             reports = self._step_sync.exchange(mine)
+        self._step_sync.agree(reports, error)
         total = total_loss(reports)
         self._check_finite(number, total, norm, reports)
         self._train_state = replace(
@@ -206,8 +232,15 @@ class Trainer:
             set_collective_timeout(self._config.step_timeout_seconds, [self._step_sync.group, *self._strategy.groups])
         if any(report.stop for report in reports):
             return False
-        # The end of an epoch saves anyway, with the metrics of the epoch.
-        if any(report.save for report in reports) and step.position < self._end_of_epoch():
+        # The end of an epoch and of the run evaluates and saves anyway, with the metrics of the epoch.
+        if step.position == self._end_of_epoch() or self._is_done():
+            return True
+        # Before the save, so that a run that resumes from this step has been evaluated at it.
+        if self._is_evaluation_due(number):
+            if not self._evaluate():
+                return False
+            log(f"evaluated: step={number} {self._score}")
+        if any(report.save for report in reports):
             self._save()
         return True
 
@@ -220,6 +253,9 @@ class Trainer:
     def _is_save_due(self, step: int) -> bool:
         steps, seconds = self._config.checkpoint_steps, self._config.checkpoint_seconds
         return (steps > 0 and step % steps == 0) or 0 < seconds <= time.monotonic() - self._saved_at
+
+    def _is_evaluation_due(self, step: int) -> bool:
+        return self._test is not None and self._config.eval_steps > 0 and step % self._config.eval_steps == 0
 
     def _save(self) -> None:
         with self._watchdog.extended_limit(), self._stopwatch.timing("checkpoint"):
@@ -246,7 +282,7 @@ class Trainer:
                 f"or {advice}; all checkpoints are intact"
             )
 
-    def _finish_epoch(self, test_accuracy: float, seconds: float, samples: int) -> None:
+    def _finish_epoch(self, seconds: float, samples: int) -> None:
         epoch, size = self._train_state.epoch, len(self._data.training)
         seen = self._train_state.position - epoch * size
         loss = self._train_state.loss_sum / seen
@@ -254,11 +290,11 @@ class Trainer:
             epoch=epoch + 1,
             step=self._train_state.step,
             loss=loss,
-            test_accuracy=test_accuracy,
+            score=self._score,
             seconds=seconds,
             samples_per_second=samples / seconds,
         )
-        self._train_state = replace(self._train_state, loss=loss, test_accuracy=test_accuracy)
+        self._train_state = replace(self._train_state, loss=loss)
         if seen == size:
             self._train_state = replace(self._train_state, epoch=epoch + 1, loss_sum=0.0)
         log(metrics.line(self._config.epochs))

@@ -136,7 +136,7 @@ def test_kubeconform_rejects_an_invalid_object(manifest: str, right: str, wrong:
         ("pools", "linkType: ib", "linkType: infiniband", "value must be one of 'eth', 'ETH', 'ib', 'IB'"),
         ("pools", "linkState: enable", "linkState: up", "value must be one of 'auto', 'enable', 'disable'"),
         ("onprem-roce", 'trust: "on"', "trust: sometimes", "value must be one of 'on', 'off'"),
-        ("onprem-roce", "rdmaMode: exclusive", "rdmaMode: private", "value must be one of 'shared', 'exclusive'"),
+        ("onprem-roce", 'rdmaMode: "exclusive"', 'rdmaMode: "private"', "value must be one of 'shared', 'exclusive'"),
         ("onprem-roce", "numVfs: 8", "numVFs: 8", "missing property 'numVfs'"),
         ("onprem-roce", "op: InRegexp", "op: Matches", "value must be one of 'In', 'NotIn', 'InRegexp'"),
     ],

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
@@ -24,19 +27,33 @@ API = ("--api-versions", "monitoring.coreos.com/v1")
 SCENES = [scenario for chart, scenario in SCENARIOS if chart == CHART.name]
 ALERTS: dict[str, dict[str, str]] = yaml.safe_load((CHART / "files/alerts.yaml").read_text())
 CASES = Path(__file__).with_name("alerts")
+PANELS = Path(__file__).with_name("panels.yaml")
+TRAINER_METRICS = Path(__file__).parents[2] / "schemas/documented/metrics/trainer.txt"
+
+
+@functools.cache
+def manifests(scenario: str | None) -> str:
+    """Return the manifests of a release on a cluster with the Prometheus operator."""
+    result = template("helm", CHART, *API, scenario=scenario)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 def objects_of_kind(kind: str, scenario: str | None = None) -> Iterator[dict[str, Any]]:
     """Return the objects of one kind in a release on a cluster with the Prometheus operator."""
-    result = template("helm", CHART, *API, scenario=scenario)
-    assert result.returncode == 0, result.stderr
-    return (found for found in objects(result.stdout) if found["kind"] == kind)
+    return (found for found in objects(manifests(scenario)) if found["kind"] == kind)
 
 
 def rules(scenario: str | None = None) -> dict[str, Any]:
     """Return the rules file that a release gives to Prometheus."""
     (found,) = objects_of_kind("PrometheusRule", scenario)
     return {"groups": found["spec"]["groups"]}
+
+
+def annotation(name: str) -> dict[str, str]:
+    """Return an annotation of each alert in a scenario with the addresses of the runbooks and of Grafana."""
+    (group,) = rules("foreign-values.yaml")["groups"]
+    return {rule["alert"]: rule["annotations"][name] for rule in group["rules"]}
 
 
 def promtool(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -50,7 +67,7 @@ def all_queries() -> list[dashboards.Query]:
 
 @pytest.mark.parametrize("scenario", SCENES)
 def test_every_object_is_valid_for_the_prometheus_operator(scenario: str | None) -> None:
-    result = kubeconform(template("helm", CHART, *API, scenario=scenario).stdout)
+    result = kubeconform(manifests(scenario))
 
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Skipped: 0" in result.stdout
@@ -104,8 +121,32 @@ def test_every_case_is_of_an_existing_alert() -> None:
 def test_every_alert_can_be_set_in_the_values() -> None:
     values = yaml.safe_load((CHART / "values.yaml").read_text())["alerts"]
 
-    assert set(values) - {"labels", "alertLabels"} == set(ALERTS)
+    assert set(values) - {"labels", "alertLabels", "runbookUrl"} == set(ALERTS)
     assert all({"enabled", "for", "severity"} <= set(values[key]) for key in ALERTS)
+
+
+def test_a_runbook_url_leads_to_the_heading_of_its_alert_in_the_readme() -> None:
+    headings = re.findall(r"^### (.+)$", (CHART / "README.md").read_text(), re.MULTILINE)
+    urls = annotation("runbook_url")
+
+    assert urls == {name: f"https://docs.example.com/training/monitoring/#{name.lower()}" for name in urls}
+    assert sorted(headings) == sorted(urls) == sorted(alert["alert"] for alert in ALERTS.values())
+
+
+@pytest.mark.parametrize("key", ALERTS)
+def test_a_dashboard_url_selects_the_run_by_labels_of_its_alert(key: str) -> None:
+    url = urlsplit(annotation("dashboard_url")[ALERTS[key]["alert"]])
+    shown = {one["uid"]: one for one in map(dashboards.contents, objects_of_kind("ConfigMap"))}
+    tests = yaml.safe_load((CASES / f"{key}.yaml").read_text())["tests"]
+    fired = [alert["exp_labels"] for test in tests for look in test["alert_rule_test"] for alert in look["exp_alerts"]]
+
+    assert f"{url.scheme}://{url.netloc}" == "https://grafana.example.com"
+    uid = url.path.removeprefix("/d/")
+    variables = {one["name"] for one in shown[uid]["templating"]["list"] if one["type"] == "query"}
+    assert {f"var-{name}" for name in variables} == set(parse_qs(url.query))
+    labels = {text for (value,) in parse_qs(url.query).values() for text in re.findall(r"\$labels\.(\w+)", value)}
+    assert len(labels) == len(variables)
+    assert all(labels <= set(found) for found in fired)
 
 
 def test_every_metric_of_an_alert_has_an_exporter() -> None:
@@ -121,6 +162,35 @@ def test_every_metric_of_a_dashboard_has_an_exporter() -> None:
 
     assert {query.dashboard for query in asked} == {"Training run", "Training fleet"}
     assert [(str(query), name) for query, found in asked.items() for name, who in found.items() if not who] == []
+
+
+def test_the_dashboards_show_every_result_on_test_data() -> None:
+    shown = {name for query in all_queries() for name in promql.exporters_of(query.expression)}
+
+    exported = TRAINER_METRICS.read_text().split()
+    assert {name for name in exported if name.startswith("trainer_test_")} <= shown
+
+
+def test_the_dashboards_show_the_speed_of_a_run_and_its_slow_ranks() -> None:
+    shown = {name.removesuffix("_sum") for query in all_queries() for name in promql.exporters_of(query.expression)}
+
+    assert {"trainer_mfu", "trainer_part_seconds_total", "trainer_step_seconds", "trainer_straggler_score"} <= shown
+
+
+def test_a_panel_shows_what_its_series_say(tmp_path: Path) -> None:
+    expressions: dict[str, str] = {}
+    for query in all_queries():
+        expression = promql.substitute_variables(query.expression, namespace="vision", run="run-42")
+        expressions.setdefault(str(query), expression)
+    cases = yaml.safe_load(PANELS.read_text())
+    for look in itertools.chain(*(test["promql_expr_test"] for test in cases["tests"])):
+        look["expr"] = expressions[look["expr"]]
+    file = tmp_path / "panels.yaml"
+    file.write_text(yaml.safe_dump(cases))
+
+    result = promtool("test", "rules", file)
+
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize(
@@ -162,6 +232,24 @@ def missing_paths(given: Any, known: Any, path: str = "") -> Iterator[str]:
         yield path
 
 
+def test_only_a_panel_with_limits_has_a_value_that_is_not_green() -> None:
+    panels = [panel for found in objects_of_kind("ConfigMap") for panel in dashboards.contents(found)["panels"]]
+    steps = {
+        panel["title"]: [
+            (step["color"], step["value"]) for step in panel["fieldConfig"]["defaults"]["thresholds"]["steps"]
+        ]
+        for panel in panels
+        if panel["type"] != "row"
+    }
+
+    red = [("red", 1)]
+    assert {title: found[1:] for title, found in steps.items() if len(found) > 1} == {
+        "Alerts": red,
+        "Failed preflights": red,
+    }
+    assert all(found[0] == ("green", None) for found in steps.values())
+
+
 def test_the_panels_of_a_dashboard_do_not_overlap() -> None:
     for dashboard in map(dashboards.contents, objects_of_kind("ConfigMap")):
         places = [panel["gridPos"] for panel in dashboard["panels"]]
@@ -174,3 +262,18 @@ def test_the_panels_of_a_dashboard_do_not_overlap() -> None:
             if one["y"] < other["y"] + other["h"] and other["y"] < one["y"] + one["h"]
         ]
         assert len({panel["id"] for panel in dashboard["panels"]}) == len(places)
+
+
+def test_a_row_of_numbers_is_half_as_high_as_one_of_graphs() -> None:
+    for dashboard in map(dashboards.contents, objects_of_kind("ConfigMap")):
+        rows: dict[int, list[dict[str, Any]]] = {}
+        for panel in dashboard["panels"]:
+            rows.setdefault(panel["gridPos"]["y"], []).append(panel)
+        heights = {
+            (frozenset(panel["type"] for panel in row), *{panel["gridPos"]["h"] for panel in row})
+            for row in rows.values()
+        }
+
+        assert heights == {(frozenset({"row"}), 1), (frozenset({"stat"}), 4), (frozenset({"timeseries"}), 8)}
+        ends = [y + row[0]["gridPos"]["h"] for y, row in rows.items()]
+        assert [*rows] == [0, *ends[:-1]]

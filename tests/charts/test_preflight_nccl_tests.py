@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
+import socket
 import subprocess
+from contextlib import suppress
 from multiprocessing import AuthenticationError
 from pathlib import Path
 from typing import Any
@@ -120,3 +122,18 @@ def test_a_command_without_the_key_is_not_run(tmp_path: Path) -> None:
     # The next caller with the key is served.
     assert remote.call("localhost", port, key.read_bytes(), "true") == 0
     assert not proof.exists()
+
+
+def test_strangers_neither_end_nor_delay_the_agent(tmp_path: Path) -> None:
+    port, key = free_port(), tmp_path / "key"
+    key.write_bytes(b"of this preflight")
+    remote.serve(port, key)
+
+    with socket.create_connection(("localhost", port)), socket.create_connection(("localhost", port)) as browser:
+        browser.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        # The agent has read the request when it closes the connection.
+        with suppress(ConnectionResetError):
+            while browser.recv(1024):
+                pass
+        # The other stranger is connected and still silent.
+        assert remote.call("localhost", port, key.read_bytes(), "true") == 0

@@ -20,6 +20,8 @@ JOBS: dict[str, dict[str, Any]] = {
 }
 RUN: dict[str, Any] = {"nodes": 4, "env": {"LEVEL": "debug"}, "resources": {"limits": {"nvidia.com/gpu": 8}}}
 
+FILES = "train.config, accelerate or deepspeed (files)"
+
 # Changes of the run RUN, and the fields that the refusal names; none if a running run can take the change.
 UPGRADES: list[tuple[dict[str, Any], str]] = [
     ({}, ""),
@@ -52,10 +54,13 @@ ELASTIC_UPGRADES: list[tuple[dict[str, Any], str]] = [
     ({"elastic": {"maxNodes": 16}}, "elastic (elasticPolicy)"),
     (
         {"elastic": {"enabled": False}},
-        "elastic (elasticPolicy), files, train (pod.pytorch.command), env (pod.pytorch.env), nodes (replicas)",
+        f"elastic (elasticPolicy), {FILES}, train (pod.pytorch.command), env (pod.pytorch.env), nodes (replicas)",
     ),
-    ({"deepspeed": {"gradientAccumulation": 4}}, "files"),
+    ({"deepspeed": {"gradientAccumulation": 4}}, FILES),
 ]
+
+CONFIGURED: dict[str, Any] = {"train": {"config": {"batch_size": 32}}}
+CONFIGURED_UPGRADES: list[tuple[dict[str, Any], str]] = [({"train": {"config": {"batch_size": 64}}}, FILES)]
 
 DATA: dict[str, Any] = {
     "volumes": {"data": {"claim": "team", "mountPath": "/data"}},
@@ -98,8 +103,14 @@ def merged(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("run", "upgrades"),
-    [(RUN, UPGRADES), (ELASTIC, ELASTIC_UPGRADES), (DATA, DATA_UPGRADES), (TRAINJOB, TRAINJOB_UPGRADES)],
-    ids=["fixed", "elastic", "data", "TrainJob"],
+    [
+        (RUN, UPGRADES),
+        (ELASTIC, ELASTIC_UPGRADES),
+        (CONFIGURED, CONFIGURED_UPGRADES),
+        (DATA, DATA_UPGRADES),
+        (TRAINJOB, TRAINJOB_UPGRADES),
+    ],
+    ids=["fixed", "elastic", "configured", "data", "TrainJob"],
 )
 def test_an_upgrade_is_refused_for_values_that_pods_cannot_take(
     tmp_path: Path, run: dict[str, Any], upgrades: list[tuple[dict[str, Any], str]]

@@ -14,10 +14,10 @@ from jsonschema import Draft7Validator
 
 from gotemplate import rendering
 from gotemplate.charts import Chart
+from gotemplate.errors import FailedError
 from gotemplate.functions import FUNCTIONS
 from gotemplate.merging import coalesce, installed, merge
-from gotemplate.running import FailedError
-from gotemplate.tracked import Value
+from gotemplate.tracked import Value, spans_of
 from tests.charts.helm import CHARTS, HELMS, RELEASE, SCENARIOS, template, values_of
 from trainyard.document import reading
 from trainyard.document.source import Path, Source
@@ -199,8 +199,12 @@ def test_every_value_changes_the_rendered_objects(chart: str, monkeypatch: pytes
     whole = {scenario: rendered(chart, scenario, {}, read[scenario]) for scenario in scenarios if chart in LIGHT}
     whole = whole or light
     assert all(whole.values())
+    written = {path for scenario in scenarios for path in copied(chart, scenario, LIGHT.get(chart, {}))}
 
     def is_used(path: Keys, schema: dict[str, Any]) -> bool:
+        # Rendering with other values shows it for the rest: values that are null, or that only decide what is written.
+        if path in written:
+            return True
         base, settings = (whole, {}) if path[0] == "crds" else (light, LIGHT.get(chart, {}))
         return any(
             rendered(chart, scenario, merged(settings, nested(path, value))) not in ("", base[scenario])
@@ -232,7 +236,19 @@ def is_valid(chart: Chart, values: Any) -> bool:
 
 
 def rendered(chart: str, scenario: str | None, values: Any, read: set[Path] | None = None) -> str:
-    """Return the rendered text, empty if the chart refuses the values. Adds the paths that templates read to `read`.
+    """Return the rendered text, empty if the chart refuses the values. Adds the paths that templates read to `read`."""
+    return "".join(text.data for text in texts(chart, scenario, values, read))
+
+
+def copied(chart: str, scenario: str | None, values: Any) -> set[Keys]:
+    """Return the paths of the values, and of those around them, that are copied into the rendered text."""
+    spans = (span for text in texts(chart, scenario, values) for span in spans_of(text) if span.end > span.start)
+    paths = {span.origin.path for span in spans if span.origin.exact}
+    return {tuple(map(str, path[:length])) for path in paths for length in range(1, len(path) + 1)}
+
+
+def texts(chart: str, scenario: str | None, values: Any, read: set[Path] | None = None) -> list[Value]:
+    """Return the text of each template, none if the chart refuses the values.
 
     A chart has so many values and scenarios that Helm would take minutes. gotemplate takes milliseconds;
     `tests/validator/loaders` compares it with Helm.
@@ -243,9 +259,9 @@ def rendered(chart: str, scenario: str | None, values: Any, read: set[Path] | No
     try:
         all_values = coalesce(chart_of(chart), merge([*(document.tree for document in documents), values]))
         if not is_valid(chart_of(chart), all_values):
-            return ""
+            return []
         about = {"Name": RELEASE, "Namespace": "default"}
         made = rendering.render_texts(chart_of(chart), all_values, about, apis=OPTIONAL_APIS, read=read)
-        return "".join(text.data for _, text in made)
+        return [text for _, text in made]
     except FailedError:
-        return ""
+        return []

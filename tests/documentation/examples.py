@@ -14,13 +14,14 @@ ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
     "CONTRIBUTING.md",
+    "recipes/README.md",
     "trainer/README.md",
     *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("docs/**/*.md"))),
     *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("charts/*/README.md"))),
 )
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FILE = re.compile(r"# ([\w.-]+\.yaml)\n")
+_FILE = re.compile(r"# ((?:build/)?[\w.-]+\.yaml)\n")
 _INLINE = re.compile(r"`([a-z]+ [^`\n]+)`")
 # In a help text an example and its explanation stand in two columns.
 _EXPLANATION = re.compile(r" {3,}\S.*$")

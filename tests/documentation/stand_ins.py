@@ -17,6 +17,8 @@ import click
 ROOT = Path(__file__).parents[2]
 # Rendering needs no cluster, and refuses the same charts, values and flags.
 RENDERED = ("install", "upgrade", "template")
+# Flags of `helm upgrade` that rendering does not have.
+OF_UPGRADES = ("--install", "--reuse-values")
 
 
 def trainyard(words: list[str]) -> int:
@@ -33,7 +35,8 @@ def helm(words: list[str]) -> int:
     if words[0] == "trainyard":
         return trainyard(words[1:])
     if words[0] in RENDERED:
-        return subprocess.run([tool("helm"), "template", *words[1:]], check=False).returncode
+        rendered = [word for word in words[1:] if words[0] != "upgrade" or word not in OF_UPGRADES]
+        return subprocess.run([tool("helm"), "template", *rendered], check=False).returncode
     return flags_exist("helm", words)
 
 
@@ -79,6 +82,11 @@ def trainer(words: Sequence[str]) -> int:
     """The trainer's parser."""
     from trainer.config import parse_flags
 
+    words = list(words)
+    # The trainer reads the fields of the model, which is not here.
+    if "--init-from" in words:
+        place = words.index("--init-from")
+        del words[place : place + 2]
     parse_flags(words)
     return 0
 

@@ -72,7 +72,7 @@ def sandbox(tmp_path: Path) -> Path:
     """A folder with the charts, and a PATH of stand-ins alone."""
     folder = tmp_path / "sandbox"
     folder.mkdir()
-    for name in ("charts", "trainer"):
+    for name in ("charts", "recipes", "trainer"):
         (folder / name).symlink_to(ROOT / name)
     stand_ins.install(tmp_path / "bin")
     return folder

@@ -1,7 +1,7 @@
 """One cluster with the training operator for the whole session, removed at the end unless TRAINYARD_KEEP is set.
 
-TRAINYARD_E2E names the cluster. Worker processes of pytest-xdist share it and do not remove it: tests marked `alone`,
-and then those marked `idle`, use it after them.
+TRAINYARD_E2E names the cluster. Worker processes of pytest-xdist share it and do not remove it: tests marked `idle` use
+it after them.
 """
 
 from __future__ import annotations

@@ -26,7 +26,15 @@ CHART = RELEASE = "training-monitoring"
 API = "monitoring.coreos.com/v1"
 OURS = f"app.kubernetes.io/instance={RELEASE}"
 # Exporters on this cluster. It has no GPU and no InfiniBand, and no kube-state-metrics.
-EXPORTERS = {"cadvisor", "controller-runtime", "kube-apiserver", "prometheus", "trainer", "training-operator"}
+EXPORTERS = {
+    "cadvisor",
+    "controller-runtime",
+    "kube-apiserver",
+    "prometheus",
+    "python-client",
+    "trainer",
+    "training-operator",
+}
 SETTINGS: dict[str, object] = {
     "monitors.interval": "2s",
     "alerts.operatorDown.for": "4s",
@@ -61,7 +69,8 @@ def run(served: None, digits: Run) -> Iterator[Run]:
     """A run that trains for as long as these tests take, and that has its own monitor."""
     run = Run(digits.cluster, digits.engine, digits.namespace, "observed")
     port = 8000
-    arguments = ["--epochs", 1_000_000, "--checkpoint-dir", "/checkpoints", "--metrics-port", port]
+    # Without the peak of the devices there is no MFU.
+    arguments = ["--epochs", 1_000_000, "--checkpoint-dir", "/checkpoints", "--metrics-port", port, "--peak-tflops", 1]
     run.install(
         settings={
             "train.args": arguments,

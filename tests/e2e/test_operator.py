@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import base64
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+import yaml
+from kubernetes.dynamic.exceptions import DynamicApiError
 from pytest_helm_charts.clusters import Cluster as KubeCluster
 from pytest_helm_charts.k8s.deployment import wait_for_deployments_to_run
 
@@ -85,6 +90,57 @@ def test_upgrade_keeps_the_webhook_certificate(cluster: Cluster, engine: Engine,
     assert deployment is not None
     assert "--controller-threads=11" in deployment.spec.template.spec.containers[0].args
     assert (certificate(connection), authority(connection)) == before
+
+
+@contextmanager
+def submitted_jobs(connection: Any) -> Iterator[list[str]]:
+    """Show jobs to the API server, one after the other, in another thread; yields the list of its errors."""
+    job = yaml.safe_load("""
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: accepted, namespace: default}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 1
+      template: {spec: {containers: [{name: pytorch, image: none}]}}
+""")
+    resource = connection.resources.get(api_version="kubeflow.org/v1", kind="PyTorchJob")
+    errors: list[str] = []
+    accepted, ended = threading.Event(), threading.Event()
+
+    def submit() -> None:
+        while not ended.is_set():
+            try:
+                resource.create(body=job, namespace="default", dry_run="All")
+            except api.NO_ANSWER as error:
+                errors.append(str(error.summary() if isinstance(error, DynamicApiError) else error))
+            accepted.set()
+
+    thread = threading.Thread(target=submit)
+    thread.start()
+    try:
+        assert accepted.wait(30)
+        yield errors
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_jobs_are_accepted_while_the_operator_is_upgraded(cluster: Cluster, engine: Engine, connection: Any) -> None:
+    def pods() -> list[str]:
+        selector = f"app.kubernetes.io/instance={operator.RELEASE}"
+        found = api.objects(connection, "v1", "Pod", namespace=operator.NAMESPACE, label_selector=selector)
+        return [pod.metadata.name for pod in found]
+
+    with submitted_jobs(connection) as errors:
+        before = pods()
+        operator.install(cluster, engine, settings={"controllerThreads": 12})
+        api.wait_until(
+            lambda: pods() and not set(pods()) & set(before), what="the operator's old pod to end", seconds=60
+        )
+    # A request on a connection that the old pod closes at this moment ends with EOF: the operator speaks HTTP/1.1.
+    assert [error for error in errors if not error.endswith(": EOF")] == []
 
 
 def test_uninstall_keeps_crds_and_jobs_and_a_new_install_adopts_them(

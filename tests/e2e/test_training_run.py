@@ -13,7 +13,7 @@ from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs.follow import Outcome
 from tests.harness.jobs.run import Run
 
-EPOCH = re.compile(r"epoch=(\d+)/(\d+) loss=([\d.]+) test_accuracy=([\d.]+)")
+EPOCH = re.compile(r"epoch=(\d+)/(\d+) loss=([\d.]+) test_loss=[\d.]+ test_accuracy=([\d.]+)")
 
 
 def epochs(outcome: Outcome) -> list[tuple[int, float, float]]:

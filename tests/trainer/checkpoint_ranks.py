@@ -13,10 +13,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import torch
 from torch import nn
+from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Shard, distribute_tensor
 
@@ -28,7 +30,10 @@ from trainer.runtime.launch import Launch
 
 # On two ranks, the second has a smaller shard of the first tensor, none of the next, and a full copy of the last.
 SHAPES = ((3, 4), (1, 2), ())
+# Tensors that every rank holds, as under DDP.
+REPLICATED = ((40,), (40,), (30,), (30,), ())
 TIMEOUT_SECONDS = 240
+planned_by_pytorch = DefaultSavePlanner.create_global_plan
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,29 @@ def resume_resharded(rank: Rank) -> None:
         strategy.train_to(0)
         manager.wait(required=True)
         manager.close()
+
+
+def replicated(rank: Rank) -> None:
+    """Saves what every rank holds: the same tensors twice, then one more."""
+    strategy = FakeStrategy(REPLICATED, rank.world.rank, rank.world.size)
+    manager = new_manager(rank.checkpoints, strategy, rank.world)
+    manager.resume()
+    with patch.object(DefaultSavePlanner, "create_global_plan", autospec=True) as planned:
+        planned.side_effect = planned_by_pytorch
+        for step in (1, 2, 3):
+            if step == 3:
+                strategy.tensors["model.5"] = nn.Parameter(torch.zeros(100))
+            manager.save(strategy.train_to(step))
+            manager.wait_for_staging()
+            strategy.train_to(0)
+            manager.wait(required=True)
+            staged = {name: copy.nbytes for name, copy in manager._stager.copies.items()}
+            rank.record(staged, planned.call_count)
+    manager.close()
+    manager = new_manager(rank.checkpoints, strategy, rank.world)
+    manager.resume()
+    rank.record(strategy.is_at(3))
+    manager.close()
 
 
 def disk_errors_on_last_rank(rank: Rank) -> None:
@@ -167,6 +195,7 @@ SCENARIOS: dict[str, Callable[[Rank], None]] = {
     scenario.__name__: scenario
     for scenario in (
         resume_resharded,
+        replicated,
         disk_errors_on_last_rank,
         disk_errors_on_rank_zero,
         separate_directories,

@@ -168,6 +168,7 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "spoiled-weights": ("", lambda: before_update(STOPPED_AT_STEP - 1, spoil)),
     "recorded": ("", record_samples),
     "stalled-in-verification": ("1", lambda: setattr(manifest, "_check_all", lambda *_: hang())),
+    "all-stalled-in-verification": ("", lambda: setattr(manifest, "_check_all", lambda *_: hang())),
     "late": ("0", lambda: time.sleep(2.0)),
 }
 

@@ -13,7 +13,6 @@ import time
 import torch
 import torch.distributed as dist
 
-from trainer.config import TrainerConfig
 from trainer.runtime import timeouts
 from trainer.runtime.distributed import World, process_group
 from trainer.runtime.launch import Launch
@@ -21,6 +20,7 @@ from trainer.runtime.step_sync import StepReport, StepSync
 from trainer.runtime.watchdog import Watchdog
 
 HANG_SECONDS = 2.0
+TIMEOUT_SECONDS = 60.0
 SHORT_SECONDS = 0.3
 
 
@@ -39,10 +39,10 @@ def sleep() -> None:
     time.sleep(60)
 
 
-def run(world: World, config: TrainerConfig) -> None:
+def run(world: World, dump_dir: str) -> None:
     """Takes three good steps and a fourth one that hangs."""
     step_sync, other = StepSync(world), world.cpu_group()
-    with Watchdog(config, world) as watchdog:
+    with Watchdog(world, hang_seconds=HANG_SECONDS, timeout_seconds=TIMEOUT_SECONDS, dump_dir=dump_dir) as watchdog:
         for step in (1, 2, 3):
             step_sync.exchange(StepReport())
             watchdog.step_done(step)
@@ -57,6 +57,5 @@ def run(world: World, config: TrainerConfig) -> None:
 
 
 if __name__ == "__main__":
-    config = TrainerConfig(timeout_seconds=60, hang_seconds=HANG_SECONDS, dump_dir=sys.argv[1])
-    with process_group(Launch.from_environment(os.environ), config.timeout_seconds) as world:
-        run(world, config)
+    with process_group(Launch.from_environment(os.environ), TIMEOUT_SECONDS) as world:
+        run(world, sys.argv[1])

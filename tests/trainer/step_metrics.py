@@ -18,6 +18,12 @@ def run_start(step: int = 0, **fields: int) -> RunStart:
     return RunStart(train_state=TrainState(step=step, **fields), epochs=2, steps=STEPS)
 
 
+GPU_REPORTS = (
+    StepReport(gpu_peak_bytes=float(1 << 30), gpu_reserved_bytes=float(4 << 30)),
+    StepReport(gpu_peak_bytes=float(3 << 30), gpu_reserved_bytes=float(3 << 30)),
+)
+
+
 def step_metrics(
     step: int, *, loss: float = 0.5, seconds: float = 0.25, reports: Sequence[StepReport] = ()
 ) -> StepMetrics:

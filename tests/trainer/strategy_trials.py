@@ -23,6 +23,8 @@ from torch.distributed.checkpoint.state_dict_saver import save
 from torch.distributed.tensor import DTensor
 from torch.profiler import ProfilerActivity, profile
 
+from trainer.checkpoint.peers import Peers
+from trainer.checkpoint.staging import Stager
 from trainer.config import TrainerConfig
 from trainer.data import load_data
 from trainer.data.sampler import GlobalSampler, Step
@@ -41,6 +43,11 @@ MODELS: dict[str, dict[str, Any]] = {
     "mlp": COMMON,
     "odd": COMMON | {"hidden_size": 31},  # halves of its parameters are not equal
     "gpt": COMMON | {"model": "gpt", "data": "text", "num_layers": 1, "context_length": 16},
+    # With all options of the optimizer.
+    "llama": COMMON
+    | {"model": "llama", "data": "text", "num_layers": 1, "context_length": 16, "num_kv_heads": 2, "mlp_size": 48}
+    | {"tie_embeddings": True, "weight_decay": 0.5, "weight_decay_scope": "matrices"}
+    | {"adam_beta1": 0.8, "adam_beta2": 0.95, "adam_eps": 1e-5},
 }
 ZERO: dict[str, Any] = {"strategy": "deepspeed"}
 # The c10d operators that reduce gradients. Other operators move parameters and activations.
@@ -218,6 +225,17 @@ def surplus(world: World, **fields: Any) -> list[float]:
     return world.gather((peak - now) / size)
 
 
+def copied_again(world: World, **fields: Any) -> list[str]:
+    """Returns the tensors that a save copies although `state_dict` has made a copy."""
+    strategy = Trial(world, "mlp", **fields).strategy
+    state = strategy.state_dict()
+    made = {name: (tensor.to_local() if isinstance(tensor, DTensor) else tensor) for name, tensor in state.items()}
+    stager = Stager(world.device, Peers(world.cpu_group()))
+    stager.begin()
+    staged = stager.stage(state, copied=strategy.state_is_copied)
+    return [name for name, copy in staged.copies.items() if copy.data_ptr() != made[name].data_ptr()]
+
+
 def on_four_ranks(world: World, folder: Path) -> dict[str, Any]:
     """Reads a single-process checkpoint with HSDP, and writes checkpoints with FSDP2 and tensor parallelism."""
     found = {"surplus": surplus(world, strategy="fsdp2")}  # first, because a process has only one memory peak
@@ -258,7 +276,11 @@ def on_two_ranks(world: World, folder: Path) -> dict[str, Any]:
     }
     outcomes = {f"gpt {name}": from_scratch(world, "gpt", **fields) for name, fields in gpt.items()}
     outcomes |= {f"mlp {name}": from_scratch(world, "mlp", **fields) for name, fields in mlp.items()}
+    # Compiled once, by ddp: another compilation takes seconds.
+    llama = gpt | {"fsdp2": {"strategy": "fsdp2"}}
+    outcomes |= {f"llama {name}": from_scratch(world, "llama", **fields) for name, fields in llama.items()}
     found = {
+        "copied again": copied_again(world, **ZERO, zero_stage=1),
         "halves": {
             name: asdict(from_scratch(world, "mlp", precision="bf16", **fields)) for name, fields in mlp.items()
         },
@@ -268,6 +290,7 @@ def on_two_ranks(world: World, folder: Path) -> dict[str, Any]:
     loaded, zero_3 = from_checkpoint(world, "gpt", folder / "fsdp2-on-4", **ZERO, zero_stage=3)
     outcomes |= {
         "gpt zero-3": zero_3,
+        "llama zero-3": from_scratch(world, "llama", **ZERO, zero_stage=3),
         "odd zero-3-offload": from_scratch(world, "odd", folder / "zero-3-on-2", **ZERO, zero_stage=3, offload="cpu"),
     }
     overflown |= overflows(world, {"zero-3": ZERO | {"zero_stage": 3}})

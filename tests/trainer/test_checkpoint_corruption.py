@@ -13,6 +13,7 @@ import pytest
 from tests.trainer.fake_strategy import FakeStrategy, new_manager, run, train_state_at
 from trainer.checkpoint.catalog import list_checkpoints, valid_checkpoints
 from trainer.checkpoint.peers import Peers
+from trainer.checkpoint.tensors import read_tensors
 from trainer.errors import CheckpointError
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
@@ -27,6 +28,19 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("saved")
     run(directory, 1, 2, 3)
     return directory
+
+
+def test_a_rank_makes_progress_while_it_reads_a_large_checkpoint(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainer.checkpoint.manifest._PART_BYTES", 64)
+    read: list[str] = []
+    peers = Peers(on_read=lambda: read.append("part"))
+    path, _ = next(valid_checkpoints(saved, peers))
+    assert len(read) >= sum(file.stat().st_size for file in path.iterdir() if file.name != "manifest.json") / 64
+
+    read.clear()
+    tensors = FakeStrategy().tensors
+    read_tensors(path, tensors, peers)
+    assert len(read) == len(tensors)
 
 
 @pytest.fixture

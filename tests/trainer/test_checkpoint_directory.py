@@ -14,6 +14,7 @@ from tests.trainer.fake_strategy import FakeStrategy, new_manager, run
 from tests.trainer.faulty_disk import file_size_limit
 from trainer.checkpoint.catalog import list_checkpoints
 from trainer.checkpoint.lock import Lock
+from trainer.checkpoint.retention import move_newest_aside
 from trainer.errors import CheckpointError
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
@@ -72,6 +73,13 @@ def test_a_checkpoint_that_cannot_be_removed_is_logged_and_the_run_continues(
     run(tmp_path, 3, keep_checkpoints=2)
     assert f"cannot remove {tmp_path}/step-00000001: Input/output error\n" in capsys.readouterr().out
     assert [step for step, _ in list_checkpoints(tmp_path)] == [3, 2, 1]
+
+
+def test_a_checkpoint_is_moved_aside_only_if_it_is_the_newest_and_an_earlier_one_is_left(directory: Path) -> None:
+    assert move_newest_aside(directory, 1) is None
+    assert move_newest_aside(directory, 2) == directory / "step-00000002"
+    assert move_newest_aside(directory, 1) is None
+    assert [step for step, _ in list_checkpoints(directory)] == [1]
 
 
 def test_leftovers_of_a_crashed_run_are_removed_on_the_next_start(tmp_path: Path) -> None:

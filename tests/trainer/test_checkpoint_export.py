@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,10 @@ def test_the_file_has_the_model_of_the_newest_checkpoint_under_its_own_names(
     assert weights.keys() == {"0", "1", "2"}
     assert all(torch.equal(weight, strategy.tensors[f"model.{name}"]) for name, weight in weights.items())
     with safe_open(file, framework="pt") as opened:
-        assert opened.metadata() == {"format": "pt", "step": "2", "epoch": "0"}
+        metadata = opened.metadata()
+    fields = json.loads(metadata.pop("fields"))
+    assert metadata == {"format": "pt", "step": "2", "epoch": "0"}
+    assert (fields["model"], fields["hidden_size"]) == ("mlp", 128)
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
@@ -51,7 +55,7 @@ def test_a_file_that_exists_is_never_overwritten(
 ) -> None:
     file.write_text("mine")
     assert export.main([str(directory), str(file)]) == 1
-    assert f"{file} exists and is never overwritten: write another FILE" in capsys.readouterr().err
+    assert f"{file} exists and is never overwritten: write another OUT" in capsys.readouterr().err
     assert file.read_text() == "mine"
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 

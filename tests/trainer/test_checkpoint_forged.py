@@ -6,6 +6,7 @@ import io
 import json
 import pickle
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,7 @@ def test_forged_metadata_do_not_change_pytorch(directory: Path, capsys: pytest.C
         {"config": None},
         {"extras": []},
         {"progress": {"step": 2}},
+        {"progress": asdict(train_state_at(3))},
         {"torch": 2},
     ],
     ids=str,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.harness.trainer.environment import ENVIRONMENT
 from tests.harness.trainer.fork_server import fork
 from tests.harness.trainer.launch import TIMEOUT_SECONDS
 from tests.harness.trainer.ports import free_port
-from tests.trainer.checkpoint_ranks import SHAPES
+from tests.trainer.checkpoint_ranks import REPLICATED, SHAPES
 from tests.trainer.fake_strategy import FakeStrategy, new_manager
 from trainer.checkpoint.catalog import checkpoint_path, list_checkpoints
 from trainer.checkpoint.publish import TEMPORARY_PREFIX
@@ -65,9 +66,9 @@ def save_alone(directory: Path, step: int) -> None:
     manager.close()
 
 
-def resume_alone(directory: Path) -> FakeStrategy:
+def resume_alone(directory: Path, shapes: tuple[tuple[int, ...], ...] = SHAPES) -> FakeStrategy:
     """Resumes as a single process and returns the strategy."""
-    strategy = FakeStrategy(SHAPES)
+    strategy = FakeStrategy(shapes)
     manager = new_manager(directory, strategy)
     manager.resume()
     manager.close()
@@ -83,6 +84,7 @@ def scenarios(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     ranks = run_scenarios(
         directory,
         "resume_resharded",
+        "replicated",
         "disk_errors_on_last_rank",
         "disk_errors_on_rank_zero",
         "separate_directories",
@@ -97,6 +99,24 @@ def test_a_checkpoint_is_loaded_with_another_world_size_and_sharding(scenarios: 
     for lines in records(folder):
         assert [line[:2] for line in lines] == [[5, True], [6, True]]
     assert resume_alone(folder / "checkpoints").is_at(7)
+
+
+def test_each_tensor_that_all_ranks_hold_is_staged_and_written_by_one_of_them(scenarios: tuple[Path, str]) -> None:
+    folder = scenarios[0] / "replicated"
+    of_ranks = records(folder)
+    for save, sizes in enumerate((REPLICATED, REPLICATED, (*REPLICATED, (100,)))):
+        state = {f"model.{place}": 4 * prod(shape) for place, shape in enumerate(sizes)}
+        first, last = (lines[save][0] for lines in of_ranks)
+        assert not first.keys() & last.keys()
+        assert first | last == state
+        assert max(sum(first.values()), sum(last.values())) <= 0.75 * sum(state.values())
+    assert [lines[-1] for lines in of_ranks] == [[True]] * RANKS
+    assert resume_alone(folder / "checkpoints", (*REPLICATED, (100,))).is_at(3)
+
+
+def test_ranks_plan_a_save_again_only_if_the_tensors_changed(scenarios: tuple[Path, str]) -> None:
+    for lines in records(scenarios[0] / "replicated"):
+        assert [planned for _, planned in lines[:-1]] == [1, 1, 2]
 
 
 def test_random_state_differs_between_ranks_and_is_restored_with_the_same_world_size(

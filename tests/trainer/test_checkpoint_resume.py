@@ -11,6 +11,9 @@ import torch
 
 from tests.trainer.fake_strategy import FINGERPRINT, FakeStrategy, new_manager, run, train_state_at
 from trainer.checkpoint.catalog import list_checkpoints
+from trainer.checkpoint.compatibility import check_compatible
+from trainer.checkpoint.state import CheckpointState
+from trainer.config import TrainerConfig
 from trainer.errors import CheckpointError
 from trainer.parallel import DataShard
 
@@ -70,6 +73,8 @@ def test_random_state_is_reseeded_when_batches_are_split_differently(
         ("num_layers", 3, 2),
         ("num_heads", 8, 4),
         ("context_length", 32, 64),
+        ("num_kv_heads", 2, 0),
+        ("norm_epsilon", 1e-6, 1e-5),
         ("data", "folder", "digits"),
         ("classes", 9, 10),
     ],
@@ -84,6 +89,25 @@ def test_an_incompatible_checkpoint_is_refused_and_kept(
         manager.resume()
     manager.close()
     assert [step for step, _ in list_checkpoints(tmp_path)] == [1]
+
+
+def test_a_checkpoint_of_an_earlier_version_has_the_defaults_of_newer_fields(tmp_path: Path) -> None:
+    config = TrainerConfig()
+    newer = ("num_kv_heads", "head_size", "mlp_size", "activation", "norm_epsilon", "tie_embeddings", "max_positions")
+    state = CheckpointState(
+        train_state=train_state_at(1),
+        config={name: value for name, value in config.as_json().items() if name not in newer},
+        fingerprint=FINGERPRINT,
+        world_size=1,
+        parts=1,
+        extras={},
+        torch="2.15.0",
+    )
+    check_compatible(tmp_path, state, config, FINGERPRINT)
+    with pytest.raises(
+        CheckpointError, match="trained with --no-tie-embeddings and this run has --tie-embeddings: write"
+    ):
+        check_compatible(tmp_path, state, TrainerConfig(tie_embeddings=True), FINGERPRINT)
 
 
 def test_other_data_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

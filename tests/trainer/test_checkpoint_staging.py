@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from torch import Tensor
 from tests.trainer.fake_strategy import FakeStrategy, new_manager, train_state_at
 from tests.trainer.faulty_disk import FaultyDisk
 from trainer.checkpoint.manager import CheckpointManager
+from trainer.checkpoint.peers import Peers
 from trainer.checkpoint.staging import Stager
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
@@ -114,16 +116,49 @@ def test_an_update_waits_until_the_tensors_are_copied(
 
 
 def test_the_memory_of_copies_is_reused() -> None:
-    stager = Stager(torch.device("cpu"))
-    state = {"model.weight": torch.zeros(8), "model.bias": torch.zeros(2)}
+    stager = Stager(torch.device("cpu"), Peers())
+    weight, bias = torch.zeros(8), torch.zeros(2)
     addresses = []
     for value in (1.0, 2.0):
-        state["model.weight"].fill_(value)
+        weight.fill_(value)
         stager.begin()
-        stager.copy(state)
-        assert torch.equal(stager.copies["model.weight"], state["model.weight"])
-        addresses.append([copy.data_ptr() for copy in stager.copies.values()])
+        staged = stager.stage({"model.weight": weight, "model.bias": bias})
+        assert torch.equal(staged.copies["model.weight"], weight)
+        addresses.append([copy.data_ptr() for copy in staged.copies.values()])
     assert addresses[0] == addresses[1]
+
+
+@pytest.mark.parametrize("other", [torch.zeros(4), torch.zeros(8, dtype=torch.float64), torch.zeros(2, 4)])
+def test_a_tensor_of_another_shape_or_type_is_copied_to_new_memory(other: Tensor) -> None:
+    stager = Stager(torch.device("cpu"), Peers())
+    for tensor in (torch.ones(8), other):
+        stager.begin()
+        copy = stager.stage({"model.weight": tensor}).copies["model.weight"]
+        assert copy.shape == tensor.shape
+        assert copy.dtype == tensor.dtype
+        assert torch.equal(copy, tensor)
+        assert copy.data_ptr() != tensor.data_ptr()
+
+
+def test_tensors_that_are_copies_already_are_taken_as_they_are() -> None:
+    stager = Stager(torch.device("cpu"), Peers())
+    tensor = torch.ones(8)
+    stager.begin()
+    staged = stager.stage({"model.weight": tensor}, copied=True)
+    assert staged.copies["model.weight"].data_ptr() == tensor.data_ptr()
+    stager.wait()
+
+
+def test_tensors_made_for_a_save_are_freed_when_they_are_copied() -> None:
+    stager = Stager(torch.device("cpu"), Peers())
+    gathered = torch.ones(8)
+    alive = weakref.ref(gathered)
+    state = {"model.weight": gathered}
+    del gathered
+    stager.begin()
+    staged = stager.stage(state)
+    assert alive() is None
+    assert torch.equal(staged.copies["model.weight"], torch.ones(8))
 
 
 def test_buffers_that_a_forward_changes_are_copied_at_once(
@@ -163,3 +198,29 @@ def test_a_step_that_is_saved_is_not_saved_again(
         manager.save(strategy.train_to(1))
         manager.wait(required=True)
     assert capsys.readouterr().out.count("checkpoint saved: ") == 1
+
+
+def test_the_thread_that_copies_uses_the_gpu_of_its_rank_before_any_other_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+
+    class Stream:
+        """Stands in for a stream of the fourth GPU: there is no GPU here, and only the order of calls is tested."""
+
+        device = torch.device("cuda", 3)
+
+        def synchronize(self) -> None:
+            calls.append("synchronize")
+
+    @contextmanager
+    def entered(stream: Stream) -> Iterator[None]:
+        calls.append(("stream", stream.device))
+        yield
+
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: calls.append(("set_device", device)))
+    monkeypatch.setattr(torch.cuda, "stream", entered)
+    stager = Stager(torch.device("cpu"), Peers())
+    monkeypatch.setattr(stager, "_stream", Stream())
+
+    stager.stage({"weight": torch.ones(2)})
+
+    assert calls == [("set_device", Stream.device), ("stream", Stream.device), "synchronize"]

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.trainer.fake_strategy import FakeStrategy, new_manager, train_state_at
 from tests.trainer.forgery import forge, forge_state
@@ -58,6 +59,15 @@ def test_the_run_stops_and_changes_nothing(directory: Path, change: Callable[[Pa
         manager.resume()
     manager.close()
     assert [step for step, _ in list_checkpoints(directory)] == [2, 1]
+
+
+def test_damaged_metadata_of_another_patch_release_of_pytorch_are_passed_over(directory: Path) -> None:
+    path = directory / "step-00000002"
+    forge_state(path, torch=f"{'.'.join(torch.__version__.split('.')[:2])}.99+cu140")
+    forge(path, ".metadata", b"")
+    manager = new_manager(directory, FakeStrategy())
+    assert manager.resume() == train_state_at(1)
+    manager.close()
 
 
 def test_start_afresh_passes_over_it(directory: Path) -> None:

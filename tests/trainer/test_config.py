@@ -45,13 +45,27 @@ def trainer(*flags: str) -> subprocess.CompletedProcess[str]:
         (["--seed=-1"], "--seed must be at least 0"),
         (["--keep-checkpoints=1"], "--keep-checkpoints must be at least 2, not 1"),
         (["--timeout-seconds=0"], "--timeout-seconds must be at least 1"),
-        (["--model=resnet"], "--model must be one of mlp, cnn, gpt, not resnet: for example --model mlp"),
+        (["--model=resnet"], "--model must be one of mlp, cnn, gpt, llama, not resnet: for example --model mlp"),
         (["--model=gpt"], "--data digits has images, and model gpt reads tokens: for example --data text"),
         (["--data=text"], "--model mlp classifies images, and data text has tokens: for example --model gpt"),
         (
             ["--model=gpt", "--data=text", "--num-heads=3"],
             "--num-heads must divide hidden_size, which is 128, and 3 does not: for example --num-heads 2",
         ),
+        (
+            ["--model=llama", "--data=text", "--num-kv-heads=3"],
+            "--num-kv-heads must divide num_heads, which is 4, and 3 does not: for example --num-kv-heads 2",
+        ),
+        (
+            ["--model=llama", "--data=text", "--head-size=7"],
+            "--head-size must be even, not 7: for example --head-size 64",
+        ),
+        (
+            ["--min-learning-rate=0.01"],
+            "--min-learning-rate must be at most learning_rate, which is 0.002, not 0.01: for example "
+            "--min-learning-rate 0.0002",
+        ),
+        (["--adam-beta2=1"], "--adam-beta2 must be at least 0 and below 1, not 1.0: for example --adam-beta2 0.999"),
         (["--metrics-port=65536"], "--metrics-port must be at least 0 and at most 65535, not 65536"),
     ],
 )
@@ -129,6 +143,11 @@ def test_the_schema_refuses_what_the_trainer_refuses(wrong: dict[str, object]) -
     ("wrong", "world_size", "message"),
     [
         ({"batch_size": 3}, 4, "--batch-size is 3 over all ranks, and there are 4: some would have nothing to do"),
+        (
+            {"strategy": "tensor", "batch_size": 1},
+            4,
+            "--batch-size is 1 over all ranks, and there are 4 in groups of 2, which take 2 parts: some would have",
+        ),
         ({"strategy": "fsdp2", "shard_size": 3}, 4, "--shard-size must divide the 4 ranks, and 3 does not"),
         (
             {"strategy": "tensor"},
@@ -144,11 +163,21 @@ def test_a_field_that_does_not_suit_the_world_size_is_reported_with_one_that_doe
         TrainerConfig(**wrong).check_world_size(world_size)
 
 
+def test_ranks_that_share_each_matrix_need_one_sample_only() -> None:
+    config = TrainerConfig(strategy="tensor", tensor_size=2, batch_size=1)
+    config.check_world_size(2)
+    with pytest.raises(ConfigError, match="for example --batch-size 2"):
+        config.check_world_size(4)
+
+
 def test_torchrun_shows_rank_0_s_message_even_when_the_other_rank_fails_first(tmp_path: Path) -> None:
     finished = start(tmp_path / "checkpoints", "--batch-size=1", processes=2, fault="late").finish()
     assert finished.returncode != 0
     (error,) = finished.errors
     assert "--batch-size is 1 over all ranks, and there are 2: some would have nothing to do" in error
+    # torchrun's summary ends with the first error, so that it stands last.
+    summary = finished.stderr.partition("Root Cause (first observed failure):")[2]
     assert "exitcode  : 2" in finished.stderr
+    assert summary.rstrip("=\n").splitlines()[-1] == f"  traceback : {error}"
     assert finished.lines == []
     assert not finished.directory.exists()

@@ -81,6 +81,7 @@ def test_images_are_the_same_from_each_format_and_in_the_order_of_the_files(
     data = load_folder(TrainerConfig(data="folder", data_dir=tmp_path, classes=3))
     order = np.array([5, 0, 3, 3])
     batch = data.training.take(order)
+    assert data.test is not None
     assert len(data.training) == len(data.test) == 6
     assert data.shape == (4, 4)
     assert torch.equal(batch.inputs, torch.from_numpy(IMAGES["inputs"][order]))

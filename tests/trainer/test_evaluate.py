@@ -17,9 +17,9 @@ def test_accuracy_equals_that_of_the_run(runs: dict[int, Finished], capsys: pyte
     for run in runs.values():
         assert evaluate.main([str(run.directory)]) == 0
         line = capsys.readouterr().out
-        accuracy = run.epochs[-1][2]
+        score = str(run.lines[-1]).partition(" test_loss=")[2]
         path = run.directory / "step-00000135"
-        assert line == f"checkpoint: epoch=3 step=135 test_accuracy={accuracy:.4f} parameters=9610 path={path}\n"
+        assert line == f"checkpoint: epoch=3 step=135 test_loss={score} parameters=9610 path={path}\n"
 
 
 def test_an_invalid_checkpoint_is_logged_and_the_older_one_evaluated(

@@ -17,12 +17,12 @@ from unittest.mock import Mock
 import pytest
 
 from tests.harness.trainer.launch import Finished, start
-from tests.trainer.step_metrics import STEPS, new_throughput, run_start, step_metrics
+from tests.trainer.step_metrics import GPU_REPORTS, STEPS, new_throughput, run_start, step_metrics
 from trainer.checkpoint.metrics import CheckpointMetrics
 from trainer.config import TrainerConfig
 from trainer.errors import ConfigError
 from trainer.metrics.base import Sink, StepMetrics
-from trainer.metrics.console import ProgressBar, ProgressLines, build_console_sink, format_duration
+from trainer.metrics.console import ProgressBar, ProgressLines, build_console_sink, describe_step, format_duration
 from trainer.metrics.events import Events
 from trainer.metrics.profiler import Profiler
 from trainer.metrics.sinks import SinkGroup
@@ -127,6 +127,19 @@ def test_a_loss_reads_back_to_the_last_bit(loss: float, tmp_path: Path) -> None:
     Events(path, CheckpointMetrics()).on_step(step_metrics(1, loss=loss))
 
     assert read(path)[0]["loss"].hex() == loss.hex()
+
+
+def test_gpu_memory_is_in_the_events_and_in_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    events = Events(path, CheckpointMetrics())
+    for reports in ((), GPU_REPORTS):
+        events.on_step(step_metrics(1, reports=reports))
+
+    without, with_gpus = read(path)
+    assert "gpu_peak_bytes" not in without
+    assert (with_gpus["gpu_peak_bytes"], with_gpus["gpu_reserved_bytes"]) == (3 << 30, 4 << 30)
+    shown = describe_step(step_metrics(1, reports=GPU_REPORTS), new_throughput())
+    assert shown == "loss=0.5000 gpu_peak_gib=3.00 gpu_reserved_gib=4.00"
 
 
 def test_an_events_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
@@ -234,12 +247,13 @@ def test_tensorboard_has_scalars_by_step_that_a_resumed_run_continues(tmp_path: 
             sink.on_start(run_start(begin))
         for step in steps:
             known.on_step(step_metrics(step))
-            curves.on_step(step_metrics(step, loss=10.0 * begin + step))
+            curves.on_step(step_metrics(step, loss=10.0 * begin + step, reports=GPU_REPORTS))
         curves.close()
     read = accumulator.EventAccumulator(str(tmp_path))
     read.Reload()
 
     assert [(point.step, point.value) for point in read.Scalars("loss/step")] == [(1, 1), (2, 2), (3, 23), (4, 24)]
     assert {"samples_per_second", "learning_rate", "seconds/backward"} <= set(read.Tags()["scalars"])
+    assert [point.value for point in read.Scalars("gpu_memory/peak_bytes")] == [3 << 30] * 4
     # The norm of gradients that are not clipped is unknown.
     assert "gradient_norm" not in read.Tags()["scalars"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -18,10 +20,19 @@ from trainer.runtime.distributed import World
 TOLERANCE = 0.01
 
 
-@pytest.mark.parametrize(("hidden_size", "num_layers", "context_length"), [(128, 2, 64), (256, 4, 128)])
-def test_gpt_flops_equal_pytorch_s_count(hidden_size: int, num_layers: int, context_length: int) -> None:
+@pytest.mark.parametrize(
+    ("hidden_size", "num_layers", "context_length", "fields"),
+    [
+        (128, 2, 64, {"model": "gpt"}),
+        (256, 4, 128, {"model": "gpt", "tie_embeddings": True, "max_positions": 512}),
+        (128, 2, 64, {"model": "llama", "num_kv_heads": 2, "head_size": 16}),
+    ],
+)
+def test_flops_of_token_models_equal_pytorch_s_count(
+    hidden_size: int, num_layers: int, context_length: int, fields: dict[str, Any]
+) -> None:
     config = TrainerConfig(
-        model="gpt", data="text", hidden_size=hidden_size, num_layers=num_layers, context_length=context_length
+        data="text", hidden_size=hidden_size, num_layers=num_layers, context_length=context_length, **fields
     )
     # The meta device computes nothing but counts everything.
     model = build_model(config, shape=(context_length,), classes=256).to("meta")

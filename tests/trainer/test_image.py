@@ -12,8 +12,15 @@ def pins(lines: list[str]) -> set[str]:
     return {line for line in map(str.strip, lines) if line and not line.startswith("#")}
 
 
-def test_the_image_has_the_pins_of_the_project_and_the_base_image_s_torch() -> None:
+def test_the_readme_names_the_pinned_version_of_mlflow() -> None:
+    (pin,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["mlflow"]
+
+    assert f" {pin}\n" in (ROOT / "trainer" / "README.md").read_text()
+
+
+def test_the_image_has_the_pins_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["trainer"]
     image = pins((ROOT / "trainer" / "requirements.txt").read_text().splitlines())
-    assert image == {pin for pin in project if not pin.startswith("torch==")}
-    assert len(image) == len(project) - 1
+    (torch,) = (pin for pin in project if pin.startswith("torch=="))
+    assert image == {*project} - {torch}
+    assert f" {torch}\n" in (ROOT / "trainer" / "Dockerfile").read_text()

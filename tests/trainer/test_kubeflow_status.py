@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from tests.trainer.step_metrics import STEPS, new_throughput, run_start, step_metrics
-from trainer.metrics.base import EpochMetrics
+from trainer.metrics.base import EpochMetrics, EvaluationMetrics, Score
 from trainer.metrics.kubeflow import CA_FILE, TOKEN_FILE, URL, KubeflowStatus
 
 PATH = "/apis/trainer.kubeflow.org/v1alpha1/namespaces/team/trainjobs/run/status"
-EPOCH = EpochMetrics(epoch=1, step=100, loss=0.25, test_accuracy=0.875, seconds=1.0, samples_per_second=128.0)
+EVALUATION = EvaluationMetrics(step=100, score=Score(loss=0.5, accuracy=0.875), seconds=1.0)
+EPOCH = EpochMetrics(epoch=1, step=100, loss=0.25, score=EVALUATION.score, seconds=1.0, samples_per_second=128.0)
 
 
 class Server(ThreadingHTTPServer):
@@ -126,6 +127,7 @@ def test_progress_remaining_time_and_metrics_are_posted(server: Server) -> None:
     status = status_of(server)
     status.on_start(run_start())
     status.on_step(step_metrics(50, loss=0.123456789))
+    status.on_evaluation(EVALUATION)
     status.on_epoch_end(EPOCH)
     status.close()
 
@@ -136,6 +138,7 @@ def test_progress_remaining_time_and_metrics_are_posted(server: Server) -> None:
     assert sent["lastUpdatedTime"].endswith("+00:00")
     assert metrics["loss"] == "0.123457"
     assert metrics["test_accuracy"] == "0.875"
+    assert metrics["test_loss"] == "0.5"
     assert metrics["step"] == "50"
 
 

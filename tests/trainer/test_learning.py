@@ -29,12 +29,14 @@ def test_loss_falls_in_each_epoch_and_accuracy_exceeds_nine_tenths(runs: dict[in
 @pytest.mark.parametrize(("world_size", "transport"), [(1, "none"), (2, "tcp/lo"), (4, "tcp/lo")])
 def test_each_event_is_one_line_with_any_world_size(runs: dict[int, Finished], world_size: int, transport: str) -> None:
     directory = re.escape(str(runs[world_size].directory))
-    metrics = r"loss=\d\.\d{4} test_accuracy=\d\.\d{4} seconds=\d+\.\d\d samples_per_second=\d+"
+    score = r"loss=\d\.\d{4} test_loss=\d\.\d{4} test_accuracy=\d\.\d{4}"
+    metrics = rf"{score} seconds=\d+\.\d\d samples_per_second=\d+"
     expected = [
-        rf"trainer: backend=gloo world_size={world_size} transport={transport} device=cpu nodes=1 torch=\d+\.\d+\.\d+",
+        rf"trainer: backend=gloo world_size={world_size} transport={transport} device=cpu nodes=1 "
+        r"torch=\d+\.\d+\.\d+ precision=fp32",
         f"starting fresh: no checkpoint in {directory}",
         *(rf"epoch={number}/3 {metrics}" for number in (1, 2, 3)),
-        r"finished: epochs=3 loss=\d\.\d{4} test_accuracy=\d\.\d{4}",
+        rf"finished: epochs=3 {score}",
     ]
     # A checkpoint is saved during the next epoch, and logged once it is durable.
     saves = [

@@ -10,13 +10,13 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from prometheus_client import REGISTRY
+from prometheus_client import PROCESS_COLLECTOR, REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.harness.jobs import promql
 from tests.harness.trainer.launch import Started, start
 from tests.harness.trainer.ports import free_port
-from tests.trainer.step_metrics import SAMPLES, new_throughput, run_start, step_metrics
+from tests.trainer.step_metrics import GPU_REPORTS, SAMPLES, new_throughput, run_start, step_metrics
 from trainer.checkpoint.metrics import CheckpointMetrics
 from trainer.metrics.exporter import Exporter
 from trainer.metrics.straggler import Stragglers
@@ -88,6 +88,12 @@ def test_one_process_per_node_serves_the_metrics_of_the_whole_run(tmp_path: Path
     assert 0 < sum(spent.values()) < late["trainer_step_seconds_sum"]
 
 
+def test_the_client_library_serves_the_metrics_of_the_process() -> None:
+    served = {sample.name for family in PROCESS_COLLECTOR.collect() for sample in family.samples}
+
+    assert served == promql.exporters()["python-client"]
+
+
 def test_a_metrics_port_in_use_is_reported(tmp_path: Path) -> None:
     with socket.create_server(("0.0.0.0", 0)) as taken:  # noqa: S104 - the address of the trainer's server
         port = taken.getsockname()[1]
@@ -129,6 +135,15 @@ def test_scores_and_parts_are_those_of_the_ranks() -> None:
     assert value("trainer_straggler_score", rank="0") == 1
     assert value("trainer_straggler_score", rank="1") == 0.25
     assert value("trainer_part_seconds_total", part="data") == pytest.approx(before + 7.0)
+
+
+def test_gpu_memory_is_that_of_the_gpu_with_most() -> None:
+    exporter = Exporter(0, new_throughput(), Stragglers(), CheckpointMetrics())
+    exporter.on_step(step_metrics(1))
+    assert value("trainer_gpu_peak_bytes") is None
+    exporter.on_step(step_metrics(2, reports=GPU_REPORTS))
+    assert value("trainer_gpu_peak_bytes") == 3 << 30
+    assert value("trainer_gpu_reserved_bytes") == 4 << 30
 
 
 def test_each_save_is_counted_once_even_one_that_ends_after_the_last_step() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -86,6 +87,21 @@ def test_no_sample_is_repeated_or_skipped_when_world_size_and_batch_size_change(
     assert sorted(seen) == list(range(num_samples))
 
 
+@given(NUM_SAMPLES, SEEDS, EPOCHS)
+def test_the_order_is_the_permutation_of_earlier_versions(num_samples: int, seed: int, epoch: int) -> None:
+    (steps,) = deal(num_samples, num_samples, 1, seed, epoch * num_samples)
+    assert steps[0].indices.tolist() == np.random.default_rng((seed, epoch + 1)).permutation(num_samples).tolist()
+
+
+def test_the_order_takes_four_bytes_per_sample() -> None:
+    steps = GlobalSampler(num_samples=1_000_000, batch_size=8, seed=0, rank=0, world_size=1).rest_of_epoch(0)
+    tracemalloc.start()
+    next(steps)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5_000_000
+
+
 def test_the_order_depends_on_epoch_and_seed_only() -> None:
     def order(seed: int, epoch: int) -> list[int]:
         (steps,) = deal(100, 100, 1, seed, epoch * 100)
@@ -99,6 +115,7 @@ def test_the_order_depends_on_epoch_and_seed_only() -> None:
 def test_training_and_test_samples_are_disjoint_and_all_of_the_digits() -> None:
     def images(seed: int) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float32]], tuple[int, int]]:
         data = load_digits(seed)
+        assert data.test is not None
         parts = [part.take(np.arange(len(part))).inputs.numpy() for part in (data.training, data.test)]
         return np.concatenate(parts), (len(data.training), len(data.test))
 

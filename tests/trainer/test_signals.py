@@ -7,10 +7,16 @@ import os
 import signal
 import socket
 from pathlib import Path
+from select import select
+
+import torch
 
 from tests.harness.trainer.launch import start, wait_until
 from tests.harness.trainer.ports import free_port
 from trainer.checkpoint.catalog import list_checkpoints
+from trainer.data.batch import Batch, Indices
+from trainer.data.loader import BatchLoader
+from trainer.data.sampler import GlobalSampler
 
 
 def is_listening(port: int) -> bool:
@@ -36,10 +42,45 @@ def test_sigterm_reaches_a_rank_that_its_supervisor_has_just_forked(tmp_path: Pa
     assert run.finish().returncode == 128 + signal.SIGTERM
 
 
+class BlockedSignals:
+    """Samples that tell whether SIGTERM is blocked where they are read."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def take(self, indices: Indices) -> Batch:
+        """Returns one sample."""
+        blocked = signal.SIGTERM in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+        return Batch(torch.tensor([float(blocked)]), torch.zeros(len(indices)))
+
+
+def test_sigterm_is_blocked_in_loader_workers_before_they_start() -> None:
+    loader = BatchLoader(BlockedSignals(), 1, torch.device("cpu"))
+    sampler = GlobalSampler(num_samples=1, batch_size=1, seed=0, rank=0, world_size=1)
+    _, read = next(loader.load(sampler.rest_of_epoch(0)))
+    loader.close()
+    assert isinstance(read, Batch)
+    assert read.inputs.tolist() == [1]
+
+
+def test_loader_workers_end_with_a_rank_that_is_killed(tmp_path: Path) -> None:
+    events = tmp_path / "events.jsonl"
+    flags = ("--epochs=100", "--batch-size=1", "--loader-workers=2", f"--events-file={events}")
+    run = start(tmp_path / "checkpoints", *flags)
+    run.wait_for(lambda: events.exists() and '"event": "step"' in events.read_text())
+    # Handles, because the kernel may give the numbers of ended processes to others.
+    handles = [os.pidfd_open(process) for process in run.process.family()]
+    run.process.send_signal(signal.SIGKILL)
+    run.finish()
+    wait_until(lambda: len(select(handles, [], [], 0)[0]) == len(handles))
+    for handle in handles:
+        os.close(handle)
+
+
 def test_loader_workers_outlive_sigterm_until_the_rank_has_saved(tmp_path: Path) -> None:
     events = tmp_path / "events.jsonl"
-    # Each epoch starts new workers; this one takes seconds.
-    flags = ("--epochs=100", "--batch-size=1", "--loader-workers=2", f"--events-file={events}")
+    # On a busy machine a step and its save can take longer than the default grace period.
+    flags = ("--epochs=100", "--batch-size=1", "--loader-workers=2", "--grace-seconds=300", f"--events-file={events}")
     run = start(tmp_path / "checkpoints", *flags)
     run.wait_for(lambda: events.exists() and '"event": "step"' in events.read_text())
     # torchrun's signal reaches the rank, the fork server and its workers.

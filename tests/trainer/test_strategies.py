@@ -67,6 +67,7 @@ SAME = [
     *((4, name) for name in ("gpt fsdp2", "gpt hsdp", "gpt tensor", "mlp ddp", "mlp hsdp", "mlp tensor")),
     # Here ddp and fsdp2 compile, and recompute activations.
     *((2, name) for name in ("gpt ddp", "gpt fsdp2", "gpt tensor", "gpt zero-1", "gpt zero-2-offload", "gpt zero-3")),
+    *((2, f"llama {name}") for name in ("ddp", "fsdp2", "tensor", "zero-1", "zero-2-offload", "zero-3")),
     *((2, name) for name in ("mlp ddp", "mlp fsdp2", "mlp zero-1", "mlp zero-2", "odd zero-3-offload")),
 ]
 
@@ -99,6 +100,10 @@ def test_only_rank_zero_ever_holds_more_of_a_model_than_its_shard(results: Resul
     first, *others = results.on[4]["surplus"]
     assert first > 0.15
     assert max(others) < 0.1
+
+
+def test_a_state_that_deepspeed_has_gathered_is_not_copied_again_for_a_save(results: Results) -> None:
+    assert results.on[2]["copied again"] == []
 
 
 @pytest.mark.parametrize("name", ["ddp", "fsdp2", "zero-1"])
@@ -156,7 +161,10 @@ def test_the_loss_scale_is_restored_unless_the_precision_differs(alone: World) -
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"model": "cnn"}, r"--strategy tensor supports the models mlp and gpt, not cnn: for example --strategy fsdp2"),
+        (
+            {"model": "cnn"},
+            r"--strategy tensor supports the models mlp, gpt and llama, not cnn: for example --strategy fsdp2",
+        ),
         ({"hidden_size": 10}, r"--hidden-size must be a multiple of tensor_size, .*: for example --hidden-size 8"),
         (
             {"model": "gpt", "data": "text", "num_heads": 2},

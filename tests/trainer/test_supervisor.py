@@ -81,7 +81,9 @@ def test_a_rank_that_exits_by_itself_is_not_restarted(tmp_path: Path) -> None:
     run = begin(tmp_path, fault="broken").finish()
     assert run.returncode == 1
     assert count_starts(run) == 1
-    assert "ZeroDivisionError: a mistake" in run.stderr
+    summary = run.stderr.partition("Root Cause (first observed failure):")[2]
+    assert "rank      : 1 (local_rank: 1)" in summary
+    assert summary.rstrip("=\n").splitlines()[-1].strip() == "ZeroDivisionError: a mistake"
     assert RESTARTED not in run.stderr
 
 
@@ -89,7 +91,9 @@ def test_a_rank_that_exits_by_itself_is_not_restarted(tmp_path: Path) -> None:
 def test_sigterm_reaches_a_restarted_rank(tmp_path: Path, *, shares_store: bool) -> None:
     events = tmp_path / "events.jsonl"
     # The metrics port must be free again after a restart.
-    run = begin(tmp_path, "--epochs=1000", f"--metrics-port={free_port()}", shares_store=shares_store)
+    run = begin(
+        tmp_path, "--epochs=1000", "--grace-seconds=300", f"--metrics-port={free_port()}", shares_store=shares_store
+    )
     first, second = supervisors(run, events)
     # The last child is the rank. The supervisor of rank 0 may have another child that hosts the store.
     os.kill(children(first)[-1], signal.SIGKILL)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from subprocess import PIPE
 
 import pytest
+import torch
 
+from trainer.runtime.distributed import World
 from trainer.runtime.interfaces import interfaces_of_connections
-from trainer.runtime.transport import nccl_transports
+from trainer.runtime.launch import Launch
+from trainer.runtime.transport import nccl_transports, transport_advice
 
 CONNECTED = """
 import socket, sys
@@ -51,6 +55,26 @@ NODE = "gpu-node-7:4121:4177 [0] NCCL INFO "
 )
 def test_nccl_s_log_shows_the_transport_of_each_channel(lines: list[str], transports: set[str]) -> None:
     assert nccl_transports("".join(f"{NODE}{line}\n" for line in lines)) == transports
+
+
+@pytest.mark.parametrize(
+    ("backend", "size", "log", "advised"),
+    [
+        ("nccl", 2, None, True),
+        ("nccl", 2, Path("nccl.log"), False),
+        ("nccl", 1, None, False),
+        ("gloo", 2, None, False),
+    ],
+)
+def test_an_unknown_transport_says_what_to_set(
+    monkeypatch: pytest.MonkeyPatch, backend: str, size: int, log: Path | None, advised: bool
+) -> None:
+    monkeypatch.setenv("NCCL_DEBUG", "WARN")
+    world = World(launch=Launch(size=size), backend=backend, device=torch.device("cpu"))
+    advice = transport_advice(world, log)
+    assert (advice is not None) == advised
+    if advice:
+        assert "because NCCL_DEBUG is set (WARN): unset NCCL_DEBUG, or set NCCL_DEBUG=INFO" in advice
 
 
 def test_a_connection_is_traced_to_its_interface() -> None:

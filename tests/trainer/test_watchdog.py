@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import threading
 import time
@@ -15,7 +16,6 @@ from tests.harness.trainer.fork_server import fork
 from tests.harness.trainer.launch import TIMEOUT_SECONDS, start, wait_until
 from tests.harness.trainer.ports import free_port
 from tests.trainer.hanging_ranks import HANG_SECONDS, SHORT_SECONDS
-from trainer.config import TrainerConfig
 from trainer.errors import ConfigError
 from trainer.runtime import flight_recorder
 from trainer.runtime.distributed import World
@@ -55,7 +55,13 @@ def hung(tmp_path_factory: pytest.TempPathFactory) -> Hung:
     folder = tmp_path_factory.mktemp("hung")
     launch = {"WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     command = ["tests.trainer.hanging_ranks", str(folder / "dumps")]
-    ranks = [fork(command, {**ENVIRONMENT, **launch, "RANK": str(rank)}) for rank in range(3)]
+    ranks = [
+        fork(
+            command,
+            {**ENVIRONMENT, **launch, "RANK": str(rank), "TORCHELASTIC_ERROR_FILE": str(folder / f"error-{rank}.json")},
+        )
+        for rank in range(3)
+    ]
     try:
         outputs = [rank.communicate(timeout=TIMEOUT_SECONDS) for rank in ranks[:STOPPED]]
         ended = time.monotonic()
@@ -70,6 +76,13 @@ def hung(tmp_path_factory: pytest.TempPathFactory) -> Hung:
         folder / "dumps",
         ended,
     )
+
+
+def test_a_hanging_rank_tells_torchrun_where_it_hangs(hung: Hung) -> None:
+    recorded = json.loads((hung.dumps.parent / f"error-{SLEEPING}.json").read_text())["message"]
+    assert recorded["message"].startswith(f"no progress for {HANG_SECONDS:g} s after step ")
+    assert "write a larger --hang-seconds if the run is only slow" in recorded["message"]
+    assert recorded["extraInfo"].keys() == {"timestamp"}
 
 
 def test_hanging_ranks_end_themselves(hung: Hung) -> None:
@@ -101,7 +114,7 @@ def test_a_collective_fails_within_the_short_timeout_once_it_is_set(hung: Hung) 
 
 
 def test_a_save_may_take_longer_than_a_step(alone: World, ended: list[int]) -> None:
-    with Watchdog(TrainerConfig(hang_seconds=0.1), alone) as watchdog:
+    with Watchdog(alone, hang_seconds=0.1, timeout_seconds=600, dump_dir="") as watchdog:
         watchdog.step_done(1)
         with watchdog.extended_limit():
             rest(0.4)
@@ -121,7 +134,7 @@ def test_a_rank_whose_peers_have_exited_still_reports_the_hang(
         return {0: "here"}
 
     monkeypatch.setattr(LivenessCheck, "collect", collect)
-    with Watchdog(TrainerConfig(hang_seconds=0.1), alone) as watchdog:
+    with Watchdog(alone, hang_seconds=0.1, timeout_seconds=600, dump_dir="") as watchdog:
         watchdog.step_done(1)
         is_reporting.wait(TIMEOUT_SECONDS)
         threading.Timer(0.2, peers_end.set).start()
@@ -181,7 +194,7 @@ def test_a_dump_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> Non
 
 
 def test_a_step_of_several_micro_batches_may_take_longer_than_the_limit(alone: World, ended: list[int]) -> None:
-    with Watchdog(TrainerConfig(hang_seconds=2.0), alone) as watchdog:
+    with Watchdog(alone, hang_seconds=2.0, timeout_seconds=600, dump_dir="") as watchdog:
         watchdog.step_done(1)
         for _ in range(4):
             rest(0.7)
@@ -191,7 +204,7 @@ def test_a_step_of_several_micro_batches_may_take_longer_than_the_limit(alone: W
 
 
 def test_an_evaluation_of_several_batches_may_take_longer_than_the_limit(alone: World, ended: list[int]) -> None:
-    with Watchdog(TrainerConfig(hang_seconds=0.1, timeout_seconds=2.0), alone) as watchdog:
+    with Watchdog(alone, hang_seconds=0.1, timeout_seconds=2.0, dump_dir="") as watchdog:
         watchdog.step_done(1)
         with watchdog.extended_limit():
             for _ in range(4):
@@ -201,7 +214,7 @@ def test_an_evaluation_of_several_batches_may_take_longer_than_the_limit(alone: 
 
 
 def test_the_limit_follows_the_slowest_step(alone: World, ended: list[int]) -> None:
-    with Watchdog(TrainerConfig(hang_seconds=2.0), alone) as watchdog:
+    with Watchdog(alone, hang_seconds=2.0, timeout_seconds=600, dump_dir="") as watchdog:
         watchdog.step_done(1)
         rest(1.4)
         watchdog.step_done(2)
@@ -214,11 +227,20 @@ def test_the_limit_follows_the_slowest_step(alone: World, ended: list[int]) -> N
 def test_the_report_of_a_hang_names_the_flag(
     alone: World, ended: list[int], capsys: pytest.CaptureFixture[str], first: bool, flag: str
 ) -> None:
-    with Watchdog(TrainerConfig(hang_seconds=0.1, timeout_seconds=1.0), alone) as watchdog:
+    with Watchdog(alone, hang_seconds=0.1, timeout_seconds=1.0, dump_dir="") as watchdog:
         if not first:
             watchdog.step_done(1)
         wait_until(lambda: ended)
     assert f"write a larger {flag} if the run is only slow" in capsys.readouterr().err
+
+
+def test_a_rank_that_nobody_waits_for_ends_itself_when_it_stalls_in_a_resume(tmp_path: Path) -> None:
+    assert start(tmp_path, "--epochs=1").finish().returncode == 0
+    flags = ("--epochs=2", "--timeout-seconds=2", "--hang-seconds=2")
+    finished = start(tmp_path, *flags, fault="all-stalled-in-verification").finish()
+    assert finished.returncode == HANG_STATUS
+    assert "no progress for 2 s after step 0, at trainer.checkpoint.manifest:" in finished.stderr
+    assert "write a larger --timeout-seconds if the run is only slow" in finished.stderr
 
 
 def test_a_rank_that_stalls_while_it_verifies_a_checkpoint_fails_the_run_within_the_timeout(tmp_path: Path) -> None:

@@ -88,8 +88,10 @@ def _has_settled(sandbox: Sandbox, injected: float, removed: float) -> bool:
     found = timeline.cost(events, injected, time.time())
     starts = [event.time for event in events if event.name == "started"]
     since = max(removed, starts[-1])
-    newest = timeline.steps(events)[-1].time
-    return found.seconds is not None and newest > since + SETTLE_SECONDS
+    taken = [event for event in timeline.steps(events) if event.time > since]
+    # The first save that is due has ended when the next one starts, however slow the machine is.
+    has_saved = bool(taken) and taken[-1].step - taken[0].step >= 2 * SAVE_STEPS
+    return found.seconds is not None and has_saved and taken[-1].time > since + SETTLE_SECONDS
 
 
 def _wait(condition: Callable[[], bool], what: str, seconds: float, sandbox: Sandbox) -> None:

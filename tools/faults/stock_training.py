@@ -22,7 +22,7 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from trainer.data.batch import Data
 from trainer.data.text import VOCABULARY, load_text
-from trainer.models.gpt import GPT
+from trainer.models.gpt import GPT, BlockShape
 
 SAVE_STEPS = 10
 
@@ -63,12 +63,19 @@ def main() -> None:
     dist.init_process_group("gloo")
     leads = dist.get_rank() == 0
     model: nn.Module = GPT(
+        shape=BlockShape(
+            hidden_size=arguments.hidden_size,
+            num_heads=4,
+            mlp_size=4 * arguments.hidden_size,
+            activation="gelu",
+            norm_epsilon=1e-5,
+            dropout=0.1,
+        ),
         vocabulary=VOCABULARY,
         context_length=arguments.context_length,
-        hidden_size=arguments.hidden_size,
+        max_positions=arguments.context_length,
         num_layers=arguments.num_layers,
-        num_heads=4,
-        dropout=0.1,
+        tied=False,
         recompute=False,
     )
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.002)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from trainer.checkpoint import contents, manifest
-from trainer.checkpoint.manifest import InvalidCheckpointError, UnreadableCheckpointError
-from trainer.checkpoint.peers import Peers
-from trainer.checkpoint.state import CheckpointState
-from trainer.errors import CheckpointError
-from trainer.runtime.log import log
+from ..errors import CheckpointError
+from ..runtime.log import log
+from . import contents, manifest
+from .manifest import InvalidCheckpointError, UnreadableCheckpointError
+from .peers import Peers
+from .state import CheckpointState
 
 _NAME = re.compile(r"step-(\d{8}|[1-9]\d{8,})")
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
-from trainer.checkpoint.state import CheckpointState
-from trainer.config import TrainerConfig
-from trainer.config.option import flag
-from trainer.errors import CheckpointError
+from ..config import TrainerConfig
+from ..config.model import ARCHITECTURE
+from ..config.option import flag
+from ..errors import CheckpointError
+from .state import CheckpointState
 
 # Weights of another size do not fit, and with another seed test samples become training samples. Everything else may
 # change: strategy, world size, batch size, learning rate, number of epochs.
-_FIXED = ("seed", "model", "hidden_size", "num_layers", "num_heads", "context_length", "data", "classes")
+_FIXED = ("seed", *ARCHITECTURE, "context_length", "data", "classes")
 
 
 def check_compatible(path: Path, state: CheckpointState, config: TrainerConfig, fingerprint: str) -> None:
@@ -21,11 +23,13 @@ def check_compatible(path: Path, state: CheckpointState, config: TrainerConfig, 
         CheckpointError: It cannot. The message says what to change.
     """
     wanted = config.as_json()
+    # A checkpoint of an earlier version lacks newer fields, whose defaults are as that version computed.
+    defaults = {config_field.name: config_field.default for config_field in fields(TrainerConfig)}
     for name in _FIXED:
-        if (had := state.config.get(name)) != wanted[name]:
+        if (had := state.config.get(name, defaults[name])) != wanted[name]:
             raise CheckpointError(
-                f"checkpoint {path} was trained with {flag(name)} {had} and this run has {flag(name)} {wanted[name]}: "
-                f"write {flag(name)} {had} to continue it, or another --checkpoint-dir to start afresh"
+                f"checkpoint {path} was trained with {flag(name, had)} and this run has {flag(name, wanted[name])}: "
+                f"write {flag(name, had)} to continue it, or another --checkpoint-dir to start afresh"
             )
     if state.fingerprint != fingerprint:
         raise CheckpointError(

@@ -8,35 +8,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
-from trainer.checkpoint import manifest, metadata, rng, state, tensors
-from trainer.checkpoint.files import DigestingFileSystem, Entry
-from trainer.checkpoint.manifest import InvalidCheckpointError, UnreadableCheckpointError
-from trainer.checkpoint.peers import Peers
-from trainer.checkpoint.state import CheckpointState
-from trainer.errors import CheckpointError
+from ..errors import CheckpointError
+from . import manifest, metadata, rng, state, tensors
+from .files import DigestingFileSystem, Entry
+from .manifest import InvalidCheckpointError, UnreadableCheckpointError
+from .peers import Peers
+from .staging import Staged
+from .state import CheckpointState
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Contents:
-    """The contents that one rank writes."""
+    """What one rank writes besides tensors."""
 
     state: CheckpointState
     random: rng.RngState
-    tensors: MutableMapping[str, Tensor]
 
-    def write(self, folder: Path, copies: Mapping[str, Tensor], peers: Peers) -> Mapping[str, Entry]:
+    def write(self, folder: Path, staged: Staged, peers: Peers) -> Mapping[str, Entry]:
         """Writes this rank's files into `folder`, which rank 0 has created. Collective.
 
         Args:
             folder: The folder of the new checkpoint.
-            copies: This rank's shards of `tensors` on the CPU, since the tensors may change during the write.
+            staged: The tensors and shards that this rank writes.
             peers: The ranks that write together.
 
         Returns:
@@ -47,7 +46,7 @@ class Contents:
         """
         files = DigestingFileSystem()
         peers.on_all_ranks(lambda: self._write_small(folder, files, peers))
-        tensors.write_tensors(folder, files, self.tensors, copies, peers)
+        tensors.write_tensors(folder, files, staged, peers)
         return files.entries
 
     def _write_small(self, folder: Path, files: DigestingFileSystem, peers: Peers) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from trainer.checkpoint.contents import check_visible
-from trainer.checkpoint.lock import Lock
-from trainer.checkpoint.peers import Peers
-from trainer.checkpoint.publish import temporary_path
-from trainer.checkpoint.retention import remove_leftovers
-from trainer.errors import CheckpointError
+from ..errors import CheckpointError
+from .contents import check_visible
+from .lock import Lock
+from .peers import Peers
+from .publish import temporary_path
+from .retention import remove_leftovers
 
 
 def open_directory(directory: Path, lock: Lock, peers: Peers) -> None:

@@ -7,8 +7,8 @@ import fcntl
 import os
 from pathlib import Path
 
-from trainer.errors import CheckpointError
-from trainer.runtime.log import log
+from ..errors import CheckpointError
+from ..runtime.log import log
 
 _NAME = ".lock"
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)

@@ -3,48 +3,56 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from trainer.checkpoint import catalog, directory, rng, tensors
-from trainer.checkpoint.background import BackgroundSave
-from trainer.checkpoint.compatibility import check_compatible
-from trainer.checkpoint.contents import Contents
-from trainer.checkpoint.lock import Lock
-from trainer.checkpoint.manifest import InvalidCheckpointError
-from trainer.checkpoint.metrics import CheckpointMetrics
-from trainer.checkpoint.peers import Peers
-from trainer.checkpoint.publish import publish
-from trainer.checkpoint.retention import move_aside_newer_than, move_newest_aside, prune, prune_set_aside
-from trainer.checkpoint.staging import Stager
-from trainer.checkpoint.state import CheckpointState
-from trainer.config import TrainerConfig
-from trainer.errors import CheckpointError
-from trainer.parallel import Strategy
-from trainer.runtime.distributed import World
-from trainer.runtime.log import log
-from trainer.train_state import TrainState
+from ..config import TrainerConfig
+from ..errors import CheckpointError
+from ..parallel import Strategy
+from ..runtime.distributed import World
+from ..runtime.log import log
+from ..train_state import TrainState
+from . import catalog, directory, rng, tensors
+from .background import BackgroundSave
+from .compatibility import check_compatible
+from .contents import Contents
+from .lock import Lock
+from .manifest import InvalidCheckpointError
+from .metrics import CheckpointMetrics
+from .peers import Peers
+from .publish import publish
+from .retention import move_aside_newer_than, move_newest_aside, prune, prune_set_aside
+from .staging import Stager
+from .state import CheckpointState
 
 
 class CheckpointManager:
     """Saves and loads the checkpoints of a run. All methods are collectives. `metrics` are of this rank's saves.
 
-    Checkpoints have their own process group, so that their collectives never mix with those of training.
+    Checkpoints have their own process group, so that their collectives never mix with those of training. `on_read` is
+    called after each part of a checkpoint that this rank has read.
     """
 
-    def __init__(self, config: TrainerConfig, world: World, strategy: Strategy, fingerprint: str) -> None:
+    def __init__(
+        self,
+        config: TrainerConfig,
+        world: World,
+        strategy: Strategy,
+        fingerprint: str,
+        on_read: Callable[[], None] = lambda: None,
+    ) -> None:
         self.metrics = CheckpointMetrics()
         self._config = config
         self._world = world
         self._strategy = strategy
         self._fingerprint = fingerprint
-        self._peers = Peers(world.cpu_group())
+        self._peers = Peers(world.cpu_group(), on_read)
         self._lock = Lock()
-        self._stager = Stager(world.device)
+        self._stager = Stager(world.device, self._peers)
         self._running_save: BackgroundSave | None = None
         self._failure: CheckpointError | None = None
 
@@ -132,14 +140,15 @@ class CheckpointManager:
                 torch=torch.__version__,
             ),
             random=rng.capture_rng_state(self._world.device),
-            tensors=state,
         )
         self._failure = None
         self._stager.begin()
-        self._running_save = BackgroundSave(lambda: self._save(contents))
+        self._running_save = BackgroundSave(lambda: self._save(contents, state))
 
     def _state_to_save(self) -> dict[str, Tensor]:
         state = self._strategy.state_dict()
+        if self._strategy.state_is_copied:
+            return state
         # The next forward changes buffers, such as batch norm averages, without waiting for the copies.
         volatile = {tensors.MODEL + name for name, _ in self._strategy.model.named_buffers()}
         return {name: tensor.clone() if name in volatile else tensor for name, tensor in state.items()}
@@ -149,13 +158,13 @@ class CheckpointManager:
         if save is not None:
             save.wait()
 
-    def _save(self, contents: Contents) -> None:
+    def _save(self, contents: Contents, state: dict[str, Tensor]) -> None:
         began = time.monotonic()
         train_state = contents.state.train_state
         path = catalog.checkpoint_path(self._config.checkpoint_dir, train_state.step)
         try:
-            self._peers.on_all_ranks(lambda: self._stager.copy(contents.tensors))
-            publish(path, lambda folder: contents.write(folder, self._stager.copies, self._peers), self._peers)
+            staged = self._stager.stage(state, copied=self._strategy.state_is_copied)
+            publish(path, lambda folder: contents.write(folder, staged, self._peers), self._peers)
         except CheckpointError as reason:
             self._failure = CheckpointError(f"cannot write checkpoint {path}: {reason}")
             self.metrics.failed += 1
@@ -195,7 +204,7 @@ class CheckpointManager:
         elif state.parts != parts:
             log(f"random state reseeded: checkpoint has batches in {state.parts} parts, this run in {parts}")
         else:
-            self._restore_random(path)
+            rng.restore_on_all_ranks(path, self._peers, self._world.device)
 
     def _load(self, current: dict[str, Tensor], state: CheckpointState) -> None:
         self._strategy.load_state_dict(current)
@@ -204,16 +213,6 @@ class CheckpointManager:
         # All ranks fail alike, since `extras` is the same file.
         except (TypeError, ValueError, LookupError) as error:
             raise InvalidCheckpointError(f"state.json does not hold the state of the strategy: {error!r}") from error
-
-    def _restore_random(self, path: Path) -> None:
-        try:
-            self._peers.on_all_ranks(
-                lambda: rng.restore_rng_state(path / rng.rng_file_name(self._peers.rank), self._world.device)
-            )
-        except InvalidCheckpointError:
-            raise
-        except CheckpointError as reason:
-            raise CheckpointError(f"cannot read checkpoint {path}: {reason}") from reason
 
     def _seed(self, *, step: int) -> None:
         rng.seed_rank(self._config.seed, step, self._strategy.data_shard.rank)

@@ -6,21 +6,22 @@ import hashlib
 import json
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from trainer.checkpoint.files import DigestingFileSystem, Entry
-from trainer.checkpoint.peers import Peers
-from trainer.errors import CheckpointError
+from ..errors import CheckpointError
+from .files import DigestingFileSystem, Entry
+from .peers import Peers
 
 NAME = "manifest.json"
 FORMAT = 2
 # What PyTorch writes, for any program that uses its checkpoints; and what only this trainer adds to it.
 METADATA_NAME, STATE_NAME = ".metadata", "state.json"
 _SHA256 = re.compile("[0-9a-f]{64}")
+_PART_BYTES = 1 << 20
 
 
 class InvalidCheckpointError(CheckpointError):
@@ -31,11 +32,11 @@ class UnreadableCheckpointError(CheckpointError):
     """A published checkpoint may be intact, but another program wrote it. The message is the reason alone."""
 
 
-def write_manifest(folder: Path, entries: Mapping[str, Entry]) -> None:
+def write_manifest(folder: Path, entries: Mapping[str, Entry], name: str = NAME) -> None:
     """Writes the manifest of the files `entries`. Errors of the file system are raised as OSError."""
     files = {name: asdict(entry) for name, entry in sorted(entries.items())}
     text = json.dumps({"format": FORMAT, "files": files}, indent=2)
-    DigestingFileSystem().write(folder / NAME, lambda stream: stream.write(text.encode()))
+    DigestingFileSystem().write(folder / name, lambda stream: stream.write(text.encode()))
 
 
 def read_manifest(folder: Path) -> dict[str, Entry]:
@@ -97,7 +98,7 @@ def verify_files(folder: Path, peers: Peers) -> None:
     entries = peers.on_rank_zero(lambda: read_manifest(folder))
     # Dealt out in turn, largest first, so that all ranks read about equally much.
     names = sorted(entries, key=lambda name: (-entries[name].bytes, name))[peers.rank :: peers.size]
-    peers.on_all_ranks(lambda: _check_all(folder, {name: entries[name] for name in names}))
+    peers.on_all_ranks(lambda: _check_all(folder, {name: entries[name] for name in names}, peers.on_read))
 
 
 @contextmanager
@@ -112,7 +113,7 @@ def _explained(name: str) -> Iterator[None]:
 
 
 def _entry(name: str, listed: Any) -> Entry:
-    if not name.isprintable() or name != Path(name).name:
+    if not name.isprintable() or name != PurePosixPath(name).as_posix() or not _is_inside(PurePosixPath(name)):
         shown = name if name.isprintable() else ascii(name)
         raise InvalidCheckpointError(f"{NAME} names {shown}, which is not a file of the checkpoint")
     try:
@@ -124,16 +125,23 @@ def _entry(name: str, listed: Any) -> Entry:
     return entry
 
 
-def _check_all(folder: Path, entries: Mapping[str, Entry]) -> None:
+def _is_inside(name: PurePosixPath) -> bool:
+    return bool(name.parts) and not name.is_absolute() and ".." not in name.parts
+
+
+def _check_all(folder: Path, entries: Mapping[str, Entry], on_read: Callable[[], None]) -> None:
     for name, expected in entries.items():
-        _check(folder / name, expected)
+        _check(folder / name, expected, on_read)
 
 
-def _check(path: Path, expected: Entry) -> None:
+def _check(path: Path, expected: Entry, on_read: Callable[[], None]) -> None:
     size = check_regular(path)
     if size != expected.bytes:
         raise InvalidCheckpointError(f"{path.name} has {size} bytes instead of {expected.bytes}")
+    digest = hashlib.sha256()
     with _explained(path.name), path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    if digest != expected.sha256:
+        while part := stream.read(_PART_BYTES):
+            digest.update(part)
+            on_read()
+    if digest.hexdigest() != expected.sha256:
         raise InvalidCheckpointError(f"{path.name} does not have the sha256 digest that {NAME} states")

@@ -11,7 +11,7 @@ import torch
 from torch.distributed.checkpoint import filesystem, metadata
 from torch.distributed.checkpoint.metadata import Metadata, MetadataIndex, TensorStorageMetadata
 
-from trainer.checkpoint.manifest import (
+from .manifest import (
     METADATA_NAME,
     InvalidCheckpointError,
     UnreadableCheckpointError,

@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 
 import torch.distributed as dist
 
-from trainer.errors import CheckpointError, TrainerError
+from ..errors import CheckpointError, TrainerError
 
 T = TypeVar("T")
 
@@ -17,10 +17,15 @@ class Peers:
 
     A rank that fails tells the others. So either all ranks continue or none, and no rank waits for one that gave up.
     The death of a rank fails the group with an error that is not a CheckpointError.
+
+    Args:
+        group: The process group.
+        on_read: Called after each part of a checkpoint that this rank has read.
     """
 
-    def __init__(self, group: dist.ProcessGroup | None = None) -> None:
+    def __init__(self, group: dist.ProcessGroup | None = None, on_read: Callable[[], None] = lambda: None) -> None:
         self.group = group
+        self.on_read = on_read
         self.rank = dist.get_rank(group) if group else 0
         self.size = dist.get_world_size(group) if group else 1
 

@@ -11,10 +11,10 @@ import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from trainer.checkpoint import manifest
-from trainer.checkpoint.files import Entry, sync_directory
-from trainer.checkpoint.peers import Peers
-from trainer.errors import CheckpointError
+from ..errors import CheckpointError
+from . import manifest
+from .files import Entry, sync_directory
+from .peers import Peers
 
 TEMPORARY_PREFIX = ".tmp-"
 

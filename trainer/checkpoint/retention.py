@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from trainer.checkpoint.catalog import list_checkpoints
-from trainer.checkpoint.publish import TEMPORARY_PREFIX, temporary_path
-from trainer.errors import CheckpointError
-from trainer.runtime.log import log
+from ..errors import CheckpointError
+from ..runtime.log import log
+from .catalog import list_checkpoints
+from .publish import TEMPORARY_PREFIX, temporary_path
 
 _ASIDE_PREFIX = ".invalid-"
 

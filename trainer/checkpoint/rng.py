@@ -8,7 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from trainer.checkpoint.manifest import InvalidCheckpointError
+from ..errors import CheckpointError
+from .manifest import InvalidCheckpointError
+from .peers import Peers
 
 RngState = dict[str, Tensor]
 
@@ -51,3 +53,18 @@ def restore_rng_state(path: Path, device: torch.device) -> None:
     # A file that torch did not write can fail in any way.
     except Exception as error:
         raise InvalidCheckpointError(f"{path.name} holds no random state: {error}".splitlines()[0]) from error
+
+
+def restore_on_all_ranks(path: Path, peers: Peers, device: torch.device) -> None:
+    """Restores the random state of each rank from the checkpoint in `path`. Collective.
+
+    Raises:
+        InvalidCheckpointError: A rank's file is damaged.
+        CheckpointError: A rank could not read its file.
+    """
+    try:
+        peers.on_all_ranks(lambda: restore_rng_state(path / rng_file_name(peers.rank), device))
+    except InvalidCheckpointError:
+        raise
+    except CheckpointError as reason:
+        raise CheckpointError(f"cannot read checkpoint {path}: {reason}") from reason

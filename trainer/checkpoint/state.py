@@ -9,8 +9,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from trainer.checkpoint.manifest import STATE_NAME, InvalidCheckpointError, UnreadableCheckpointError, read_json
-from trainer.train_state import TrainState
+from ..train_state import TrainState
+from .manifest import STATE_NAME, InvalidCheckpointError, UnreadableCheckpointError, read_json
 
 NAME = STATE_NAME
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,33 +14,31 @@ from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner, DefaultSavePlanner
 from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
 from torch.distributed.checkpoint.metadata import Metadata, MetadataIndex, StorageMeta, TensorStorageMetadata
+from torch.distributed.checkpoint.planner import ReadItem, SavePlan
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
-from trainer.checkpoint import manifest, metadata
-from trainer.checkpoint.files import DigestingFileSystem
-from trainer.checkpoint.manifest import InvalidCheckpointError
-from trainer.checkpoint.peers import Peers
-from trainer.errors import CheckpointError
+from ..errors import CheckpointError
+from . import manifest, metadata
+from .files import DigestingFileSystem
+from .manifest import InvalidCheckpointError
+from .peers import Peers
+from .staging import Staged
 
 MODEL = "model."
 
 
-def write_tensors(
-    folder: Path, files: DigestingFileSystem, state: Mapping[str, Tensor], copies: Mapping[str, Tensor], peers: Peers
-) -> None:
-    """Writes `state` into `folder` through `files`. Collective.
-
-    The sharding is that of `state`; the values are those of `copies`, this rank's shards on the CPU.
+def write_tensors(folder: Path, files: DigestingFileSystem, staged: Staged, peers: Peers) -> None:
+    """Writes what was staged into `folder` through `files`. Collective.
 
     Raises:
         CheckpointError: A rank could not write its part.
     """
     try:
         save(
-            dict(state),
+            {},  # all that PyTorch asks for is in the plan
             storage_writer=_Writer(folder, files),
-            planner=_Planner(copies),
+            planner=_Planner(staged),
             process_group=peers.group,
             no_dist=peers.group is None,
         )
@@ -92,13 +91,39 @@ class _Writer(FileSystemWriter):
 
 
 class _Planner(DefaultSavePlanner):
-    def __init__(self, copies: Mapping[str, Tensor]) -> None:
+    """Hands PyTorch the plan by which the tensors were staged."""
+
+    def __init__(self, staged: Staged) -> None:
         super().__init__(flatten_state_dict=False, flatten_sharded_tensors=False)
-        self._copies = copies
+        self._staged = staged
+
+    def create_local_plan(self) -> SavePlan:
+        """Returns an empty plan: the ranks have already planned together."""
+        return SavePlan([])
+
+    def create_global_plan(self, all_plans: list[SavePlan]) -> tuple[list[SavePlan], Metadata]:
+        """Returns the description of the tensors. Called on rank 0, which has it."""
+        assert self._staged.plan.metadata is not None  # noqa: S101
+        return all_plans, self._staged.plan.metadata
+
+    def finish_plan(self, new_plan: SavePlan) -> SavePlan:
+        """Returns what this rank writes, in the files that `new_plan` names."""
+        return replace(new_plan, items=list(self._staged.plan.items))
 
     def lookup_object(self, index: MetadataIndex) -> Any:
         """Returns the copy, because training changes the tensor itself."""
-        return self._copies[index.fqn]
+        return self._staged.copies[index.fqn]
+
+
+class _LoadPlanner(DefaultLoadPlanner):
+    def __init__(self, on_read: Callable[[], None]) -> None:
+        super().__init__(flatten_state_dict=False, flatten_sharded_tensors=False)
+        self._on_read = on_read
+
+    def commit_tensor(self, read_item: ReadItem, tensor: Tensor) -> None:
+        """Called after each tensor, or each part of a tensor, that was read."""
+        super().commit_tensor(read_item, tensor)
+        self._on_read()
 
 
 class _Reader(FileSystemReader):
@@ -134,7 +159,7 @@ def _load(state: dict[str, Tensor], reader: _Reader, peers: Peers) -> None:
             load(
                 state,
                 storage_reader=reader,
-                planner=DefaultLoadPlanner(flatten_state_dict=False, flatten_sharded_tensors=False),
+                planner=_LoadPlanner(peers.on_read),
                 process_group=peers.group,
                 no_dist=peers.group is None,
             )

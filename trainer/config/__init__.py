@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from trainer.config.checkpoints import CheckpointConfig
-from trainer.config.flags import parse_flags
-from trainer.config.model import ModelConfig
-from trainer.config.optimization import OptimizationConfig
-from trainer.config.parallel import ParallelConfig
-from trainer.config.schema import TrainerConfig
+from .checkpoints import CheckpointConfig
+from .flags import parse_flags
+from .model import ModelConfig
+from .optimization import OptimizationConfig
+from .parallel import ParallelConfig
+from .schema import TrainerConfig
 
 __all__ = [
     "CheckpointConfig",

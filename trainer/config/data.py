@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer.config.option import option
+from .option import option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +18,7 @@ class DataConfig:
         choices=("digits", "text", "folder"),
     )
     data_dir: Path = option(
-        Path("data"), "folder of .npz, .safetensors, .parquet or WebDataset .tar files (for data: folder)"
+        Path("data"), "folder of .bin, .npz, .safetensors, .parquet or WebDataset .tar files (for data: folder)"
     )
     classes: int = option(10, "number of classes in data_dir; for tokens, the size of the vocabulary", at_least=2)
     loader_workers: int = option(0, "data loader processes per rank (0: load in the training process)", at_least=0)

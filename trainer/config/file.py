@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from trainer.config.schema import FieldError, TrainerConfig
-from trainer.errors import ConfigError
+from ..errors import ConfigError
+from .schema import FieldError, TrainerConfig
 
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a word", Path: "a path"}
 FIELDS = {config_field.name: config_field for config_field in fields(TrainerConfig)}

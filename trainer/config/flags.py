@@ -8,10 +8,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
 
-from trainer.config import file
-from trainer.config.option import flag
-from trainer.config.schema import FieldError, TrainerConfig
-from trainer.errors import ConfigError
+from ..errors import ConfigError
+from . import file
+from .initial_weights import follow_initial_weights
+from .option import flag
+from .schema import FieldError, TrainerConfig
 
 DESCRIPTION = """\
 Train a model on all ranks of this launch, and save checkpoints. A later run with the same --checkpoint-dir resumes from
@@ -46,7 +47,7 @@ def parse_flags(arguments: Sequence[str]) -> TrainerConfig:
     assigned = dict(map(file.assignment, given.pop("set")))
     from_file = file.read_config_file(path) if path else {}
     try:
-        return TrainerConfig(**{**from_file, **given, **assigned})
+        return TrainerConfig(**follow_initial_weights({**from_file, **given, **assigned}))
     except FieldError as error:
         if path and error.name in from_file and error.name not in {**given, **assigned}:
             raise ConfigError(f"{path}: {error.in_file}") from error

@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from trainer.config.schema import TrainerConfig
+from .schema import TrainerConfig
 
 _TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
 

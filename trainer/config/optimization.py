@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trainer.config.option import option
+from .option import option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,19 +22,30 @@ class OptimizationConfig:
     learning_rate: float = option(0.002, "learning rate of AdamW after the warm-up", above=0)
     schedule: str = option(
         "constant",
-        "learning rate schedule: constant, or cosine (decays to 0 at the last step)",
+        "learning rate schedule: constant, or cosine (decays to min_learning_rate at the last step)",
         choices=("constant", "cosine"),
     )
+    min_learning_rate: float = option(0.0, "learning rate at the end of the cosine schedule", at_least=0)
     warmup_steps: int = option(0, "steps of linear warm-up of the learning rate from 0", at_least=0)
     weight_decay: float = option(0.01, "weight decay of AdamW", at_least=0)
+    weight_decay_scope: str = option(
+        "all",
+        "parameters that decay: all, or matrices (not those of norms, biases and embeddings)",
+        choices=("all", "matrices"),
+    )
+    adam_beta1: float = option(0.9, "decay rate of AdamW's mean of gradients", at_least=0, below=1)
+    adam_beta2: float = option(0.999, "decay rate of AdamW's mean of squared gradients", at_least=0, below=1)
+    adam_eps: float = option(1e-8, "epsilon of AdamW", above=0)
     clip_norm: float = option(
         0.0, "maximum gradient norm; larger gradients are scaled down (0: no clipping)", at_least=0
     )
     precision: str = option(
-        "fp32",
-        "precision of the computation; parameters and optimizer state stay in fp32",
-        choices=("fp32", "bf16", "fp16"),
+        "auto",
+        "precision of the computation: bf16 on GPUs that support it, else fp32 (auto), or as set; parameters and "
+        "optimizer state stay in fp32",
+        choices=("auto", "fp32", "bf16", "fp16"),
     )
+    tf32: bool = option(False, "multiply fp32 matrices in TF32 on GPUs that support it")
     seed: int = option(
         0,
         "random seed of the initial weights, the train/test split, the data order and dropout",

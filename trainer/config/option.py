@@ -63,6 +63,9 @@ def option(default: Any, explanation: str, **bounds: Any) -> Any:
     return field(default=default, metadata={"help": explanation, "bounds": Bounds(**bounds)})
 
 
-def flag(name: str) -> str:
-    """The command-line spelling of the field `name`: `batch_size` is `--batch-size`."""
-    return "--" + name.replace("_", "-")
+def flag(name: str, value: object = None) -> str:
+    """The command-line spelling of the field `name`, with its `value` if there is one: `--batch-size 32`."""
+    spelled = name.replace("_", "-")
+    if isinstance(value, bool):
+        return f"--{spelled}" if value else f"--no-{spelled}"
+    return f"--{spelled}" if value is None else f"--{spelled} {value}"

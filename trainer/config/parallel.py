@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trainer.config.option import option
+from .option import option
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trainer.config.option import option
+from .option import option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +39,13 @@ class RuntimeConfig:
         at_most=65535,
     )
     log_steps: int = option(0, "log a progress line every N steps (0: disabled)", at_least=0)
-    events_file: str = option("", "file to which rank 0 appends one JSON line per step, epoch and save")
+    events_file: str = option("", "file to which rank 0 appends one JSON line per step, evaluation, epoch and save")
     tensorboard_dir: str = option("", "folder to which rank 0 writes TensorBoard events")
+    mlflow_uri: str = option(
+        "", "MLflow server or folder to which rank 0 logs parameters and metrics, such as http://mlflow:5000"
+    )
+    mlflow_experiment: str = option("trainer", "MLflow experiment of the run")
+    mlflow_run: str = option("", "name of the MLflow run (default: a random name)")
     profile_dir: str = option("", "folder for profiles: on SIGUSR1 a rank writes a trace of its next steps")
     profile_steps: int = option(5, "number of steps in a trace", at_least=1)
     peak_tflops: float = option(

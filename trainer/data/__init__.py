@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from trainer.config import TrainerConfig
-from trainer.data.batch import Data
+from ..config import TrainerConfig
+from .batch import Data
 
 
 def load_data(config: TrainerConfig) -> Data:
     """Loads the data that `config` names."""
     match config.data:
         case "digits":
-            from trainer.data.digits import load_digits
+            from .digits import load_digits
 
             return load_digits(config.seed)
         case "text":
-            from trainer.data.text import load_text
+            from .text import load_text
 
-            return load_text(config.context_length)
+            return load_text(config.context_length, config.classes)
         case _:
-            from trainer.data.folder import load_folder
+            from .folder import load_folder
 
             return load_folder(config)

@@ -30,8 +30,12 @@ class Batch:
     def __getitem__(self, chosen: slice) -> Batch:
         return Batch(self.inputs[chosen], self.targets[chosen])
 
+    def pin_memory(self) -> Batch:
+        """Returns a copy in page-locked memory, from which a GPU can copy while it computes."""
+        return Batch(self.inputs.pin_memory(), self.targets.pin_memory())
+
     def to(self, device: torch.device) -> Batch:
-        """Returns the batch on `device`."""
+        """Returns the batch on `device`. A copy from page-locked memory does not wait for the device."""
         return Batch(self.inputs.to(device, non_blocking=True), self.targets.to(device, non_blocking=True))
 
 
@@ -41,7 +45,11 @@ class Samples(Protocol):
     def __len__(self) -> int: ...
 
     def take(self, indices: Indices) -> Batch:
-        """Returns the samples at `indices`, in that order."""
+        """Returns the samples at `indices`, in that order.
+
+        Raises:
+            DataError: They cannot be read, or do not suit the run.
+        """
         ...
 
 
@@ -51,14 +59,14 @@ class Data:
 
     Attributes:
         training: Samples to train on.
-        test: Samples to evaluate on.
+        test: Samples to evaluate on; None without evaluation.
         shape: Shape of one sample's input.
         classes: Number of different targets.
         fingerprint: Identifies the data, so that a run is not resumed on other data.
     """
 
     training: Samples
-    test: Samples
+    test: Samples | None
     shape: tuple[int, ...]
     classes: int
     fingerprint: str

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trainer.data.batch import Indices
+from .batch import Indices
+
+_MOST_IN_4_BYTES = 2**32
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +58,19 @@ class GlobalSampler:
     def rest_of_epoch(self, position: int) -> Iterator[Step]:
         """Yields the steps from `position` to the end of its epoch."""
         epoch, done = self.epoch_of(position), position % self.num_samples
-        order = np.random.default_rng((self.seed, epoch)).permutation(self.num_samples)
+        order = _shuffled(self.num_samples, self.seed, epoch)
         for start in range(done, self.num_samples, self.batch_size):
             batch = order[start : start + self.batch_size]
             yield Step(
-                indices=batch[self.rank :: self.world_size],
+                indices=batch[self.rank :: self.world_size].astype(np.int64),
                 global_size=len(batch),
                 max_local_size=-(-len(batch) // self.world_size),
                 position=position - done + start + len(batch),
             )
+
+
+def _shuffled(size: int, seed: int, epoch: int) -> NDArray[Any]:
+    """Returns the permutation that `Generator.permutation` draws, in 4 bytes per sample instead of 8."""
+    order: NDArray[Any] = np.arange(size, dtype=np.uint32 if size <= _MOST_IN_4_BYTES else np.uint64)
+    np.random.default_rng((seed, epoch)).shuffle(order)
+    return order

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from trainer.data.batch import Batch, Data, Indices
+from .batch import Batch, Data, Indices
 
 VOCABULARY = 256
 _TEST_SHARE = 0.1
@@ -33,8 +33,11 @@ class Windows:
         return Batch(self.tokens[places].long(), self.tokens[places + 1].long())
 
 
-def load_text(context_length: int) -> Data:
-    """Loads the text: the first nine tenths for training, the rest for testing."""
+def load_text(context_length: int, vocabulary: int = VOCABULARY) -> Data:
+    """Loads the text: the first nine tenths for training, the rest for testing.
+
+    A model may have a larger `vocabulary` than the text.
+    """
     text = "\n".join(words for _, words in sorted(pydoc_data.topics.topics.items())).encode()
     tokens = torch.from_numpy(np.frombuffer(text, dtype=np.uint8).copy())
     end = int(len(tokens) * (1 - _TEST_SHARE))
@@ -42,6 +45,6 @@ def load_text(context_length: int) -> Data:
         training=Windows(tokens[:end], context_length),
         test=Windows(tokens[end:], context_length),
         shape=(context_length,),
-        classes=VOCABULARY,
+        classes=max(VOCABULARY, vocabulary),
         fingerprint=f"text-{context_length}-{hashlib.sha256(text).hexdigest()[:16]}",
     )

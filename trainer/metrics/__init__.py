@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from trainer.metrics.sinks import SinkGroup, build_sinks
+from .sinks import SinkGroup, build_sinks
 
 __all__ = ["SinkGroup", "build_sinks"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trainer.runtime.step_sync import StepReport
-from trainer.train_state import TrainState
+from ..runtime.step_sync import StepReport
+from ..train_state import TrainState
 
 # The window of metrics over the last steps.
 WINDOW_STEPS = 50
@@ -49,6 +49,12 @@ class StepMetrics:
     checkpoint_seconds: float
     reports: Sequence[StepReport]
 
+    @property
+    def gpu_memory(self) -> tuple[float, float] | None:
+        """Peak of the memory of tensors and reserved memory, in bytes, of the GPU with most; None without GPUs."""
+        peak = max((report.gpu_peak_bytes for report in self.reports), default=0.0)
+        return (peak, max(report.gpu_reserved_bytes for report in self.reports)) if peak else None
+
     def parts(self, rank: int) -> dict[str, float]:
         """Returns the time of this step by part, in seconds, on `rank`, which must be the rank that measured it.
 
@@ -68,6 +74,31 @@ class StepMetrics:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Score:
+    """The result of an evaluation.
+
+    Attributes:
+        loss: Mean loss of the test samples.
+        accuracy: Share of them (of tokens) answered correctly, in [0, 1].
+    """
+
+    loss: float
+    accuracy: float
+
+    def __str__(self) -> str:
+        return f"test_loss={self.loss:.4f} test_accuracy={self.accuracy:.4f}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvaluationMetrics:
+    """One evaluation over all ranks, after `step`; `seconds` are those of rank 0."""
+
+    step: int
+    score: Score
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class EpochMetrics:
     """One epoch over all ranks.
 
@@ -75,7 +106,7 @@ class EpochMetrics:
         epoch: The epoch, counted from 1.
         step: The last step.
         loss: Mean loss of all training samples, each at the time of its step.
-        test_accuracy: Share of all test samples (tokens) answered correctly, in [0, 1].
+        score: The result of the evaluation at the end of the epoch; None without test data.
         seconds: Rank 0's time for the training steps, without evaluation and checkpoint.
         samples_per_second: Throughput over all ranks.
     """
@@ -83,14 +114,15 @@ class EpochMetrics:
     epoch: int
     step: int
     loss: float
-    test_accuracy: float
     seconds: float
     samples_per_second: float
+    score: Score | None = None
 
     def line(self, epochs: int) -> str:
         """Returns the log line, for a run of `epochs`."""
+        tested = f"{self.score} " if self.score else ""
         return (
-            f"epoch={self.epoch}/{epochs} loss={self.loss:.4f} test_accuracy={self.test_accuracy:.4f} "
+            f"epoch={self.epoch}/{epochs} loss={self.loss:.4f} {tested}"
             f"seconds={self.seconds:.2f} samples_per_second={self.samples_per_second:.0f}"
         )
 
@@ -103,6 +135,9 @@ class Sink:
 
     def on_step(self, metrics: StepMetrics) -> None:
         """Called after each step."""
+
+    def on_evaluation(self, metrics: EvaluationMetrics) -> None:
+        """Called after each evaluation, before the end of its epoch."""
 
     def on_epoch_end(self, metrics: EpochMetrics) -> None:
         """Called after each epoch and its evaluation."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-from trainer.config import TrainerConfig
-from trainer.metrics.base import RunStart, Sink, StepMetrics
-from trainer.metrics.throughput import Throughput
-from trainer.runtime.log import log
+from ..config import TrainerConfig
+from ..runtime.log import log
+from .base import RunStart, Sink, StepMetrics
+from .throughput import Throughput
+
+_GIB = 1 << 30
 
 
 def build_console_sink(config: TrainerConfig, throughput: Throughput) -> Sink | None:
@@ -75,6 +77,9 @@ def describe_step(metrics: StepMetrics, throughput: Throughput) -> str:
         said.append(f"samples_per_second={throughput.samples_per_second:.0f}")
     if throughput.mfu:
         said.append(f"mfu={throughput.mfu:.3f}")
+    if metrics.gpu_memory:
+        peak, reserved = (size / _GIB for size in metrics.gpu_memory)
+        said.append(f"gpu_peak_gib={peak:.2f} gpu_reserved_gib={reserved:.2f}")
     if throughput.seconds_left is not None:
         said.append(f"eta={format_duration(throughput.seconds_left)}")
     return " ".join(said)

@@ -7,9 +7,9 @@ import math
 import time
 from pathlib import Path
 
-from trainer.checkpoint.metrics import CheckpointMetrics
-from trainer.errors import ConfigError
-from trainer.metrics.base import EpochMetrics, RunStart, Sink, StepMetrics
+from ..checkpoint.metrics import CheckpointMetrics
+from ..errors import ConfigError
+from .base import EpochMetrics, EvaluationMetrics, RunStart, Sink, StepMetrics
 
 
 class Events(Sink):
@@ -48,16 +48,24 @@ class Events(Sink):
             gradient_norm=metrics.gradient_norm,
             seconds=metrics.seconds,
             parts=metrics.parts(rank=0),
+            **_gpu_fields(metrics),
         )
         self._write_saves()
 
+    def on_evaluation(self, metrics: EvaluationMetrics) -> None:
+        """Writes an evaluation."""
+        score = metrics.score
+        self._write("evaluation", test_loss=score.loss, test_accuracy=score.accuracy, seconds=metrics.seconds)
+
     def on_epoch_end(self, metrics: EpochMetrics) -> None:
         """Writes an epoch."""
+        score = metrics.score
         self._write(
             "epoch",
             epoch=metrics.epoch,
             loss=metrics.loss,
-            test_accuracy=metrics.test_accuracy,
+            test_loss=score.loss if score else None,
+            test_accuracy=score.accuracy if score else None,
             seconds=metrics.seconds,
             samples_per_second=metrics.samples_per_second,
         )
@@ -80,6 +88,13 @@ class Events(Sink):
         known = {"time": time.time(), "event": event, "step": self._step, **fields}
         line = {name: None if _is_not_finite(value) else value for name, value in known.items()}
         self._file.write(json.dumps(line, allow_nan=False).encode() + b"\n")
+
+
+def _gpu_fields(metrics: StepMetrics) -> dict[str, int]:
+    if not metrics.gpu_memory:
+        return {}
+    peak, reserved = metrics.gpu_memory
+    return {"gpu_peak_bytes": int(peak), "gpu_reserved_bytes": int(reserved)}
 
 
 def _is_not_finite(value: object) -> bool:

@@ -12,11 +12,11 @@ from functools import cache
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics, start_http_server
 
-from trainer.checkpoint.metrics import CheckpointMetrics
-from trainer.errors import ConfigError
-from trainer.metrics.base import EpochMetrics, RunStart, Sink, StepMetrics
-from trainer.metrics.straggler import Stragglers
-from trainer.metrics.throughput import Throughput
+from ..checkpoint.metrics import CheckpointMetrics
+from ..errors import ConfigError
+from .base import EpochMetrics, EvaluationMetrics, RunStart, Sink, StepMetrics
+from .straggler import Stragglers
+from .throughput import Throughput
 
 # Omits the _created series, the creation times of the others, which are not needed here.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -49,7 +49,6 @@ _STRAGGLER_SCORE = Gauge(
 _EPOCHS = Gauge("trainer_epochs", "Total epochs of the run.")
 _EPOCH = Gauge("trainer_epoch", "Epochs done, including those before a resume.")
 _LOSS = Gauge("trainer_loss", "Mean loss of the last epoch.")
-_TEST_ACCURACY = Gauge("trainer_test_accuracy", "Share of test samples answered correctly after the last epoch.")
 _CHECKPOINT = Gauge(
     "trainer_checkpoint_timestamp_seconds",
     "Time at which the newest checkpoint was published; before the first, the start of this process.",
@@ -113,14 +112,21 @@ class Exporter(Sink):
             _tokens_per_second().set(rate)
         if mfu := self._throughput.mfu:
             _mfu().set(mfu)
+        if metrics.gpu_memory:
+            for gauge, size in zip(_gpu_memory(), metrics.gpu_memory, strict=True):
+                gauge.set(size)
         self._score()
         self._count_saves()
+
+    def on_evaluation(self, metrics: EvaluationMetrics) -> None:
+        """Updates the metrics of evaluations."""
+        _test_loss().set(metrics.score.loss)
+        _test_accuracy().set(metrics.score.accuracy)
 
     def on_epoch_end(self, metrics: EpochMetrics) -> None:
         """Updates the metrics of epochs."""
         _EPOCH.set(metrics.epoch)
         _LOSS.set(metrics.loss)
-        _TEST_ACCURACY.set(metrics.test_accuracy)
         self._count_saves()
 
     def close(self) -> None:
@@ -157,8 +163,26 @@ def _tokens_per_second() -> Gauge:
 
 
 @cache
+def _test_loss() -> Gauge:
+    return Gauge("trainer_test_loss", "Mean loss of the test samples in the last evaluation.")
+
+
+@cache
+def _test_accuracy() -> Gauge:
+    return Gauge("trainer_test_accuracy", "Share of test samples answered correctly in the last evaluation.")
+
+
+@cache
 def _mfu() -> Gauge:
     return Gauge("trainer_mfu", "The model's own operations as a share of trainer_peak_flops, over the last steps.")
+
+
+@cache
+def _gpu_memory() -> tuple[Gauge, Gauge]:
+    return (
+        Gauge("trainer_gpu_peak_bytes", "Peak of the memory of tensors since the start, on the GPU with most."),
+        Gauge("trainer_gpu_reserved_bytes", "Memory that PyTorch holds for tensors, on the GPU with most."),
+    )
 
 
 @cache

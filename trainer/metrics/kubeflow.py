@@ -17,9 +17,9 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Self
 
-from trainer.metrics.base import EpochMetrics, RunStart, Sink, StepMetrics
-from trainer.metrics.throughput import Throughput
-from trainer.runtime.log import log_rank
+from ..runtime.log import log_rank
+from .base import EpochMetrics, EvaluationMetrics, RunStart, Sink, StepMetrics
+from .throughput import Throughput
 
 URL = "KUBEFLOW_TRAINER_SERVER_URL"
 CA_FILE = "KUBEFLOW_TRAINER_SERVER_CA_CERT"
@@ -80,9 +80,14 @@ class KubeflowStatus(Sink):
         self._metrics |= {name: value for name, value in known.items() if value is not None}
         self._note(metrics.train_state.step)
 
+    def on_evaluation(self, metrics: EvaluationMetrics) -> None:
+        """Updates the status with an evaluation."""
+        self._metrics |= {"test_loss": metrics.score.loss, "test_accuracy": metrics.score.accuracy}
+        self._note(metrics.step)
+
     def on_epoch_end(self, metrics: EpochMetrics) -> None:
         """Updates the status with an epoch."""
-        self._metrics |= {"epoch": metrics.epoch, "epoch_loss": metrics.loss, "test_accuracy": metrics.test_accuracy}
+        self._metrics |= {"epoch": metrics.epoch, "epoch_loss": metrics.loss}
         self._note(metrics.step)
 
     def close(self) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import torch
 
-from trainer.config import TrainerConfig
-from trainer.runtime.distributed import World
+from ..config import TrainerConfig
+from ..runtime.distributed import World
 
 # Dense bf16 (and fp16) with fp32 accumulation, in 1e12 operations per second, by the device name of the driver.
 # NVIDIA's data sheets mostly state values with sparsity; these are half of those.

@@ -10,8 +10,8 @@ from types import FrameType
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from trainer.metrics.base import RunStart, Sink, StepMetrics
-from trainer.runtime.log import log, log_rank
+from ..runtime.log import log, log_rank
+from .base import RunStart, Sink, StepMetrics
 
 
 class Profiler(Sink):

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from trainer.checkpoint.metrics import CheckpointMetrics
-from trainer.config import TrainerConfig
-from trainer.metrics.base import EpochMetrics, RunStart, Sink, StepMetrics
-from trainer.metrics.console import build_console_sink
-from trainer.metrics.events import Events
-from trainer.metrics.exporter import Exporter
-from trainer.metrics.kubeflow import KubeflowStatus
-from trainer.metrics.mfu import peak_flops
-from trainer.metrics.profiler import Profiler
-from trainer.metrics.straggler import Stragglers
-from trainer.metrics.tensorboard import TensorBoard
-from trainer.metrics.throughput import Throughput
-from trainer.runtime.distributed import World
-from trainer.runtime.log import log_rank
+from ..checkpoint.metrics import CheckpointMetrics
+from ..config import TrainerConfig
+from ..runtime.distributed import World
+from ..runtime.log import log_rank
+from .base import EpochMetrics, EvaluationMetrics, RunStart, Sink, StepMetrics
+from .console import build_console_sink
+from .events import Events
+from .exporter import Exporter
+from .kubeflow import KubeflowStatus
+from .mfu import peak_flops
+from .mlflow import MLflow
+from .profiler import Profiler
+from .straggler import Stragglers
+from .tensorboard import TensorBoard
+from .throughput import Throughput
 
 
 class SinkGroup(Sink):
@@ -34,6 +35,10 @@ class SinkGroup(Sink):
     def on_step(self, metrics: StepMetrics) -> None:
         """Forwards to every sink."""
         self._tell(lambda sink: sink.on_step(metrics))
+
+    def on_evaluation(self, metrics: EvaluationMetrics) -> None:
+        """Forwards to every sink."""
+        self._tell(lambda sink: sink.on_evaluation(metrics))
 
     def on_epoch_end(self, metrics: EpochMetrics) -> None:
         """Forwards to every sink."""
@@ -61,7 +66,7 @@ def build_sinks(config: TrainerConfig, world: World, *, flops_per_sample: float,
         ConfigError: A file or folder cannot be written, or a package is missing. Every rank raises it.
     """
     throughput = Throughput(
-        tokens_per_sample=config.context_length if config.model == "gpt" else 0,
+        tokens_per_sample=config.context_length if config.reads_tokens else 0,
         flops_per_sample=flops_per_sample,
         peak_flops=peak_flops(config, world),
     )
@@ -72,15 +77,19 @@ def build_sinks(config: TrainerConfig, world: World, *, flops_per_sample: float,
         sinks.append(Exporter(world.rank, throughput, stragglers, saves))
     if config.profile_dir:
         sinks.append(Profiler(Path(config.profile_dir), config.profile_steps, world.rank))
-    world.on_rank_zero(lambda: sinks.extend(_rank_zero_sinks(config, throughput, saves)))
+    world.on_rank_zero(lambda: sinks.extend(_rank_zero_sinks(config, world.size, throughput, saves)))
     return SinkGroup(sinks)
 
 
-def _rank_zero_sinks(config: TrainerConfig, throughput: Throughput, saves: CheckpointMetrics) -> Iterator[Sink]:
+def _rank_zero_sinks(
+    config: TrainerConfig, world_size: int, throughput: Throughput, saves: CheckpointMetrics
+) -> Iterator[Sink]:
     if config.events_file:
         yield Events(Path(config.events_file), saves)
     if config.tensorboard_dir:
         yield TensorBoard(Path(config.tensorboard_dir), throughput)
+    if config.mlflow_uri:
+        yield MLflow(config, world_size, throughput)
     if status := KubeflowStatus.from_environment(throughput):
         yield status
     if shown := build_console_sink(config, throughput):

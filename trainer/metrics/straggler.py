@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from trainer.metrics.base import WINDOW_STEPS, Sink, StepMetrics
-from trainer.runtime.step_sync import StepReport
+from ..runtime.step_sync import StepReport
+from .base import WINDOW_STEPS, Sink, StepMetrics
 
 
 def own_seconds(report: StepReport) -> float:

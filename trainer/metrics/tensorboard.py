@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
-from trainer.errors import ConfigError
-from trainer.metrics.base import EpochMetrics, RunStart, Sink, StepMetrics
-from trainer.metrics.throughput import Throughput
+from ..errors import ConfigError
+from .base import EpochMetrics, EvaluationMetrics, RunStart, Sink, StepMetrics
+from .scalars import epoch_scalars, evaluation_scalars, step_scalars
+from .throughput import Throughput
 
 
 class TensorBoard(Sink):
@@ -40,26 +40,21 @@ class TensorBoard(Sink):
 
     def on_step(self, metrics: StepMetrics) -> None:
         """Adds the scalars of a step."""
-        step = metrics.train_state.step
-        known = {
-            "loss/step": metrics.loss,
-            "learning_rate": metrics.learning_rate,
-            "gradient_norm": metrics.gradient_norm,
-            "samples_per_second": self._throughput.samples_per_second,
-            "tokens_per_second": self._throughput.tokens_per_second,
-            "mfu": self._throughput.mfu,
-            "seconds/step": metrics.seconds,
-        } | {f"seconds/{part}": seconds for part, seconds in metrics.parts(rank=0).items()}
-        for name, value in known.items():
-            if value is not None and not math.isnan(value):
-                self._writer.add_scalar(name, value, step)
+        self._add(step_scalars(metrics, self._throughput), metrics.train_state.step)
+
+    def on_evaluation(self, metrics: EvaluationMetrics) -> None:
+        """Adds the scalars of an evaluation."""
+        self._add(evaluation_scalars(metrics), metrics.step)
 
     def on_epoch_end(self, metrics: EpochMetrics) -> None:
         """Adds the scalars of an epoch."""
-        self._writer.add_scalar("loss/epoch", metrics.loss, metrics.step)
-        self._writer.add_scalar("test_accuracy", metrics.test_accuracy, metrics.step)
+        self._add(epoch_scalars(metrics), metrics.step)
         self._writer.flush()
 
     def close(self) -> None:
         """Closes the file."""
         self._writer.close()
+
+    def _add(self, scalars: dict[str, float], step: int) -> None:
+        for name, value in scalars.items():
+            self._writer.add_scalar(name, value, step)

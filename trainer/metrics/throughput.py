@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from trainer.metrics.base import WINDOW_STEPS, RunStart, Sink, StepMetrics
+from .base import WINDOW_STEPS, RunStart, Sink, StepMetrics
 
 
 class Throughput(Sink):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from trainer.models.model import Model
+from .model import Model
 
 _CHANNELS = (16, 32)
 

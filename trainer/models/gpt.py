@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import linear, scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
-from trainer.models.model import Model, SplitStyle
+from .model import Model, SplitStyle
 
-_WIDENING = 4
+_APPROXIMATION: dict[str, Literal["none", "tanh"]] = {"gelu": "none", "gelu_tanh": "tanh"}
 _STANDARD_DEVIATION = 0.02  # GPT-2's, https://github.com/openai/gpt-2/blob/master/src/model.py
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BlockShape:
+    """What the blocks of a GPT have in common."""
+
+    hidden_size: int
+    num_heads: int
+    mlp_size: int
+    activation: str
+    norm_epsilon: float
+    dropout: float
 
 
 class _Attention(nn.Module):
@@ -39,15 +53,15 @@ class _Attention(nn.Module):
 
 
 class _Block(nn.Module):
-    def __init__(self, hidden_size: int, num_heads: int, dropout: float) -> None:
+    def __init__(self, shape: BlockShape) -> None:
         super().__init__()
-        self.attention_norm = nn.LayerNorm(hidden_size)
-        self.attention = _Attention(hidden_size, num_heads, dropout)
-        self.mlp_norm = nn.LayerNorm(hidden_size)
-        self.up = nn.Linear(hidden_size, _WIDENING * hidden_size)
-        self.activation = nn.GELU()
-        self.down = nn.Linear(_WIDENING * hidden_size, hidden_size)
-        self.dropout = nn.Dropout(dropout)
+        self.attention_norm = nn.LayerNorm(shape.hidden_size, eps=shape.norm_epsilon)
+        self.attention = _Attention(shape.hidden_size, shape.num_heads, shape.dropout)
+        self.mlp_norm = nn.LayerNorm(shape.hidden_size, eps=shape.norm_epsilon)
+        self.up = nn.Linear(shape.hidden_size, shape.mlp_size)
+        self.activation = nn.GELU(approximate=_APPROXIMATION[shape.activation])
+        self.down = nn.Linear(shape.mlp_size, shape.hidden_size)
+        self.dropout = nn.Dropout(shape.dropout)
 
     def forward(self, inputs: Tensor) -> Tensor:
         attended = inputs + self.dropout(self.attention(self.attention_norm(inputs)))
@@ -56,31 +70,33 @@ class _Block(nn.Module):
 
 
 class GPT(Model):
-    """Maps (n, t) int64 tokens, t up to `context_length`, to (n, t, vocabulary) logits of each next token.
+    """Maps (n, t) int64 tokens, t up to `max_positions`, to (n, t, vocabulary) logits of each next token.
 
-    With `recompute`, the activations of a block are recomputed in backward instead of kept.
+    With `tied`, the head multiplies by the embeddings of the tokens. With `recompute`, the activations of a block are
+    recomputed in backward instead of kept.
     """
 
     def __init__(
         self,
         *,
+        shape: BlockShape,
         vocabulary: int,
         context_length: int,
-        hidden_size: int,
+        max_positions: int,
         num_layers: int,
-        num_heads: int,
-        dropout: float,
+        tied: bool,
         recompute: bool,
     ) -> None:
         super().__init__()
+        self.context_length = context_length
         self.recompute = recompute
-        self.tokens = nn.Embedding(vocabulary, hidden_size)
-        self.positions = nn.Embedding(context_length, hidden_size)
-        self.dropout = nn.Dropout(dropout)
-        self.layers = nn.ModuleList(_Block(hidden_size, num_heads, dropout) for _ in range(num_layers))
-        self.norm = nn.LayerNorm(hidden_size)
-        self.head = nn.Linear(hidden_size, vocabulary, bias=False)
-        self.apply(_initialise)
+        self.tokens = nn.Embedding(vocabulary, shape.hidden_size)
+        self.positions = nn.Embedding(max_positions, shape.hidden_size)
+        self.dropout = nn.Dropout(shape.dropout)
+        self.layers = nn.ModuleList(_Block(shape) for _ in range(num_layers))
+        self.norm = nn.LayerNorm(shape.hidden_size, eps=shape.norm_epsilon)
+        self.head = None if tied else nn.Linear(shape.hidden_size, vocabulary, bias=False)
+        self.apply(initialize)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Returns logits (n, t, vocabulary)."""
@@ -91,8 +107,7 @@ class GPT(Model):
                 hidden = checkpoint(layer, hidden, use_reentrant=False)
             else:
                 hidden = layer(hidden)
-        logits: Tensor = self.head(self.norm(hidden))
-        return logits
+        return logits_of(self.norm(hidden), self.head, self.tokens)
 
     def blocks(self) -> Sequence[nn.Module]:
         """Returns the transformer blocks."""
@@ -112,13 +127,23 @@ class GPT(Model):
 
         Source: Appendix B of PaLM, https://arxiv.org/abs/2204.02311. Embeddings are looked up, not multiplied.
         """
-        length, hidden_size = self.positions.weight.shape
-        looked_up = self.tokens.weight.numel() + self.positions.weight.numel()
+        length, hidden_size = self.context_length, self.norm.weight.numel()
+        looked_up = self.positions.weight.numel() + (0 if self.head is None else self.tokens.weight.numel())
         multiplied = sum(parameter.numel() for parameter in self.parameters()) - looked_up
         return float(length * (6 * multiplied + 12 * len(self.layers) * hidden_size * length))
 
 
-def _initialise(module: nn.Module) -> None:
+def logits_of(hidden: Tensor, head: nn.Linear | None, tokens: nn.Embedding) -> Tensor:
+    """Returns the logits by `head`, or by the embeddings without one.
+
+    A head that shares its parameter would not survive a move from the meta device, which replaces parameters.
+    """
+    logits: Tensor = linear(hidden, tokens.weight) if head is None else head(hidden)
+    return logits
+
+
+def initialize(module: nn.Module) -> None:
+    """Draws the initial weights of a layer, as GPT-2 does."""
     if isinstance(module, nn.Linear | nn.Embedding):
         nn.init.normal_(module.weight, std=_STANDARD_DEVIATION)
     if isinstance(module, nn.Linear) and module.bias is not None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
-from trainer.models.model import Model, SplitStyle
+from .model import Model, SplitStyle
 
 
 class MLP(Model):

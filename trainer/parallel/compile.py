@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from trainer.errors import ConfigError
-from trainer.models.model import Model
+from ..errors import ConfigError
+from ..models.model import Model
 
 
 def compile_blocks(model: Model, device: torch.device) -> None:

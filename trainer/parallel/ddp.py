@@ -12,8 +12,8 @@ from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_
 from torch.futures import Future
 from torch.nn.parallel import DistributedDataParallel
 
-from trainer.parallel.native import NativeStrategy
-from trainer.parallel.strategy import materialize
+from .native import NativeStrategy
+from .strategy import materialize
 
 
 class DDP(NativeStrategy):

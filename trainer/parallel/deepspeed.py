@@ -11,18 +11,18 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import DTensor, Shard, distribute_tensor
 from torch.nn.functional import pad
 
-from trainer.config import TrainerConfig
-from trainer.config.schema import FieldError
-from trainer.models.model import Model
-from trainer.parallel.adamw import MOMENTS, initial_state
-from trainer.parallel.compile import compile_blocks
-from trainer.parallel.loss_scale import LossScale
-from trainer.parallel.strategy import DataShard, Strategy, broadcast_weights
-from trainer.runtime.distributed import World
+from ..config import TrainerConfig
+from ..config.schema import FieldError
+from ..models.model import Model
+from ..runtime.distributed import World
+from .adamw import MOMENTS, initial_state, parameter_groups, settings
+from .compile import compile_blocks
+from .loss_scale import LossScale
+from .strategy import DataShard, Strategy, broadcast_weights
 
 _BUCKET = 50_000_000  # elements; DeepSpeed's default of 500 million takes 2 GB at once
 _COMPUTE_DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -35,12 +35,15 @@ class DeepSpeed(Strategy):
     checkpoints.
     """
 
+    state_is_copied = True
+
     def __init__(self, model: Model, config: TrainerConfig, world: World) -> None:
         self.model = model
         self.data_shard = DataShard(world.rank, world.size)
         self._compute = _COMPUTE_DTYPES[config.precision]
         self.scale = LossScale(enabled=config.precision == "fp16")
         self._mesh = init_device_mesh(world.device.type, (world.size,))
+        self._host_mesh = DeviceMesh.from_group(self._mesh.get_group(), "cpu")
         broadcast_weights(model, world.device)
         self._parameters = dict(model.named_parameters())
         self._shares_parameters = config.zero_stage == 3
@@ -81,25 +84,25 @@ class DeepSpeed(Strategy):
         return norm
 
     def state_dict(self) -> dict[str, Tensor]:
-        """Returns copies, sharded over the ranks. Full parameters are gathered one at a time."""
+        """Returns copies in host memory, sharded over the ranks. Full tensors are gathered one at a time."""
         from deepspeed.utils import safe_get_full_fp32_param, safe_get_full_optimizer_state
 
         state: dict[str, Tensor] = {}
         step = self._optimizer.state[self._flat[0]]["step"]
         for name, parameter in self._parameters.items():
-            state[f"model.{name}"] = self._sharded(safe_get_full_fp32_param(parameter))
-            state[f"optimizer.{name}.step"] = step.clone()
+            state[f"model.{name}"] = self._host_shard(safe_get_full_fp32_param(parameter))
+            state[f"optimizer.{name}.step"] = step.to("cpu", copy=True)
             for moment in MOMENTS:
-                full = safe_get_full_optimizer_state(parameter, moment)
-                state[f"optimizer.{name}.{moment}"] = self._sharded(full)
-        return state | self._buffers()
+                # Without a name, the full tensor is free before the next one is gathered.
+                state[f"optimizer.{name}.{moment}"] = self._host_shard(safe_get_full_optimizer_state(parameter, moment))
+        return state | {name: buffer.to("cpu", copy=True) for name, buffer in self._buffers().items()}
 
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
         """Loads the state. All parameters have the same step count, whichever strategy saved it."""
         for name, parameter in self._parameters.items():
             for moment in MOMENTS:
-                self._put(parameter, _full_tensor(state[f"optimizer.{name}.{moment}"]), moment)
-            self._put(parameter, _full_tensor(state[f"model.{name}"]))
+                self._put(parameter, self._full_tensor(state[f"optimizer.{name}.{moment}"]), moment)
+            self._put(parameter, self._full_tensor(state[f"model.{name}"]))
         step = state[f"optimizer.{next(iter(self._parameters))}.step"]
         for flat in self._flat:
             self._optimizer.state[flat]["step"].copy_(step)
@@ -118,8 +121,13 @@ class DeepSpeed(Strategy):
         known = self.model.state_dict().items()
         return {f"model.{name}": tensor for name, tensor in known if name not in self._parameters}
 
-    def _sharded(self, full: Tensor) -> DTensor:
-        return distribute_tensor(full, self._mesh, [Shard(0)], src_data_rank=None)
+    def _host_shard(self, full: Tensor) -> DTensor:
+        """Returns this rank's shard of a tensor, on the host: a GPU may have no room for the shards of all tensors."""
+        return _moved(distribute_tensor(full, self._mesh, [Shard(0)], src_data_rank=None), self._host_mesh)
+
+    def _full_tensor(self, tensor: Tensor) -> Tensor:
+        """Gathers a tensor on the device, where that is faster."""
+        return _moved(tensor, self._mesh).full_tensor() if isinstance(tensor, DTensor) else tensor
 
     def _put(self, parameter: Any, full: Tensor, moment: str | None = None) -> None:
         """Sets the fp32 parameter, or one of its moments."""
@@ -161,9 +169,7 @@ def _engine(model: Model, config: TrainerConfig, world: World) -> Any:
         _check_precision(deepspeed, config)
         engine, *_ = deepspeed.initialize(
             model=model,
-            optimizer=torch.optim.AdamW(
-                model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
-            ),
+            optimizer=torch.optim.AdamW(parameter_groups(model, config), **settings(config)),
             config=_settings(config),
             dist_init_required=False,
         )
@@ -195,5 +201,8 @@ def _settings(config: TrainerConfig) -> dict[str, Any]:
     }
 
 
-def _full_tensor(tensor: Tensor) -> Tensor:
-    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+def _moved(tensor: DTensor, mesh: DeviceMesh) -> DTensor:
+    local = tensor.to_local().to(mesh.device_type)
+    return DTensor.from_local(
+        local, mesh, tensor.placements, run_check=False, shape=tensor.shape, stride=tensor.stride()
+    )

@@ -10,8 +10,8 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 
-from trainer.parallel.native import COMPUTE_DTYPES, NativeStrategy
-from trainer.parallel.strategy import broadcast_weights
+from .native import COMPUTE_DTYPES, NativeStrategy
+from .strategy import broadcast_weights
 
 
 class FSDP2(NativeStrategy):

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 
+import torch
 import torch.distributed as dist
 from torch import Tensor
 from torch.distributed.device_mesh import DeviceMesh
@@ -30,9 +31,8 @@ def total_norm(gradients: Sequence[Tensor]) -> float:
 
 def scale_gradients(gradients: Sequence[Tensor], factor: float) -> None:
     """Multiplies all gradients by `factor`, in place."""
-    if factor != 1.0:
-        for gradient in gradients:
-            local_tensor(gradient).mul_(factor)
+    if factor != 1.0 and gradients:
+        torch._foreach_mul_([local_tensor(gradient) for gradient in gradients], factor)
 
 
 def clip_factor(norm: float, largest: float) -> float:

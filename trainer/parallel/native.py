@@ -9,14 +9,14 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import Tensor, nn
 
-from trainer.config import TrainerConfig
-from trainer.models.model import Model
-from trainer.parallel.adamw import adamw
-from trainer.parallel.compile import compile_blocks
-from trainer.parallel.gradients import clip_factor, scale_gradients, total_norm
-from trainer.parallel.loss_scale import LossScale
-from trainer.parallel.strategy import DataShard, Strategy
-from trainer.runtime.distributed import World
+from ..config import TrainerConfig
+from ..models.model import Model
+from ..runtime.distributed import World
+from .adamw import adamw, undecayed_parameters
+from .compile import compile_blocks
+from .gradients import clip_factor, scale_gradients, total_norm
+from .loss_scale import LossScale
+from .strategy import DataShard, Strategy
 
 COMPUTE_DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -32,9 +32,10 @@ class NativeStrategy(Strategy):
         self.scale = LossScale(enabled=config.precision == "fp16")
         if config.compile:
             compile_blocks(model, world.device)
+        undecayed = undecayed_parameters(model, config)
         self._module = self.wrap()
         self._parameters = dict(model.named_parameters())
-        self._optimizer = adamw(self._parameters.values(), config.learning_rate, config.weight_decay)
+        self._optimizer = adamw(self._parameters, undecayed, config)
 
     @abstractmethod
     def wrap(self) -> nn.Module:

@@ -12,9 +12,9 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.tensor import DTensor
 
-from trainer.models.model import Model
-from trainer.parallel.loss_scale import LossScale
-from trainer.runtime.distributed import World
+from ..models.model import Model
+from ..runtime.distributed import World
+from .loss_scale import LossScale
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class Strategy(ABC):
         data_shard: This rank's part of each batch.
         scale: The loss scale.
         groups: The process groups made by the strategy.
+        state_is_copied: True if `state_dict` returns copies in host memory, which nothing else changes.
         waited_seconds: Time that the last backward waited for other ranks; 0 if unknown.
     """
 
@@ -47,6 +48,7 @@ class Strategy(ABC):
     data_shard: DataShard
     scale: LossScale
     groups: Sequence[dist.ProcessGroup] = ()
+    state_is_copied: bool = False
     waited_seconds: float = 0.0
 
     def forward(self, inputs: Tensor) -> Tensor:

@@ -11,14 +11,16 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
-from trainer.config import TrainerConfig
-from trainer.config.schema import FieldError
-from trainer.models.model import Model
-from trainer.parallel.fsdp2 import FSDP2
-from trainer.parallel.gradients import local_tensor
-from trainer.parallel.strategy import DataShard, broadcast_weights
+from ..config import TrainerConfig
+from ..config.schema import FieldError
+from ..models.model import Model
+from .fsdp2 import FSDP2
+from .gradients import local_tensor
+from .strategy import DataShard, broadcast_weights
 
 _STYLES = {"colwise": ColwiseParallel, "rowwise": RowwiseParallel}
+# The numbers of units that the ranks of a row share.
+_SPLIT = {"gpt": ("num_heads", "hidden_size", "mlp_size"), "llama": ("num_heads", "num_kv_heads", "mlp_size")}
 
 
 class TensorParallel(FSDP2):
@@ -66,8 +68,9 @@ class TensorParallel(FSDP2):
 def check_divisible(model: Model, config: TrainerConfig) -> None:
     """Raises FieldError unless each matrix can be split evenly over the ranks of a row."""
     if not model.tensor_parallel_plan():
-        raise FieldError("strategy", f"tensor supports the models mlp and gpt, not {config.model}", "fsdp2")
-    for name in ("num_heads", "hidden_size") if config.model == "gpt" else ("hidden_size",):
-        if (value := getattr(config, name)) % config.tensor_size:
+        raise FieldError("strategy", f"tensor supports the models mlp, gpt and llama, not {config.model}", "fsdp2")
+    for name in _SPLIT.get(config.model, ("hidden_size",)):
+        value = config.derived_or_set(name)
+        if value % config.tensor_size:
             problem = f"must be a multiple of tensor_size, which is {config.tensor_size}, and {value} is not"
             raise FieldError(name, problem, config.tensor_size * max(1, value // config.tensor_size))

@@ -13,9 +13,9 @@ import torch
 import torch.distributed as dist
 from torch.distributed import HashStore, PrefixStore, Store  # type: ignore[attr-defined]  # documented, but missing in __all__
 
-from trainer.errors import ConfigError, TrainerError
-from trainer.runtime.launch import Launch
-from trainer.runtime.store import connect_store
+from ..errors import ConfigError, TrainerError
+from .launch import Launch
+from .store import connect_store
 
 T = TypeVar("T")
 
@@ -50,9 +50,7 @@ class World:
 
     def cpu_group(self) -> dist.ProcessGroup:
         """Creates another gloo group of all ranks, for CPU tensors or for use by another thread."""
-        group = dist.new_group(backend="gloo", timeout=timedelta(seconds=self.timeout_seconds))
-        assert isinstance(group, dist.ProcessGroup)  # noqa: S101 - ranks outside of a group get another type
-        return group
+        return gloo_group(self.timeout_seconds)
 
     def sum(self, values: Sequence[float]) -> list[float]:
         """Returns element-wise sums over all ranks, in float64."""
@@ -83,6 +81,13 @@ class World:
             raise outcome[1]
         result: T = outcome[0]
         return result
+
+
+def gloo_group(timeout_seconds: float) -> dist.ProcessGroup:
+    """Creates another gloo group of all ranks. Collective."""
+    group = dist.new_group(backend="gloo", timeout=timedelta(seconds=timeout_seconds))
+    assert isinstance(group, dist.ProcessGroup)  # noqa: S101 - ranks outside of a group get another type
+    return group
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from trainer.errors import ConfigError
+from ..errors import ConfigError
 
 PREFIX = "nccl-rank-"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trainer.errors import ConfigError
+from ..errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from torch.distributed import TCPStore  # type: ignore[attr-defined]  # documented, but missing in __all__
 
-from trainer.runtime.distributed import World
-from trainer.runtime.store import connect_store
+from .distributed import World
+from .store import connect_store
 
 _POLL_SECONDS = 0.1
 

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from trainer.errors import TrainerError
+from ..errors import TrainerError
 
 _HEAD_START_SECONDS = 10.0
 

@@ -8,7 +8,8 @@ from dataclasses import astuple, dataclass, fields
 import torch
 import torch.distributed as dist
 
-from trainer.runtime.distributed import World
+from ..errors import TrainerError
+from .distributed import World
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,20 +21,26 @@ class StepReport:
         correct: Samples answered correctly; 0 if another rank counts them.
         stop: 1 if this rank received SIGTERM.
         save: 1 if this rank finds that a checkpoint is due.
+        failed: 1 if this rank could not read its samples.
         data_seconds: Time spent waiting for data.
         forward_seconds: Time of the forward pass.
         backward_seconds: Time of the backward pass.
         wait_seconds: Part of `backward_seconds` spent waiting for other ranks, if the strategy can tell.
+        gpu_peak_bytes: Peak of the GPU memory of tensors; 0 without a GPU.
+        gpu_reserved_bytes: GPU memory that PyTorch holds; 0 without a GPU.
     """
 
     loss_sum: float = 0.0
     correct: float = 0.0
     stop: float = 0.0
     save: float = 0.0
+    failed: float = 0.0
     data_seconds: float = 0.0
     forward_seconds: float = 0.0
     backward_seconds: float = 0.0
     wait_seconds: float = 0.0
+    gpu_peak_bytes: float = 0.0
+    gpu_reserved_bytes: float = 0.0
 
 
 class StepSync:
@@ -51,6 +58,20 @@ class StepSync:
         dist.all_gather(rows, mine, group=self.group)
         names = [field.name for field in fields(StepReport)]
         return [StepReport(**dict(zip(names, row.tolist(), strict=True))) for row in rows]
+
+    def agree(self, reports: Sequence[StepReport], error: TrainerError | None) -> None:
+        """Raises the error of the first rank whose report has `failed`, on every rank. Collective.
+
+        Args:
+            reports: The reports of all ranks.
+            error: The error of this rank, if there is one.
+        """
+        failed = [rank for rank, report in enumerate(reports) if report.failed]
+        if failed:
+            errors: list[TrainerError | None] = [None] * self._size
+            dist.all_gather_object(errors, error, group=self.group)
+            if first := errors[failed[0]]:
+                raise first
 
 
 def total_loss(reports: Sequence[StepReport]) -> float:

@@ -9,8 +9,8 @@ from typing import NoReturn
 
 from torch.distributed import TCPStore  # type: ignore[attr-defined]  # documented, but missing in __all__
 
-from trainer.errors import TrainerError
-from trainer.runtime.child import FORWARDED_SIGNALS, fork_child
+from ..errors import TrainerError
+from .child import FORWARDED_SIGNALS, fork_child
 
 _CONNECT_SECONDS = 60.0
 

@@ -21,12 +21,12 @@ from functools import partial
 import torch._dynamo  # noqa: F401 - else each fork spends half a second on it when it creates an optimizer
 from torch.distributed import PrefixStore, Store  # type: ignore[attr-defined]  # documented, but missing in __all__
 
-from trainer.runtime.child import FORWARDED_SIGNALS, fork_child
-from trainer.runtime.launch import Launch
-from trainer.runtime.log import log_rank
-from trainer.runtime.signals import SIGTERM_STATUS, Termination
-from trainer.runtime.store import connect_store, host_store
-from trainer.runtime.watchdog import HANG_STATUS
+from .child import FORWARDED_SIGNALS, fork_child
+from .launch import Launch
+from .log import log_rank
+from .signals import SIGTERM_STATUS, Termination
+from .store import connect_store, host_store
+from .watchdog import HANG_STATUS
 
 RankProgram = Callable[[Launch, Callable[[str], None]], int]
 

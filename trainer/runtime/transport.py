@@ -10,8 +10,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from trainer.runtime.distributed import World
-from trainer.runtime.interfaces import interfaces_of_connections
+from .distributed import World
+from .interfaces import interfaces_of_connections
 
 # The end of the line that NCCL logs for each channel, for example
 # "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA" (subsystem INIT).
@@ -30,6 +30,16 @@ def watch_nccl() -> Path | None:
     os.close(handle)
     os.environ.update(NCCL_DEBUG="INFO", NCCL_DEBUG_SUBSYS="INIT", NCCL_DEBUG_FILE=name)
     return Path(name)
+
+
+def transport_advice(world: World, nccl_log: Path | None) -> str | None:
+    """Returns what to set so that the transport becomes known, if NCCL's log is the user's."""
+    if world.backend != "nccl" or world.size == 1 or nccl_log is not None:
+        return None
+    return (
+        f"the transport is unknown, because NCCL_DEBUG is set ({os.environ.get('NCCL_DEBUG')}): unset NCCL_DEBUG, or "
+        "set NCCL_DEBUG=INFO and look for ` via ` in NCCL's log"
+    )
 
 
 def describe_transport(world: World, nccl_log: Path | None) -> str:

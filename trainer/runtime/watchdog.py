@@ -14,11 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from trainer.config import TrainerConfig
-from trainer.runtime import flight_recorder
-from trainer.runtime.distributed import World
-from trainer.runtime.liveness import LivenessCheck, describe_liveness
-from trainer.runtime.log import log_rank
+from . import flight_recorder
+from .distributed import World
+from .error_file import record_error
+from .liveness import LivenessCheck, describe_liveness
+from .log import log_rank
 
 # Above 127: the training operator's restart policy ExitCode retries such a status.
 HANG_STATUS = 128 + signal.SIGABRT
@@ -28,13 +28,15 @@ _LIVENESS_SECONDS = 5.0
 # Ends the process from outside of Python if its interpreter or its disk is stuck.
 _LAST_RESORT_SECONDS = 30.0
 _SLACK = 3.0
+# The package has another name where it is installed.
+_PACKAGE = __name__.partition(".")[0] + "."
 
 
 class Watchdog:
-    """Ends the process with status 134 if there is no sign of life for `hang_seconds`; 0 disables it.
+    """Ends the process with status 134 if there is no heartbeat for `hang_seconds`; 0 disables it.
 
-    Signs of life are `step_done` and `alive`. The first step may take `timeout_seconds`. A later sign may take three
-    times as long as the slowest one so far, so that a run with slow steps needs no other setting.
+    Heartbeats are `step_done` and `alive`. Until the first step is done, each may take `timeout_seconds`. A later one
+    may take three times as long as the slowest one so far, so that a run with slow steps needs no other setting.
 
     All ranks hang together, because each waits for the others at the next step boundary. Each writes its stacks to
     stderr and to `dump_dir`/stacks-rank-00000.txt, and NCCL's flight record if there is one. Then a liveness check
@@ -43,13 +45,13 @@ class Watchdog:
     Use it as a context manager on every rank.
     """
 
-    def __init__(self, config: TrainerConfig, world: World) -> None:
+    def __init__(self, world: World, *, hang_seconds: float, timeout_seconds: float, dump_dir: str) -> None:
         self._world = world
-        self._seconds = config.hang_seconds
-        self._extended_seconds = max(config.timeout_seconds, config.hang_seconds)
+        self._seconds = hang_seconds
+        self._extended_seconds = max(timeout_seconds, hang_seconds)
         self._is_extended = True
         self._slowest = 0.0
-        self._dump_dir = Path(config.dump_dir) if config.dump_dir else None
+        self._dump_dir = Path(dump_dir) if dump_dir else None
         self._step = 0
         self._alive_at = time.monotonic()
         self._stopped = threading.Event()
@@ -78,7 +80,7 @@ class Watchdog:
         self._is_extended = False
 
     def alive(self) -> None:
-        """Notes that this rank makes progress within a step or an evaluation."""
+        """Notes that this rank makes progress within a step, an evaluation or a resume."""
         now = time.monotonic()
         if not self._is_extended:
             self._slowest = max(self._slowest, now - self._alive_at)
@@ -126,10 +128,10 @@ class Watchdog:
     def _report(self) -> None:
         place = _place(self._watched)
         flag = "--timeout-seconds" if self._is_extended else "--hang-seconds"
-        log_rank(
-            f"no progress for {self._limit:g} s after step {self._step}, at {place}: write a larger {flag} if the run "
-            "is only slow; stacks of all threads:"
-        )
+        problem = f"no progress for {self._limit:g} s after step {self._step}, at {place}"
+        advice = f"write a larger {flag} if the run is only slow"
+        record_error(f"{problem}: {advice}")
+        log_rank(f"{problem}: {advice}; stacks of all threads:")
         faulthandler.dump_traceback(_STDERR)
         if self._dump_dir is not None:
             self._write_dumps(self._dump_dir)
@@ -154,7 +156,7 @@ class Watchdog:
 def _place(thread: int) -> str:
     """Returns the position of the thread: its innermost frame in the trainer's own code."""
     frame = innermost = sys._current_frames()[thread]
-    while not frame.f_globals.get("__name__", "").startswith("trainer."):
+    while not frame.f_globals.get("__name__", "").startswith(_PACKAGE):
         if frame.f_back is None:
             frame = innermost
             break

@@ -7,16 +7,16 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gotemplate.syntax import Definitions, Node, parse
+from gotemplate.syntax import Block, Definitions, parse
 from gotemplate.yaml_reader import load_document
 
 _SUFFIXES = (".tpl", ".yaml")
 
 
 class Template(NamedTuple):
-    """A template file: the nodes that it writes itself, and the templates that it defines for others."""
+    """A template file: what it writes itself, and the templates that it defines for others."""
 
-    nodes: tuple[Node, ...]
+    block: Block
     definitions: Definitions
 
 
@@ -47,8 +47,8 @@ class Chart:
         for path in template_files(self.folder):
             if path.name.startswith("_") or not is_library:
                 definitions: Definitions = {}
-                nodes = parse(path.read_text("utf-8"), definitions)
-                found[str(path.relative_to(self.folder))] = Template(nodes, definitions)
+                block = parse(path.read_text("utf-8"), definitions)
+                found[str(path.relative_to(self.folder))] = Template(block, definitions)
         return found
 
     def glob(self, pattern: str) -> dict[str, str]:

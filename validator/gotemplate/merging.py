@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from gotemplate.errors import FailedError, UnsupportedError
 from gotemplate.origin import Origin
-from gotemplate.running import FailedError
-from gotemplate.syntax import UnsupportedError
 
 if TYPE_CHECKING:
     from gotemplate.charts import Chart

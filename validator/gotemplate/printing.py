@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-_EXACT = 2**53
-
 
 def json_scalar(value: Any) -> str:
     """Returns a scalar as Go writes it in JSON."""
@@ -13,9 +11,9 @@ def json_scalar(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int) and -_EXACT <= value <= _EXACT:
+    if isinstance(value, int):
         return str(value)
-    sign, digits, exponent = _shortest(float(value))
+    sign, digits, exponent = _shortest(value)
     if digits == "0" or -7 < exponent < 21:
         return sign + _positional(digits, exponent)
     return sign + _scientific(digits, f"{exponent:+d}")
@@ -29,7 +27,7 @@ def print_scalar(value: Any) -> str:
         return json_scalar(value) if isinstance(value, bool) else value
     if isinstance(value, int):
         return str(value)
-    sign, digits, exponent = _shortest(float(value))
+    sign, digits, exponent = _shortest(value)
     if digits == "0" or -5 < exponent < 6:
         return sign + _positional(digits, exponent)
     return sign + _scientific(digits, f"{exponent:+03d}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
+import struct
 from typing import Any
 
 _CONSTANTS: dict[str, Any] = {
@@ -17,6 +19,8 @@ _CONSTANTS: dict[str, Any] = {
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|[1-9][0-9]*|0)$")
 # Possessive repetition: a long text that only begins like a number would otherwise be tried in every possible way.
 _FLOAT = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?$")
+# Other integers are floating-point numbers in decimal notation, and texts in another one.
+_MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**64 - 1
 _NUMERIC = frozenset("0123456789+-.")
 
 
@@ -25,10 +29,11 @@ def resolve_scalar(text: str) -> Any:
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if text[0] in _NUMERIC:
-        bare = text.replace("_", "")
+        # Underscores in a number that begins with a point make it text.
+        bare = text if text[0] == "." else text.replace("_", "")
         # Go and Python refuse numbers of thousands of digits; they stay text.
-        if _INTEGER.match(bare) and len(bare) < 1000:
-            return _integer(bare)
+        if _INTEGER.match(bare) and len(bare) < 1000 and _MIN_INTEGER <= (whole := _integer(bare)) <= _MAX_INTEGER:
+            return whole
         if _FLOAT.match(bare) and math.isfinite(number := float(bare)):
             return number
     return text
@@ -39,3 +44,42 @@ def _integer(text: str) -> int:
     if len(digits) > 1 and digits[0] == "0" and digits[1].isdigit():
         return int(text, 8)
     return int(text, 0)
+
+
+@functools.lru_cache(maxsize=1024)
+def key_text(text: str) -> str:
+    """Returns the key that a plain scalar becomes in JSON: `on` is `true`, and `0x1` is `1`.
+
+    Raises `ValueError` for null and for integers that do not fit.
+    """
+    if text not in _CONSTANTS and (not text or text[0] not in _NUMERIC):
+        return text
+    value = resolve_scalar(text)
+    if value is None:
+        raise ValueError("a mapping key is null; write a string, in quotes")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        if value >= 2**63:
+            raise ValueError(f"the mapping key {text} is too large a number; write it in quotes")
+        return str(value)
+    return text if isinstance(value, str) else _float_key(value)
+
+
+def _float_key(value: float) -> str:
+    """Returns a number with as many digits as 32 bits hold, as `strconv.FormatFloat(value, 'g', -1, 32)` does."""
+    if not math.isfinite(value):
+        return {math.inf: ".inf", -math.inf: "-.inf"}.get(value, ".nan")
+    try:
+        (short,) = struct.unpack("f", struct.pack("f", value))
+    except OverflowError:
+        return "-.inf" if value < 0 else ".inf"
+    same = struct.pack("f", short)
+    written = next(
+        text for text in (f"{short:.{count}e}" for count in range(10)) if struct.pack("f", float(text)) == same
+    )
+    mantissa, _, exponent = written.partition("e")
+    if not -4 <= int(exponent) < 6:
+        return written
+    digits = len(mantissa.lstrip("-").replace(".", ""))
+    return f"{float(written):.{max(digits - 1 - int(exponent), 0)}f}"

@@ -7,11 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from gotemplate.errors import UnsupportedError
 from gotemplate.tracked import Value
-
-
-class UnsupportedError(Exception):
-    """A template that is invalid or uses something that is not supported here."""
 
 
 class Operand(NamedTuple):
@@ -71,7 +68,17 @@ class Call(NamedTuple):
 
 
 Node = Text | Action | Branch | Loop | Call
-Definitions = dict[str, tuple[Node, ...]]
+
+
+class Block:
+    """The nodes of a template. `program` is what the module `programs` makes of them, when the template first runs."""
+
+    def __init__(self, nodes: tuple[Node, ...]) -> None:
+        self.nodes = nodes
+        self.program: Any = None
+
+
+Definitions = dict[str, Block]
 
 _ACTION = re.compile(
     r"""\{\{(?P<trim>-(?=\s))?
@@ -98,13 +105,16 @@ class _Token(NamedTuple):
     spaced: bool
 
 
-def parse(text: str, definitions: Definitions) -> tuple[Node, ...]:
-    """Returns the tree of a file and adds the templates that it defines to `definitions`. Raises `UnsupportedError`."""
+def parse(text: str, definitions: Definitions) -> Block:
+    """Returns the block of a file and adds the templates that it defines to `definitions`.
+
+    Raises `UnsupportedError`.
+    """
     parser = _Parser(text, definitions)
     nodes, end = parser.block(())
     if end:
         raise UnsupportedError(f"unexpected {end}")
-    return nodes
+    return Block(nodes)
 
 
 def _pieces(text: str) -> Iterator[str | list[_Token]]:
@@ -161,7 +171,7 @@ class _Parser:
             return [self._loop()]
         if word == "define":
             name = self._string(1)
-            self._definitions[name], _ = self._until_end(())
+            self._definitions[name] = Block(self._until_end(())[0])
             return []
         if word == "template":
             name = self._string(1)

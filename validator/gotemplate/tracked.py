@@ -46,7 +46,7 @@ class Value(NamedTuple):
         if isinstance(found, Value):
             return found
         origin = self.origin
-        return Value(found, origin and Origin((*origin.path, key), origin.exact))
+        return Value(found) if origin is None else Value(found, Origin((*origin.path, key), origin.exact))
 
     def items(self) -> Iterator[tuple[Any, Value]]:
         """Yields keys in order with their values, or indexes with theirs."""
@@ -77,12 +77,18 @@ def innermost(spans: Iterable[Span]) -> Span | None:
 
 def derived_origin(origin: Origin | None) -> Origin | None:
     """Returns the origin of a value that is derived from another."""
-    return origin and Origin(origin.path)
+    if origin is None or not (origin.exact or origin.on_key or origin.whole or origin.named):
+        return origin
+    return Origin(origin.path)
 
 
 def first_origin(values: Sequence[Value]) -> Origin | None:
     """Returns the origin of a value computed from others: the first origin among them."""
-    return next((derived_origin(value.source) for value in values if value.source is not None), None)
+    for value in values:
+        source = value.source
+        if source is not None:
+            return derived_origin(source)
+    return None
 
 
 def last_origin(values: Sequence[Value]) -> Origin | None:
@@ -110,7 +116,8 @@ class Writer:
         self._parts.append(text.data)
         if text.written is not None and not start:
             self._written = (text.written, self.length)
-        self._spans += (Span(start + span.start, start + span.end, span.origin) for span in text.spans)
+        if text.spans:
+            self._spans += [Span(start + begin, start + end, origin) for begin, end, origin in text.spans]
         if text.origin is not None:
             self._spans.append(Span(start, self.length, text.origin))
 

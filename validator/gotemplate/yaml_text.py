@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
+from gotemplate.construct import key_name
+from gotemplate.errors import UnsupportedError
 from gotemplate.origin import Origin, Path
-from gotemplate.syntax import UnsupportedError
 from gotemplate.tracked import Span, Value, derived_origin, innermost, spans_of
 
 
@@ -125,7 +126,7 @@ def _children(part: _Part) -> Iterator[_Part]:
     if isinstance(part.node, MappingNode):
         for key, value in part.node.value:
             start, end = value.start_mark.index, _end(value)
-            yield _Part((*part.path, key.value), value, key.end_mark.index, start, end)
+            yield _Part((*part.path, key_name(key)), value, key.end_mark.index, start, end)
     elif isinstance(part.node, SequenceNode):
         for number, item in enumerate(part.node.value):
             start = item.start_mark.index

@@ -10,8 +10,8 @@ from collections.abc import Callable
 def main() -> int:
     """Runs the command line and returns its exit code."""
     # Most objects are trees. Looking for cycles among them takes longer than linting them, and as long again when
-    # Python exits.
-    gc.set_threshold(100_000, 50, 1000)
+    # Python exits. A mebibyte of manifests has fewer objects than this.
+    gc.set_threshold(1_000_000, 50, 1000)
     try:
         return _run()
     finally:

@@ -24,6 +24,9 @@ def save_to_cache(path: str, data: bytes) -> None:
     draft = f"{path}.{os.getpid()}"
     with contextlib.suppress(OSError):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(draft, "wb") as stream:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(draft)
+        # In a shared folder, the draft may be a link that another user has made.
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
             stream.write(data)
         os.replace(draft, path)

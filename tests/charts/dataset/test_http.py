@@ -179,6 +179,30 @@ def test_the_data_of_another_source_is_not_overwritten(server: Server, folder: P
     assert contents(folder) == {"a": b"a"}
 
 
+SIGNED = (
+    "X-Amz-Credential=me&X-Amz-Date={0}&X-Amz-Signature=secret{0}",
+    "GoogleAccessId=me&Expires={0}&Signature=secret{0}",
+    "sv=2024&se={0}&sig=secret{0}",
+)
+
+
+@pytest.mark.parametrize("signature", SIGNED)
+def test_a_new_signature_of_a_url_is_the_same_data_and_is_not_printed(
+    server: Server, folder: Path, signature: str
+) -> None:
+    old, new = (server.put(f"/a?versionId=7&{signature.format(number)}", b"a") for number in "12")
+    output = fetch(plan(folder, http(old)))
+    count = len(server.requests)
+
+    output += fetch(plan(folder, http(new)), "pod-b")
+    assert len(server.requests) == count
+
+    errors = fetch_error(plan(folder, http(server.put(f"/a?versionId=8&{signature.format(3)}", b"b"))))
+    assert "holds the data of another source" in errors
+    assert f'"urls": ["{server.address}/a"]' in errors
+    assert "secret" not in output + errors + (folder / MARKER).read_text()
+
+
 def test_files_that_no_run_fetched_are_not_overwritten(server: Server, folder: Path) -> None:
     folder.mkdir()
     path = plan(folder, http(server.put("/a", b"a")))

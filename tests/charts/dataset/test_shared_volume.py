@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 import signal
 import threading
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.charts.dataset.program import (
+    FETCH,
     MARKER,
     PATIENCE_SECONDS,
     contents,
@@ -68,6 +70,32 @@ def test_another_pod_takes_over_from_a_killed_pod_and_resumes(server: Server, fo
     assert f"taking over: no heartbeat of pod-a for {PATIENCE_SECONDS:g} s" in output
     assert server.ranges("/big") == [None, f"bytes={HALF}-"]
     assert contents(folder) == {"big": DATA}
+
+
+class Clock:
+    """A clock that only sleeping advances."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        """Returns the seconds that were slept."""
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        """Advances the clock."""
+        self.now += seconds
+
+
+def test_a_dead_pod_is_waited_for_as_long_as_the_patience(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FETCH.parent))
+    leases, clock = importlib.import_module("leases"), Clock()
+    monkeypatch.setattr(leases, "time", clock)
+    timing = leases.Timing(beat=5, patience=60)
+    assert leases.acquire(tmp_path / "work", "pod-a", "pod-a", lambda: False, timing) is not None
+    assert clock.now == 0
+    assert leases.acquire(tmp_path / "work", "pod-b", "pod-b", lambda: False, timing) is not None
+    assert 60 <= clock.now <= 65
 
 
 def test_the_same_pod_resumes_at_once_after_a_kill(server: Server, folder: Path) -> None:

@@ -241,6 +241,21 @@ def test_a_file_of_the_hub_is_checked_against_the_hub_s_digest(
     assert "data/big has the SHA-256" in fetch_error(plan(folder, source), without_library)
 
 
+@pytest.mark.parametrize("path", ["../escape", "data/../../../escape"])
+def test_a_listed_path_outside_of_the_data_set_is_refused(
+    server: Server, folder: Path, without_library: dict[str, str], path: str
+) -> None:
+    source = hub(server)
+    listed = [{"type": "file", "path": path, "size": 3, "oid": "0"}]
+    server.put(f"/api/datasets/team/flowers/tree/{COMMIT}?recursive=true", listed)
+    server.put(f"/datasets/team/flowers/resolve/{COMMIT}/{path}", b"bad")
+
+    errors = fetch_error(plan(folder, source), without_library)
+
+    assert f"the source names {path}, which lies outside of the data set" in errors
+    assert not list(folder.parent.rglob("escape"))
+
+
 def test_a_missing_token_for_the_hub_is_an_error_that_names_the_value(server: Server, folder: Path) -> None:
     errors = fetch_error(plan(folder, hub(server, token="abc")))  # noqa: S106
 

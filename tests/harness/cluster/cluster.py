@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import filelock
 import yaml
@@ -33,6 +34,8 @@ DEFAULT_NAME = "trainyard"
 WORKERS = 2
 # The host folder under the `shared` StorageClass, as every node sees it.
 SHARED_PATH = "/srv/shared"
+# The unpacked image layers of this machine, as every node sees them.
+LAYERS_PATH = "/srv/layers"
 LABEL = "io.x-k8s.kind.cluster"
 
 
@@ -59,6 +62,11 @@ class Cluster:
     def kubeconfig(self) -> Path:
         """The administrator's kubeconfig; the user's own file is never touched."""
         return self.folder / "kubeconfig"
+
+    @property
+    def loaded(self) -> Path:
+        """A file for each image that a node has from unpacked layers; no such folder where nodes import images."""
+        return self.folder / "loaded"
 
     @property
     def network(self) -> str:
@@ -139,15 +147,22 @@ class Cluster:
                 raise ClusterError(f"node {node} is {state} and cannot be started", hint=self._recreate_hint)
         return set(states.values()) != {"running"}
 
-    def create(self, engine: Engine, *, image: str, published: bool, api_port: int) -> None:
-        """Create the nodes with kind; leftovers of an interrupted run under this name are removed first."""
+    def create(self, engine: Engine, *, image: str, published: bool, layers: Path | None, api_port: int) -> None:
+        """Create the nodes with kind; leftovers of an interrupted run under this name are removed first.
+
+        Nodes mount the folder `layers`, and then use the image layers that are unpacked there.
+        """
         self.remove(engine)
         shared = self.folder / "shared"
         shared.mkdir(parents=True)
         # Pods of any user write here, as on a file server without root squash.
         shared.chmod(0o777)
+        mounts: list[dict[str, Any]] = [{"hostPath": str(shared), "containerPath": SHARED_PATH}]
+        if layers:
+            self.loaded.mkdir()
+            mounts.append({"hostPath": str(layers), "containerPath": LAYERS_PATH, "readOnly": True})
         config = self.folder / "kind.yaml"
-        config.write_text(yaml.safe_dump(self._config(shared, published=published, api_port=api_port), sort_keys=False))
+        config.write_text(yaml.safe_dump(self._config(mounts, published=published, api_port=api_port), sort_keys=False))
         progress.run(
             [
                 *(binary("kind"), "create", "cluster", "--name", self.name, "--image", image),
@@ -210,8 +225,7 @@ class Cluster:
         name = f"KIND_EXPERIMENTAL_{engine.command.upper()}_NETWORK"
         return engine.kind_environment | {name: self.network}
 
-    def _config(self, shared: Path, *, published: bool, api_port: int) -> dict[str, object]:
-        mounts = [{"hostPath": str(shared), "containerPath": SHARED_PATH}]
+    def _config(self, mounts: list[dict[str, Any]], *, published: bool, api_port: int) -> dict[str, object]:
         kubelet = {
             "kind": "KubeletConfiguration",
             # A changed Secret or ConfigMap reaches its pod within this time: for example a webhook's certificate.
@@ -219,6 +233,8 @@ class Cluster:
             # cgroupfs works on cgroup v1 and v2; the published image configures containerd for systemd.
             **({} if published else {"cgroupDriver": "cgroupfs"}),
         }
+        # Only the node image of the harness has these patches.
+        patches = {"kind": "InitConfiguration", "patches": {"directory": "/etc/kubernetes/patches"}}
         roles = ["control-plane", *["worker"] * WORKERS]
         return {
             "kind": "Cluster",
@@ -226,7 +242,9 @@ class Cluster:
             # Without CAP_SYS_RESOURCE the kubelet cannot lower oom_score_adj or set some sysctls; now it may go on.
             "featureGates": {"KubeletInUserNamespace": True},
             "networking": {"apiServerAddress": "127.0.0.1", "apiServerPort": api_port},
-            "kubeadmConfigPatches": [yaml.safe_dump(kubelet, sort_keys=False)],
+            "kubeadmConfigPatches": [
+                yaml.safe_dump(patch, sort_keys=False) for patch in (kubelet, *(() if published else (patches,)))
+            ],
             "nodes": [{"role": role, "extraMounts": mounts} for role in roles],
         }
 

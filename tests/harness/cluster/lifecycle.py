@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tests.harness.cluster import api, engine, host, loading, progress, storage, tools
+from tests.harness.cluster import api, engine, host, layers, loading, progress, storage, tools
 from tests.harness.cluster.cluster import WORKERS, Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
@@ -42,8 +42,10 @@ def up(cluster: Cluster, *, api_port: int = 0, install: bool = True, renew: bool
         _prepare_kernel_modules()
         image = source.node_image(chosen, install=install)
         published = image == source.PUBLISHED
+        unpacked = layers.folder() if layers.usable(published=published) else None
         with progress.step(f"creating cluster {cluster.name} (1 control plane, {WORKERS} workers)"):
-            cluster.create(chosen, image=image, published=published, api_port=api_port)
+            cluster.create(chosen, image=image, published=published, layers=unpacked, api_port=api_port)
+            layers.prune()
             _wait_ready(cluster)
         if published:
             loading.load(cluster, chosen, "storage")

@@ -6,10 +6,11 @@ import functools
 import json
 import tarfile
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.harness.cluster import cache, host, progress
+from tests.harness.cluster import cache, host, layers, progress
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
@@ -75,12 +76,16 @@ def load(cluster: Cluster, engine: Engine, what: str, nodes: Sequence[str] = ())
             # Several test processes may want the same image; only one loads it.
             with cache.lock(f"load-{cluster.name}"):
                 if missing := _missing(cluster, engine, nodes, reference):
-                    _load_archive(cluster, engine, OURS[what].archive(), reference, missing)
+                    archive = OURS[what].archive()
+                    add = layers.add if cluster.loaded.exists() else _import
+                    with _step(reference, missing):
+                        add(cluster, engine, archive, reference, missing)
         return reference
     path = Path(what)
     if path.is_file():
         reference = _first_reference(path)
-        _load_archive(cluster, engine, path, reference, nodes)
+        with _step(reference, nodes):
+            _import(cluster, engine, path, reference, nodes)
         return reference
     if not engine.has_image(what):
         raise ClusterError(
@@ -91,26 +96,32 @@ def load(cluster: Cluster, engine: Engine, what: str, nodes: Sequence[str] = ())
         # A new file each time: `podman save` does not overwrite an archive.
         archive = folder / "image.tar"
         engine.run_logged("save", "--output", str(archive), what, log="save-image")
-        _load_archive(cluster, engine, archive, what, nodes)
+        with _step(what, nodes):
+            _import(cluster, engine, archive, what, nodes)
     return what
 
 
-def _load_archive(cluster: Cluster, engine: Engine, archive: Path, title: str, nodes: Sequence[str]) -> None:
-    with progress.step(f"loading {title} into {len(nodes)} node{'s' if len(nodes) > 1 else ''}"):
-        progress.run(
-            [
-                *(binary("kind"), "load", "image-archive", archive),
-                *("--name", cluster.name, "--nodes", ",".join(nodes)),
-            ],
-            log=f"load-{cluster.name}",
-            environment=engine.kind_environment,
-        )
-        # The node needs only the unpacked layers; their archives take as much of its disk again.
-        for node in nodes:
-            cluster.check(engine, node, "ctr", "--namespace", "k8s.io", "content", "prune", "references")
+def _step(title: str, nodes: Sequence[str]) -> AbstractContextManager[None]:
+    return progress.step(f"loading {title} into {len(nodes)} node{'s' if len(nodes) > 1 else ''}")
+
+
+def _import(cluster: Cluster, engine: Engine, archive: Path, _: str, nodes: Sequence[str]) -> None:
+    progress.run(
+        [
+            *(binary("kind"), "load", "image-archive", archive),
+            *("--name", cluster.name, "--nodes", ",".join(nodes)),
+        ],
+        log=f"load-{cluster.name}",
+        environment=engine.kind_environment,
+    )
+    # The node needs only the unpacked layers; their archives take as much of its disk again.
+    for node in nodes:
+        cluster.check(engine, node, "ctr", "--namespace", "k8s.io", "content", "prune", "references")
 
 
 def _missing(cluster: Cluster, engine: Engine, nodes: Sequence[str], reference: str) -> list[str]:
+    if cluster.loaded.exists():
+        return layers.missing(cluster, nodes, reference)
     listing = ("ctr", "--namespace", "k8s.io", "images", "list", "--quiet", f"name=={reference}")
     return [node for node in nodes if cluster.exec(engine, node, *listing).stdout.strip() != reference]
 

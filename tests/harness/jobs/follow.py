@@ -23,7 +23,9 @@ POLL_SECONDS = 0.5
 # it was not.
 PERMANENT_REASONS = ("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
 
-LAST_LINES_SECONDS = 5
+# After the end of a job: a busy machine takes long to send the log of a pod that has ended. Others may run for ever.
+LAST_LINES_SECONDS = 60
+LIVE_LINES_SECONDS = 5
 
 # A volume may still be pending or an earlier run's pod terminating; on a cluster of fixed size, not for this long.
 UNSCHEDULABLE_SECONDS = 30
@@ -79,16 +81,20 @@ class Follower:
                 break
             time.sleep(POLL_SECONDS)
         # A pod may have started and ended since the last poll.
+        pods: list[Any] = []
         with suppress(*api.NO_ANSWER):
-            self._read_logs(self._pods())
-        self._finish_reading()
+            pods = self._pods()
+            self._read_logs(pods)
+        self._finish_reading(pods)
         return Outcome(succeeded, reason, time.monotonic() - started, self.lines, self.nodes)
 
-    def _finish_reading(self) -> None:
+    def _finish_reading(self, pods: list[Any]) -> None:
         # A log stream ends only with its pod.
-        until = time.monotonic() + LAST_LINES_SECONDS
-        for reader in self._readers.values():
-            reader.join(timeout=max(0.0, until - time.monotonic()))
+        live = {pod.metadata.name for pod in pods if pod.status.phase == "Running"}
+        began = time.monotonic()
+        for name, reader in sorted(self._readers.items(), key=lambda item: item[0] in live):
+            seconds = LIVE_LINES_SECONDS if name in live else LAST_LINES_SECONDS
+            reader.join(timeout=max(0.0, began + seconds - time.monotonic()))
 
     def _poll(self) -> tuple[bool, str] | None:
         try:

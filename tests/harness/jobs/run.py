@@ -63,6 +63,8 @@ class Run:
             "image.tag": tag,
             "checkpoints.storageClassName": "shared",
             "checkpoints.size": "1Gi",
+            # The runs of several tests share two small nodes, and none of them computes all the time.
+            "resources.requests": {"cpu": "100m"},
         }
 
     def install(self, *, settings: Settings | None = None, values: Sequence[Path] = ()) -> str:

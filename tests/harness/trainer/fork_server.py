@@ -27,7 +27,7 @@ from typing import IO, NoReturn
 
 from tests.harness.trainer.environment import ENVIRONMENT
 
-PRELOADED = ("torch._dynamo", "torch.distributed.run", "trainer.run", "trainer.runtime.supervisor", "sklearn.datasets")
+PRELOADED = ("torch._dynamo", "torch.distributed.run", "trainer.run", "trainer.runtime.supervisor")
 # A request holds the arguments and the environment.
 REQUEST_BYTES = 1 << 18
 DESCRIPTORS = 3

@@ -12,7 +12,9 @@ from typing import TypeVar
 from tests.harness.trainer.environment import ENVIRONMENT
 from tests.harness.trainer.fork_server import Forked, fork
 
-EPOCH = re.compile(r"epoch=(\d+)/\d+ loss=([\d.]+) test_accuracy=([\d.]+) seconds=[\d.]+ samples_per_second=\d+")
+EPOCH = re.compile(
+    r"epoch=(\d+)/\d+ loss=([\d.]+) test_loss=[\d.]+ test_accuracy=([\d.]+) seconds=[\d.]+ samples_per_second=\d+"
+)
 # A run takes seconds, or minutes beside the tests on a cluster. One that takes this long hangs.
 TIMEOUT_SECONDS = 400
 

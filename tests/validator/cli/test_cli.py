@@ -21,6 +21,8 @@ from trainyard import __version__
 from trainyard.cli import main
 from trainyard.engine import registry, selection
 from trainyard.linting import config_schema, parallel
+from trainyard.linting.fixing import Fixed
+from trainyard.linting.session import Session
 from trainyard.reporters import json_schema
 
 LINES = CLEAN.count("\n")
@@ -108,7 +110,10 @@ def test_folders_are_searched_except_hidden_files_and_templates(trainyard: Train
 
 def test_a_file_named_twice_is_linted_once(trainyard: Trainyard) -> None:
     trainyard.file("k8s/run.yaml", FAULTY)
-    assert trainyard("lint", "k8s", "k8s/run.yaml", "./k8s/run.yaml").out.count("error NC005") == 1
+    for names in (("k8s", "k8s/run.yaml", "./k8s/run.yaml"), ("./k8s/run.yaml", "k8s")):
+        out = trainyard("lint", *names).out
+        assert out.count("error NC005") == 1
+        assert out.startswith(f"{names[0].removesuffix('/run.yaml')}/run.yaml:17:22"), "under the first of its names"
 
 
 def test_a_dash_is_standard_input(trainyard: Trainyard, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,6 +287,8 @@ def test_resolved_entries_of_the_baseline_are_reported(trainyard: Trainyard) -> 
     assert "1 of its findings are gone (NC005 in run.yaml)" in err
     trainyard.file("other.yaml", CLEAN)
     assert not trainyard("lint", "other.yaml", "--baseline", "trainyard-baseline.json").err
+    # Without the rule nobody knows.
+    assert not trainyard("lint", "run.yaml", "--baseline", "trainyard-baseline.json", "--select", "NC001").err
 
 
 def test_no_baseline_is_written_when_nothing_was_linted(trainyard: Trainyard) -> None:
@@ -297,6 +304,47 @@ def test_fix_writes_the_file_and_reports_its_changes(trainyard: Trainyard) -> No
     assert path.read_text() == CLEAN
     assert path.stat().st_mode & 0o777 == 0o640
     assert list(trainyard.folder.iterdir()) == [path], "nothing else is left behind"
+
+
+def test_fix_leaves_a_file_that_was_saved_meanwhile_and_corrects_the_others(
+    trainyard: Trainyard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edited, other = trainyard.file("edited.yaml", FAULTY), trainyard.file("other.yaml", FAULTY.replace("llm", "vit"))
+    fix = Session.fix
+
+    def fix_beside_an_editor(session: Session, *, unsafe: bool) -> Fixed:
+        fixed = fix(session, unsafe=unsafe)
+        edited.write_text(FAULTY + "# A note.\n")
+        return fixed
+
+    monkeypatch.setattr(Session, "fix", fix_beside_an_editor)
+    assert trainyard("fix", "edited.yaml", "other.yaml") == (
+        2,
+        "",
+        "Error: edited.yaml is not corrected: it has changed since it was read; run `trainyard fix` again\n"
+        "Corrected 1 finding in 1 file; 1 left, which `trainyard lint` shows.\n",
+    )
+    assert edited.read_text() == FAULTY + "# A note.\n"
+    assert other.read_text() == CLEAN.replace("llm", "vit")
+
+
+def test_fix_does_not_separate_hard_links(trainyard: Trainyard) -> None:
+    path = trainyard.file("run.yaml", FAULTY)
+    (trainyard.folder / "same.txt").hardlink_to(path)
+    code, _, err = trainyard("fix", "run.yaml")
+    assert code == 2
+    assert err.startswith("Error: run.yaml is not corrected: it has several hard links")
+    assert path.read_text() == FAULTY
+    assert path.stat().st_nlink == 2
+
+
+def test_fix_corrects_the_target_of_a_symbolic_link(trainyard: Trainyard) -> None:
+    path = trainyard.file("real/run.yaml", FAULTY)
+    link = trainyard.folder / "run.yaml"
+    link.symlink_to(path)
+    assert trainyard("fix", "run.yaml").code == 0
+    assert link.is_symlink()
+    assert path.read_text() == CLEAN
 
 
 def test_fix_prints_a_diff_that_patch_can_apply(trainyard: Trainyard) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gotemplate import yaml_reader
 from tests.validator.linting import corruption
 from trainyard.document import reading
 from trainyard.document.document import Document, Place
@@ -53,9 +54,13 @@ REFUSED = {
     "closed brackets": ("[" * 20_000 + "]" * 20_000, DEEP),
     "open braces": ('{"a":' * 10_000, DEEP),
     "dashes": ("- " * 30_000, DEEP),
+    "dashes after a carriage return": ("a: 1\r" + "- " * 30_000, DEEP),
+    "dashes after a line break of Unicode": ("a: 1\u2028" + "- " * 30_000, DEEP),
+    "dashes behind thousands of columns": ("a:\n" + " " * 6_000 + "- - a\n", DEEP),
     "dashes, questions and colons": ("- ? : " * 10_000, DEEP),
     "indentation": ("\n".join(" " * n + "a:" for n in range(340)), DEEP),
     "a list as a key": ("? [a]\n: b\n", "a mapping key is a list or a mapping; Kubernetes keys are strings"),
+    "keys without text": ("?\n" * 30_000, "a mapping key is null"),
     "a NUL": ("a: \x00b\n", CONTROL),
     "half of a surrogate pair": ("a: \ud800\n", "'utf-8' codec can't encode"),
     "a tab as indentation": ("a:\n\tb: 1\n", "cannot start any token"),
@@ -80,7 +85,6 @@ READ = {
     "underscores": ("a: 1" + "_" * 60_000, 1),
     "an exponent": ("a: 1e999999999\n", 1),
     "an empty block of many lines": ("a: |\n" + "\n" * 60_000, 1),
-    "keys without values": ("?\n" * 30_000, 1),
 }
 
 
@@ -97,6 +101,34 @@ def test_unusual_text_is_read_in_time(name: str) -> None:
     text, count = READ[name]
     documents, broken = read_in_time(text)
     assert (len(documents), broken) == (count, [])
+
+
+def test_a_text_that_was_cut_off_in_its_last_line_is_read_once() -> None:
+    documents, broken = read_in_time("a: 1\n---\nb: 2\n---\nkey: value\nsizeLim")
+
+    assert [document.tree for document in documents] == [{"a": 1}, {"b": 2}]
+    assert len(broken) == 1
+
+
+def test_a_text_that_is_broken_in_its_first_line_is_read_once() -> None:
+    documents, broken = read_in_time("--- ]\na: 1\n---\nb: 2\n")
+
+    assert [document.tree for document in documents] == [{"b": 2}]
+    assert len(broken) == 1
+
+
+def test_each_document_may_have_as_many_nodes_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_reader, "_MAX_NODES", 10)
+
+    documents, broken = read_in_time("a: 1\nb: 2\nc: 3\n---\n" * 5 + "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n---\nd: 4\n")
+
+    assert [document.tree for document in documents] == [*[{"a": 1, "b": 2, "c": 3}] * 5, {"d": 4}]
+    assert [fault.line for fault in broken] == [21]
+
+
+def test_numbers_with_a_leading_zero_are_octal() -> None:
+    documents, _ = read_in_time("a: 07\nb: 010\nc: -07\nd: 0\n")
+    assert documents[0].tree == {"a": 7, "b": 8, "c": -7, "d": 0}
 
 
 def test_documents_around_a_broken_one_are_read_and_keep_their_lines() -> None:
@@ -119,9 +151,9 @@ def test_numbers_too_large_for_any_program_are_kept_as_text() -> None:
 
 
 def test_an_alias_is_equal_to_a_copy() -> None:
-    documents, _ = read_in_time("a: &a {x: [1], y: 2}\nb: *a\nc: {<<: *a, y: 3}\n")
-    assert documents[0].tree["b"] == {"x": [1], "y": 2}
-    assert documents[0].tree["c"] == {"x": [1], "y": 3}
+    documents, _ = read_in_time("a: &a {x: [1], z: 2}\nb: *a\nc: {<<: *a, z: 3}\n")
+    assert documents[0].tree["b"] == {"x": [1], "z": 2}
+    assert documents[0].tree["c"] == {"x": [1], "z": 3}
 
 
 def read_in_time(text: str) -> tuple[list[Document], list[BrokenText]]:

@@ -18,6 +18,7 @@ from trainyard import editing
 from trainyard.document.document import Add, Append, Edit, EmbeddedDocument, Place, Remove, Rename, SetValue, Substitute
 from trainyard.document.reading import embedded, read
 from trainyard.document.source import Path, Source
+from trainyard.document.text import Text
 
 COMMENT = re.compile(r"# comment \d+")
 NEW = st.sampled_from(["1", "plain", "it's", "a: b", "^x,y", 1, True, None, "two\nlines\n"])
@@ -172,6 +173,35 @@ CASES: dict[str, tuple[str, Callable[[Place], Edit | list[Edit]], str]] = {
         "a: 'true'  # why\n", lambda root: SetValue(root.child("a"), "1"), "a: '1'  # why\n"),
     "a word that is no string gets quotes": (
         "a: true\n", lambda root: SetValue(root.child("a"), "1"), 'a: "1"\n'),
+    "double quotes stay": (
+        'a: "x"\n', lambda root: SetValue(root.child("a"), "ü/v"), 'a: "ü/v"\n'),
+    "numbers in place of quotes have none": (
+        "a: 'x'\nb: \"y\"\n", lambda root: [SetValue(root.child("a"), 1), SetValue(root.child("b"), 2)],
+        "a: 1\nb: 2\n"),
+    "a value where there is nothing yet": (
+        "a:  # why\nb: 1\n", lambda root: SetValue(root.child("a"), "v"), "a: v  # why\nb: 1\n"),
+    "an item has no name to change": (
+        "a: [1]\n", lambda root: Rename(root.child("a", 0), "b"), "a: [1]\n"),
+    "an anchored key keeps its name": (
+        "&x a: 1\n", lambda root: Rename(root.child("a"), "b"), "&x a: 1\n"),
+    "a word at the start of the text": (
+        "train # why\n", lambda root: Substitute(root, "tr", "ch"), "chain # why\n"),
+    "a script stays one, with its indentation": (
+        "a: |\n    x\n    y\nb: 1\n", lambda root: SetValue(root.child("a"), "x\n\nz\n"),
+        "a: |\n    x\n\n    z\nb: 1\n"),
+    "a script without a last line end": (
+        "a: |  # why\n  x\n  y\nb: 1\n", lambda root: SetValue(root.child("a"), "x\nz"),
+        "a: |-  # why\n  x\n  z\nb: 1\n"),
+    "a script at the end of a text without a line end gets one": (
+        "a: |\n  x", lambda root: SetValue(root.child("a"), "x\nz\n"), "a: |\n  x\n  z\n"),
+    "a script at the end of a text stays without a line end": (
+        "a: |-\n  x", lambda root: SetValue(root.child("a"), "x\nz"), "a: |-\n  x\n  z"),
+    "a script that becomes a word": (
+        "a: |  # why\n  x\n  y\nb: 1\n", lambda root: SetValue(root.child("a"), "z"), "a: z  # why\nb: 1\n"),
+    "a folded text that becomes lines": (
+        "a: >-\n  x\n  y\nb: 1\n", lambda root: SetValue(root.child("a"), "x\nz\n"), "a: |\n  x\n  z\nb: 1\n"),
+    "an empty script that gets lines": (
+        "  a: |\n  b: 1\n", lambda root: SetValue(root.child("a"), "x\nz\n"), "a: |\n  x\n  z\nb: 1\n"),
     "an anchor stays": (
         "a: &on 'yes'\n", lambda root: SetValue(root.child("a"), "1"), "a: &on '1'\n"),
     "an anchored scalar with an alias is left alone": (
@@ -201,6 +231,28 @@ CASES: dict[str, tuple[str, Callable[[Place], Edit | list[Edit]], str]] = {
     "the first item of a list that is not there": (
         "a: 1\n", lambda root: Append(root.child("env"), {"name": "X", "value": "1"}),
         'a: 1\nenv:\n  - name: X\n    value: "1"\n'),
+    "missing mappings come with the first item": (
+        "a:\n  x: 1\n", lambda root: Append(root.child("a", "b", "c"), "v"), "a:\n  x: 1\n  b:\n    c:\n      - v\n"),
+    "a field of an empty value in braces": (
+        "x: {a: , b: 1}\n", lambda root: Add(root.child("x", "a"), "k", "v"), "x: {a: {k: v} , b: 1}\n"),
+    "a field of an empty item": (
+        "-\n- 1\n", lambda root: Add(root.child(0), "k", "v"), "- {k: v}\n- 1\n"),
+    "an item behind one that shares its line": (
+        "a: [a,\n  b, c]\n", lambda root: Append(root.child("a"), "d"), "a: [a,\n  b, c, d]\n"),
+    "an item behind one on its own line": (
+        "a: [\n  b,\n  c\n]\n", lambda root: Append(root.child("a"), "d"), "a: [\n  b,\n  c,\n  d\n]\n"),
+    "the first item of a list in brackets": (
+        "a: [x, yy]\n", lambda root: SetValue(root.child("a", 0), "v"), "a: [v, yy]\n"),
+    "the second item of a list in brackets with a blank before the comma": (
+        "a: [x , yy]\n", lambda root: SetValue(root.child("a", 1), "v"), "a: [x , v]\n"),
+    "the last field in braces goes with the comma before it": (
+        "{a, b: 1}\n", lambda root: Remove(root.child("b")), "{a}\n"),
+    "a field behind a key without a value": (
+        "b: 1\n? a\n\n# why\n", lambda root: Add(root, "k", "v"), "b: 1\n? a\nk: v\n\n# why\n"),
+    "an empty text is no empty value": (
+        "a: ''\n", lambda root: Add(root.child("a"), "k", "v"), "a: ''\n"),
+    "a document that is one scalar": (
+        "5\n", lambda root: SetValue(root, "word"), "word\n"),
     "no new line at the end stays none": (
         "a:\n  b: 1", lambda root: Add(root.child("a"), "k", "v"), "a:\n  b: 1\n  k: v"),
     "carriage returns are kept and used": (
@@ -216,6 +268,16 @@ CASES: dict[str, tuple[str, Callable[[Place], Edit | list[Edit]], str]] = {
         "env:\n  - name: x\n    value: y\nb: 1\n", lambda root: Remove(root.child("env", 0)), "env: []\nb: 1\n"),
     "the last field leaves an empty mapping": (
         "a: # why\n  b: 1\nc: 2\n", lambda root: Remove(root.child("a", "b")), "a: {} # why\nc: 2\n"),
+    "the last field of a document leaves an empty mapping": (
+        "# why\na: 1\n", lambda root: Remove(root.child("a")), "# why\n{}\n"),
+    "what an alias brings does not go": (
+        "a: &x {b: 1}\nc: *x\n", lambda root: Remove(root.child("c", "b")), "a: &x {b: 1}\nc: *x\n"),
+    "a field of a mapping that is not there does not go": (
+        "a: {b: 1}\n", lambda root: Remove(root.child("c", "b")), "a: {b: 1}\n"),
+    "the first two of an item's fields go": (
+        "- a: 1\n  b: 2\n  c: 3\n", lambda root: [Remove(root.child(0, "a")), Remove(root.child(0, "b"))], "- c: 3\n"),
+    "every second item goes": (
+        "a: [1, 2, 3, 4]\n", lambda root: [Remove(root.child("a", 1)), Remove(root.child("a", 3))], "a: [1, 3]\n"),
     "the last line goes, and the one before keeps its end": (
         "a: 1\nb: 2", lambda root: Remove(root.child("b")), "a: 1\n"),
     "a script goes with all its lines": (
@@ -227,6 +289,11 @@ CASES: dict[str, tuple[str, Callable[[Place], Edit | list[Edit]], str]] = {
     "a word of a folded script": (
         "a: >-\n  mpirun -x A=yes\n  train\n", lambda root: Substitute(root.child("a"), "A=yes", "A=1"),
         "a: >-\n  mpirun -x A=1\n  train\n"),
+    "the first of the same words in a script, wherever it is": (
+        "a: |\n  x=yes\n  y=yes\n", lambda root: Substitute(root.child("a"), "yes", "1"), "a: |\n  x=1\n  y=yes\n"),
+    "the first of the same words in a line of a script": (
+        "a: |\n  x=yes\n  y=yes z=yes\n", lambda root: Substitute(root.child("a").below(1), "yes", "1"),
+        "a: |\n  x=yes\n  y=1 z=yes\n"),
     "quotes that would end the text are not written": (
         "a: 'x=yes'\n", lambda root: Substitute(root.child("a"), "yes", "it's"), "a: 'x=yes'\n"),
     "of a repeated key the last one counts": (
@@ -235,6 +302,18 @@ CASES: dict[str, tuple[str, Callable[[Place], Edit | list[Edit]], str]] = {
         "a: 1\n", lambda root: [SetValue(root.child("a"), 2), SetValue(root.child("a"), 3)], "a: 2\n"),
     "the same edit twice is made once": (
         "a: [1]\n", lambda root: [Append(root.child("a"), 2), Append(root.child("a"), 2)], "a: [1, 2]\n"),
+    "text of several lines is a block": (
+        "a: 1\n", lambda root: Add(root, "s", "x\n\ny\n"), "a: 1\ns: |\n  x\n\n  y\n"),
+    "text of several lines without a last end": (
+        "a: 1\n", lambda root: Add(root, "s", "x\ny"), "a: 1\ns: |-\n  x\n  y\n"),
+    "text that starts with an empty line is quoted": (
+        "a: 1\n", lambda root: Add(root, "s", "\nx"), 'a: 1\ns: "\\nx"\n'),
+    "text with a space at the end of a line is quoted": (
+        "a: 1\n", lambda root: Add(root, "s", "x \ny"), 'a: 1\ns: "x \\ny"\n'),
+    "a field of an empty mapping with a space": (
+        "a: { }\n", lambda root: Add(root.child("a"), "k", "v"), "a: {k: v}\n"),
+    "a field of an empty mapping with a comment": (
+        "a: {  # why\n}\n", lambda root: Add(root.child("a"), "k", "v"), "a: {k: v  # why\n}\n"),
     "a renamed mapping and a field in it": (
         "hostPath:\n  path: /x\n",
         lambda root: [Rename(root.child("hostPath"), "emptyDir"), Rename(root.child("hostPath", "path"), "medium"),
@@ -247,6 +326,28 @@ CASES: dict[str, tuple[str, Callable[[Place], Edit | list[Edit]], str]] = {
 def test_layouts(name: str) -> None:
     text, make, expected = CASES[name]
     assert edited(dedent(text), make) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("a: 1\n  # why\nb: 2\n", "a: 1\nb: 2\n"),
+        ("a: 1  # why\nb: 2\n", "a: 1\nb: 2\n"),
+        ("a: 1\n# why", "a: 1\n"),
+        ("# why\na: 1", "a: 1"),
+    ],
+)
+def test_a_comment_goes_with_its_line_if_nothing_else_is_on_it(text: str, after: str) -> None:
+    source = Source("run.yaml", text)
+    number = next(number for number, line in enumerate(text.split("\n")) if "#" in line)
+    line = text.split("\n")[number]
+    assert editing.apply(source, [Remove(Text(source).span(number, line.index("#"), len(line)))]) == after
+
+
+def test_a_text_without_a_range_is_not_removed() -> None:
+    source = Source("run.yaml", "a: 1  # why\n")
+    assert editing.apply(source, [Remove(Place(Text(source)))]) == source.text
+    assert editing.apply(source, [SetValue(Text(source).span(0, 6, 11), 2)]) == source.text
 
 
 def test_only_the_document_meant_is_edited() -> None:
@@ -265,12 +366,40 @@ def test_json_in_a_config_map_is_edited_in_its_lines() -> None:
     assert result == text.replace('"a": 1', '"a": 2').replace("{}", '{"stage": 3}')
 
 
+@pytest.mark.parametrize("header", ["|", "|-", "|+", "|2"])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\nb: 1\n"])
+def test_json_on_one_line_of_a_script_stays_there(header: str, end: str) -> None:
+    text = f'config: {header}\n  {{"mtu": 1500}}{end}'
+    source = Source("nad.yaml", text)
+    host = Place(read(source)[0][0], ("config",))
+    inner = embedded(host, host.document.tree["config"])
+    assert isinstance(inner, EmbeddedDocument)
+    assert editing.apply(source, [SetValue(Place(inner, ("mtu",)), 9000)]) == text.replace("1500", "9000")
+
+
+def test_json_in_a_folded_text_is_written_in_quotes() -> None:
+    source = Source("nad.yaml", 'config: >-\n  {"mtu":\n  1500}\n')
+    host = Place(read(source)[0][0], ("config",))
+    inner = embedded(host, host.document.tree["config"])
+    assert isinstance(inner, EmbeddedDocument)
+    after = editing.apply(source, [SetValue(Place(inner, ("mtu",)), 9000)])
+    assert parsed(after) == {"config": '{"mtu": 9000}'}
+
+
 def test_json_in_quotes_is_edited_too() -> None:
     source = Source("nad.yaml", """config: '{"mtu": 1500, "name": "it''s"}'\n""")
     host = Place(read(source)[0][0], ("config",))
     inner = embedded(host, host.document.tree["config"])
     assert isinstance(inner, EmbeddedDocument)
     assert editing.apply(source, [SetValue(Place(inner, ("mtu",)), 9000)]) == source.text.replace("1500", "9000")
+
+
+def test_an_edit_that_embedded_text_cannot_take_leaves_the_file_alone() -> None:
+    source = Source("map.yaml", "data:\n  job.yaml: |\n    a: &x 1\n    b: *x\n    kind: Pod\n")
+    host = Place(read(source)[0][0], ("data", "job.yaml"))
+    inner = embedded(host, host.document.tree["data"]["job.yaml"])
+    assert isinstance(inner, EmbeddedDocument)
+    assert editing.apply(source, [SetValue(Place(inner, ("b",)), 2)]) == source.text
 
 
 def test_a_draft_makes_all_edits_of_a_group_or_none() -> None:

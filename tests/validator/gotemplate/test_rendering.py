@@ -10,20 +10,27 @@ from typing import Any
 import pytest
 import yaml
 
-from gotemplate import rendering
+from gotemplate import rendering, yaml_reader
 from gotemplate.charts import Chart
+from gotemplate.errors import FailedError, UnsupportedError
 from gotemplate.functions import FUNCTIONS
 from gotemplate.merging import coalesce
 from gotemplate.origin import Origin
 from gotemplate.origin import Path as Steps
-from gotemplate.running import FailedError, Templates
-from gotemplate.syntax import Definitions, UnsupportedError, parse
+from gotemplate.running import Templates
+from gotemplate.syntax import Definitions, parse
 from gotemplate.tracked import Value
 from gotemplate.yaml_text import node_origins
 from tests.charts import helm
 from trainyard.document.reading import read
 from trainyard.document.source import Source
 
+FOLDER = Path(__file__).parent
+BROKEN = {
+    "a value behind a list": ("a: 1\nb: 2\nc: [3]]\n", 3),
+    "too many open brackets": ("a: 1\nb: 2\nc: " + "[" * 2000 + "]" * 2000, 3),
+    "too many nested lists in a line": ("a: 1\nb: 2\nc:\n" + "- " * 200, 4),
+}
 VALUES: dict[str, Any] = {
     "name": "run",
     "empty": "",
@@ -52,174 +59,11 @@ a: [x, "2"]
 {{- end -}}
 """
 # Expressions: Helm and this implementation must give the same text.
-EXPRESSIONS = """
-.Values.name
-.Values.large
-.Values.ratio
-int .Values.large
-int64 "42"
-int "x"
-float64 .Values.count
-add 1 2 3
-add1 .Values.count
-sub 5 .Values.count
-mul 2 3 (int .Values.count)
-div -7 2
-mod -7 2
-max 1 .Values.count 2
-min 1 .Values.count 2
-eq .Values.name "run"
-eq .Values.name "x" "run"
-ne .Values.count 3.0
-lt 1 2
-le 2 2
-gt (len .Values.words) 5
-ge 2 3
-and .Values.on .Values.empty
-and .Values.on .Values.name
-or .Values.empty .Values.name
-not .Values.empty
-empty .Values.deep.none
-default "d" .Values.empty
-default "d" .Values.name
-coalesce .Values.empty .Values.nothing "c"
-ternary "yes" "no" .Values.on
-.Values.on | ternary "yes" "no"
-kindIs "string" .Values.name
-kindIs "invalid" .Values.nothing
-kindIs "float64" .Values.count
-kindOf .Values.env
-required "name it" .Values.name
-toString .Values.count
-toString 7
-toString (mul 1000000 2)
-toString 1000000.0
-quote .Values.odd
-quote .Values.count .Values.name
-squote .Values.name
-printf "%s-%d-%q-%v" .Values.name 3 "x" true
-printf "%05d%%" 42
-printf "%c" (add 65 1)
-print .Values.name
-print .Values.name "/" 1 2 .Values.name
-printf "%v" .Values.deep
-printf "%v" (list 1 true 0.5)
-nindent 2 "a\\nb"
-indent 2 "a\\nb"
-trim "  x "
-trimSuffix "Gi" .Values.size
-trimPrefix "64" .Values.size
-trunc 2 .Values.size
-trunc -2 .Values.size
-lower "ABC"
-upper .Values.name
-replace "u" "oo" .Values.name
-contains "4G" .Values.size
-hasPrefix "6" .Values.size
-hasSuffix "6" .Values.size
-regexMatch "^[0-9]+(Gi|Mi)$" .Values.size
-semverCompare ">=1.19-0" "v1.33.2"
-semverCompare ">=1.19-0, <1.30" "v1.33.2"
-semverCompare ">= 1.19 < 1.34" "1.33"
-semverCompare "<1.14-0 || >=1.20-0" "1.33.0"
-semverCompare "~1.33.1" "1.33.2"
-semverCompare "^1.20" "1.33.2"
-semverCompare "!=1.33.2" "1.33.2"
-tpl "{{ .Values.name }}-{{ .Release.Name }}" .
-tpl "plain" .
-tpl (toYaml .Values.deep) $
-tpl `{{ define "own" }}x{{ end }}{{ include "own" . }}` .
-tpl `{{ include "greeting" . }}` (dict "name" "tpl")
-sha256sum .Values.name
-b64enc .Values.name
-toJson .Values.env
-toJson .Values.odd
-toRawJson .Values.odd
-toPrettyJson .Values.env
-toJson (list 1 "a" .Values.on)
-toJson (dict "b" 1 "a" .Values.words)
-get (dict "a" "x") "a"
-get (dict "a" "x") "b"
-index .Values.words 1
-index .Values.deep "one" "two" 0
-toJson (set (dict "a" 1) "b" 2)
-toJson (unset (dict "a" 1 "b" 2) "b")
-toJson (unset (dict "a" 1) "z")
-hasKey .Values.env "A"
-hasKey .Values.env "Z"
-toJson (keys .Values.env | sortAlpha)
-toJson (pick .Values.env "A" "Z")
-toJson (omit .Values.env "A")
-toJson (merge (dict "A" "" "C" 3) .Values.env)
-toJson (merge (dict "one" (dict "x" 1)) .Values.deep)
-toJson (merge (dict "empty" dict "list" list) (dict "empty" "text" "list" 3))
-toJson (deepCopy .Values.deep)
-toJson (concat .Values.words (list 1))
-toJson (append .Values.words "z")
-has "a" .Values.words
-has "z" .Values.words
-toJson (uniq .Values.words)
-toJson (sortAlpha .Values.words)
-toJson (until 3)
-toJson (splitList "-" "a-b-c")
-join "," .Values.words
-len .Values.env
-len "é"
-first .Values.words
-last .Values.words
-toJson (rest .Values.words)
-include "greeting" .Values
-include "greeting" (dict)
-toJson (include "tree" .Values | fromYaml)
-toJson (include "json" .Values | fromJson)
-toJson (include "jsonWords" .Values | fromJsonArray)
-kindOf (index (list 1 | toJson | fromJsonArray) 0)
-toJson (fromJson `{"a": [1, null]}`)
-toJson (mergeOverwrite (dict "a" true "b" "x" "c" (list 1)) (dict "a" false "b" "" "c" list))
-toJson (mergeOverwrite (dict "d" (dict "e" 1 "f" 2)) (dict "d" (dict "e" 3)))
-toJson (mergeOverwrite (dict "a" 1 "b" 2 "c" (dict "d" 1)) (dict "a" nil "c" dict))
-dig "one" "two" "none" .Values.deep
-dig "one" "three" "none" .Values.deep
-toJson (dig "one" "two" "none" (deepCopy .Values.deep))
-toJson (values .Values.env | sortAlpha)
-toJson (prepend .Values.words "z")
-toJson (without .Values.words "b")
-toJson (slice (list 1 2 3 4) 1 3)
-toJson (slice (list 1 2 3 4) 2)
-toJson (initial .Values.words)
-toJson (lookup "v1" "Namespace" "" "default")
-atoi "42"
-atoi "x"
-base "files/a.yaml"
-regexFind "[0-9]+-[0-9]+$" "a#0-17"
-regexFind "^z" "a"
-regexReplaceAll "[^a-z]" "a.b/c" "_"
-regexReplaceAll "(a)(b)" "abab" "${2}-$1"
-toJson (regexSplit "[./]" "10.0.0.0/8" -1)
-substr 1 3 "abcd"
-substr 1 -1 "abcd"
-substr -1 2 "abcd"
-(.Values.deep).one.two | first
-$.Values.name
-.Release.Name
-.Chart.Name
-""".strip().split("\n")
+EXPRESSIONS = (FOLDER / "expressions.txt").read_text(encoding="utf-8").splitlines()
 # Whole texts, for the syntax around expressions.
 TEXTS = (
-    'a {{- " b " -}}  c',
+    *(FOLDER / "texts.txt").read_text(encoding="utf-8").splitlines(),
     "x\n  {{- /* a comment */}}\ny {{/* another */ -}}\n z",
-    "{{ if .Values.on }}yes{{ else }}no{{ end }}",
-    "{{ if .Values.empty }}yes{{ else if .Values.name }}name{{ else }}no{{ end }}",
-    "{{ with .Values.deep }}{{ .one.two | toJson }}{{ $.Values.name }}{{ else }}none{{ end }}",
-    "{{ with $x := .Values.count }}{{ $x }}{{ . }}{{ end }}",
-    "{{ with .Values.deep.none }}some{{ else with .Values.name }}{{ . }}{{ end }}",
-    "{{ range .Values.words }}[{{ . }}]{{ end }}",
-    "{{ range $i, $word := .Values.words }}{{ $i }}{{ $word }}{{ end }}",
-    "{{ range $key, $value := .Values.env }}{{ $key }}={{ $value }};{{ end }}",
-    "{{ range .Values.deep.none }}x{{ else }}nothing{{ end }}",
-    "{{ $x := 1 }}{{ if true }}{{ $x = 2 }}{{ $y := 3 }}{{ $y }}{{ end }}{{ $x }}",
-    '{{ template "greeting" .Values }}!',
-    '{{ `raw "text"` }}{{ "tab\\t" }}',
 )
 
 
@@ -294,7 +138,68 @@ def test_a_release_is_rendered_for_a_version_of_kubernetes(tmp_path: Path) -> No
     assert ours.data == helm.template("helm", tmp_path, "--kube-version", "1.30").stdout.split("\n", 2)[2]
 
 
-@pytest.mark.parametrize("text", ["{{ getHostByName 1 }}", "{{ end }}", "{{ if .Values.on }}", "{{ $x }}"])
+UNSUPPORTED = """
+{{ getHostByName 1 }}
+{{ end }}
+{{ else }}
+{{ if .Values.on }}
+{{ if .Values.on }}a{{ else }}b
+{{ range .Values.words }}{{ break }}{{ end }}
+{{ range .Values.words }}{{ continue }}{{ end }}
+{{ range .Values.name }}{{ . }}{{ end }}
+{{ range .Values.on }}{{ end }}
+{{ block "a" . }}{{ end }}
+{{ define name }}{{ end }}
+{{ template }}
+{{ template "missing" . }}
+{{ include "missing" . }}
+{{ $x }}
+{{ $x = 1 }}
+{{ range $word := .Values.words }}{{ end }}{{ $word }}
+{{ range $i, $word := .Values.words }}{{ end }}{{ $i }}
+{{ range .Values.words }}{{ $x := . }}{{ end }}{{ $x }}
+{{ if $x := .Values.on }}{{ end }}{{ $x }}
+{{ if .Values.empty }}{{ $x := 1 }}{{ else }}{{ $x }}{{ end }}
+{{ with $x := .Values.name }}{{ end }}{{ $x }}
+{{ range .Values.deep.none }}{{ $x := 1 }}{{ else }}{{ $x }}{{ end }}
+{{ (1 }}
+{{ 1 | }}
+{{ | 1 }}
+{{ }}
+{{ 'a' }}
+{{ .Values.name , 1 }}
+{{ .Values.name.field }}
+{{ .Values.name 1 }}
+{{ .Values.words.field }}
+{{ first .Values.name }}
+{{ last .Values.env }}
+{{ int .Values.words }}
+{{ add 1 .Values.env }}
+{{ tpl .Values.env . }}
+{{ define "own" }}{{ include "own" . }}{{ end }}{{ include "own" . }}
+{{ printf "%x" 1 }}
+{{ printf "%d" "a" }}
+{{ printf "%d" true }}
+{{ printf "%d" 1.5 }}
+{{ printf "%c" "a" }}
+{{ printf "%s" 1 }}
+{{ printf "%s" true }}
+{{ printf "%s" 1.5 }}
+{{ regexSplit "," "a,b" 2 }}
+{{ regexSplit "," "a,b" 0 }}
+{{ semverCompare ">=1.2" "1.2.3-rc.1" }}
+{{ semverCompare ">1" "2.0.0" }}
+{{ semverCompare "=1.2" "1.2.3" }}
+{{ semverCompare "~1" "1.2.3" }}
+{{ semverCompare "^0.2.3" "0.2.4" }}
+{{ semverCompare "~1.2-0" "1.2.3" }}
+{{ semverCompare "1.x" "1.2.3" }}
+{{ semverCompare "" "1.2.3" }}
+{{ semverCompare ">=1.2 or <1" "1.2.3" }}
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("text", UNSUPPORTED)
 def test_unsupported_syntax_is_an_error(text: str) -> None:
     with pytest.raises(UnsupportedError):
         ours(text)
@@ -306,6 +211,24 @@ def test_unsupported_syntax_is_an_error(text: str) -> None:
         ('{{ if gt (int .Values.count) 2 }}{{ fail "too many" }}{{ end }}', "too many", ("count",)),
         ('{{ required "give a name" .Values.empty }}', "give a name", ("empty",)),
         ("{{ .Values.nothing.field }}", "field is read from an empty value", ("nothing",)),
+        ("{{ .Values.nothing.field.deeper }}", "field is read from an empty value", ("nothing",)),
+        ('{{ index .Values.nothing "a" }}', "a is read from an empty value", ("nothing",)),
+        ('{{ index .Values.env "Z" "a" }}', "a is read from an empty value", ("env", "Z")),
+        ('{{ required "give a name" .Values.nothing }}', "give a name", ("nothing",)),
+        ('{{ fail "never" }}', "never", None),
+        ('{{ if .Values.on }}{{ if .Values.count }}{{ fail "no" }}{{ end }}{{ end }}', "no", ("count",)),
+        ('{{ if .Values.on }}{{ if .Values.count }}x{{ end }}{{ fail "no" }}{{ end }}', "no", ("on",)),
+        ('{{ if .Values.on }}x{{ end }}{{ fail "no" }}', "no", None),
+        ('{{ if .Values.empty }}x{{ else }}{{ fail "no" }}{{ end }}', "no", ("empty",)),
+        ("{{ with .Values.name }}{{ fail . }}{{ end }}", "run", ("name",)),
+        ('{{ range .Values.words }}x{{ end }}{{ fail "no" }}', "no", None),
+        ("{{ range $i, $w := .Values.words }}{{ if eq $i 2 }}{{ fail $w }}{{ end }}{{ end }}", "b", ("words", 2)),
+        ('{{ fromYaml "a: [" }}', "fromYaml got invalid YAML", None),
+        ('{{ fromYaml "a: 1\\n---\\nb: 1" }}', "fromYaml got invalid YAML", None),
+        ('{{ fromJson "{" }}', "fromJson got invalid JSON", None),
+        ("{{ fromJson .Values.name }}", "fromJson got invalid JSON", ("name",)),
+        ('{{ fromJson "[]" }}', "fromJson got another type of JSON", None),
+        ('{{ fromJsonArray "{}" }}', "fromJsonArray got another type of JSON", None),
         ('{{ range $k, $v := .Values.env }}{{ if eq $k "NO" }}{{ fail "no" }}{{ end }}{{ end }}', "no", ("env", "NO")),
     ],
 )
@@ -449,3 +372,15 @@ def test_a_value_of_a_part_has_its_place_in_the_values_of_the_whole(tmp_path: Pa
     made = rendering.render_chart(chart, coalesce(chart, {}), {"Name": "run", "Namespace": "default"})
     outer = next(one for one in made if one.tree["kind"] == "Outer")
     assert outer.origins["left",] == Origin(("left", "size"), exact=True)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_text_that_cannot_be_read_is_refused_with_its_line(name: str) -> None:
+    text, line = BROKEN[name]
+    with pytest.raises(yaml_reader.BrokenError) as caught:
+        yaml_reader.load_documents(text)
+    assert caught.value.line == line
+
+
+def test_many_brackets_side_by_side_are_read() -> None:
+    assert yaml_reader.load_document(json.dumps([[]] * 2000)) == [[]] * 2000

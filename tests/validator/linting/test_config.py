@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import jsonschema
@@ -10,7 +11,7 @@ import yaml
 
 from trainyard.engine import registry
 from trainyard.engine.rule import Target
-from trainyard.linting import config, config_schema
+from trainyard.linting import config, config_schema, discovery
 from trainyard.linting.config import Config, ConfigError
 
 FULL = """\
@@ -30,6 +31,10 @@ allow:
   reason: our wrapper reads words
 known-networks: [rdma-a, other/rdma-b]
 exclude: [vendor]
+respect-gitignore: false
+fail-on: error
+min-severity: warning
+exit-zero: true
 """
 
 
@@ -47,6 +52,9 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert known.site == str(tmp_path / "sites/eks.yaml")
     assert known.allow[0].covers("legacy/run.yaml")
     assert not known.allow[0].covers("run.yaml")
+    assert (known.allow[0].rule, known.allow[0].reason) == ("NC005", "our wrapper reads words")
+    assert (known.fail_on, known.min_severity, known.exit_zero) == ("error", "warning", True)
+    assert not known.respect_gitignore
     parameters = known.parameters_of(registry.rules())
     assert parameters["SH008"].gib_per_gpu == 2
     assert parameters["NT013"].known_networks == ("rdma-a", "other/rdma-b")
@@ -63,17 +71,49 @@ def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
         assert load("# nothing yet\n", tmp_path, name)._replace(path=None) == Config()
 
 
+def test_the_defaults_follow_gitignore_and_fail_on_every_finding(tmp_path: Path) -> None:
+    known = load("{}\n", tmp_path)
+    assert known.respect_gitignore
+    assert (known.persona, known.fail_on, known.min_severity, known.exit_zero) == ("regular", "info", "info", False)
+
+
+@pytest.mark.parametrize("name", ["trainyard.yml", "trainyard.conf", "trainyard", "ci.json"])
+def test_a_file_with_another_suffix_than_toml_is_yaml(name: str, tmp_path: Path) -> None:
+    assert load('{"select": ["NC"]}\n', tmp_path, name).select == ("NC",)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("2.21.5", (2, 21, 5)),
+        ("v1.33", (1, 33)),
+        (" 2.7.1+cu128 ", (2, 7, 1)),
+        ("2.x.5", (2,)),
+        ("1.33-eks.4", (1, 33)),
+        ("2.8.0a0+git.5", (2, 8, 0)),
+    ],
+)
+def test_a_version_ends_behind_the_first_part_with_more_than_a_number(text: str, numbers: tuple[int, ...]) -> None:
+    assert config.parse_version(text, "--target") == numbers
+
+
+def test_an_entry_that_allows_a_rule_may_leave_out_its_path_and_its_reason(tmp_path: Path) -> None:
+    (allowance,) = load("allow:\n- rule: NC005\n", tmp_path).allow
+    assert allowance.covers("k8s/any/run.yaml")
+    assert allowance.reason == ""
+
+
 def test_the_nearest_file_is_used_and_none_above_the_repository(tmp_path: Path) -> None:
     inner = tmp_path / "repository/a/b"
     inner.mkdir(parents=True)
     (tmp_path / ".trainyard.yaml").write_text("")
-    assert config.find_config(str(inner)) == str(tmp_path / ".trainyard.yaml")
+    assert discovery.discover(str(inner)).path == str(tmp_path / ".trainyard.yaml")
     (tmp_path / "repository/.git").mkdir()
-    assert config.find_config(str(inner)) is None
+    assert discovery.discover(str(inner)).path is None
     (tmp_path / "repository/pyproject.toml").write_text("[tool.ruff]\n")
-    assert config.find_config(str(inner)) is None
+    assert discovery.discover(str(inner)).path is None
     (tmp_path / "repository/pyproject.toml").write_text("[tool.trainyard]\n")
-    assert config.find_config(str(inner)) == str(tmp_path / "repository/pyproject.toml")
+    assert discovery.discover(str(inner)).path == str(tmp_path / "repository/pyproject.toml")
 
 
 MISTAKES = {
@@ -101,6 +141,11 @@ MISTAKES = {
     "allow: [{rule: a, paths: b}]": "allow[0].paths: there is no such key; did you mean `path`?",
     "- a": ".trainyard.yaml: write a mapping",
     "a: [": ".trainyard.yaml:2:1: did not find expected node content",
+    "a: b: c\n---\na: [": ".trainyard.yaml:1:5: mapping values are not allowed",
+    "pedantic: true\n---\nauditor: true": ".trainyard.yaml: write one document, without `---` between",
+    f"pedantic: {'y' * 57}": f'pedantic: write true or false, not `"{"y" * 54}...`',
+    f"pedantic: {'y' * 56}": f'pedantic: write true or false, not `"{"y" * 54}...`',
+    f"pedantic: {'y' * 55}": f'pedantic: write true or false, not `"{"y" * 55}"`',
 }
 
 
@@ -109,6 +154,36 @@ def test_the_error_for_a_mistake_names_the_key_and_the_remedy(text: str, tmp_pat
     with pytest.raises(ConfigError) as error:
         load(text, tmp_path)
     assert MISTAKES[text] in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f"{'a.' * 20_000}a = 1", "a key has more than 100 parts"),
+        (f"a = {{{'a . ' * 20_000}a = 1}}", "a key has more than 100 parts"),
+        (f"a = {'[' * 50_000}{']' * 50_000}", "nested too deeply"),
+        (f"a = {'9' * 5000}", "a number has too many digits"),
+    ],
+    ids=["a long key", "a long key in a table", "nested lists", "a long number"],
+)
+def test_hostile_toml_is_refused_in_time(tmp_path: Path, line: str, message: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(ConfigError, match=rf"pyproject\.toml: .*{message}"):
+        load(f"[tool.trainyard]\n{line}\n", tmp_path, "pyproject.toml")
+    assert time.process_time() - begun < 1
+
+
+def test_a_key_of_toml_may_have_a_hundred_parts(tmp_path: Path) -> None:
+    text = "[tool.trainyard]\nselect = ['NC']\n[tool.other]\n{} = 1\n"
+    assert load(text.format(".".join("a" * 100)), tmp_path, "pyproject.toml").select == ("NC",)
+    with pytest.raises(ConfigError, match="a key has more than 100 parts"):
+        load(text.format(".".join("a" * 101)), tmp_path, "pyproject.toml")
+
+
+@pytest.mark.parametrize("text", ["tool = 1", "[tool]\ntrainyard = 1"])
+def test_toml_without_the_tables_of_the_tool_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"pyproject\.toml: "):
+        load(f"{text}\n", tmp_path, "pyproject.toml")
 
 
 def test_broken_toml_is_named(tmp_path: Path) -> None:
@@ -121,5 +196,10 @@ def test_the_schema_accepts_and_rejects_the_same_configurations() -> None:
     validator.validate(yaml.safe_load(FULL.replace("  nccl-word-boolean: {}\n", "")))
     for text in MISTAKES:
         # The schema does not list versions, nor rule names where prefixes are allowed too.
-        if text not in ("a: [", "target: {nccl: latest}", "select: [nccl-word]") and "reason" not in text:
+        if (
+            "a: [" not in text
+            and "---" not in text
+            and text not in ("target: {nccl: latest}", "select: [nccl-word]")
+            and "reason" not in text
+        ):
             assert not validator.is_valid(yaml.safe_load(text)), text

@@ -15,7 +15,7 @@ from trainyard.document.files import File
 from trainyard.document.reading import read
 from trainyard.document.source import Source
 from trainyard.engine import registry, selection
-from trainyard.engine.engine import Engine
+from trainyard.engine.engine import MOST, Engine
 from trainyard.engine.rule import Context, Problem, Rule, Safety, rule
 from trainyard.linting import fixing, pipeline
 from trainyard.model.run import Run, Setting
@@ -141,3 +141,19 @@ def test_the_number_of_rounds_is_limited() -> None:
     chain = [a_rule(f"ZZ{n:03}", f"v{n}", f"v{n + 1}") for n in range(30)]
     text, corrected, left = fix(run("v0"), *chain)
     assert (text, corrected, left) == (run("v0"), [], ["ZZ000"]), "each of them brings the next finding"
+
+
+def test_more_fixes_than_findings_are_reported_of_a_rule_are_applied() -> None:
+    count = MOST + 100
+    text, corrected, left = fix(run(*["a"] * count), a_rule("ZZ001", "a", "b"), selection.find_one("HV011"))
+    assert (text, len(corrected), left) == (run(*["b"] * count), count, [])
+
+
+def test_fixes_that_no_lint_approves_end_at_a_limit_that_is_reported() -> None:
+    text = run(*["a"] * 100, "c")
+    rules = a_rule("ZZ001", "a", "a"), a_rule("ZZ002", "c", "d")
+    fixed = fixing.fix([File(Source("run.yaml", text))], Engine(rules), most_lints=20)
+    assert [finding.rule.code for finding in fixed.corrected] == ["ZZ002"], "others are tried first"
+    assert len(fixed.left.findings) == 100
+    (note,) = fixed.left.notes
+    assert "fixes were not tried" in note

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +83,38 @@ def test_a_changed_file_is_linted_again(jobs: list[Path], lint: Lint) -> None:
     assert lint() == (0, [])
 
 
-def test_a_cached_file_is_not_read_again(jobs: list[Path], lint: Lint) -> None:
+_recorders: list[list[str]] = []
+
+
+def _record(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "open" and _recorders and isinstance(arguments[0], str):
+        _recorders[-1].append(arguments[0])
+
+
+# Python never removes such a hook.
+sys.addaudithook(_record)
+
+
+@contextmanager
+def recorded_opens(names: list[str]) -> Iterator[None]:
+    """Add the name of each file that is opened."""
+    _recorders.append(names)
+    try:
+        yield
+    finally:
+        _recorders.pop()
+
+
+def test_a_cached_file_is_not_read_again(jobs: list[Path], lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lint() == (0, [])
-    status = jobs[5].stat()
-    jobs[5].write_bytes(b"x" * status.st_size)
-    os.utime(jobs[5], ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert lint() == (0, [])
+    monkeypatch.setattr(parallel, "_processors", lambda: 1)
+    opened: list[str] = []
+    with recorded_opens(opened):
+        assert lint() == (0, [])
+        assert not [name for name in opened if "/jobs/" in name or name.startswith("jobs/")]
+        spoil(jobs[5])
+        lint()
+    assert {Path(name).name for name in opened if name.startswith("jobs/")} == {jobs[5].name}
 
 
 def test_the_cache_of_one_selection_of_rules_is_not_used_for_another(jobs: list[Path], lint: Lint) -> None:

@@ -141,6 +141,13 @@ def test_the_same_chart_and_values_are_traced_once(cache: Path, monkeypatch: pyt
     assert [finding.order for finding in linted("nccl-word-boolean").findings] == [finding.order for finding in first]
 
 
+def test_a_damaged_trace_in_the_cache_is_made_again(cache: Path) -> None:
+    first = linted("nccl-word-boolean").findings
+    (trace,) = cache.rglob("*.json")
+    trace.write_text("[" * 100_000)
+    assert [finding.order for finding in linted("nccl-word-boolean").findings] == [finding.order for finding in first]
+
+
 def test_a_changed_template_is_traced_again(tmp_path: Path, cache: Path) -> None:
     chart = Path(shutil.copytree(CHART, tmp_path / "foreign"))
     linted("nccl-word-boolean", chart=chart)
@@ -169,6 +176,8 @@ def copied(tmp_path: Path, **files: str) -> Path:
         {"properties": {"replicas": {"$ref": "https://example.com/schema.json"}}},
         {"allOf": [{"$ref": "file:///etc/hostname"}]},
         {"$schema": "https://example.com/meta.json"},
+        {"$schema": "https://json-schema.org/../../evil"},
+        {"items": {"$dynamicRef": "https://example.com/schema.json#a"}},
         {"definitions": {"a": {"$ref": "other.json#/b"}}},
     ],
 )

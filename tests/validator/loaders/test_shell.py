@@ -35,6 +35,7 @@ def stages(text: str) -> list[list[str]]:
         ("A=1 B=2 exec timeout 60 torchrun train.py", [("torchrun", "train.py")]),
         ("if ! nvidia-smi > /dev/null 2>&1; then exit 1; fi", [("nvidia-smi",), ("exit", "1")]),
         ("case $MODE in\n  torchrun)\n    date ;;\nesac", [("date",)]),
+        ("case $MODE in\n  a)\n    date ;;\n  b)\n    true ;;\nesac", [("date",), ("true",)]),
         ("train() {\n  date\n}\ntrain", [("date",), ("train",)]),
         ("(cd /work && make all)", [("cd", "/work"), ("make", "all")]),
         ('echo "$(dirname "$0")/x" # torchrun', [("echo", '$(dirname "$0")/x')]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from pathlib import Path
@@ -107,7 +108,13 @@ def _site(path: Path, line: str, name: str) -> Site:
     file = path.with_name(name)
     if not file.is_file():
         raise ConfigError(f"{path}: `{line}`: there is no {file}")
-    return loading.load_site(str(file))
+    return _loaded(str(file))
+
+
+@functools.cache
+def _loaded(file: str) -> Site:
+    """One site serves many cases, and its charts take 0.1 s to render."""
+    return loading.load_site(file)
 
 
 def every_rule() -> tuple[Rule, ...]:
@@ -141,8 +148,7 @@ def lint(case: Case, rules: tuple[Rule, ...]) -> list[Finding]:
     return [finding for finding in report.findings if finding.rule.code in codes]
 
 
-def fixed(case: Case, rule: Rule) -> str:
-    """Returns the text of a case after all fixes of the rule."""
-    findings = lint(case, (rule,))
+def fixed(case: Case, findings: list[Finding]) -> str:
+    """Returns the text of a case after all fixes of its findings."""
     source = findings[0].position.source if findings else Source(case.path.name, case.text)
     return editing.apply(source, [edit for finding in findings for edit in finding.edits])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.validator.rules import cases
+from tests.validator.rules import cases, messages
 from trainyard.engine import registry
 from trainyard.engine.rule import SUBJECTS, Rule
 
@@ -47,8 +47,12 @@ def test_codes_and_names_are_unique() -> None:
 def test_the_rule_finds_the_marked_lines_and_no_other(rule: Rule, path: Path) -> None:
     case = cases.load(path)
     assert case.expected, "a bad case marks its lines"
-    found = {(finding.position.line, finding.rule.code) for finding in cases.lint(case, (rule,))}
+    findings = cases.lint(case, (rule,))
+    found = {(finding.position.line, finding.rule.code) for finding in findings}
     assert found == {(line, code) for line, code in case.expected if code == rule.code}
+    assert messages.said(findings) == messages.stored(path.parent).get(path.name), (
+        "the messages changed: run `python -m tests.validator.rules.messages` and read the difference"
+    )
 
 
 @each("bad")
@@ -68,5 +72,5 @@ def test_no_rule_finds_anything_in_a_good_case(rule: Rule, path: Path) -> None:
 def test_the_fix_writes_exactly_the_fixed_case_in_which_nothing_is_found(rule: Rule, path: Path) -> None:
     bad = cases.load(path.with_name(path.name.replace(".fixed.", ".bad.")))
     good = cases.load(path)
-    assert cases.fixed(bad, rule) == good.text
+    assert cases.fixed(bad, cases.lint(bad, (rule,))) == good.text
     assert cases.lint(good, (rule,)) == []

@@ -13,7 +13,6 @@ import torch
 import torch.distributed as dist
 
 from tools.bench.trainer.rank import SMALL_GPT, Training, run
-from trainer.data.loader import load_batches
 from trainer.runtime.distributed import World
 from trainer.runtime.step_sync import StepReport, StepSync
 
@@ -26,7 +25,8 @@ def measure(world: World, samples: int) -> dict[str, list[float]]:
     config = replace(SMALL_GPT, batch_size=samples * world.size)
     training = Training.of(config, world)
     strategy, stepper, step_sync = training.strategy, training.stepper(), StepSync(world)
-    batches = load_batches(training.data.training, training.sampler().rest_of_epoch(0), workers=0)
+    samples_of_run = training.data.training
+    batches = ((step, samples_of_run.take(step.indices)) for step in training.sampler().rest_of_epoch(0))
 
     def together() -> None:
         step, batch = next(batches)

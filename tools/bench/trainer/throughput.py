@@ -12,7 +12,6 @@ import torch
 
 from tools.bench.trainer.rank import SMALL_GPT, Training, run
 from trainer.checkpoint.manager import CheckpointManager
-from trainer.data.loader import load_batches
 from trainer.runtime.distributed import World
 from trainer.runtime.step_sync import StepReport, StepSync
 from trainer.train_state import TrainState
@@ -31,8 +30,8 @@ def measure(world: World, directory: Path) -> dict[str, list[float]]:
     checkpoints.resume()
     stepper = training.stepper(checkpoints.wait_for_staging)
     size = len(data.training)
-    epochs = (load_batches(data.training, sampler.rest_of_epoch(epoch * size), workers=0) for epoch in count())
-    steps = chain.from_iterable(epochs)
+    epochs = chain.from_iterable(sampler.rest_of_epoch(epoch * size) for epoch in count())
+    steps = ((step, data.training.take(step.indices)) for step in epochs)
     number = 0
 
     def train(seconds: float, every: float | None) -> float:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from trainer.data.formats.shard import InMemory, in_memory
+from .shard import Shard, in_memory
 
 
-def read(path: Path) -> InMemory:
+def read(path: Path) -> Shard:
     """Reads the samples in `path`."""
     # A pickle could run code of its author.
     with np.load(path, allow_pickle=False) as archive:
-        return in_memory(path, dict(archive))
+        return in_memory(str(path), dict(archive))

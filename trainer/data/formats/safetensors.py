@@ -6,40 +6,76 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trainer.data.batch import Indices
-from trainer.data.formats.shard import Rows, Shard, sample_kind, split_tokens
-from trainer.errors import ConfigError
+from ...errors import ConfigError
+from ..batch import Indices
+from .shard import Kind, KnownFile, Rows, check_equal_numbers, check_rank_of_tokens, sample_kind, split_tokens
 
 
-def read(path: Path) -> Shard:
+def read(path: Path) -> SafetensorsFile:
     """Opens the samples in `path`.
 
     Raises:
-        ConfigError: The package safetensors is missing.
+        ConfigError: The package safetensors is missing, or the tensors are no samples.
     """
     try:
-        from safetensors import safe_open
+        import safetensors  # noqa: F401
     except ImportError as error:
         raise ConfigError(f"{path} needs the package safetensors: install it, or write .npz files") from error
-    return _Mapped(path, safe_open(path, framework="numpy"))
+    return SafetensorsFile(KnownFile.at(path))
 
 
-class _Mapped:
-    def __init__(self, path: Path, opened: Any) -> None:
-        self._opened = opened
-        self._kind = sample_kind(path, set(opened.keys()))
-        shape = opened.get_slice("tokens" if self._kind == "tokens" else "targets").get_shape()
-        self._length = int(shape[0])
+class SafetensorsFile:
+    """A mapped file."""
+
+    def __init__(self, file: KnownFile) -> None:
+        self._file = file
+        self._opened: Any = None
+
+    @property
+    def name(self) -> str:
+        """The file."""
+        return str(self._file.path)
 
     def __len__(self) -> int:
-        return self._length
+        if self._kind == "tokens":
+            check_rank_of_tokens(self.name, len(self._tensor("tokens").get_shape()))
+            return int(self._tensor("tokens").get_shape()[0])
+        inputs, targets = (int(self._tensor(name).get_shape()[0]) for name in ("inputs", "targets"))
+        check_equal_numbers(self.name, inputs, targets)
+        return targets
+
+    def __reduce__(self) -> tuple[type[SafetensorsFile], tuple[KnownFile]]:
+        # A worker process maps the file itself.
+        return type(self), (self._file,)
 
     def rows(self, indices: Indices) -> Rows:
+        """Reads the rows."""
+        self._file.check()
         if self._kind == "tokens":
-            return split_tokens(self._taken("tokens", indices))
-        return self._taken("inputs", indices), self._taken("targets", indices)
+            return split_tokens(self._read("tokens", indices))
+        return self._read("inputs", indices), self._read("targets", indices)
 
-    def _taken(self, name: str, indices: Indices) -> Any:
-        part = self._opened.get_slice(name)
-        return np.stack([part[int(index) : int(index) + 1][0] for index in indices]) if len(indices) else part[0:0]
+    def first(self) -> Rows:
+        """Reads the first row."""
+        return self.rows(np.zeros(1, np.int64))
+
+    @property
+    def _kind(self) -> Kind:
+        return sample_kind(self.name, self._file_handle().keys())
+
+    def _read(self, name: str, indices: Indices) -> NDArray[Any]:
+        tensor = self._tensor(name)
+        rows: NDArray[Any] = np.stack([tensor[int(index) : int(index) + 1][0] for index in indices])
+        return rows
+
+    def _tensor(self, name: str) -> Any:
+        return self._file_handle().get_slice(name)
+
+    def _file_handle(self) -> Any:
+        if self._opened is None:
+            from safetensors import safe_open
+
+            self._opened = safe_open(self._file.path, framework="numpy")
+        return self._opened

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trainer.data.formats.shard import InMemory, in_memory
-from trainer.errors import ConfigError
+from ...errors import ConfigError
+from .shard import Shard, in_memory
 
 _KINDS = {"npy": "inputs", "cls": "targets", "tokens.npy": "tokens"}
 
 
-def read(path: Path) -> InMemory:
+def read(path: Path) -> Shard:
     """Reads the samples in `path`, in the order of the members."""
     found: dict[str, list[NDArray[Any]]] = defaultdict(list)
     with tarfile.open(path) as archive:
@@ -32,7 +32,7 @@ def read(path: Path) -> InMemory:
             if kind is None or stream is None:
                 continue
             found[kind].append(_value(path, f"{folder}/{name}", kind, stream.read()))
-    return in_memory(path, {kind: np.stack(values) for kind, values in found.items()})
+    return in_memory(str(path), {kind: np.stack(values) for kind, values in found.items()})
 
 
 def _value(path: Path, name: str, kind: str, content: bytes) -> NDArray[Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gotemplate.errors import FailedError, UnsupportedError
 from gotemplate.functions.texts import print_value
 from gotemplate.origin import Origin
-from gotemplate.running import FailedError, Function
-from gotemplate.syntax import UnsupportedError
+from gotemplate.programs import Function
 from gotemplate.tracked import Value, derived_origin, first_origin
 
 
@@ -21,13 +21,14 @@ def _dict(args: Sequence[Value]) -> Value:
 
 
 def _get(args: Sequence[Value]) -> Value:
-    found = args[0].item(print_value(args[1]))
-    return found if args[1].data in args[0].data else found._replace(data="")
+    mapping, key = args
+    found = mapping.item(print_value(key))
+    return found if key.data in mapping.data else found._replace(data="")
 
 
 def _index(args: Sequence[Value]) -> Value:
-    value = args[0]
-    for key in args[1:]:
+    value, *keys = args
+    for key in keys:
         if value.data is None:
             raise FailedError(f"{key.data} is read from an empty value", value.origin)
         value = value.item(int(key.data) if isinstance(value.data, list) else key.data)
@@ -35,17 +36,20 @@ def _index(args: Sequence[Value]) -> Value:
 
 
 def _set(args: Sequence[Value]) -> Value:
-    args[0].data[print_value(args[1])] = args[2]
-    return args[0]
+    mapping, key, value = args
+    mapping.data[print_value(key)] = value
+    return mapping
 
 
 def _unset(args: Sequence[Value]) -> Value:
-    args[0].data.pop(print_value(args[1]), None)
-    return args[0]
+    mapping, key = args
+    mapping.data.pop(print_value(key), None)
+    return mapping
 
 
 def _has_key(args: Sequence[Value]) -> Value:
-    return Value(args[1].data in args[0].data, first_origin((args[0].item(args[1].data), args[0])))
+    mapping, key = args
+    return Value(key.data in mapping.data, first_origin((mapping.item(key.data), mapping)))
 
 
 def _keys(args: Sequence[Value]) -> Value:
@@ -61,44 +65,45 @@ def _key(mapping: Value, key: str) -> Value:
 
 
 def _pick(args: Sequence[Value]) -> Value:
-    return Value({key.data: args[0].item(key.data) for key in args[1:] if key.data in args[0].data})
+    mapping, *keys = args
+    return Value({key.data: mapping.item(key.data) for key in keys if key.data in mapping.data})
 
 
 def _omit(args: Sequence[Value]) -> Value:
-    without = {key.data for key in args[1:]}
-    return Value({key: args[0].item(key) for key in args[0].data if key not in without})
+    mapping, *keys = args
+    without = {key.data for key in keys}
+    return Value({key: mapping.item(key) for key in mapping.data if key not in without})
 
 
 def _merge(args: Sequence[Value]) -> Value:
     """Returns the first mapping, filled up from the others. mergo treats an empty value as missing."""
-    merged = dict(deep_copy(args[0]).data)
-    for other in args[1:]:
+    target, *others = args
+    merged = dict(deep_copy(target).data)
+    for other in others:
         for key, item in other.items():
             own = merged.get(key)
             if own is not None and isinstance(own.data, dict) and isinstance(item.data, dict):
                 merged[key] = _merge((own, item))
             elif not own:
                 merged[key] = item
-    if args[0].origin is None:
+    if target.origin is None:
         # Templates rely on the first mapping being modified in place.
-        args[0].data.update(merged)
-        return args[0]
-    return Value(merged, derived_origin(args[0].origin))
+        target.data.update(merged)
+        return target
+    return Value(merged, derived_origin(target.origin))
 
 
 def _merge_overwrite(args: Sequence[Value]) -> Value:
     """Returns the first mapping with all entries of the others, which win."""
-    if args[0].origin is not None:
-        args = (deep_copy(args[0])._replace(origin=None), *args[1:])
-    merged = args[0].data
-    for other in args[1:]:
+    target, *others = args
+    if target.origin is not None:
+        target = deep_copy(target)._replace(origin=None)
+    for other in others:
         for key, item in other.items():
-            own = args[0].item(key)
-            if isinstance(own.data, dict) and isinstance(item.data, dict):
-                merged[key] = _merge_overwrite((own, item))
-            else:
-                merged[key] = item
-    return args[0]
+            own = target.item(key)
+            both = isinstance(own.data, dict) and isinstance(item.data, dict)
+            target.data[key] = _merge_overwrite((own, item)) if both else item
+    return target
 
 
 def deep_copy(value: Value) -> Value:
@@ -109,7 +114,8 @@ def deep_copy(value: Value) -> Value:
 
 
 def _deep_copy(args: Sequence[Value]) -> Value:
-    return deep_copy(args[0])
+    (value,) = args
+    return deep_copy(value)
 
 
 def _dig(args: Sequence[Value]) -> Value:
@@ -130,77 +136,94 @@ def _concat(args: Sequence[Value]) -> Value:
 
 
 def _append(args: Sequence[Value]) -> Value:
-    return Value([*(item for _, item in args[0].items()), args[1]])
+    items, added = args
+    return Value([*(item for _, item in items.items()), added])
 
 
 def _prepend(args: Sequence[Value]) -> Value:
-    return Value([args[1], *(item for _, item in args[0].items())])
+    items, added = args
+    return Value([added, *(item for _, item in items.items())])
 
 
 def _without(args: Sequence[Value]) -> Value:
-    unwanted = [value.plain() for value in args[1:]]
-    return Value([item for _, item in args[0].items() if item.plain() not in unwanted])
+    items, *others = args
+    unwanted = [value.plain() for value in others]
+    return Value([item for _, item in items.items() if item.plain() not in unwanted])
 
 
 def _slice(args: Sequence[Value]) -> Value:
-    start, end = (*(int(value.data) for value in args[1:]), None)[:2]
-    return Value([item for _, item in args[0].items()][start:end])
+    items, *bounds = args
+    start, end = (*(int(value.data) for value in bounds), None, None)[:2]
+    return Value([item for _, item in items.items()][start:end])
 
 
 def _has(args: Sequence[Value]) -> Value:
-    return Value(args[0].plain() in args[1].plain() if args[1] else False, first_origin(args))
+    item, items = args
+    return Value(item.plain() in (items.plain() or ()), first_origin(args))
 
 
 def _uniq(args: Sequence[Value]) -> Value:
+    (items,) = args
     found: list[Value] = []
-    for index in range(len(args[0].data)):
-        item = args[0].item(index)
+    for index in range(len(items.data)):
+        item = items.item(index)
         if item.plain() not in [known.plain() for known in found]:
             found.append(item)
     return Value(found)
 
 
 def _sorted(args: Sequence[Value]) -> Value:
-    words = (
-        item if isinstance(item.data, str) else Value(print_value(item), item.source) for _, item in args[0].items()
-    )
+    (items,) = args
+    words = (item if isinstance(item.data, str) else Value(print_value(item), item.source) for _, item in items.items())
     return Value(sorted(words, key=lambda word: str(word.data)))
 
 
+# A loop over more numbers takes longer than a linter may, and no chart needs one.
+_MAX_UNTIL = 100_000
+
+
 def _until(args: Sequence[Value]) -> Value:
-    return Value([Value(number, first_origin(args)) for number in range(int(args[0].data))])
+    (count,) = args
+    if int(count.data) > _MAX_UNTIL:
+        raise UnsupportedError(f"a list of more than {_MAX_UNTIL:,} numbers")
+    return Value([Value(number, first_origin(args)) for number in range(int(count.data))])
 
 
 def _split_list(args: Sequence[Value]) -> Value:
-    return Value([Value(word, derived_origin(args[1].source)) for word in args[1].data.split(args[0].data)])
+    separator, text = args
+    return Value([Value(word, derived_origin(text.source)) for word in text.data.split(separator.data)])
 
 
 def _join(args: Sequence[Value]) -> Value:
-    items = [item for _, item in args[1].items()]
-    return Value(args[0].data.join(map(print_value, items)), first_origin((*items, args[1])))
+    separator, found = args
+    items = [item for _, item in found.items()]
+    return Value(separator.data.join(map(print_value, items)), first_origin((*items, found)))
 
 
 def _len(args: Sequence[Value]) -> Value:
-    data: Any = args[0].data
+    (value,) = args
+    data: Any = value.data
     return Value(len(data.encode() if isinstance(data, str) else data or ()), first_origin(args))
 
 
 def _end(index: int) -> Function:
     def function(args: Sequence[Value]) -> Value:
-        data = args[0].data
-        if data is not None and not isinstance(data, list):
+        (items,) = args
+        if not isinstance(items.data, list | None):
             raise UnsupportedError("an end of a value that is not a list")
-        return args[0].item(index % len(data)) if data else Value(None, args[0].source)
+        return items.item(index % len(items.data)) if items.data else Value(None, items.source)
 
     return function
 
 
 def _rest(args: Sequence[Value]) -> Value:
-    return Value([item for _, item in args[0].items()][1:])
+    (items,) = args
+    return Value([item for _, item in items.items()][1:])
 
 
 def _initial(args: Sequence[Value]) -> Value:
-    return Value([item for _, item in args[0].items()][:-1])
+    (items,) = args
+    return Value([item for _, item in items.items()][:-1])
 
 
 def _lookup(args: Sequence[Value]) -> Value:  # noqa: ARG001 - no cluster answers

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gotemplate.running import FailedError, Function
+from gotemplate.errors import FailedError
+from gotemplate.programs import Function
 from gotemplate.tracked import Value, first_origin
 
 _KINDS = ((bool, "bool"), (int, "int"), (float, "float64"), (str, "string"), (list, "slice"), (dict, "map"))
@@ -16,7 +17,8 @@ def _kind(data: Any) -> str:
 
 
 def _eq(args: Sequence[Value]) -> Value:
-    found = any(_same(args[0].plain(), other.plain()) for other in args[1:])
+    one, *others = args
+    found = any(_same(one.plain(), other.plain()) for other in others)
     return Value(found, first_origin(args))
 
 
@@ -30,15 +32,21 @@ def _ne(args: Sequence[Value]) -> Value:
 
 
 def _compared(compare: Callable[[Any, Any], bool]) -> Function:
-    return lambda args: Value(compare(args[0].data, args[1].data), first_origin(args))
+    def function(args: Sequence[Value]) -> Value:
+        one, other = args
+        return Value(compare(one.data, other.data), first_origin(args))
+
+    return function
 
 
 def _not(args: Sequence[Value]) -> Value:
-    return Value(not args[0], first_origin(args))
+    (value,) = args
+    return Value(not value, first_origin(args))
 
 
 def _default(args: Sequence[Value]) -> Value:
-    return args[1] if args[1] else _with_origin(args[0], args[1:])
+    default, value = args
+    return value if value else _with_origin(default, (value,))
 
 
 def _with_origin(chosen: Value, reasons: Sequence[Value]) -> Value:
@@ -51,25 +59,30 @@ def _coalesce(args: Sequence[Value]) -> Value:
 
 
 def _ternary(args: Sequence[Value]) -> Value:
-    return _with_origin(args[0] if args[2] else args[1], args[2:])
+    one, other, condition = args
+    return _with_origin(one if condition else other, (condition,))
 
 
 def _kind_is(args: Sequence[Value]) -> Value:
-    return Value(args[0].data == _kind(args[1].data), first_origin(args[1:]))
+    kind, value = args
+    return Value(kind.data == _kind(value.data), first_origin((value,)))
 
 
 def _kind_of(args: Sequence[Value]) -> Value:
-    return Value(_kind(args[0].data), first_origin(args))
+    (value,) = args
+    return Value(_kind(value.data), first_origin(args))
 
 
 def _fail(args: Sequence[Value]) -> Value:
-    raise FailedError(args[0].data)
+    (message,) = args
+    raise FailedError(message.data)
 
 
 def _required(args: Sequence[Value]) -> Value:
-    if args[1].data in (None, ""):
-        raise FailedError(args[0].data, args[1].source)
-    return args[1]
+    message, value = args
+    if value.data in (None, ""):
+        raise FailedError(message.data, value.source)
+    return value
 
 
 FUNCTIONS: dict[str, Function] = {

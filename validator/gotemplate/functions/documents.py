@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from gotemplate import printing
+from gotemplate.errors import FailedError
 from gotemplate.functions.texts import quote
 from gotemplate.origin import Origin, Path
-from gotemplate.running import FailedError, Function
+from gotemplate.programs import Function
 from gotemplate.scalars import resolve_scalar
 from gotemplate.tracked import Value, Writer, derived_origin, last_origin
 from gotemplate.yaml_reader import BrokenError, load_documents
@@ -21,8 +23,9 @@ _PLAIN = re.compile(r"(?!\d{4}-)[A-Za-z0-9_./][-A-Za-z0-9_./]*\Z")
 
 
 def _to_yaml(args: Sequence[Value]) -> Value:
+    (value,) = args
     writer = Writer()
-    _write_yaml(args[0], 0, writer)
+    _write_yaml(value, 0, writer)
     return writer.text()
 
 
@@ -63,17 +66,22 @@ def _scalar_text(data: Any) -> str:
     return printing.json_scalar(data)
 
 
+# Most of what helpers return as YAML is the same for each kind of object, and for each rendering of a chart.
+_documents = functools.lru_cache(maxsize=1024)(load_documents)
+
+
 def _from_yaml(args: Sequence[Value]) -> Value:
+    (text,) = args
     try:
-        found = load_documents(args[0].data)
+        found = _documents(text.data)
     except BrokenError:
         found = None
     if found is None or len(found) > 1:
-        raise FailedError("fromYaml got invalid YAML", args[0].source)
+        raise FailedError("fromYaml got invalid YAML", text.source)
     if not found:
         return Value({})
     ((tree, root),) = found
-    return _tracked(tree, node_origins(root, args[0]), ())
+    return _tracked(tree, node_origins(root, text), ())
 
 
 def _tracked(tree: Any, known: dict[Path, Origin], path: Path) -> Value:
@@ -90,11 +98,12 @@ def _tracked(tree: Any, known: dict[Path, Origin], path: Path) -> Value:
 
 def _to_json(*, raw: bool, indent: int | None = None) -> Function:
     def function(args: Sequence[Value]) -> Value:
-        text = _json(args[0], indent, 0)
+        (value,) = args
+        text = _json(value, indent, 0)
         if not raw:
-            text = "".join(f"\\u{ord(letter):04x}" if letter in "<>&" else letter for letter in text)
-        source = args[0].source if args[0].source is not None else last_origin(_below(args[0]))
-        return Value(text, source, (), _read_back(args[0]))
+            text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+        source = value.source if value.source is not None else last_origin(_below(value))
+        return Value(text, source, (), _read_back(value))
 
     return function
 
@@ -131,7 +140,7 @@ def _read_back(value: Value) -> Value:
 
 def _from_json(kind: type[dict[str, Any]] | type[list[Any]], name: str) -> Function:
     def function(args: Sequence[Value]) -> Value:
-        text = args[0]
+        (text,) = args
         written = text.written
         if written is None:
             try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gotemplate.running import Function
-from gotemplate.syntax import UnsupportedError
+from gotemplate.errors import UnsupportedError
+from gotemplate.programs import Function
 from gotemplate.tracked import Value, first_origin
 
 _WHOLE = re.compile(r"[-+]?\d+$")
@@ -27,28 +28,26 @@ def to_int64(value: Value) -> int:
 
 
 def _int(args: Sequence[Value]) -> Value:
-    return Value(to_int64(args[0]), args[0].source)
+    (value,) = args
+    return Value(to_int64(value), value.source)
 
 
 def _float(args: Sequence[Value]) -> Value:
-    data: Any = args[0].data
-    return Value(float(data or 0), args[0].source)
+    (value,) = args
+    data: Any = value.data
+    return Value(float(data or 0), value.source)
 
 
 def _folded(fold: Callable[[int, int], int]) -> Function:
     def function(args: Sequence[Value]) -> Value:
-        result = to_int64(args[0])
-        for other in args[1:]:
-            result = fold(result, to_int64(other))
-        return Value(result, first_origin(args))
+        return Value(functools.reduce(fold, map(to_int64, args)), first_origin(args))
 
     return function
 
 
 def _quotient(one: int, other: int) -> int:
     """Returns the quotient. Go rounds toward zero."""
-    quotient = abs(one) // abs(other)
-    return quotient if (one < 0) == (other < 0) else -quotient
+    return abs(one) // abs(other) * (1 if one * other > 0 else -1)
 
 
 FUNCTIONS: dict[str, Function] = {

@@ -11,11 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gotemplate import printing
-from gotemplate.running import Function
-from gotemplate.syntax import UnsupportedError
+from gotemplate.errors import UnsupportedError
+from gotemplate.programs import Function
 from gotemplate.tracked import Value, derived_origin, first_origin, indented, last_origin, spans_of, stripped
 
 _VERB = re.compile(r"%(?:%|(0?\d*)(.))")
+# Characters that may not stand for themselves in quotes.
+_UNUSUAL = re.compile(r"[^ !#-\[\]-~]")
 _SHORT = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v", "\\": "\\", '"': '"'}
 
 
@@ -37,7 +39,18 @@ def _inner(value: Value) -> str:
 
 def quote(text: str) -> str:
     """Returns the text in quotes, as Go's %q."""
-    return '"' + "".join(_escaped(letter) for letter in text) + '"'
+    return f'"{text if _UNUSUAL.search(text) is None else text.translate(_ESCAPES)}"'
+
+
+class _Escapes(dict[int, str]):
+    """The text for each letter in quotes. A function for each letter of a long text would take ten times as long."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _escaped(chr(code))
+        return self[code]
+
+
+_ESCAPES = _Escapes()
 
 
 def _escaped(letter: str) -> str:
@@ -52,10 +65,10 @@ def _escaped(letter: str) -> str:
 def _print(args: Sequence[Value]) -> Value:
     if len(args) == 1:
         return args[0] if isinstance(args[0].data, str) else Value(print_value(args[0]), args[0].source)
-    words = [print_value(args[0])]
+    words = [_inner(args[0])]
     for before, value in itertools.pairwise(args):
         apart = not isinstance(before.data, str) and not isinstance(value.data, str)
-        words.append(" " * apart + print_value(value))
+        words.append(" " * apart + _inner(value))
     return Value("".join(words), last_origin(args))
 
 
@@ -93,7 +106,7 @@ def _printf(args: Sequence[Value]) -> Value:
             raise UnsupportedError("%s of a value that is not a string")
         if match[2] == "c":
             return chr(value.data)
-        written = quote(print_value(value)) if match[2] == "q" else print_value(value)
+        written = quote(print_value(value)) if match[2] == "q" else _inner(value)
         return written.rjust(int(match[1] or 0), "0" if match[1].startswith("0") else " ")
 
     text = _VERB.sub(word, args[0].data)
@@ -102,7 +115,8 @@ def _printf(args: Sequence[Value]) -> Value:
 
 def _indent(*, line: bool) -> Function:
     def function(args: Sequence[Value]) -> Value:
-        moved = indented(Value(args[1].data, None, spans_of(args[1])), int(args[0].data))
+        columns, text = args
+        moved = indented(Value(text.data, None, spans_of(text)), int(columns.data))
         if not line:
             return moved
         spans = tuple(span._replace(start=span.start + 1, end=span.end + 1) for span in moved.spans)
@@ -112,7 +126,8 @@ def _indent(*, line: bool) -> Function:
 
 
 def _trim(args: Sequence[Value]) -> Value:
-    return stripped(args[0])
+    (text,) = args
+    return stripped(text)
 
 
 def _truncated(length: float, text: str) -> str:

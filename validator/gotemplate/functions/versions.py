@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from gotemplate.syntax import UnsupportedError
+from gotemplate.errors import UnsupportedError
 from gotemplate.tracked import Value, first_origin
 
 _VERSION = r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"

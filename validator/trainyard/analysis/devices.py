@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.facts.devices import is_rdma
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Role, Run
 
 
@@ -37,7 +38,15 @@ def quantity_at(run: Run | None, role: Role | None, container: Container, field:
 
 def uses_rccl(run: Run | None) -> bool:
     """True if a container of the run requests AMD GPUs or has an image for them."""
-    containers = [container for role in run.roles for container in role.pod.containers] if run is not None else []
+    return run is not None and _uses_rccl.of(run)
+
+
+def _has_amd_gpus(run: Run) -> bool:
+    containers = run.containers
     resources = {str(name) for container in containers for name in (*container.limits, *container.requests)}
     images = [container.image or "" for container in containers]
     return any(name.startswith("amd.com/") for name in resources) or any("rocm" in image for image in images)
+
+
+# The rules for variables ask for each variable of the run.
+_uses_rccl = LastIndex(_has_amd_gpus)

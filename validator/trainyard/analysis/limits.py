@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from trainyard.document.lookup import items, mapping
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Run
 
 
 def has_default_limit(project: Project, namespace: str, resource: str) -> bool:
     """True if a LimitRange of the namespace gives containers a limit for this resource."""
-    for limit_range in project.of_kind("LimitRange"):
-        if not namespace or limit_range.namespace in (namespace, ""):
-            for limit in items(limit_range.tree, "spec", "limits"):
-                if resource in mapping(limit, "default") or resource in mapping(limit, "max"):
-                    return True
-    return False
+    namespaces = _namespaces_by_resource.of(project).get(resource, set())
+    return bool(namespaces) and (not namespace or bool(namespaces & {namespace, ""}))
 
 
 def runtime_has_limit(run: Run, resource: str) -> bool:
@@ -23,3 +20,16 @@ def runtime_has_limit(run: Run, resource: str) -> bool:
             if resource in mapping(container, "resources", "limits"):
                 return True
     return False
+
+
+def _find_limits(project: Project) -> dict[str, set[str]]:
+    """Returns the namespaces in which containers get a limit, by resource."""
+    found: dict[str, set[str]] = {}
+    for limit_range in project.of_kind("LimitRange"):
+        for limit in items(limit_range.tree, "spec", "limits"):
+            for resource in (*mapping(limit, "default"), *mapping(limit, "max")):
+                found.setdefault(resource, set()).add(limit_range.namespace)
+    return found
+
+
+_namespaces_by_resource: LastIndex[Project, dict[str, set[str]]] = LastIndex(_find_limits)

@@ -5,12 +5,16 @@ Source: k8snetworkplumbingwg/multus-cni v4.3.0, pkg/k8sclient/k8sclient.go (pars
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 from trainyard.document.document import Place
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Network, Pod
 
 ANNOTATION = "k8s.v1.cni.cncf.io/networks"
+# The bytes of all annotations of an object. Source: apimachinery/pkg/api/validation/objectmeta.go.
+MAX_ANNOTATIONS = 256 * 1024
 
 
 class Attachment(NamedTuple):
@@ -45,10 +49,13 @@ def attachments(pod: Pod) -> tuple[Attachment, ...]:
     return () if isinstance(found, Malformed) else found
 
 
+@functools.lru_cache(maxsize=64)
 def parse_annotation(annotation: str) -> tuple[Attachment, ...] | Malformed:
     """Returns the attachments in an annotation: a list of names, or JSON if it contains `[`, `{` or `"`."""
     if not annotation.strip():
         return ()
+    if len(annotation) > MAX_ANNOTATIONS:
+        return Malformed(f"it has more than {MAX_ANNOTATIONS:,} characters, which Kubernetes refuses")
     if not any(sign in annotation for sign in '[{"'):
         return tuple(_short(item.strip()) for item in annotation.split(","))
     import json
@@ -78,7 +85,17 @@ def _text(tree: dict[str, Any], name: str) -> str:
 def find_network(attachment: Attachment, namespace: str, networks: tuple[Network, ...]) -> Network | None:
     """Returns the network of an attachment in this namespace; a network fits any namespace if its file gives none."""
     wanted = attachment.namespace or namespace
-    for candidate in networks:
-        if candidate.name == attachment.name and (not wanted or candidate.namespace in ("", wanted)):
-            return candidate
-    return None
+    found = _networks_by_name.of(networks).get(attachment.name, {})
+    fitting = [found[one] for one in ("", wanted) if one in found] if wanted else list(found.values())
+    return networks[min(fitting)] if fitting else None
+
+
+def _by_name(networks: tuple[Network, ...]) -> dict[str, dict[str, int]]:
+    """Returns the number of the first network of each name and namespace."""
+    found: dict[str, dict[str, int]] = {}
+    for number, network in enumerate(networks):
+        found.setdefault(network.name, {}).setdefault(network.namespace, number)
+    return found
+
+
+_networks_by_name: LastIndex[tuple[Network, ...], dict[str, dict[str, int]]] = LastIndex(_by_name)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from trainyard.document.lookup import text
 from trainyard.engine.suggestions import closest_match
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project
 
 # Objects for which an operator creates a NetworkAttachmentDefinition of the same name in `spec.networkNamespace`.
@@ -19,17 +21,28 @@ class Name(NamedTuple):
     namespace: str
     name: str
 
-    def fits(self, namespace: str, name: str) -> bool:
-        """True if a pod may refer to this network."""
-        return self.name == name and (not namespace or self.namespace in ("", namespace))
+
+def defined_networks(project: Project) -> frozenset[Name]:
+    """Returns the networks that the files define."""
+    return _names.of(project)
 
 
-def defined_networks(project: Project) -> Iterator[Name]:
-    """Yields the networks that the files define."""
+def is_defined(project: Project, namespace: str, name: str) -> bool:
+    """True if the files define a network to which a pod of this namespace may refer by this name."""
+    namespaces = _namespaces_by_name.of(project).get(name, set())
+    return bool(namespaces) and (not namespace or bool(namespaces & {namespace, ""}))
+
+
+def _defined(project: Project) -> Iterator[Name]:
     for network in project.networks:
         yield Name(network.namespace, network.name)
     for resource in project.of_kind(*MAKERS):
         yield Name(text(resource.tree, "spec", "networkNamespace"), resource.name)
+
+
+def is_among(known: Iterable[Name], namespace: str, name: str) -> bool:
+    """True if one of the networks is what a pod of this namespace refers to by this name."""
+    return any(one.name == name and (not namespace or one.namespace in ("", namespace)) for one in known)
 
 
 def parse_names(names: Iterable[str]) -> Iterator[Name]:
@@ -39,11 +52,27 @@ def parse_names(names: Iterable[str]) -> Iterator[Name]:
         yield Name(namespace, bare)
 
 
-def advice(name: str, known: Iterable[Name], otherwise: str) -> str:
+def advice(name: str, known: frozenset[Name], otherwise: str) -> str:
     """Returns the help for a network that does not exist."""
-    others = sorted(set(known))
-    elsewhere = [one.namespace for one in others if one.name == name and one.namespace]
-    if elsewhere:
-        return f"it is defined in namespace {elsewhere[0]}: write `{elsewhere[0]}/{name}`"
-    near = closest_match(name, [one.name for one in others], 0.6)
+    names = _bare_names(known)
+    if name in names and (elsewhere := min((one.namespace for one in known if one.name == name), default="")):
+        return f"it is defined in namespace {elsewhere}: write `{elsewhere}/{name}`"
+    near = closest_match(name, names, 0.6)
     return f"did you mean `{near}`?" if near is not None else otherwise
+
+
+@functools.lru_cache(maxsize=8)
+def _bare_names(networks: frozenset[Name]) -> frozenset[str]:
+    return frozenset(one.name for one in networks)
+
+
+def _by_name(project: Project) -> dict[str, set[str]]:
+    """Returns the namespaces of the networks of each name."""
+    found: dict[str, set[str]] = {}
+    for one in defined_networks(project):
+        found.setdefault(one.name, set()).add(one.namespace)
+    return found
+
+
+_names: LastIndex[Project, frozenset[Name]] = LastIndex(lambda project: frozenset(_defined(project)))
+_namespaces_by_name: LastIndex[Project, dict[str, set[str]]] = LastIndex(_by_name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainyard.document.document import Edit, Place, Remove, Rename, SetValue, Substitute
+from trainyard.document.source import lines
 from trainyard.model.run import Setting
 
 _QUOTES = ("", '"', "'")
@@ -60,4 +61,4 @@ def is_env_entry(setting: Setting) -> bool:
 
 def _text(setting: Setting) -> str:
     position = setting.at.document.locate(setting.at)
-    return "\n".join(position.source.text.split("\n")[position.line - 1 : position.end_line])
+    return "\n".join(lines(position.source)[position.line - 1 : position.end_line])

@@ -7,12 +7,14 @@ and the node's allocatable memory. Its pages count as memory of the container th
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from trainyard.document.document import Append, Edit
 from trainyard.document.lookup import mapping
 from trainyard.facts.kubeflow import REPLICA_FIELDS
 from trainyard.facts.quantities import parse_quantity
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Mount, Pod, Role, Run, Volume
 
 PATH = "/dev/shm"  # noqa: S108
@@ -105,5 +107,13 @@ def others_mount(run: Run, role: Role) -> bool:
     """True if another role of the same program mounts a volume at /dev/shm. Roles of a JobSet may be other programs."""
     if run.kind not in REPLICA_FIELDS:
         return False
-    others = (other for other in run.training_roles if other is not role)
-    return any(shm_mount(container) is not None for other in others for container in accelerated_containers(other))
+    return any(other is not role for other in _mounting.of(run.roles))
+
+
+def _first_two_that_mount(roles: tuple[Role, ...]) -> tuple[Role, ...]:
+    found = (role for role in roles if any(shm_mount(one) is not None for one in accelerated_containers(role)))
+    return tuple(itertools.islice(found, 2))
+
+
+# Rules ask for each role of the run.
+_mounting: LastIndex[tuple[Role, ...], tuple[Role, ...]] = LastIndex(_first_two_that_mount)

@@ -84,7 +84,7 @@ def _read_cluster(
     except ClusterError as error:
         raise click.ClickException(str(error)) from None
     for note in survey.notes:
-        click.echo(f"note: {note}", err=True)
+        output.say(f"note: {note}")
     return files, at_version(run, version)
 
 

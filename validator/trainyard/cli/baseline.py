@@ -35,6 +35,7 @@ def command(files: tuple[str, ...], output: Path, **options: Any) -> int:
     """Writes a baseline."""
     from trainyard.editing.atomic_write import replace
     from trainyard.linting import baseline
+    from trainyard.reporters.escaping import visible
     from trainyard.reporters.text import counted
 
     report = session(files, **options).lint()
@@ -45,5 +46,5 @@ def command(files: tuple[str, ...], output: Path, **options: Any) -> int:
         replace(output, baseline.save_baseline(report.findings).encode())
     except OSError as error:
         raise click.ClickException(f"--output: {output} cannot be written: {error.strerror}") from None
-    click.echo(f"Wrote {counted(len(report.findings), 'finding')} to {output}.")
+    click.echo(f"Wrote {counted(len(report.findings), 'finding')} to {visible(str(output))}.")
     return CLEAN

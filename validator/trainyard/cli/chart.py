@@ -56,9 +56,14 @@ class ChartOption(NamedTuple):
     def files(self) -> list[File]:
         """Returns the values files that exist; without any, the chart's own."""
         from trainyard.document import files
+        from trainyard.linting import chart_folders
 
         if not self.folder.is_dir():
             raise click.UsageError(f"--chart {self.folder}: there is no such folder")
+        folder = str(self.folder)
+        fault = chart_folders.chart_fault(folder, chart_folders.chart_root(folder), by_helm=True)
+        if fault is not None:
+            raise NothingLintedError(f"--chart {self.folder}: {fault}")
         default = self.folder / "values.yaml"
         named = self.values or ([str(default)] if default.is_file() else [])
         return list(files.open_files(named))

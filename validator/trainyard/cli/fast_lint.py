@@ -26,10 +26,10 @@ def lint_fast(words: list[str]) -> int | None:
         report = run.lint()
     except MistakeError:
         return None
-    if report.notes:
+    if run.notes or report.notes:
         from trainyard.reporters.text import notes
 
-        sys.stderr.write(notes(report))
+        sys.stderr.write(notes(report._replace(notes=run.notes)) + notes(report))
     reporters.show("text", report, run.rules, "auto")
     sys.stdout.flush()
     return exit_codes.exit_code(report, run.config)

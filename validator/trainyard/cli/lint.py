@@ -81,15 +81,16 @@ def command(
 
 
 def _without_known(report: Report, path: Path, run: Session) -> Report:
+    from trainyard.document import opening
     from trainyard.linting import baseline, fingerprint
     from trainyard.linting.config import ConfigError
 
     try:
-        known = baseline.load_baseline(path.read_text("utf-8"))
+        known = baseline.load_baseline(opening.read_text(str(path)))
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
+        reason = opening.reason(error) if isinstance(error, OSError) else "it is not text"
         hint = f"`trainyard baseline --output {path}` writes it"
-        raise ConfigError(f"--baseline {path}: {reason.lower()}; {hint}") from None
+        raise ConfigError(f"--baseline {path}: {reason}; {hint}") from None
     except baseline.BaselineError as error:
         raise ConfigError(f"--baseline {path}: {error}") from None
     files = [fingerprint.relative(name) for name in report.files]
@@ -97,8 +98,5 @@ def _without_known(report: Report, path: Path, run: Session) -> Report:
     if stale:
         first = ", ".join(f"{entry.rule} in {entry.path}" for entry in stale[:3])
         more = " and more" if len(stale) > 3 else ""
-        click.echo(
-            f"{path}: {len(stale)} of its findings are gone ({first}{more}); `trainyard baseline` updates it",
-            err=True,
-        )
+        output.say(f"{path}: {len(stale)} of its findings are gone ({first}{more}); `trainyard baseline` updates it")
     return report._replace(findings=tuple(new), baselined=hidden)

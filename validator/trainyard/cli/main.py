@@ -96,10 +96,10 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()
         return result if isinstance(result, int) else CLEAN
     except MistakeError as error:
-        click.ClickException(str(error)).show()
+        _show(click.ClickException(str(error)))
         return USAGE
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return error.exit_code if isinstance(error, EndError) else USAGE
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
@@ -118,9 +118,23 @@ def main(arguments: list[str] | None = None) -> int:
         return _report_bug()
 
 
+def _show(error: click.ClickException) -> None:
+    """Prints an error: its message quotes arguments and files."""
+    from trainyard.reporters.escaping import visible
+
+    message = visible(error.format_message())
+    shown = (
+        click.UsageError(message, error.ctx) if isinstance(error, click.UsageError) else click.ClickException(message)
+    )
+    shown.show()
+
+
 def _report_bug() -> int:
     import traceback
 
-    traceback.print_exc()
+    from trainyard.reporters.escaping import whole_line
+
+    for line in traceback.format_exc().splitlines():
+        click.echo(whole_line(line), err=True)
     click.echo("\ntrainyard: this is a bug in Trainyard, and not in your files; please report it", err=True)
     return BUG

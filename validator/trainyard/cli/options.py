@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trainyard.cli import output
 from trainyard.cli.chart import named_chart
 from trainyard.engine.rule import SEVERITIES
 from trainyard.linting.session import Options, start_session
@@ -115,4 +116,7 @@ def session(names: tuple[str, ...], **options: Any) -> Session:
     chart = named_chart(**options)
     if not names and chart is None:
         raise click.UsageError("name a file, a folder or `-` for standard input; `trainyard lint .` takes this folder")
-    return start_session(names, Options(**own), chart)
+    started = start_session(names, Options(**own), chart)
+    for note in started.notes:
+        output.say(f"note: {note}")
+    return started

@@ -67,6 +67,13 @@ def targets(outputs: tuple[str, ...]) -> list[tuple[str, Path | None]]:
     return result
 
 
+def say(text: str) -> None:
+    """Prints a line on stderr that holds names of the user's."""
+    from trainyard.reporters.escaping import whole_line
+
+    click.echo(whole_line(text), err=True)
+
+
 def show_notes(report: Report) -> None:
     """Names on stderr what was not checked: other lines on stdout would break formats for programs."""
     if report.notes:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainyard.cli.errors import NotHereError
+from trainyard.cli.output import say
 from trainyard.linting import exit_codes
 
 if TYPE_CHECKING:
@@ -116,8 +117,8 @@ def command(
     folder = (directory or Path("runs") / name).absolute()
     planned = plan.make_plan(wanted, here, folder)
     for note in differences.cluster_differences(wanted, here, planned):
-        _say(f"note: {note}")
-    _say(f"{name}: {wanted.nodes} x {wanted.processes} processes, volumes in {preparation.display_path(folder)}")
+        say(f"note: {note}")
+    say(f"{name}: {wanted.nodes} x {wanted.processes} processes, volumes in {preparation.display_path(folder)}")
     if dry_run:
         from trainyard.local import script
 
@@ -135,6 +136,8 @@ def _accepted_values(found: Values, names: tuple[str, ...]) -> dict[str, Any]:
     """Returns the values if the chart accepts them. Other errors are reported and do not stop the run."""
     from trainyard.reporters.text import counted
 
+    for note in found.notes:
+        say(f"note: {note}")
     if found.refused.findings:
         _show(found.refused)
         raise click.ClickException("Helm would render nothing with these values, so there is nothing to run")
@@ -142,7 +145,7 @@ def _accepted_values(found: Values, names: tuple[str, ...]) -> dict[str, Any]:
         _show(found.errors)
         count = counted(len(found.errors.findings), "error")
         details = f"`trainyard lint {' '.join(names)}` shows the details"
-        _say(f"note: this run would fail on a cluster, with {count}; {details}")
+        say(f"note: this run would fail on a cluster, with {count}; {details}")
     return found.tree
 
 
@@ -150,7 +153,7 @@ def _show(report: Report) -> None:
     from trainyard.reporters import Style, text, wants_color
 
     color = wants_color("auto", on_terminal=sys.stderr.isatty())
-    _say(text.render(report, (), Style(color=color)).rstrip())
+    click.echo(text.render(report, (), Style(color=color)).rstrip(), err=True)
 
 
 def _run(plan: Plan, machine: Machine) -> int:
@@ -159,20 +162,16 @@ def _run(plan: Plan, machine: Machine) -> int:
     try:
         preparation.check_requirements(plan, machine)
         preparation.prepare(plan)
-        outcome = processes.run_nodes(plan.nodes, machine.environment, plan.grace_seconds, _say)
+        outcome = processes.run_nodes(plan.nodes, machine.environment, plan.grace_seconds, say)
     except errors.MissingProgramError as error:
         raise NotHereError(str(error)) from None
     if outcome.signal is not None:
         return exit_codes.BY_SIGNAL + outcome.signal
     if outcome.failed:
         nodes = (f"{name} {_describe_status(status)}" for name, status in outcome.failed.items())
-        _say(f"the run failed: {', '.join(nodes)}")
+        say(f"the run failed: {', '.join(nodes)}")
     return exit_codes.FAILED if outcome.failed else exit_codes.DONE
 
 
 def _describe_status(status: int) -> str:
     return f"ended with status {status}" if status > 0 else f"was killed by {signal.Signals(-status).name}"
-
-
-def _say(text: str) -> None:
-    click.echo(text, err=True)

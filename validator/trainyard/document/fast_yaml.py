@@ -21,7 +21,7 @@ from trainyard.document.source import Source
 _NO_TEXT = "true|True|TRUE|false|False|FALSE|null|Null|NULL"
 _SWITCH = "y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF"
 
-_KEY = rf"(?!(?:{_NO_TEXT}):)[A-Za-z_][\w./-]*+"
+_KEY = rf"(?!(?:{_NO_TEXT}|{_SWITCH}):)[A-Za-z_][\w./-]*+"
 _QUOTED = r""" "[^"\\\n]*+" | '[^'\n]*+' """
 _START = r"(?: --?[A-Za-z] | [A-Za-z/^$=](?=[\w./:(]) | [A-Za-z] )"
 _LETTER = r"[\w./=@$()^+~-] | :(?=[\w./])"

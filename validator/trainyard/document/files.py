@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from trainyard.document import opening
 from trainyard.document.errors import MistakeError
 from trainyard.document.source import BrokenText, Source
 
 STDIN = "-"
-MAX_BYTES = 32 * 1024 * 1024
 
 # A byte order mark names the encoding; without one the file is UTF-8, as Kubernetes demands.
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -40,18 +40,27 @@ class File(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A file that is not opened yet; `folder` as in `File`. `path` is None for an empty folder."""
+    """A file that is not opened yet; `folder` as in `File`. `path` is None for an empty folder.
+
+    `root` is the folder that no link on the way to the file may leave, if the user named neither the file nor a folder
+    of it.
+    """
 
     name: str
     path: str | None
     folder: str | None = None
+    root: str | None = None
 
 
 class Inputs(NamedTuple):
-    """The files that names stand for, and the folders of charts, each with the named folder that it is in."""
+    """The files that names stand for, and the folders of charts, each with the named folder that it is in.
+
+    `links` lead to folders outside of the named ones, and are not followed.
+    """
 
     files: list[Found]
     charts: dict[str, str]
+    links: list[str]
 
 
 def open_files(names: Iterable[str], exclude: Iterable[str] = ()) -> Iterator[File]:
@@ -66,6 +75,7 @@ def find_inputs(names: Iterable[str], exclude: Iterable[str] = (), *, gitignore:
     """
     found: list[Found] = []
     charts: dict[str, str] = {}
+    links: list[str] = []
     for name in dict.fromkeys(names):
         if name == STDIN:
             found.append(Found("<stdin>", STDIN))
@@ -75,14 +85,16 @@ def find_inputs(names: Iterable[str], exclude: Iterable[str] = (), *, gitignore:
 
             folder = Folder.search(name, tuple(exclude), gitignore=gitignore)
             charts |= {chart: name for chart in folder.charts if chart not in charts}
-            inside = [Found(path, path, name) for path in folder.files]
+            links += folder.links
+            # A folder that cannot be opened is a file that cannot be, unless the user named it.
+            inside = [Found(path, path, None if path == name else name) for path in folder.files]
             # An empty folder stands for itself, so that it is not passed over silently.
             found += inside or ([] if folder.charts else [Found(name, None)])
         else:
             found.append(Found(name, name))
     folders = {one.folder for one in found}
     files = found if len(folders) == 1 and None not in folders else _distinct(found)
-    return Inputs(files, charts)
+    return Inputs(files, charts, links)
 
 
 def _distinct(found: list[Found]) -> list[Found]:
@@ -98,27 +110,31 @@ def open_file(found: Found) -> File:
     if found.path is None:
         return File(Source(found.name, ""))
     if found.path == STDIN:
-        return _decoded(File(Source(found.name, "")), sys.stdin.buffer.read(MAX_BYTES + 1))
-    return _opened(found.path, found.folder)
+        return _decoded(File(Source(found.name, "")), sys.stdin.buffer.read(opening.MAX_BYTES + 1))
+    return _opened(found.path, found.folder, found.root)
 
 
-def _opened(name: str, folder: str | None) -> File:
+def _opened(name: str, folder: str | None, root: str | None) -> File:
     file = File(Source(name, ""), folder=folder)
     try:
-        with open(name, "rb", buffering=0) as stream:
-            is_large = os.fstat(stream.fileno()).st_size > MAX_BYTES
-            return _decoded(file, stream.read(MAX_BYTES + 1) if is_large else stream.readall())
+        return _decoded(file, _read(name, folder, root))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        if folder is None:
+        reason = opening.reason(error)
+        if folder is None and root is None:
             raise MissingError(f"{name or repr(name)}: {reason}") from None
         return file._replace(fault=BrokenText(f"it cannot be opened: {reason}", 1, 1))
 
 
+def _read(name: str, folder: str | None, root: str | None) -> bytes:
+    if root is not None:
+        return opening.read_found(opening.real_path(name, root), root)
+    return opening.read_named(name) if folder is None else opening.read_found(name, folder)
+
+
 def _decoded(file: File, data: bytes) -> File:
     name = file.source.name
-    if len(data) > MAX_BYTES:
-        return file._replace(fault=BrokenText(f"it is larger than {MAX_BYTES >> 20} MiB", 1, 1))
+    if len(data) > opening.MAX_BYTES:
+        return file._replace(fault=BrokenText(opening.TOO_LARGE, 1, 1))
     mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
     file = file._replace(mark=mark, encoding=encoding)
     data = data[len(mark) :]

@@ -17,17 +17,26 @@ _CHART_FILES = frozenset((CHART, "values.yaml", "values.schema.json"))
 
 
 class Folder(NamedTuple):
-    """The files below a folder, without those of charts, and the folders of the charts."""
+    """The files below a folder, without those of charts, and the folders of the charts.
+
+    `links` lead to folders elsewhere. They are not followed: a repository may hold links to anywhere.
+    """
 
     files: list[str]
     charts: list[str]
+    links: list[str]
 
     @classmethod
     def search(cls, folder: str, exclude: tuple[str, ...], *, gitignore: bool) -> Folder:
-        """Returns the files and charts below a folder, by name. Hidden, excluded and ignored ones are left out."""
+        """Returns the files and charts below a folder, by name. Hidden, excluded and ignored ones are left out.
+
+        A folder that cannot be opened is among the files: opening it gives the reason.
+        """
         search = _Search(exclude)
         search.walk(folder, ignores_above(folder) if gitignore else None)
-        return cls(sorted(search.files), sorted(search.charts))
+        top = os.path.join(os.path.realpath(folder), "")
+        outside = [link for link in search.links if not os.path.join(os.path.realpath(link), "").startswith(top)]
+        return cls(sorted(search.files), sorted(search.charts), sorted(outside))
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -47,6 +56,7 @@ class _Search:
         self._exclude = exclude
         self.files: list[str] = []
         self.charts: list[str] = []
+        self.links: list[str] = []
 
     def walk(self, folder: str, ignores: Ignores | None, *, scenarios: bool = False) -> None:
         """Adds the files and charts of a folder, and those below; `scenarios` marks the folder `ci` of a chart."""
@@ -54,28 +64,47 @@ class _Search:
             with os.scandir(folder) as entries:
                 found = list(entries)
         except OSError:
+            self.files.append(folder)
             return
         names = {entry.name for entry in found}
         is_chart = CHART in names and not names.isdisjoint(_CHART_FOLDERS)
-        # A chart whose files are links is elsewhere, too.
-        if is_chart and not os.path.islink(os.path.join(folder, CHART)) and not self._excluded(f"{folder}/{CHART}"):
-            self.charts.append(folder)
+        if is_chart:
+            self._add_chart(folder)
         if ignores is not None and ".gitignore" in names:
             ignores = ignores.below(folder)
-        for entry in found:
+        for entry in (entry for entry in found if entry.name[0] != "."):
             path = os.path.join(folder, entry.name)
-            if entry.name[0] == ".":
-                continue
             if entry.is_dir(follow_symlinks=False):
                 if not (is_chart and entry.name in _CHART_FOLDERS) and not _ignored(ignores, f"{path}/"):
                     self.walk(path, ignores, scenarios=is_chart and entry.name == "ci")
-            elif entry.name.endswith(SUFFIXES) and not (is_chart and entry.name in _CHART_FILES):
-                is_scenario = scenarios and entry.name.endswith(SCENARIO)
-                if not is_scenario and not entry.is_dir() and not _ignored(ignores, path) and not self._excluded(path):
-                    self.files.append(path)
+            elif self._is_wanted(path, ignores):
+                self._add(entry, path, is_chart=is_chart, scenarios=scenarios)
+
+    def _add(self, entry: os.DirEntry[str], path: str, *, is_chart: bool, scenarios: bool) -> None:
+        if entry.is_symlink() and _is_folder(entry):
+            # The links of a chart are followed when it is rendered.
+            self.links += [] if is_chart else [path]
+        elif entry.name.endswith(SUFFIXES) and not (is_chart and entry.name in _CHART_FILES):
+            self.files += [] if scenarios and entry.name.endswith(SCENARIO) else [path]
+
+    def _add_chart(self, folder: str) -> None:
+        # A chart whose files are links is elsewhere, too.
+        if not os.path.islink(os.path.join(folder, CHART)) and not self._excluded(f"{folder}/{CHART}"):
+            self.charts.append(folder)
+
+    def _is_wanted(self, path: str, ignores: Ignores | None) -> bool:
+        return not _ignored(ignores, path) and not self._excluded(path)
 
     def _excluded(self, path: str) -> bool:
         return any(matches(path, pattern) for pattern in self._exclude)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """True for a folder, or a link to one. A link into a folder that cannot be searched counts as a file."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _ignored(ignores: Ignores | None, path: str) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 from typing import TYPE_CHECKING, NamedTuple
+
+from trainyard.document.opening import read_found, repository
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -22,8 +25,9 @@ class Ignores(NamedTuple):
         from pathspec import GitIgnoreSpec
 
         try:
-            with open(os.path.join(folder, file), encoding="utf-8", errors="replace") as stream:
-                spec = GitIgnoreSpec.from_lines(stream)
+            # Git follows no link to such a file either.
+            text = read_found(os.path.join(folder, file), folder).decode("utf-8", "replace")
+            spec = GitIgnoreSpec.from_lines(io.StringIO(text, newline=None))
         except (OSError, ValueError):
             return self
         return Ignores((*self.specs, (os.path.join(os.path.abspath(folder), ""), spec)))
@@ -47,18 +51,18 @@ def ignores_above(folder: str) -> Ignores:
     None of them counts outside of a repository, or if they ignore the folder itself: the user has named it.
     """
     start = os.path.abspath(folder)
+    top = repository(start)
+    if top is None:
+        return Ignores()
     above: list[str] = []
     current = start
-    while not os.path.exists(os.path.join(current, ".git")):
-        parent = os.path.dirname(current)
-        if parent == current:
-            return Ignores()
-        current = parent
+    while current != top:
+        current = os.path.dirname(current)
         above.insert(0, current)
     result = Ignores()
     exclude = os.path.join(".git", "info", "exclude")
-    if os.path.isfile(os.path.join(current, exclude)):
-        result = result.below(current, exclude)
+    if os.path.isfile(os.path.join(top, exclude)):
+        result = result.below(top, exclude)
     for one in above:
         if os.path.isfile(os.path.join(one, NAME)):
             result = result.below(one)

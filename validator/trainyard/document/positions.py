@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import itertools
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
+from gotemplate.construct import key_name
 from trainyard.document.source import Path, Position, Source, lines
 
 
@@ -45,7 +45,7 @@ def _step(node: Node, step: str | int) -> tuple[Node | None, Node] | None:
 def _fields(node: MappingNode) -> dict[str, tuple[Node | None, Node]]:
     """Returns key and value nodes by name. The last of duplicate keys wins, and own keys win over merged ones."""
     fields: dict[str, tuple[Node | None, Node]] = {}
-    fields |= {key.value: (key, value) for key, value in node.value if isinstance(key, ScalarNode)}
+    fields |= {key_name(key): (key, value) for key, value in node.value if isinstance(key, ScalarNode)}
     for key, value in node.value:
         if not isinstance(key, ScalarNode) or key.value != "<<":
             continue
@@ -106,7 +106,9 @@ def locate_embedded(
 
 
 def _block_indent(source: Source, node: ScalarNode) -> int:
-    below = itertools.islice(lines(source), node.start_mark.line + 1, None)
+    every = lines(source)
+    # `itertools.islice` would walk the lines above every block, in quadratic time for a file of many blocks.
+    below = (every[number] for number in range(node.start_mark.line + 1, len(every)))
     inner = next((line for line in below if line.strip()), "")
     return len(inner) - len(inner.lstrip())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainyard.document.document import Document, EmbeddedDocument, Place
-from trainyard.document.source import BrokenText, Source
+from trainyard.document.source import BrokenText, Excerpt, Source
 
 
 def read(source: Source) -> tuple[list[Document], list[BrokenText]]:
@@ -17,7 +17,7 @@ def read(source: Source) -> tuple[list[Document], list[BrokenText]]:
 
 def embedded(host: Place, text: str) -> EmbeddedDocument | BrokenText:
     """Returns the document within a scalar, or the reason why there is none."""
-    documents, broken = read(Source(host.document.source.name, text))
+    documents, broken = read(Excerpt(host.document.source.name, text))
     if broken:
         return broken[0]
     if not documents:

@@ -12,8 +12,8 @@ import yaml
 from yaml import Node
 
 from gotemplate.construct import MAX_DEPTH, Builder, UnusableError
-from gotemplate.yaml_reader import COMPOSER, Loader, too_deep
-from trainyard.document.source import BrokenText, Path, Source
+from gotemplate.yaml_reader import COMPOSER, compose, too_deep
+from trainyard.document.source import BrokenText, Excerpt, Path, Source
 
 
 class Tree(NamedTuple):
@@ -24,11 +24,14 @@ class Tree(NamedTuple):
     repeated: tuple[Path, ...]
 
 
-# Cache of the last files' nodes. The nodes of a large text would take too much memory beside its tree.
-_recent: deque[tuple[Source, tuple[Node, ...]]] = deque(maxlen=2)
+# Cache of the last files' nodes. Thousands of excerpts and other small texts must not displace a large file, which
+# would be parsed again for each finding. The nodes of an even larger text would take too much memory beside its tree.
+_Recent = deque[tuple[Source, tuple[Node, ...]]]
+_recent_small: _Recent = deque(maxlen=8)
+_recent: _Recent = deque(maxlen=2)
+_SMALL = 2**14
 _MAX_KEPT = 2**20
 _DOCUMENT_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
-_BLANKED = re.compile(r"[^\n]")
 # After this many broken documents, further ones tell the user nothing new.
 _MAX_BROKEN = 20
 
@@ -38,7 +41,7 @@ def trees(source: Source) -> tuple[list[Tree], list[BrokenText]]:
     found: list[Tree] = []
     broken: list[BrokenText] = []
     nodes: list[Node] = []
-    keep = len(source.text) <= _MAX_KEPT
+    keep = len(source.text) <= _MAX_KEPT and not isinstance(source, Excerpt)
     for number, node in enumerate(_roots(source.text, broken)):
         if keep:
             nodes.append(node)
@@ -52,18 +55,24 @@ def trees(source: Source) -> tuple[list[Tree], list[BrokenText]]:
         if tree is not None:
             found.append(Tree(number, tree, tuple(builder.repeated)))
     if keep:
-        _recent.append((source, tuple(nodes)))
+        _keep(source, tuple(nodes))
     return found, broken
 
 
 def roots(source: Source) -> tuple[Node, ...]:
     """Returns the root nodes of a file's documents, parsed again unless in the cache: findings come file by file."""
-    for known, nodes in tuple(_recent):
-        if known == source:
+    for known, nodes in (*_recent_small, *_recent):
+        if known is source:
             return nodes
     nodes = tuple(_roots(source.text, []))
-    _recent.append((source, nodes))
+    if not isinstance(source, Excerpt):
+        _keep(source, nodes)
     return nodes
+
+
+def _keep(source: Source, nodes: tuple[Node, ...]) -> None:
+    recent = _recent_small if len(source.text) <= _SMALL else _recent
+    recent.append((source, nodes))
 
 
 def _roots(text: str, broken: list[BrokenText]) -> Iterator[Node]:
@@ -71,21 +80,20 @@ def _roots(text: str, broken: list[BrokenText]) -> Iterator[Node]:
     if line is not None:
         broken.append(BrokenText(f"it is nested more than {MAX_DEPTH} levels deep", line, 1))
         return
-    rest: str | None = text
-    while rest is not None and len(broken) < _MAX_BROKEN:
+    begin: int | None = 0
+    while begin is not None and len(broken) < _MAX_BROKEN:
         before = len(broken)
-        yield from _roots_until_broken(rest, broken)
-        rest = _text_after(rest, broken[-1].line) if len(broken) > before else None
+        yield from _roots_until_broken(_blanked(text, begin), broken)
+        begin = _next_document(text, broken[-1].line, begin) if len(broken) > before else None
 
 
 def _roots_until_broken(text: str, broken: list[BrokenText]) -> Iterator[Node]:
-    count = 0
+    count = last = 0
     try:
-        loader = Loader(text)
-        while loader.check_node():
+        for node in compose(text):
             count += 1
-            loader.nodes = 0
-            yield loader.get_node()
+            last = node.end_mark.line + 1
+            yield node
     except yaml.reader.ReaderError as error:
         # The parser reads text in large chunks: an invalid character breaks all documents of its chunk.
         before = _before(text, error.position)
@@ -98,7 +106,7 @@ def _roots_until_broken(text: str, broken: list[BrokenText]) -> Iterator[Node]:
         where = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
         broken.append(BrokenText(str(error.problem or error.context), *where))
     except (yaml.YAMLError, UnusableError, ValueError, RecursionError) as error:
-        broken.append(BrokenText(str(error).split("\n", maxsplit=1)[0], 1, 1))
+        broken.append(BrokenText(str(error).split("\n", maxsplit=1)[0], last + 1, 1))
 
 
 def _before(text: str, position: int) -> str:
@@ -108,12 +116,18 @@ def _before(text: str, position: int) -> str:
     return text.encode()[:position].decode(errors="ignore")
 
 
-def _text_after(text: str, line: int) -> str | None:
-    """Returns the text from the first document after a line, padded with blanks so that marks keep their positions."""
-    start = 0
-    for _ in range(line - 1):
+def _next_document(text: str, line: int, begin: int) -> int | None:
+    """Returns the offset of the first document after a line, and after the one that begins at `begin`."""
+    start = begin
+    for _ in range(line - 1 - text.count("\n", 0, begin)):
         start = text.find("\n", start) + 1
-    match = _DOCUMENT_START.search(text, max(start, 1))
-    if match is None:
-        return None
-    return _BLANKED.sub(" ", text[: match.start()]) + text[match.start() :]
+        if not start:
+            return None  # the line after the last one, where a text that was cut off breaks
+    match = _DOCUMENT_START.search(text, max(start, begin + 1))
+    return None if match is None else match.start()
+
+
+def _blanked(text: str, begin: int) -> str:
+    """Returns the text from `begin` on, after blanks, so that marks keep their positions."""
+    lines = text.count("\n", 0, begin)
+    return " " * (begin - lines) + "\n" * lines + text[begin:]

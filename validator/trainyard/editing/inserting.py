@@ -88,5 +88,4 @@ def _into_flow(text: str, spot: Spot, new: str) -> Change:
     last = entries[-1]
     at = value_end(text, last)
     margin = text[line_start(text, last.entry) : last.entry]
-    own_line = not margin.strip() and line_start(text, last.entry) > value_start(text, spot)
-    return Change(at, at, "," + (line_break(text) + margin if own_line else " ") + new)
+    return Change(at, at, "," + (" " if margin.strip() else line_break(text) + margin) + new)

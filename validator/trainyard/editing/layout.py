@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
+from gotemplate.construct import key_name
 from trainyard.document.document import Place
 from trainyard.document.source import Path
 
@@ -85,12 +86,12 @@ class Layout:
 
 def name_of(spot: Spot, index: int) -> str | int:
     """Returns the key of an entry, or its index in a list."""
-    return str(spot.key.value) if spot.key is not None else index
+    return key_name(spot.key) if isinstance(spot.key, ScalarNode) else index
 
 
 def children(text: str, spot: Spot) -> Iterator[Spot]:
     """Yields the entries of a mapping or a list, in order."""
-    flow = bool(getattr(spot.node, "flow_style", False))
+    flow = not spot.is_block
     position = value_start(text, spot)
     if isinstance(spot.node, MappingNode):
         for key, value in spot.node.value:
@@ -108,9 +109,7 @@ def children(text: str, spot: Spot) -> Iterator[Spot]:
                 floor = entry + 1
             below = Spot(value, None, entry, floor, flow, spot.in_json, alias=node_start(value) < entry)
             yield below
-            position = value_end(text, below)
-            if flow:
-                position = _gap(text, position)
+            position = _gap(text, value_end(text, below))
 
 
 def node_start(node: Node) -> int:

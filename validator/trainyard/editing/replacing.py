@@ -36,7 +36,7 @@ def replace_lines(text: str, spot: Spot, new: str) -> Change | None:
     """Replaces the text in a scalar and keeps its style and the line ends after it."""
     first, behind = value_start(text, spot), value_end(text, spot)
     header = _HEADER.match(text, first)
-    if not isinstance(spot.node, ScalarNode) or spot.node.style != "|" or header is None:
+    if header is None or text[first] != "|":
         return replace_value(text, spot, new)
     return Change(header.end(), behind, _indented(text, spot, header.end(), new.rstrip("\n")))
 
@@ -54,7 +54,8 @@ def replace_part(text: str, spot: Spot, line: int, old: str, new: str) -> Change
     if line and isinstance(spot.node, ScalarNode) and spot.node.style in ("|", ">"):
         for _ in range(line):
             first = text.find("\n", first) + 1
-        behind = min(behind, text.find("\n", first) % (len(text) + 1))
+        end = text.find("\n", first, behind)
+        behind = end if end >= 0 else behind
     found = text.find(old, first, behind)
     return Change(found, found + len(old), new) if found >= 0 else None
 

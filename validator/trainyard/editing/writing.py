@@ -27,7 +27,7 @@ def flow_text(value: Any, *, as_json: bool = False) -> str:
 
 def is_plain(text: str) -> bool:
     """True if a text is the same without quotes."""
-    if not _PLAIN.fullmatch(text) or text != text.strip() or text.startswith(("- ", "---")):
+    if not _PLAIN.fullmatch(text) or text.endswith(" ") or text.startswith(("- ", "---")):
         return False
     return resolve_scalar(text) == text and _LETTER.search(text) is not None
 

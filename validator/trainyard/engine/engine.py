@@ -20,6 +20,8 @@ _Entry = tuple[Rule, Check, bool, Any]
 
 # Maximum findings of one rule in one file: nobody reads more, and some rules would take seconds to find them.
 MOST = 500
+# Fixes are compared by the number of findings, which is larger than the limit in few files.
+_MOST_FOR_FIXES = 50_000
 
 
 class Engine:
@@ -35,11 +37,18 @@ class Engine:
     ) -> None:
         self.rules = rules
         self.site = site
+        self._most = MOST
         self._target = target or Target()
         self._profile = profile
         self._parameters = parameters or {}
         self._needs = tuple({need for rule in rules if rule.subject != "Setting" for need in rule.needs})
         self._judges: dict[tuple[tuple[str, ...], bool], _Judge] = {}
+
+    def for_fixes(self) -> Engine:
+        """Returns an engine that finds practically all faults: a fix must reduce them."""
+        engine = Engine(self.rules, self._target, self._profile, self._parameters, self.site)
+        engine._most = _MOST_FOR_FIXES
+        return engine
 
     @property
     def fingerprint(self) -> str:
@@ -78,7 +87,7 @@ class Engine:
             )
             applicable = [rule for rule in asked if _may_speak(rule, known)]
             judge = self._judges[words, profiled] = _Judge(
-                applicable, self._parameters, named=self._profile is not None
+                applicable, self._parameters, self._most, named=self._profile is not None
             )
         judge.begin()
         return judge
@@ -115,8 +124,9 @@ class _Judge:
     Counts the findings of each rule in each file. `named` is true if the user has named the fabric of all runs.
     """
 
-    def __init__(self, rules: Iterable[Rule], parameters: Mapping[str, Any], *, named: bool) -> None:
+    def __init__(self, rules: Iterable[Rule], parameters: Mapping[str, Any], most: int, *, named: bool) -> None:
         self._parameters = parameters
+        self._most = most
         self._named = named
         self._by_subject: dict[str, list[Rule]] = {}
         for rule in rules:
@@ -127,12 +137,15 @@ class _Judge:
                 self._by_need.setdefault(need, []).append(rule)
         self._ready: dict[str, Sequence[_Entry]] = {}
         self._ready_by_name: dict[str, Sequence[_Entry]] = {}
+        self._ready_by_needs: dict[tuple[str, ...], Sequence[_Entry]] = {}
         self.begin()
 
     def begin(self) -> None:
         """Resets the counters for other files."""
         self._places: dict[tuple[str, str], set[Any]] = {}
         self._done: dict[str | None, set[str]] = {}
+        # The rules of `_ready` and `_ready_by_name` without those that are done, with the number of these.
+        self._left: dict[tuple[int, str | None], tuple[int, Sequence[_Entry]]] = {}
 
     def project(self, project: Project, context: Context) -> Found:
         """Applies the rules to everything in the files."""
@@ -183,10 +196,17 @@ class _Judge:
         """Returns the rules for a variable: most of them know a few by name."""
         entries = self._ready_by_name.get(name)
         if entries is None:
-            heard = [need for need in self._by_need if need in name]
+            heard = tuple([need for need in self._by_need if need in name])
+            entries = self._ready_by_name[name] = self._for_needs(heard)
+        return entries
+
+    def _for_needs(self, heard: tuple[str, ...]) -> Sequence[_Entry]:
+        """Returns the rules with one of these needs; thousands of names have the same needs."""
+        entries = self._ready_by_needs.get(heard)
+        if entries is None:
             # A rule with two needs is in two lists.
             rules = {rule.code: rule for need in heard for rule in self._by_need[need]}
-            entries = self._ready_by_name[name] = self._entries(rules.values())
+            entries = self._ready_by_needs[heard] = self._entries(rules.values())
         return entries
 
     def _entries(self, rules: Iterable[Rule]) -> Sequence[_Entry]:
@@ -198,8 +218,7 @@ class _Judge:
 
     def _ask(self, entries: Sequence[_Entry], thing: Any, context: Context) -> Found:
         if self._done:
-            done = self._done.get(_file(thing), ())
-            entries = [entry for entry in entries if entry[0].code not in done]
+            entries = self._not_done(entries, _file(thing))
         for rule, check, of_itself, parameters in entries:
             if of_itself:
                 problems = check(thing)
@@ -207,14 +226,25 @@ class _Judge:
                 problems = check(thing, context if parameters is None else context.with_parameters(parameters))
             for problem in problems:
                 times = self._count(rule, problem)
-                if times <= MOST:
+                if times <= self._most:
                     yield rule, problem
-                if times == MOST:
+                if times == self._most:
                     file = problem.at.document.source.name
                     self._done.setdefault(file, set()).add(rule.code)
                     yield from self.apply("Overflow", Overflow(rule, times, problem.at), context)
                     if file == _file(thing):
                         break
+
+    def _not_done(self, entries: Sequence[_Entry], file: str | None) -> Sequence[_Entry]:
+        """Returns the rules that have not reached their limit in a file."""
+        done = self._done.get(file)
+        if not done:
+            return entries
+        known = self._left.get((id(entries), file))
+        if known is None or known[0] != len(done):
+            known = len(done), [entry for entry in entries if entry[0].code not in done]
+            self._left[id(entries), file] = known
+        return known[1]
 
     def _count(self, rule: Rule, problem: Problem) -> int:
         """Returns the number of known faults of the rule in the file; containers that share a ConfigMap repeat some."""

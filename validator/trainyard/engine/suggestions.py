@@ -1,13 +1,52 @@
-"""Suggestions for misspelt words."""
+"""Suggestions for misspelt words, and lists of what could have been written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from bisect import bisect
+from collections.abc import Iterable, Sequence
+
+# The words of a file can be thousands, and each comparison takes tens of microseconds.
+_FEW = 64
+_NEIGHBOURS = 4
+_MOST_LISTED = 12
 
 
 def closest_match(word: str, known: Iterable[str], alike: float) -> str | None:
-    """Returns the most similar known word; None if none reaches `alike`, a ratio from 0 to 1 as in difflib."""
+    """Returns the most similar known word; None if none reaches `alike`, a ratio from 0 to 1 as in difflib.
+
+    Of many words only those are compared that follow or precede the word in the alphabet, read forwards or backwards: a
+    misspelt word has either its first or its last letters right.
+    """
+    return _closest(word, frozenset(known), alike)
+
+
+# Copies of an object have the same misspelt words.
+@functools.lru_cache(maxsize=1024)
+def _closest(word: str, words: frozenset[str], alike: float) -> str | None:
     # Most files have no misspelt word: difflib is imported when there is one.
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(word, list(known), 1, alike)), None)
+    compared: Iterable[str] = sorted(words)
+    if len(words) > _FEW:
+        forwards, backwards = _sorted(words)
+        ends = (one[::-1] for one in _neighbours(word[::-1], backwards))
+        compared = sorted({*_neighbours(word, forwards), *ends})
+    return next(iter(get_close_matches(word, compared, 1, alike)), None)
+
+
+def format_list(words: Iterable[str]) -> str:
+    """Returns words with commas, the first dozen of them."""
+    found = list(words)
+    rest = len(found) - _MOST_LISTED
+    return ", ".join(found[:_MOST_LISTED]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+@functools.lru_cache(maxsize=8)
+def _sorted(words: frozenset[str]) -> tuple[Sequence[str], Sequence[str]]:
+    return sorted(words), sorted(word[::-1] for word in words)
+
+
+def _neighbours(word: str, words: Sequence[str]) -> Sequence[str]:
+    at = bisect(words, word)
+    return words[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS]

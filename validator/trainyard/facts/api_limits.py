@@ -21,7 +21,7 @@ def least_size(tree: Any, enough: int) -> int:
         node = nodes.pop()
         if isinstance(node, dict):
             # Quotes, a colon and a comma; the braces balance the comma that the last field lacks.
-            size += 1 + sum(len(key) + 4 for key in node)
+            size += 1 + 4 * len(node) + sum(map(len, node))
             nodes.extend(node.values())
         elif isinstance(node, list):
             size += 1 + len(node)

@@ -2,6 +2,8 @@
 
 Source: src/**/*.cc of the 62 release tags v2.3.5-5 to v2.30.7-1 of NVIDIA/nccl (`first` and `last`: first and last tag
 that reads the variable) and docs/userguide/source/env.rst at v2.30.7-1 (`documented`, `section`, `since`, `status`).
+For v2.31.2-1 and v2.32.3-1: the names that libnccl.so.2 of the wheels nvidia-nccl-cu13 2.31.2 and 2.32.3 passes to
+ncclLoadParam or ncclGetEnv (`python -m tools.gpu.nccl_library`), and the headings of the user guide 2.32, env.html.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import re
 from typing import NamedTuple
 
 Version = tuple[int, ...]
-NEWEST: Version = (2, 30, 7)
+NEWEST: Version = (2, 32, 3)
 
 
 class Variable(NamedTuple):

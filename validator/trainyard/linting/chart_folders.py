@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainyard.document import files
+from trainyard.document import enclosure, files, opening
 from trainyard.document.source import Source
 from trainyard.document.text import Text
 from trainyard.engine.subjects import Reading
@@ -29,8 +29,31 @@ class ChartRun(NamedTuple):
     releases: list[list[Document]]
 
 
+def chart_root(folder: str, named: str | None = None) -> str:
+    """Returns the folder that no link in a chart may leave: its repository, or else the folder that the user named."""
+    return opening.repository(folder) or named or folder or "."
+
+
+def chart_fault(folder: str, root: str, *, by_helm: bool = False) -> str | None:
+    """Returns the reason why a chart is not read: rendering opens its files, and follows each link.
+
+    Helm also reads hidden folders, such as a virtual environment.
+    """
+    fault = enclosure.fault_below(folder or ".", root, hidden=by_helm)
+    return f"its files cannot be read: {fault}" if fault is not None else None
+
+
+def open_values(folder: str, root: str) -> dict[Path, files.File]:
+    """Returns the values files of a chart that exist: its defaults, and its scenarios."""
+    from trainyard.loaders import chart_files
+
+    paths = [path for path in chart_files.chart_files(folder).value_sets if path.is_file()]
+    return {path: _open(path, root) for path in paths}
+
+
 def read_chart(
     folder: str,
+    root: str,
     about: About,
     site: Site | None = None,
     only: Sequence[str] | None = None,
@@ -38,12 +61,17 @@ def read_chart(
 ) -> ChartRun:
     """Renders a chart with its defaults and its scenarios.
 
-    `only` names the values files that count. `drafts` are files that take the place of those on disk.
+    No link in it may leave the root. `only` names the values files that count. `drafts` are files that take the place
+    of those on disk.
     """
     from trainyard.loaders import chart_files
 
     chart = chart_files.chart_files(folder)
-    read = _Files(chart, drafts or {})
+    fault = chart_fault(folder, root)
+    if fault is not None:
+        source = Source(str(chart.folder / chart_files.ABOUT), "")
+        return ChartRun([Reading(source, (), (), Text(source), note=fault, chart=True)], [])
+    read = _Files(chart, root, drafts or {})
     if chart_files.is_library(chart.folder):
         return ChartRun([], [])
     broken = [reading for reading in read.values() if reading.broken]
@@ -71,9 +99,10 @@ def _refusals() -> tuple[type[Exception], ...]:
 class _Files:
     """The files of a chart, each read once."""
 
-    def __init__(self, chart: ChartFiles, drafts: Mapping[str, files.File]) -> None:
+    def __init__(self, chart: ChartFiles, root: str, drafts: Mapping[str, files.File]) -> None:
         self._chart = chart
-        opened = {path: drafts.get(str(path)) or _open(path) for path in chart.value_sets if path.is_file()}
+        self._root = root
+        opened = {path: drafts.get(str(path), file) for path, file in open_values(str(chart.folder), root).items()}
         self._readings = {path: pipeline.read_file(file) for path, file in opened.items()}
 
     def values(self) -> list[Reading]:
@@ -103,7 +132,7 @@ class _Files:
         """Returns the readings for the report: comments in the chart's files may allow findings."""
         from trainyard.loaders.chart_files import ABOUT
 
-        about = pipeline.read_file(_open(self._chart.folder / ABOUT))
+        about = pipeline.read_file(_open(self._chart.folder / ABOUT, self._root))
         more = f" ({len(refusals) - 1} more of its values files)" if len(refusals) > 1 else ""
         note = f"{refusals[0]}{more}" if refusals else ""
         chart = about._replace(documents=(), broken=(), linted=rendered, note=note, chart=True)
@@ -111,8 +140,8 @@ class _Files:
         return [chart, *(reading._replace(documents=(), linted=True) for reading in texts)]
 
 
-def _open(path: Path) -> files.File:
-    return files.open_file(files.Found(str(path), str(path)))
+def _open(path: Path, root: str) -> files.File:
+    return files.open_file(files.Found(str(path), str(path), root=root))
 
 
 def _read_text(path: Path) -> Reading:

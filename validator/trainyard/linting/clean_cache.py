@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import marshal
+import json
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from zlib import crc32
 
 from trainyard import __version__
 from trainyard.cache_folder import cache_path, save_to_cache
+from trainyard.document.opening import read_found
 
 if TYPE_CHECKING:
     from trainyard.document.files import Found
@@ -18,18 +18,17 @@ if TYPE_CHECKING:
 
 
 class CleanCache:
-    """The clean files of a folder for one set of rules. A file is unchanged while its mtime and size are."""
+    """The clean files of a folder for one set of rules. A file is unchanged while its stamp is.
+
+    The stamp holds the ctime and the inode, because builds and images give all files the same mtime.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._about = _cache_key(engine)
         # A checksum of the cache's content: importing hashlib takes longer than reading all of it.
         self._path = cache_path("clean", f"{crc32(self._about.encode()):08x}")
-        self._known: dict[str, int] = {}
-        self._now: dict[str, int] = {}
-        with contextlib.suppress(OSError, ValueError, EOFError, TypeError):
-            with open(self._path, "rb") as stream:
-                about, known = marshal.loads(stream.read())  # noqa: S302 - written by this class, for this user
-            self._known = known if about == self._about else {}
+        self._known = _load(self._path, self._about)
+        self._now: dict[str, str] = {}
 
     def unknown(self, found: Iterable[Found]) -> list[Found]:
         """Returns the files that were not clean, or have changed since."""
@@ -41,8 +40,9 @@ class CleanCache:
             except OSError:
                 unknown.append(one)
                 continue
-            # One number: ten thousand tuples take longer to load.
-            now[one.name] = stamp = status.st_mtime_ns << 40 | status.st_size
+            # One text: ten thousand lists take longer to load.
+            stamp = f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino} {status.st_size}"
+            now[one.name] = stamp
             if known.get(one.name) != stamp:
                 unknown.append(one)
         return unknown
@@ -52,7 +52,18 @@ class CleanCache:
         for name in others:
             self._now.pop(name, None)
         if self._now != self._known:
-            save_to_cache(self._path, marshal.dumps((self._about, self._now)))
+            save_to_cache(self._path, json.dumps([self._about, self._now]).encode())
+
+
+def _load(path: str, about: str) -> dict[str, str]:
+    """Returns the stamps in a cache file; none if it is damaged, or about something else."""
+    try:
+        # Others may have written a file in a shared folder: it must be a regular one, of a limited size.
+        content = json.loads(read_found(path, os.path.dirname(path)))
+        saved, known = content
+    except (OSError, ValueError, TypeError, RecursionError):
+        return {}
+    return known if saved == about and isinstance(known, dict) else {}
 
 
 def _cache_key(engine: Engine) -> str:

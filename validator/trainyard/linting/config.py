@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trainyard.document import opening
 from trainyard.document.document import Document, Place
 from trainyard.document.errors import MistakeError
 from trainyard.document.lookup import decimal
@@ -19,8 +21,9 @@ from trainyard.linting.suppression import Allowance
 if TYPE_CHECKING:
     from trainyard.engine.rule import Rule
 
+# tomllib takes quadratic time for the parts of a key.
+_MAX_KEY_PARTS = 100
 _REMEDY = "name a .trainyard.yaml, or leave out --config"
-NAMES = (".trainyard.yaml", ".trainyard.yml", "pyproject.toml")
 
 
 class ConfigError(MistakeError):
@@ -28,9 +31,13 @@ class ConfigError(MistakeError):
 
 
 class Config(NamedTuple):
-    """The user's settings, from the file and the command line together."""
+    """The user's settings, from the file and the command line together.
+
+    `root` is the folder that `site` of the file may not leave; None if the user named the site, or the file.
+    """
 
     path: str | None = None
+    root: str | None = None
     target: Target = Target()
     profile: str | None = None
     site: str | None = None
@@ -57,49 +64,37 @@ class Config(NamedTuple):
         return parameters.resolve_parameters(rules, self.rules, {"known_networks": self.known_networks})
 
 
-def find_config(start: str) -> str | None:
-    """Returns the nearest configuration file, in a folder or its parents up to the repository's root."""
-    folder = os.path.abspath(start)
-    while True:
-        for name in NAMES:
-            path = os.path.join(folder, name)
-            if os.path.isfile(path) and (name != "pyproject.toml" or "[tool.trainyard" in _text(path)):
-                return path
-        above = os.path.dirname(folder)
-        if above == folder or os.path.exists(os.path.join(folder, ".git")):
-            return None
-        folder = above
+def load_config(name: str, root: str | None = None) -> Config:
+    """Returns the configuration in a file. Raises `ConfigError`.
 
-
-def _text(path: str) -> str:
-    with open(path, encoding="utf-8", errors="replace") as stream:
-        return stream.read()
-
-
-def load_config(name: str) -> Config:
-    """Returns the configuration in a file. Raises `ConfigError`."""
+    `root` is the folder that neither the file nor those that it names may leave; None if the user named the file.
+    """
     from pathlib import Path
 
     path = Path(name)
     try:
-        source = Source(name, path.read_text("utf-8"))
+        source = Source(name, opening.read_text(name, root))
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise ConfigError(f"{path}: it cannot be read: {reason.lower()}; {_REMEDY}") from None
+        reason = opening.reason(error) if isinstance(error, OSError) else "it is not UTF-8 text"
+        remedy = _REMEDY if root is None else "`--config FILE` names another one"
+        raise ConfigError(f"{path}: it cannot be read: {reason}; {remedy}") from None
     document = _toml(source) if path.suffix == ".toml" else _yaml(source)
     if document.tree is None:
-        return Config(path=str(path))
-    return _Reader(str(path), document).config()
+        return Config(path=str(path), root=root)
+    return _Reader(str(path), document, root).config()
 
 
 def parse_version(text: str, where: str) -> tuple[int, ...]:
     """Returns `2.21.5`, `v1.33` or `2.7.1+cu128` as numbers. Raises `ConfigError`."""
     numbers = []
     for part in text.strip().removeprefix("v").split("."):
-        number = decimal(part[: len(part) - len(part.lstrip("0123456789"))])
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        number = decimal(digits)
         if number is None:
             break
         numbers.append(number)
+        if digits != part:
+            break
     if not numbers:
         raise ConfigError(f"{where}: `{text}` is not a version; write one such as 2.21 or 1.33.2")
     return tuple(numbers)
@@ -138,26 +133,44 @@ def _yaml(source: Source) -> Document:
     documents, broken = read(source)
     if broken:
         raise ConfigError(f"{source.name}:{broken[0].line}:{broken[0].column}: {broken[0].message}")
+    if len(documents) > 1:
+        raise ConfigError(f"{source.name}: write one document, without `---` between two")
     return documents[0] if documents else Text(source)
 
 
 def _toml(source: Source) -> Document:
     import tomllib
 
+    if _longest_key(source.text) > _MAX_KEY_PARTS:
+        raise ConfigError(f"{source.name}: a key has more than {_MAX_KEY_PARTS} parts")
     try:
-        tree = tomllib.loads(source.text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{source.name}: {error}") from None
+        tree: Any = tomllib.loads(source.text)
+    except RecursionError:
+        raise ConfigError(f"{source.name}: it is nested too deeply") from None
+    except ValueError as error:
+        # Python's own advice about long numbers is for programmers.
+        reason = "a number has too many digits" if "integer string" in str(error) else error
+        raise ConfigError(f"{source.name}: {reason}") from None
+    tools = tree.get("tool", {})
+    if not isinstance(tools, dict):
+        raise ConfigError(f"{source.name}: `tool` is not a table")
     document = Text(source)
-    document.tree = tree.get("tool", {}).get("trainyard")
+    document.tree = tools.get("trainyard")
     return document
+
+
+def _longest_key(text: str) -> int:
+    """Returns the greatest number of parts in a key of TOML text, or more: a text may look like a key."""
+    words = re.split(r"[\n=,{}\[\]]", re.sub(r"[ \t]+", "", text))
+    return max(len(re.findall(r"[\w\"'-]\.(?=[\w\"'-])", word)) + 1 for word in words)
 
 
 class _Reader:
     """Checks a configuration's tree, key by key."""
 
-    def __init__(self, name: str, document: Document) -> None:
+    def __init__(self, name: str, document: Document, root: str | None) -> None:
         self._name = name
+        self._root = root
         self._document = document
 
     def config(self) -> Config:
@@ -181,7 +194,7 @@ class _Reader:
         tree = self._mapping("", self._document.tree)
         self._known("", tree, readers)
         values = {key.replace("-", "_"): readers[key](key, value) for key, value in tree.items() if value is not None}
-        return Config(path=self._name, **values)
+        return Config(path=self._name, root=self._root, **values)
 
     def _location(self, key: str) -> str:
         return f"{self._name}: {key}" if key else self._name

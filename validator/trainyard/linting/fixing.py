@@ -1,7 +1,8 @@
 """Applies the fixes of findings, and only those that reduce the findings.
 
 A round applies as many compatible fixes as possible and lints the result. Fixes that cannot be made, cause a new
-finding or leave their own are found by bisection and left out. Rounds follow until nothing changes.
+finding or leave their own are found by bisection and left out. Rounds follow until nothing changes, or until the limit
+of lints is reached.
 """
 
 from __future__ import annotations
@@ -25,7 +26,14 @@ if TYPE_CHECKING:
 
 MAX_ROUNDS = 10
 
-Lint = Callable[[tuple[File, ...]], "Report"]
+# Number of lints, fewer for more text. A lint takes about a second per mebibyte.
+MAX_LINTS = 256
+MIN_LINTS = 32
+_CHARACTERS = 32 * 2**20
+
+# The rule and the file of a finding.
+_Key = tuple[str, str]
+Lint = Callable[[tuple[File, ...], "Engine"], "Report"]
 
 
 class Fixed(NamedTuple):
@@ -50,29 +58,67 @@ def fix(
     *,
     unsafe: bool = False,
     lint: Lint | None = None,
+    most_lints: int | None = None,
 ) -> Fixed:
-    """Applies every possible fix in memory; writes nothing. `lint` judges files that belong to charts, for example."""
+    """Applies every possible fix in memory; writes nothing. `lint` judges files that belong to charts, for example.
+
+    `most_lints` limits the number of lints; by default, the limit follows from the length of the text.
+    """
     before = after = tuple(files)
-    judge: Lint = lint or (lambda files: _lint(files, engine, allowances))
+    judge: Lint = lint or (lambda files, engine: _lint(files, engine, allowances))
+    linter = _Linter(judge, engine.for_fixes(), most_lints or _most_lints(before))
     corrected: list[Finding] = []
+    untried = 0
     for _ in range(MAX_ROUNDS):
-        attempt = _Round(after, judge)
+        attempt = _Round(after, linter)
         made = attempt.make(attempt.fixable(unsafe=unsafe), [])
+        untried = attempt.untried
         if not made:
             break
         corrected += made
         after = attempt.files_after(made) or after
-    return Fixed(before, after, tuple(corrected), judge(after))
+        if untried:
+            break
+    left = judge(after, engine)
+    if untried:
+        note = f"the limit of {linter.most} lints was reached, and {untried} fixes were not tried"
+        left = left._replace(notes=(*left.notes, f"{note}; run `trainyard fix` again with fewer files or rules"))
+    return Fixed(before, after, tuple(corrected), left)
+
+
+def _most_lints(files: Iterable[File]) -> int:
+    length = sum(len(file.source.text) for file in files)
+    return max(MIN_LINTS, min(MAX_LINTS, _CHARACTERS // max(length, 1)))
+
+
+class _Linter:
+    """Lints files, and counts the lints."""
+
+    def __init__(self, lint: Lint, engine: Engine, most: int) -> None:
+        self._lint, self._engine = lint, engine
+        self._done = 0
+        self.most = most
+
+    @property
+    def is_spent(self) -> bool:
+        """True if the limit is reached."""
+        return self._done >= self.most
+
+    def lint(self, files: tuple[File, ...]) -> Report:
+        """Lints files, with all findings of each rule."""
+        self._done += 1
+        return self._lint(files, self._engine)
 
 
 class _Round:
-    """One round over the files in their current state."""
+    """One round over the files in their current state. `untried` is the number of fixes beyond the limit of lints."""
 
-    def __init__(self, files: tuple[File, ...], lint: Lint) -> None:
+    def __init__(self, files: tuple[File, ...], linter: _Linter) -> None:
         self._files = files
-        self._lint = lint
-        self._report = lint(files)
+        self._linter = linter
+        self._report = linter.lint(files)
         self._sources = {id(file.source) for file in files}
+        self.untried = 0
 
     def fixable(self, *, unsafe: bool) -> list[Finding]:
         """Returns the findings in the files that have a fix of the wanted safety."""
@@ -87,13 +133,17 @@ class _Round:
         """Returns those of the findings whose fixes can be made together with those of `beside`."""
         if not findings:
             return beside
+        if self._linter.is_spent:
+            self.untried += len(findings)
+            return beside
         together = [*beside, *findings]
-        if self._is_better(together):
+        worse = self._worse(together)
+        if worse is not None and not worse:
             return together
         if len(findings) == 1:
             return beside
-        half = len(findings) // 2
-        return self.make(findings[half:], self.make(findings[:half], beside))
+        first, second = _parts(findings, worse or set())
+        return self.make(second, self.make(first, beside))
 
     def files_after(self, findings: Iterable[Finding]) -> tuple[File, ...] | None:
         """Returns the files with the fixes made, None if they cannot all be made."""
@@ -121,19 +171,32 @@ class _Round:
             result[id(source)].append(edit)
         return result
 
-    def _is_better(self, findings: list[Finding]) -> bool:
+    def _worse(self, findings: list[Finding]) -> set[_Key] | None:
+        """Returns the rules and files with more findings than expected after the fixes, None if they cannot be made."""
         files = self.files_after(findings)
         if files is None:
-            return False
-        old, new = _counts(self._report.findings), _counts(self._lint(files).findings)
-        return all(new[key] <= old[key] for key in new) and all(
-            new[key] <= old[key] - count for key, count in _counts(findings).items()
-        )
+            return None
+        old, new = _counts(self._report.findings), _counts(self._linter.lint(files).findings)
+        fixed = _counts(findings)
+        return {key for key in (*new, *fixed) if new[key] > old[key] - fixed[key]}
+
+
+def _parts(findings: list[Finding], worse: set[_Key]) -> tuple[list[Finding], list[Finding]]:
+    """Returns the findings in two parts: those whose own rule is worse in their file are tried last, or else a half."""
+    others = [finding for finding in findings if _key(finding) not in worse]
+    if others and len(others) < len(findings):
+        return others, [finding for finding in findings if _key(finding) in worse]
+    half = len(findings) // 2
+    return findings[:half], findings[half:]
 
 
 def _lint(files: Iterable[File], engine: Engine, allowances: Sequence[Allowance]) -> Report:
     return pipeline.lint(map(pipeline.read_input, files), engine, allowances)
 
 
-def _counts(findings: Iterable[Finding]) -> Counter[tuple[str, str]]:
-    return Counter((finding.rule.code, finding.position.source.name) for finding in findings)
+def _key(finding: Finding) -> _Key:
+    return finding.rule.code, finding.position.source.name
+
+
+def _counts(findings: Iterable[Finding]) -> Counter[_Key]:
+    return Counter(map(_key, findings))

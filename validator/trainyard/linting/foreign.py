@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from trainyard.engine.subjects import Reading
 
 _QUOTED = re.compile(r"""(?:^|(?<=[\s:\[{,-]))(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')|(?:^|\s)#(?!\{).*$""", re.MULTILINE)
-_TEMPLATE = re.compile(r"\{\{|\{%")
-_KUBERNETES = re.compile(r"""(?:^|[{,])[\s-]*["']?(?:apiVersion|kind)["']?\s*:""", re.MULTILINE)
+_TEMPLATE = re.compile(r"\{[{%]")
+# The indentation contains no line end. Otherwise the search reads on from every empty line, in quadratic time.
+_KUBERNETES = re.compile(r"""(?:^|[{,])(?:-|[^\S\n])*["']?(?:apiVersion|kind)["']?\s*:""", re.MULTILINE)
 _DEEPSPEED = re.compile(r"\"(?:train_batch_size|train_micro_batch_size_per_gpu|zero_optimization)\"\s*:")
 _KEY = re.compile(r"^([A-Za-z]\w*):", re.MULTILINE)
 
@@ -28,13 +29,25 @@ def reason(reading: Reading) -> str | None:
     if not text.strip():
         return None
     fault = reading.broken[0]
-    if _TEMPLATE.search(_QUOTED.sub("", text)):
+    if _is_template(text):
         return "not checked: this is a template, which is no YAML before it is rendered"
     if any(isinstance(document.tree, dict) and "kind" in document.tree for document in reading.documents):
         return None
     if _KUBERNETES.search(text) or _DEEPSPEED.search(text) or _is_values(text):
         return None
     return f"not checked: nothing names it as Kubernetes, and it cannot be parsed: line {fault.line}: {fault.message}"
+
+
+def _is_template(text: str) -> bool:
+    """True if a text has an action of a template outside of quotes and comments, which end with their line."""
+    found = _TEMPLATE.search(text)
+    while found is not None:
+        start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
+        line = text[start : end if end >= 0 else len(text)]
+        if _TEMPLATE.search(_QUOTED.sub("", line)):
+            return True
+        found = _TEMPLATE.search(text, start + len(line))
+    return False
 
 
 def _is_values(text: str) -> bool:

@@ -46,11 +46,12 @@ Charts = dict[str, ChartInput]
 
 
 class Read(NamedTuple):
-    """The names of all files, their readings, and the releases of charts."""
+    """The names of all files, their readings, the releases of charts, and notes on what was not read."""
 
     names: list[str]
     readings: list[Reading]
     releases: list[list[Document]]
+    notes: tuple[str, ...] = ()
 
 
 def read_inputs(names: Sequence[str], config: Config, engine: Engine) -> Read:
@@ -58,8 +59,9 @@ def read_inputs(names: Sequence[str], config: Config, engine: Engine) -> Read:
     found = files.find_inputs(names, config.exclude, gitignore=config.respect_gitignore)
     readings = parallel.read_files(found.files, engine)
     charts = _charts(found.charts, readings)
-    shown = [one.name for one in found.files]
-    return _with_charts(Read(shown, readings, []), charts, config, engine) if charts else Read(shown, readings, [])
+    notes = tuple(f"{link}: not checked: a link to a folder; name the folder to check it" for link in found.links)
+    read = Read([one.name for one in found.files], readings, [], notes)
+    return _with_charts(read, charts, config, engine) if charts else read
 
 
 class Fixable:
@@ -71,18 +73,20 @@ class Fixable:
         plain = [files.open_file(one) for one in found.files]
         self._charts = _charts(found.charts, [pipeline.read_input(file) for file in plain])
         self._plain = {file.source.name for file in plain}
-        values = [file for folder in self._charts for file in _values_files(folder)] + (chart.files() if chart else [])
+        values = [file for folder, one in self._charts.items() for file in _values_files(folder, one.folder)] + (
+            chart.files() if chart else []
+        )
         self.files = tuple({file.source.name: file for file in (*plain, *values)}.values())
 
-    def lint(self, drafts: tuple[File, ...]) -> Report:
+    def lint(self, drafts: tuple[File, ...], engine: Engine) -> Report:
         """Lints the files in their current state, together with the charts that they belong to."""
         by_name = {file.source.name: file for file in drafts}
         readings = [pipeline.read_input(by_name[name]) for name in by_name if name in self._plain]
-        read = _with_charts(Read([], readings, []), self._charts, self._config, self._engine, by_name)
+        read = _with_charts(Read([], readings, []), self._charts, self._config, engine, by_name)
         if self._chart is not None:
-            own = self._chart.read(kube_version(self._config), self._engine.site, by_name)
+            own = self._chart.read(kube_version(self._config), engine.site, by_name)
             read = read._replace(readings=[*read.readings, *own])
-        return pipeline.lint(read.readings, self._engine, self._config.allow, read.releases)
+        return pipeline.lint(read.readings, engine, self._config.allow, read.releases)
 
 
 def kube_version(config: Config) -> str | None:
@@ -90,11 +94,11 @@ def kube_version(config: Config) -> str | None:
     return ".".join(map(str, config.target.kubernetes)) if config.target.kubernetes else None
 
 
-def _values_files(folder: str) -> list[File]:
-    from trainyard.loaders import chart_files
+def _values_files(folder: str, named: str | None) -> list[File]:
+    from trainyard.linting.chart_folders import chart_fault, chart_root, open_values
 
-    paths = [path for path in chart_files.chart_files(folder).value_sets if path.is_file()]
-    return [files.open_file(files.Found(str(path), str(path))) for path in paths]
+    root = chart_root(folder, named)
+    return [] if chart_fault(folder, root) else list(open_values(folder, root).values())
 
 
 def _charts(folders: Mapping[str, str], readings: Iterable[Reading]) -> Charts:
@@ -122,13 +126,13 @@ def _charts(folders: Mapping[str, str], readings: Iterable[Reading]) -> Charts:
 def _with_charts(
     read: Read, charts: Charts, config: Config, engine: Engine, drafts: Mapping[str, File] | None = None
 ) -> Read:
-    from trainyard.linting.chart_folders import read_chart
+    from trainyard.linting.chart_folders import chart_root, read_chart
     from trainyard.loaders.chart_release import About
 
     about = About(kube_version=kube_version(config))
-    names, readings, releases = read
+    names, readings, releases, notes = read
     for chart, wanted in charts.items():
-        run = read_chart(chart or ".", about, engine.site, wanted.only, drafts)
+        run = read_chart(chart or ".", chart_root(chart, wanted.folder), about, engine.site, wanted.only, drafts)
         parts = {os.path.normpath(reading.source.name) for reading in run.readings}
         readings = [one for one in readings if os.path.normpath(one.source.name) not in parts]
         known = set(map(os.path.normpath, names))
@@ -138,4 +142,4 @@ def _with_charts(
     if not readings:
         # A library chart renders nothing: a folder that holds nothing else was not checked.
         readings = [pipeline.read_input(files.open_file(files.Found(folder, None))) for folder in charts]
-    return Read(names, readings, releases)
+    return Read(names, readings, releases, notes)

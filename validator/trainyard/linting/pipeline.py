@@ -14,7 +14,7 @@ from trainyard.engine.subjects import Reading
 from trainyard.linting import suppression
 from trainyard.linting.report import Report
 from trainyard.loaders import charts
-from trainyard.loaders.manifests import manifest
+from trainyard.loaders.manifests import manifest, shell
 
 if TYPE_CHECKING:
     from trainyard.document.files import File
@@ -82,7 +82,8 @@ def lint(
         kept = [_without_edits(finding, engine.site) for finding in kept]
     kept.sort(key=lambda finding: finding.order)
     names = tuple(reading.source.name for reading in known)
-    return Report(tuple(kept), tuple(allowed), names, project, notes=tuple(_notes(known, kept)))
+    notes = (*_notes(known, kept), *_long_scripts(projects), *suppression.cut(entries))
+    return Report(tuple(kept), tuple(allowed), names, project, notes=notes)
 
 
 def _distinct(findings: Iterable[Finding]) -> list[Finding]:
@@ -96,6 +97,17 @@ def _notes(readings: Iterable[Reading], findings: Iterable[Finding]) -> Iterator
     for known in readings:
         if known.note and not (known.chart and known.source.name in said):
             yield f"{known.source.name}: {known.note}"
+
+
+def _long_scripts(projects: Iterable[Project]) -> Iterator[str]:
+    """Yields a note for each script that is not read to its end."""
+    containers = (container for project in projects for run in project.runs for container in run.containers)
+    scripts = (
+        script for container in containers for script in container.scripts if len(script.text) > shell.MAX_LENGTH
+    )
+    found = (script.at.document.locate(script.at) for script in scripts)
+    for name, line in dict.fromkeys((position.source.name, position.line) for position in found):
+        yield f"{name}:{line}: only the first {shell.MAX_LENGTH >> 10} KiB of this script are checked"
 
 
 def values_below(site: Site | None) -> Document | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainyard.engine import selection
 from trainyard.engine.engine import Engine
 from trainyard.linting import config as configuration
+from trainyard.linting.discovery import Discovered, discover
 
 if TYPE_CHECKING:
     from trainyard.engine.rule import Rule, Severity
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 
 
 class Session(NamedTuple):
-    """A run of the validator, as configured."""
+    """A run of the validator, as configured. `notes` name a configuration that is not in the repository."""
 
     config: Config
     engine: Engine
     files: tuple[str, ...]
     chart: ChartValues | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -41,7 +43,7 @@ class Session(NamedTuple):
             readings += self.chart.read(inputs.kube_version(self.config), self.engine.site)
             names = [reading.source.name for reading in readings]
         report = pipeline.lint(readings, self.engine, self.config.allow, read.releases)
-        return report._replace(files=tuple(names))
+        return report._replace(files=tuple(names), notes=(*report.notes, *read.notes))
 
     def fix(self, *, unsafe: bool) -> Fixed:
         """Applies the fixes in memory to everything that the user named."""
@@ -70,8 +72,8 @@ class Options(NamedTuple):
 def start_session(names: tuple[str, ...], options: Options | None = None, chart: ChartValues | None = None) -> Session:
     """Returns the session for these files. Raises `MistakeError`."""
     given = options or Options()
-    path = str(given.config_file) if given.config_file else configuration.find_config(os.getcwd())
-    config = configuration.load_config(path) if path is not None else configuration.Config()
+    found = Discovered(str(given.config_file)) if given.config_file else discover(os.getcwd())
+    config = configuration.load_config(found.path, found.root) if found.path is not None else configuration.Config()
     wanted = config.target
     for text in given.target:
         name, equals, version = text.partition("=")
@@ -82,6 +84,7 @@ def start_session(names: tuple[str, ...], options: Options | None = None, chart:
         target=wanted,
         profile=configuration.parse_profile(given.profile, "--profile") if given.profile else config.profile,
         site=given.site or config.site,
+        root=None if given.site else config.root,
         select=_split(given.select) or config.select,
         ignore=(*config.ignore, *_split(given.ignore)),
         pedantic=given.pedantic or config.pedantic,
@@ -91,7 +94,7 @@ def start_session(names: tuple[str, ...], options: Options | None = None, chart:
         exit_zero=given.exit_zero or config.exit_zero,
     )
     rules = selection.select(config.select, config.ignore, config.persona, config.min_severity)
-    return Session(config, engine(config, rules, _site(config)), names, chart)
+    return Session(config, engine(config, rules, _site(config)), names, chart, found.notes)
 
 
 def _min_severity(given: Options, config: Config) -> Severity:
@@ -108,9 +111,22 @@ def engine(config: Config, rules: tuple[Rule, ...], site: Site | None) -> Engine
 def _site(config: Config) -> Site | None:
     if config.site is None:
         return None
-    from trainyard.loaders.site.loading import load_site
+    from trainyard.document import opening
+    from trainyard.loaders.site.loading import SiteError, load_site
 
-    return load_site(config.site)
+    if config.root is None:
+        return load_site(config.site)
+    where = f"{config.path}: site: {config.site}"
+    try:
+        # The text is not needed here, but whether the file may be read.
+        opening.check_found(config.site, config.root)
+        return load_site(config.site)
+    except OSError as error:
+        raise configuration.ConfigError(f"{where}: it cannot be read: {opening.reason(error)}") from None
+    except SiteError:
+        # The reason quotes the file, and whoever wrote the configuration chose the file.
+        hint = f"`trainyard lint --site {config.site}` shows the reason"
+        raise configuration.ConfigError(f"{where}: it does not hold the values of a site; {hint}") from None
 
 
 def _split(texts: tuple[str, ...]) -> tuple[str, ...]:

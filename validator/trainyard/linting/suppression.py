@@ -8,9 +8,10 @@ syntax, with entries separated by `;`, and applies to its whole object or pod te
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 ANNOTATION = "trainyard/allow"
 # Stop suggesting after so many unknown names: fuzzy matching is slow.
 _MAX_GUESSES = 20
+# Suppressions of a file that count, because each is compared with each finding of its rule.
+MAX_IN_FILE = 1_000
 _COMMENT = re.compile(r"(?:^|(?<=\s))#\s*trainyard:\s*allow\b(.*)$")
 _NAME = re.compile(r"[\w-]*")
 _SEPARATOR = re.compile(r";\s*(?=[\w-]+\s*:)|;\s*$")
@@ -50,7 +53,10 @@ def collect(
 ) -> list[Suppression]:
     """Returns every suppression in the files and the configuration."""
     known = list(readings)
-    in_files = [*(entry for reading in known for entry in _comments(reading)), *_annotations(projects)]
+    in_files = [
+        *(entry for reading in known for entry in _limited(_comments(reading))),
+        *_limited(_annotations(projects)),
+    ]
     in_config = [(entry.rule, entry.reason, entry.at, _in_files(entry), ()) for entry in allowances]
     if not in_files and not in_config:
         return []
@@ -58,6 +64,18 @@ def collect(
     # If only some of the project's files were linted, an entry may be needed for the others.
     on_in_config = on if any(_is_all_around(entry.at, known) for entry in allowances) else set[str]()
     return [*_named(in_files, on), *_named(in_config, on_in_config)]
+
+
+def _limited(written: Iterator[_Written]) -> Iterator[_Written]:
+    """Yields the first suppressions; those beyond the limit have no effect, so that their findings stay."""
+    yield from itertools.islice(written, MAX_IN_FILE)
+
+
+def cut(entries: Iterable[Suppression]) -> Iterator[str]:
+    """Yields a note for each file that reaches the limit."""
+    for name, count in Counter(entry.at.document.source.name for entry in entries).items():
+        if count >= MAX_IN_FILE:
+            yield f"{name}: only the first {MAX_IN_FILE:,} suppressions of a file count"
 
 
 def _named(written: Iterable[_Written], judged: set[str]) -> Iterator[Suppression]:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gotemplate import merging, rendering
 from gotemplate.charts import Chart
-from gotemplate.running import FailedError
-from gotemplate.syntax import UnsupportedError
+from gotemplate.errors import FailedError, UnsupportedError
 from gotemplate.tracked import Value
 from gotemplate.yaml_reader import BrokenError
 from trainyard.document.document import Document, Place
 from trainyard.document.source import Position, Source
 from trainyard.facts.served_apis import SERVED_APIS
+from trainyard.loaders import trial
 from trainyard.loaders.chart_files import ABOUT
 from trainyard.loaders.origins import Layers, RenderedDocument
 from trainyard.loaders.template_lines import TemplateLines
@@ -81,9 +81,11 @@ def _with_files(chart: Chart) -> None:
     found: dict[str, str] = {}
     for parent, folders, names in os.walk(chart.folder, followlinks=True):
         top = Path(parent) == chart.folder
-        folders[:] = [name for name in folders if not (top and name in ("templates", "charts", "crds"))]
+        folders[:] = [
+            name for name in folders if not (name.startswith(".") or (top and name in ("templates", "charts", "crds")))
+        ]
         for path in (Path(parent, name) for name in names):
-            if path.suffix in _TEXTS and path.stat().st_size < _MAX_FILE:
+            if path.suffix in _TEXTS and path.is_file() and path.stat().st_size < _MAX_FILE:
                 found[str(path.relative_to(chart.folder))] = path.read_text("utf-8")
         if len(Path(parent).relative_to(chart.folder).parts) > 8:
             folders.clear()
@@ -102,7 +104,11 @@ def release_documents(chart: Chart, default: Document, files: Sequence[Document]
     layers = Layers(default, [default, *files])
     own = merging.merge(document.tree for document in files if isinstance(document.tree, dict))
     try:
-        made = rendered_objects(chart, merging.coalesce(chart, own), about)
+        render = functools.partial(rendered_objects, chart, merging.coalesce(chart, own), about)
+        trial.try_out(render)
+        made = render()
+    except trial.ExcessiveError as error:
+        raise NotRenderedError(f"its templates take {error}") from None
     except FailedError as error:
         raise NotRenderedError(f"the chart refuses the values: {error.message}") from None
     except UnsupportedError as error:

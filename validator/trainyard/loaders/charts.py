@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,28 +18,57 @@ if TYPE_CHECKING:
     from trainyard.loaders.helm.release import ChartRelease
     from trainyard.loaders.known.charts import KnownChart
 
+# Helm reads one document of a values file, and each takes as long to render as a hundred kilobytes of manifests.
+MAX_RELEASES = 2
+# Further documents of values are refused, up to this number: each takes time to recognise, and reports end at as many
+# findings of a rule.
+_MAX_REFUSED = 500
+
 
 def expand(documents: Iterable[Document], below: Document | None = None) -> Iterator[Document]:
     """Yields the documents, and after each values file of a known chart the objects that its release would have.
 
-    `below` are values that the site adds to every release.
+    `below` are values that the site adds to every release. Only the first `MAX_RELEASES` documents of a file are
+    rendered; the next ones have a fault that says so, and thousands after them are left as they are. Values without
+    effect are looked for in the first one.
     """
+    releases: Counter[int] = Counter()
     for document in documents:
-        if type(document) is not Document or not _may_be_values(document):
+        is_beyond = releases[id(document.source)] > MAX_RELEASES + _MAX_REFUSED
+        if is_beyond or type(document) is not Document or not _may_be_values(document):
             yield document
             continue
-        from trainyard.loaders.training_job import values
+        made = _release(document, below, releases[id(document.source)])
+        releases[id(document.source)] += made is not None
+        yield from [document] if made is None else made
 
-        if values.recognises(document):
-            yield from values.documents_from_values([document], below=below)
-        elif (known := _known_chart(document)) is not None:
-            from trainyard.loaders.known.values import documents_from_values
 
-            yield from documents_from_values(known, document)
-        elif values.resembles(document):
-            yield from values.documents_from_values([document], below=below)
-        else:
-            yield document
+def _release(document: Document, below: Document | None, number: int) -> list[Document] | None:
+    """Returns the values and the objects of a release; None if the document is not the values of a known chart.
+
+    `number` counts the releases before it in the file.
+    """
+    from trainyard.loaders.training_job import values
+
+    is_over = number >= MAX_RELEASES
+    render = functools.partial(values.documents_from_values, [document], below=below, seeks_inert=not number)
+    if values.recognises(document):
+        return [_over(document)] if is_over else render()
+    if (known := _known_chart(document)) is not None:
+        from trainyard.loaders.known.values import documents_from_values
+
+        return [_over(document)] if is_over else documents_from_values(known, document)
+    if is_over:
+        return [_over(document)] if values.has_form_of_short_run(document) else None
+    return render() if values.resembles(document) else None
+
+
+def _over(document: Document) -> Document:
+    from trainyard.loaders.training_job.values import refused_values
+
+    return refused_values(
+        document, f"the file has more than {MAX_RELEASES} documents with values; move this one to a file of its own"
+    )
 
 
 def _known_chart(document: Document) -> KnownChart | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gotemplate.running import FailedError
+from gotemplate.errors import FailedError
 from trainyard.document.document import Document
 from trainyard.document.lookup import items, mapping, text
 from trainyard.document.source import Source

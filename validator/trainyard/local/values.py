@@ -26,12 +26,13 @@ class Values(NamedTuple):
     """Values as one mapping, without the chart's defaults.
 
     `refused` are the findings for which the chart refuses the values, `errors` those of other rules for which the run
-    would fail on a cluster.
+    would fail on a cluster. `notes` are those of the session.
     """
 
     tree: dict[str, Any]
     refused: Report
     errors: Report
+    notes: tuple[str, ...] = ()
 
 
 def read_values(names: Sequence[str], settings: Iterable[str], release: str) -> Values:
@@ -50,6 +51,7 @@ def read_values(names: Sequence[str], settings: Iterable[str], release: str) -> 
         merge(tree for tree in trees if isinstance(tree, dict)),
         report._replace(findings=(*refused, *allowed), allowed=()),
         report._replace(findings=tuple(errors), allowed=()),
+        known.notes,
     )
 
 

@@ -12,6 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from trainyard.document.document import Document, Place
+from trainyard.model.last_index import LastIndex
+
+# Fewer settings are searched as fast as an index of them is made.
+_MANY = 64
 
 
 class Setting(NamedTuple):
@@ -134,6 +138,8 @@ class Container(NamedTuple):
 
     def setting(self, name: str) -> Setting | None:
         """Returns the effective entry for a variable: the last one."""
+        if len(self.settings) > _MANY:
+            return _settings_by_name.of(self.settings).get(name)
         found = None
         for setting in self.settings:
             if setting.name == name:
@@ -241,15 +247,19 @@ class Run(NamedTuple):
         return tuple(role for role in self.roles if role.trains)
 
     @property
+    def containers(self) -> tuple[Container, ...]:
+        """The containers of all roles, without init containers."""
+        return tuple(container for role in self.roles for container in role.pod.containers)
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """The commands of these containers."""
+        return tuple(command for container in self.containers for command in container.commands)
+
+    @property
     def nodes(self) -> int | None:
         """The number of training pods, None if a role does not say."""
-        total = None
-        for role in self.roles:
-            if role.trains:
-                if role.replicas is None:
-                    return None
-                total = (total or 0) + role.replicas
-        return total
+        return _nodes.of(self.roles)
 
     @property
     def world_size(self) -> int | None:
@@ -318,5 +328,38 @@ class Project(NamedTuple):
 
     def named(self, kind: str, name: str, namespace: str) -> Resource | None:
         """Returns the object of this name in a namespace; an object whose file gives no namespace matches any."""
-        found = {resource.namespace: resource for resource in self.kinds.get(kind, ()) if resource.name == name}
+        found = _resources_by_name.of(self.kinds.get(kind, ())).get(name, {})
         return found.get(namespace) or found.get("")
+
+    def has_group(self, group: str) -> bool:
+        """True if there is an object of this API group."""
+        return group in _groups.of(self.resources)
+
+
+def _by_name(resources: Sequence[Resource]) -> dict[str, dict[str, Resource]]:
+    """Returns the resources by name and namespace; the last of equal ones wins."""
+    found: dict[str, dict[str, Resource]] = {}
+    for resource in resources:
+        found.setdefault(resource.name, {})[resource.namespace] = resource
+    return found
+
+
+def _sum_of_replicas(roles: tuple[Role, ...]) -> int | None:
+    total = None
+    for role in roles:
+        if role.trains:
+            if role.replicas is None:
+                return None
+            total = (total or 0) + role.replicas
+    return total
+
+
+# Rules ask for each container of the run.
+_nodes: LastIndex[tuple[Role, ...], int | None] = LastIndex(_sum_of_replicas)
+_resources_by_name: LastIndex[Sequence[Resource], dict[str, dict[str, Resource]]] = LastIndex(_by_name)
+_groups: LastIndex[tuple[Resource, ...], frozenset[str]] = LastIndex(
+    lambda resources: frozenset(resource.api_version.partition("/")[0] for resource in resources)
+)
+_settings_by_name: LastIndex[tuple[Setting, ...], dict[str, Setting]] = LastIndex(
+    lambda settings: {setting.name: setting for setting in settings}
+)

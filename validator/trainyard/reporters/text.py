@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trainyard.document.source import lines
+from trainyard.reporters.escaping import path, visible, without_commands
 
 if TYPE_CHECKING:
     from trainyard.document.source import Position
@@ -49,10 +50,10 @@ def summary(report: Report) -> str:
 
 def notes(report: Report) -> str:
     """Returns a line for each file or chart that was not checked; for many files, only the first of them."""
-    shown = [f"note: {_visible(note)}" for note in report.notes[:MAX_NOTES]]
+    shown = [f"note: {visible(note)}" for note in report.notes[:MAX_NOTES]]
     more = len(report.notes) - len(shown)
     shown += [f"note: {more} more were not checked; `--output-format json` lists all"] if more else []
-    return "\n".join(shown) + "\n"
+    return "".join(f"{line}\n" for line in shown)
 
 
 class _Paint:
@@ -79,7 +80,7 @@ def _finding(finding: Finding, paint: _Paint) -> Iterator[str]:
     mark = " [*]" if finding.edits and rule.fix == "safe" else ""
     place = paint("bold", _place(finding.position))
     head = paint(rule.severity, f"{rule.severity} {rule.code}")
-    yield f"{place}: {head} {paint.link(rule)}{mark}: {_visible(finding.message)}"
+    yield f"{place}: {head} {paint.link(rule)}{mark}: {visible(finding.message)}"
     margin = " " * len(str(finding.position.line))
     excerpt = _excerpt(finding.position)
     if excerpt is not None:
@@ -89,13 +90,13 @@ def _finding(finding: Finding, paint: _Paint) -> Iterator[str]:
         yield f"{paint('frame', str(finding.position.line))} {bar} {words}".rstrip()
         yield f"{margin} {bar} {paint(rule.severity, carets)}"
     for position, why in finding.related:
-        yield f"{margin} {paint('frame', '=')} {paint('bold', 'note')}: {_visible(why)}: {_place(position)}"
+        yield f"{margin} {paint('frame', '=')} {paint('bold', 'note')}: {visible(why)}: {_place(position)}"
     if finding.help:
-        yield f"{margin} {paint('frame', '=')} {paint('help', 'help')}: {_visible(finding.help)}"
+        yield f"{margin} {paint('frame', '=')} {paint('help', 'help')}: {visible(finding.help)}"
 
 
 def _place(position: Position) -> str:
-    return f"{_visible(position.source.name)}:{position.line}:{position.column}"
+    return f"{path(position.source.name)}:{position.line}:{position.column}"
 
 
 def _excerpt(position: Position) -> tuple[str, str] | None:
@@ -109,19 +110,10 @@ def _excerpt(position: Position) -> tuple[str, str] | None:
     end = max(start + 1, min(end, len(line)))
     first = 0 if end <= MAX_WIDTH else max(0, start - MAX_WIDTH // 4)
     last = first + MAX_WIDTH
-    before, marked = _visible(line[first:start]), _visible(line[start : min(end, last)])
+    before, marked = visible(line[first:start]), visible(line[start : min(end, last)])
     dots = "..." if first else ""
-    words = dots + before + marked + _visible(line[min(end, last) : last]) + ("..." if last < len(line) else "")
-    return words, " " * (len(dots) + _width(before)) + "^" * max(1, _width(marked))
-
-
-def _visible(text: str) -> str:
-    """Returns the text without control characters."""
-    if text.isprintable():
-        return text
-    return "".join(
-        letter if letter.isprintable() else " " if letter in "\t\n" else f"\\x{ord(letter):02x}" for letter in text
-    )
+    words = dots + before + marked + visible(line[min(end, last) : last]) + ("..." if last < len(line) else "")
+    return without_commands(words), " " * (len(dots) + _width(before)) + "^" * max(1, _width(marked))
 
 
 def _width(text: str) -> int:

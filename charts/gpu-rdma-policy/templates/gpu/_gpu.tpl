@@ -14,7 +14,7 @@ gpu-rdma-policy.operand: the image of an operand and its pull policy. Takes the 
 */}}
 {{- define "gpu-rdma-policy.operand" -}}
 {{ include "gpu-rdma-policy.image" . }}
-imagePullPolicy: {{ .root.Values.images.pullPolicy }}
+imagePullPolicy: {{ .root.Values.images.pullPolicy | quote }}
 {{- end -}}
 
 {{/* gpu-rdma-policy.clusterPolicyMade: the spec without `gpu.spec`. Takes the root context. */}}
@@ -50,7 +50,7 @@ dcgm:
 dcgmExporter:
   {{- include "gpu-rdma-policy.dcgmExporter" . | nindent 2 }}
 mig:
-  strategy: {{ .Values.mig.strategy }}
+  strategy: {{ .Values.mig.strategy | quote }}
 migManager:
   {{- include "gpu-rdma-policy.migManager" . | nindent 2 }}
 gdrcopy:
@@ -86,7 +86,7 @@ validator:
 enabled: {{ $driver.enabled }}
 {{- if $driver.enabled }}
 {{ include "gpu-rdma-policy.operand" (dict "name" "driver" "root" .) }}
-kernelModuleType: {{ $driver.kernelModules }}
+kernelModuleType: {{ $driver.kernelModules | quote }}
 usePrecompiled: {{ $driver.precompiled }}
 rdma:
   enabled: {{ eq $settings.gpuDirect "peermem" }}

@@ -53,8 +53,8 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """Digest of the source without its checksums, which only verify the result."""
-        return _digest(self.source)
+        """Digest of the source without its checksums, which only verify the result, and without signatures."""
+        return _digest(sources.identity(self.source))
 
     @property
     def work(self) -> Path:
@@ -91,8 +91,9 @@ def is_done(plan: Plan) -> bool:
             raise FetchError(f"{folder} holds files that no run has fetched: move them, or set dataset.path to another")
         return False
     if marker["digest"] != plan.digest:
+        other = json.dumps(sources.public(marker["source"]), sort_keys=True)
         raise FetchError(
-            f"{folder} holds the data of another source, {json.dumps(marker['source'], sort_keys=True)}: "
+            f"{folder} holds the data of another source, {other}: "
             "set dataset.path to another folder, or delete this one"
         )
     return plan.checks in ("", marker["checks"])
@@ -113,7 +114,7 @@ def gather(plan: Plan, lease: leases.Lease, interval: float) -> None:
     progress = Progress("verified", interval)
     lease.status = progress.line
     verify(plan, data, progress)
-    marker = {"digest": plan.digest, "checks": plan.checks, "source": plan.source, "version": version}
+    marker = {"digest": plan.digest, "checks": plan.checks, "source": sources.public(plan.source), "version": version}
     fresh = data / f"{MARKER}.new"
     fresh.write_text(json.dumps(marker, indent=2) + "\n", encoding="utf-8")
     fresh.replace(data / MARKER)

@@ -26,8 +26,28 @@ def fetch(source: dict[str, Any], staged: Path, progress: Progress) -> str:
     return _KINDS[source["kind"]](source, staged, progress)
 
 
+def identity(source: dict[str, Any]) -> dict[str, Any]:
+    """Returns what decides if two sources are the same data: all but the signatures of URLs."""
+    return _with_urls(source, web.unsigned)
+
+
+def public(source: dict[str, Any]) -> dict[str, Any]:
+    """Returns what logs and files may say of a source."""
+    return _with_urls(source, web.shown)
+
+
+def _with_urls(source: dict[str, Any], changed: Callable[[str], str]) -> dict[str, Any]:
+    made = dict(source)
+    if "url" in made:
+        made["url"] = changed(made["url"])
+    if "urls" in made:
+        made["urls"] = [changed(url) for url in made["urls"]]
+    return made
+
+
 def title(source: dict[str, Any]) -> str:
     """Returns the name of the source for log lines."""
+    source = public(source)
     named = source.get("url") or source.get("repository") or source.get("name") or f"{len(source['urls'])} files"
     return f"{source['kind']} {named}"
 

@@ -9,7 +9,7 @@ import ssl
 from http.client import HTTPException, HTTPResponse
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 from urllib.request import Request, urlopen
 
 from report import FetchError, TemporaryError, persist
@@ -18,6 +18,14 @@ from transfer import Stream
 _SILENCE_SECONDS = 60
 # Transient status codes: timeouts, rate limits and server errors.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
+# Parameters of signed URLs: of AWS (version 4, and 2 as CloudFront), of Google Cloud, and of Azure, whose short names
+# mean something else where there is no `sig`.
+_SIGNATURE_PREFIXES = ("x-amz-", "x-goog-")
+_SIGNATURE = {"awsaccesskeyid", "expires", "googleaccessid", "key-pair-id", "policy", "signature"}
+_AZURE = {
+    *("sv", "ss", "srt", "sp", "se", "st", "spr", "sip", "sig", "sr", "si"),
+    *("skoid", "sktid", "skt", "ske", "sks", "skv"),
+}
 
 
 def open_at(url: str, start: int, tag: str, token: str, advice: dict[int, str]) -> Stream:
@@ -57,8 +65,18 @@ def read_json(url: str, token: str, advice: dict[int, str]) -> tuple[Any, str | 
 
 
 def shown(url: str) -> str:
-    """Returns a URL without its query, which may contain a signature."""
-    return url.split("?", 1)[0]
+    """Returns a URL without its query and its user, which may contain secrets."""
+    return re.sub(r"(?<=//)[^/@]*@", "", url.split("?", 1)[0])
+
+
+def unsigned(url: str) -> str:
+    """Returns a URL without the signature in its query, which differs each time that the same file is shared."""
+    parts = urlsplit(url)
+    words = [(word, word.partition("=")[0].lower()) for word in parts.query.split("&")]
+    names = {name for _, name in words}
+    signature = _SIGNATURE | (_AZURE if "sig" in names else set())
+    kept = [word for word, name in words if name not in signature and not name.startswith(_SIGNATURE_PREFIXES)]
+    return urlunsplit(parts._replace(query="&".join(kept)))
 
 
 def _open(url: str, token: str, advice: dict[int, str], headers: dict[str, str]) -> HTTPResponse:

@@ -7,15 +7,21 @@ generates for one preflight: without it no client in the cluster can run a comma
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import socket
+import struct
 import subprocess
 import sys
 from contextlib import suppress
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from pathlib import Path
-from threading import Thread
+from threading import BoundedSemaphore, Thread
+
+AUTHENTICATION_SECONDS = 10
+# Each takes a thread until it has authenticated; the next ones wait.
+MOST_STRANGERS = 64
 
 
 def agent(port: int, key: Path) -> str:
@@ -26,17 +32,38 @@ def agent(port: int, key: Path) -> str:
 def serve(port: int, key: Path) -> None:
     """Run the commands of other nodes in a background thread, until the process ends."""
     family, address = ("AF_INET6", "::") if socket.has_dualstack_ipv6() else ("AF_INET", "0.0.0.0")  # noqa: S104
-    listener = Listener((address, port), family, backlog=16, authkey=key.read_bytes())
-    Thread(target=_accept, args=(listener,), daemon=True).start()
+    listener = Listener((address, port), family, backlog=16)
+    Thread(target=_accept, args=(listener, key.read_bytes()), daemon=True).start()
 
 
-def _accept(listener: Listener) -> None:
+def _accept(listener: Listener, key: bytes) -> None:
+    places = BoundedSemaphore(MOST_STRANGERS)
     while True:
+        places.acquire()
+        connection = listener.accept()
+        Thread(target=_receive, args=(connection, key, places), daemon=True).start()
+
+
+def _receive(connection: Connection, key: bytes, places: BoundedSemaphore) -> None:
+    """Answer a client that has the key. Any other one, such as a port scan, loses its connection after a while."""
+    with connection:
         try:
-            connection = listener.accept()
-        except (AuthenticationError, EOFError, ConnectionError):
-            continue  # an unauthenticated client, such as a port scan
-        Thread(target=_answer, args=(connection,), daemon=True).start()
+            _authenticate(connection, key)
+        except (AuthenticationError, EOFError, OSError):
+            return
+        finally:
+            places.release()
+        _answer(connection)
+
+
+def _authenticate(connection: Connection, key: bytes) -> None:
+    """As `Listener` does, but in the thread of the connection and with a limit of time."""
+    with socket.socket(fileno=os.dup(connection.fileno())) as same:
+        limit = struct.pack("ll", AUTHENTICATION_SECONDS, 0)
+        same.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+        same.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+    deliver_challenge(connection, key)
+    answer_challenge(connection, key)
 
 
 def _answer(connection: Connection) -> None:
@@ -46,7 +73,6 @@ def _answer(connection: Connection) -> None:
     )
     with suppress(OSError):  # the client has ended
         connection.send_bytes(json.dumps([finished.returncode, finished.stdout.decode(errors="replace")]).encode())
-    connection.close()
 
 
 def call(host: str, port: int, key: bytes, command: str) -> int:

@@ -123,7 +123,8 @@ depends on several values. Takes the field.
 */}}
 {{- define "training-job.fieldOfValue" -}}
 {{- $values := dict "replicas" "nodes" "nprocPerNode" "processesPerNode" "elasticPolicy" "elastic"
-    "queue" "scheduling.queue" "managedBy" "runPolicy.managedBy" "policy" "runPolicy or scheduling.gang" -}}
+    "files" "train.config, accelerate or deepspeed" "queue" "scheduling.queue" "managedBy" "runPolicy.managedBy"
+    "policy" "runPolicy or scheduling.gang" -}}
 {{- $ofPod := dict "image" "image" "imagePullPolicy" "image" "imagePullSecrets" "image" "labels" "podLabels"
     "annotations" "podAnnotations" "nodeSelector" "placement" "tolerations" "placement" "affinity" "placement"
     "topologySpreadConstraints" "placement" "resources" "resources" "env" "env" "args" "train" "command" "train" -}}

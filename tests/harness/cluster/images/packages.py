@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.harness.cluster import cache, progress
-from tests.harness.cluster.archive import Layer, tree
+from tests.harness.cluster.archive import Content, tree
 
 # Headers, and the tests of the packages.
 UNUSED = ("include", "tests")
@@ -33,20 +33,18 @@ class Packages:
         """The hash of the layer's inputs."""
         return cache.digest(self._lock, self.python, *UNUSED, *self.unused)
 
-    def layer(self, path: Path) -> Layer:
-        """Write the layer to `path`."""
-        with cache.scratch(self.name) as site:
-            progress.run(
-                [
-                    *(Path(sysconfig.get_path("scripts")) / "uv", "pip", "install", "--quiet", "--target", site),
-                    *("--python-version", self.python, "--python-platform", f"{platform.machine()}-manylinux_2_28"),
-                    *("--no-deps", "--require-hashes", "--requirements", self._lock, "--only-binary", ":all:"),
-                    *(word for source in self.sources for word in ("--no-binary", source)),
-                ],
-                log=f"packages-{self.name}",
-            )
-            place = f"usr/local/lib/python{self.python}/dist-packages"
-            return Layer.create(path, tree(site, place, unused={*UNUSED, *self.unused}))
+    def contents(self, site: Path) -> dict[str, Content]:
+        """Install the packages into the new folder `site` and return the layer's contents."""
+        progress.run(
+            [
+                *(Path(sysconfig.get_path("scripts")) / "uv", "pip", "install", "--quiet", "--target", site),
+                *("--python-version", self.python, "--python-platform", f"{platform.machine()}-manylinux_2_28"),
+                *("--no-deps", "--require-hashes", "--requirements", self._lock, "--only-binary", ":all:"),
+                *(word for source in self.sources for word in ("--no-binary", source)),
+            ],
+            log=f"packages-{self.name}",
+        )
+        return tree(site, f"usr/local/lib/python{self.python}/dist-packages", unused={*UNUSED, *self.unused})
 
     @property
     def _lock(self) -> Path:

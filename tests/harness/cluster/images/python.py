@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.harness.cluster import cache, progress
 from tests.harness.cluster.archive import Content, Image, Layer, tree, write_archive
+from tests.harness.cluster.images.bytecode import with_bytecode
 from tests.harness.cluster.images.packages import Packages
 from tests.harness.cluster.images.rootfs import Rootfs
 
@@ -32,6 +33,8 @@ class PythonImage:
     contents: Callable[[], Mapping[str, Content]]
     environment: Mapping[str, str] = field(default_factory=dict)
     working_directory: str = "/"
+    # Pays for an image that many processes start from.
+    bytecode: bool = False
 
     def reference(self) -> str:
         """Return the image reference; its tag is the hash of all inputs of the image."""
@@ -53,9 +56,9 @@ class PythonImage:
 
     def _build(self, folder: Path) -> None:
         debian = Layer.of(self.debian.tar())
-        with progress.step(self.title):
-            packages = self.packages.layer(folder / "packages.tar")
-            own = Layer.create(folder / "own.tar", self.contents())
+        with progress.step(self.title), cache.scratch(f"contents-{self.name}") as scratch:
+            packages = self._layer(scratch / "packages", self.packages.contents(scratch / "site"))
+            own = self._layer(scratch / "own", self.contents())
             image = Image(
                 self.reference(),
                 (debian, packages, own),
@@ -64,9 +67,13 @@ class PythonImage:
                 working_directory=self.working_directory,
             )
             write_archive(folder / "image.tar", [image])
-            packages.path.unlink()
-            own.path.unlink()
+
+    def _layer(self, folder: Path, contents: Mapping[str, Content]) -> Layer:
+        folder.mkdir()
+        if self.bytecode:
+            contents = with_bytecode(contents, self.debian.tar(), self.packages.python, folder)
+        return Layer.create(folder / "layer.tar", contents)
 
     def _key(self) -> str:
         parts = [part for name, content in self.contents().items() for part in (name, content or "")]
-        return cache.digest(self.debian.key, self.packages.key, *parts)
+        return cache.digest(self.debian.key, self.packages.key, str(self.bytecode), *parts)

@@ -1,7 +1,7 @@
 """The image of the reference trainer for test clusters: Debian's CPU build of torch, with Accelerate and DeepSpeed.
 
-Users build `trainer/Dockerfile` instead, on a PyTorch base image; both run the same package. The two launchers are a
-twentieth of this image; in an image of their own, the nodes would load all of torch twice.
+Users build `trainer/Dockerfile` instead, with the PyTorch of the package index; both run the same package. The two
+launchers are a twentieth of this image; in an image of their own, the nodes would load all of torch twice.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ ACCELERATE = "#!/usr/bin/python3\nfrom accelerate.commands.accelerate_cli import
 def _contents() -> dict[str, Content]:
     sources = sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
     contents: dict[str, Content] = {f"{HOME}/{path.relative_to(PACKAGE.parent)}": path for path in sources}
+    # As `pip install ./trainer` installs it.
+    contents |= {f"{SITE}/trainyard_trainer/{path.relative_to(PACKAGE)}": path for path in sources}
     contents[f"{SITE}/trainyard_libuv.py"] = Path(__file__).with_name("libuv.py")
     contents[f"{SITE}/trainyard_libuv.pth"] = "import trainyard_libuv\n"
     contents["usr/local/bin/accelerate"] = ACCELERATE
@@ -60,4 +62,5 @@ IMAGE = PythonImage(
         "PYTHONPATH": f"/{HOME}",
     },
     working_directory=f"/{HOME}",
+    bytecode=True,
 )

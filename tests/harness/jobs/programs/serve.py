@@ -23,7 +23,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer with a file, or pass the request to git."""
-        print(f"{self.command} {self.path} {self.headers.get('Range', 'whole')}", flush=True)
+        # One write: `print` writes the end of the line apart, and another thread's line comes between.
+        sys.stdout.write(f"{self.command} {self.path} {self.headers.get('Range', 'whole')}\n")
+        sys.stdout.flush()
         path, _, query = self.path.partition("?")
         if path.startswith("/git/"):
             return self._git(path.removeprefix("/git"), query)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
 import json
 import os
@@ -11,7 +13,7 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from trainyard.document import reading
 from trainyard.document.document import Document
@@ -25,7 +27,15 @@ TIMEOUT_SECONDS = 60
 # Aliases can make a short file expand to more than memory holds.
 MAX_LEAVES = 100_000
 _HEADER = re.compile(r"^---\n# Source: (.+)\n", re.MULTILINE)
-_KNOWN_SCHEMAS = ("http://json-schema.org/", "https://json-schema.org/")
+_KNOWN_SCHEMA = re.compile(r"https?://json-schema\.org/(?:draft-0[3-7]|draft/20(?:19-09|20-12))/schema#?")
+# Helm itself refuses larger files and charts. Source: pkg/chart/loader/archive.go of Helm 3.17.
+_MAX_PACKED_FILE = 5 * 2**20
+_MAX_PACKED = 100 * 2**20
+_MAX_NESTED = 8
+# Links can make a chart of a whole file system.
+_MAX_FILES = 10_000
+# Address space of Helm, of which it uses little; templates can ask for any amount.
+_MAX_MEMORY = 4 * 2**30
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
@@ -56,9 +66,12 @@ def check_helm_values(chart: Path) -> None:
     for name, text in _schemas(chart):
         try:
             schema = json.loads(text)
+            references = list(_outside(schema))
         except ValueError as error:
             raise RenderingError(f"{name} is not JSON: {error}") from None
-        for reference in _outside(schema):
+        except RecursionError:
+            raise RenderingError(f"{name} is nested too deeply") from None
+        for reference in references:
             raise RenderingError(f"{name} refers to {reference}, outside of the chart; Helm would fetch it")
 
 
@@ -72,29 +85,68 @@ def chart_files(chart: Path) -> list[Path]:
             folders.clear()
             continue
         seen.add(real)
-        found += [Path(folder, name) for name in names if Path(folder, name).is_file()]
+        found += [path for name in names if _is_file(path := Path(folder, name))]
+        if len(found) > _MAX_FILES:
+            raise RenderingError(f"{chart} has more than {_MAX_FILES:,} files; remove links that lead out of it")
     return sorted(found)
+
+
+def _is_file(path: Path) -> bool:
+    """True if a file is there. A folder behind a link may be closed, as in /proc."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _schemas(chart: Path) -> Iterator[tuple[str, str]]:
     for path in chart_files(chart):
-        if path.name == "values.schema.json":
-            yield str(path), path.read_text("utf-8", "replace")
-        elif path.suffix == ".tgz":
-            yield from _packed_schemas(path)
+        if not _is_unicode(str(path.relative_to(chart))):
+            raise RenderingError(f"{chart}: the file name {path.name!a} is not UTF-8; rename the file")
+        try:
+            if path.name == "values.schema.json":
+                yield str(path), path.read_text("utf-8", "replace")
+            elif path.suffix == ".tgz":
+                with path.open("rb") as stream:
+                    yield from _packed_schemas(str(path), stream, 0)
+        except OSError as error:
+            raise RenderingError(f"{path} cannot be opened: {error.strerror or error}") from None
 
 
-def _packed_schemas(archive: Path) -> Iterator[tuple[str, str]]:
-    import tarfile
-
+def _is_unicode(name: str) -> bool:
     try:
-        with tarfile.open(archive) as packed:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _packed_schemas(name: str, archive: IO[bytes], depth: int) -> Iterator[tuple[str, str]]:
+    """Yields the schemas in the archive of a chart, and in the archives of its subcharts."""
+    import tarfile
+    import zlib
+
+    if depth == _MAX_NESTED:
+        raise RenderingError(f"{name} is nested more than {_MAX_NESTED} archives deep")
+    length = 0
+    try:
+        with tarfile.open(fileobj=archive, mode="r:gz") as packed:
             for member in packed:
-                stream = packed.extractfile(member) if member.name.endswith("values.schema.json") else None
-                if stream is not None:
-                    yield f"{archive}:{member.name}", stream.read().decode("utf-8", "replace")
-    except (tarfile.TarError, OSError) as error:
-        raise RenderingError(f"{archive} cannot be opened: {error}") from None
+                length += member.size
+                if member.size > _MAX_PACKED_FILE or length > _MAX_PACKED:
+                    raise RenderingError(f"{name}: {member.name} is too large for a chart")
+                is_archive = member.name.endswith(".tgz")
+                wanted = is_archive or member.name.endswith("values.schema.json")
+                stream = packed.extractfile(member) if wanted else None
+                if stream is None:
+                    continue
+                content = stream.read(_MAX_PACKED_FILE)
+                if is_archive:
+                    yield from _packed_schemas(f"{name}:{member.name}", io.BytesIO(content), depth + 1)
+                else:
+                    yield f"{name}:{member.name}", content.decode("utf-8", "replace")
+    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
+        raise RenderingError(f"{name} cannot be opened: {error}") from None
 
 
 def _outside(schema: Any) -> Iterator[str]:
@@ -106,7 +158,7 @@ def _outside(schema: Any) -> Iterator[str]:
     for key, value in schema.items():
         if isinstance(value, str) and (
             (key in _REFERENCES and not value.startswith("#"))
-            or (key == "$schema" and not value.startswith(_KNOWN_SCHEMAS))
+            or (key == "$schema" and not _KNOWN_SCHEMA.fullmatch(value))
         ):
             yield value
         yield from _outside(value)
@@ -127,18 +179,7 @@ def helm_template(
     command += [] if strict else ["--skip-schema-validation"]
     if next(itertools.islice(leaves(values), MAX_LEAVES, None), None) is not None:
         raise RenderingError(f"the values have more than {MAX_LEAVES} entries")
-    try:
-        done = subprocess.run(
-            command,
-            input=json.dumps(values, default=str),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=TIMEOUT_SECONDS,
-            env=_environment(),
-        )
-    except subprocess.TimeoutExpired:
-        raise RenderingError(f"helm did not render {release.chart} within {TIMEOUT_SECONDS} s") from None
+    done = _run_helm(command, json.dumps(values, default=str), release.chart)
     if done.returncode:
         raise RenderingError(f"helm does not render {release.chart}: {_reason(done.stderr)}")
     if limit is not None and len(done.stdout) > limit:
@@ -146,14 +187,48 @@ def helm_template(
     return list(_manifests(done.stdout))
 
 
+def _run_helm(command: list[str], values: str, chart: Path) -> subprocess.CompletedProcess[str]:
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=_environment(),
+    ) as process:
+        _limit_memory(process.pid)
+        try:
+            output, errors = process.communicate(values, timeout=TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise RenderingError(f"helm did not render {chart} within {TIMEOUT_SECONDS} s") from None
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def _limit_memory(process: int) -> None:
+    """Limits the memory of Helm, which waits for its input, where the system can do that."""
+    import resource
+
+    if hasattr(resource, "prlimit"):
+        with contextlib.suppress(ProcessLookupError, PermissionError, ValueError):
+            resource.prlimit(process, resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
+
+
 def _environment() -> dict[str, str]:
     """Returns the user's environment without the variables that lead Helm to a cluster or to plugins."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HELM_KUBE", "HELM_DRIVER"))}
     # Helm ends within a second: collecting garbage less often takes a fifth less processor time.
-    return {"GOGC": "400"} | kept | {"KUBECONFIG": os.devnull, "HELM_NO_PLUGINS": "1", "HELM_DEBUG": "false"}
+    return (
+        {"GOGC": "400", "GOMEMLIMIT": "1GiB"}
+        | kept
+        | {"KUBECONFIG": os.devnull, "HELM_NO_PLUGINS": "1", "HELM_DEBUG": "false"}
+    )
 
 
 def _reason(stderr: str) -> str:
+    if "out of memory" in stderr or "cannot allocate memory" in stderr:
+        return f"it needs more than {_MAX_MEMORY // 2**30} GiB of memory"
     lines = [
         line for line in stderr.strip().splitlines() if line and "walk.go" not in line and "level=INFO" not in line
     ]

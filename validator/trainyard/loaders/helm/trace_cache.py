@@ -22,7 +22,7 @@ def cached_trace(release: ChartRelease, values: Mapping[str, Any], work: Callabl
     path = cache_path("provenance", f"{_digest(release, values)}.json")
     try:
         return _loaded(json.loads(Path(path).read_text("utf-8")))
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         found = work()
     save_to_cache(path, json.dumps(_dumped(found)).encode())
     return found

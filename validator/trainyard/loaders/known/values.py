@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,7 @@ MAX_VALUES = 20_000
 
 def documents_from_values(known: KnownChart, document: Document, about: About | None = None) -> list[Document]:
     """Returns the values file and the objects of a release with it. Values that the chart refuses give no objects."""
-    from gotemplate.running import FailedError
-    from gotemplate.syntax import UnsupportedError
+    from gotemplate.errors import FailedError, UnsupportedError
 
     values = ValuesDocument(document)
     if next(itertools.islice(leaves(values.tree), MAX_VALUES, None), None) is not None:
@@ -52,6 +52,7 @@ def _refused(values: ValuesDocument, message: str, path: tuple[str | int, ...] =
     return [values]
 
 
+@functools.cache
 def _defaults(known: KnownChart) -> Document:
     from trainyard.document import reading
     from trainyard.document.source import Source

@@ -24,8 +24,9 @@ COMPANY = (
 )  # fmt: skip
 SECTIONS = ("fp16", "bf16", "optimizer", "scheduler", "elasticity", "amp")
 # Options that name the file: Hugging Face's TrainingArguments, DeepSpeed's parser, Accelerate's launcher and variable.
+TRAINER_OPTION = "--deepspeed"
 NATIVE_OPTION = "--deepspeed-config"
-OPTIONS = ("--deepspeed", NATIVE_OPTION, "--deepspeed-config-file", "--ds-config")
+OPTIONS = (TRAINER_OPTION, NATIVE_OPTION, "--deepspeed-config-file", "--ds-config")
 VARIABLE = "ACCELERATE_DEEPSPEED_CONFIG_FILE"
 
 # A larger number of pods is a misprint, or too many to check one by one.
@@ -77,7 +78,7 @@ def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
 
 def config_files(run: Run) -> frozenset[str]:
     """Returns the names of the DeepSpeed configurations in a run's commands and variables, without folders."""
-    return frozenset(name for role in run.roles for container in role.pod.containers for name in _files(container))
+    return frozenset(name for container in run.containers for name in _files(container))
 
 
 def _files(container: Container) -> Iterator[str]:
@@ -93,9 +94,14 @@ def _files(container: Container) -> Iterator[str]:
 
 def loads_itself(run: Run) -> bool:
     """True if DeepSpeed reads the file on its own, and no library fills in missing or `auto` values."""
-    commands = [command for role in run.roles for container in role.pod.containers for command in container.commands]
-    filled = any(command.program == "accelerate" or _value(command, "--deepspeed") for command in commands)
+    commands = run.commands
+    filled = any(command.program == "accelerate" or _value(command, TRAINER_OPTION) for command in commands)
     return not filled and any(_value(command, NATIVE_OPTION) for command in commands)
+
+
+def commands_of_trainer(run: Run) -> list[Command]:
+    """Returns the commands that pass a file to Hugging Face's Trainer; one of those with the same words."""
+    return list({command.words: command for command in run.commands if _value(command, TRAINER_OPTION)}.values())
 
 
 def _value(command: Command, option: str) -> str | None:
@@ -107,10 +113,9 @@ def data_parallel_sizes(run: Run, config: dict[str, Any]) -> tuple[int, ...]:
     """Returns the numbers of processes that may split a batch; empty if unknown, or if the run splits models too."""
     if any(key in config for key in _MODEL_PARALLEL_KEYS):
         return ()
-    containers = [container for role in run.roles for container in role.pod.containers]
-    if any(_splits_models(container) for container in containers):
+    if any(_splits_models(container) for container in run.containers):
         return ()
-    commands = [command for container in containers for command in container.commands]
+    commands = run.commands
     for command in commands:
         option = _PROCESS_OPTIONS.get(command.program)
         told = command.option(*option) if option else None
@@ -128,7 +133,7 @@ def _splits_models(container: Container) -> bool:
     return any(_MODEL_PARALLEL.search(word) for word in (*words, *names))
 
 
-def _nodes(run: Run, commands: list[Command]) -> tuple[int, int] | None:
+def _nodes(run: Run, commands: tuple[Command, ...]) -> tuple[int, int] | None:
     """Returns the minimum and maximum number of training pods."""
     for command in commands:
         told = command.option("--nnodes", "--num-nodes")

@@ -11,6 +11,7 @@ from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES, SUPPORTING_ROLES
 from trainyard.facts.launchers import GREEDY_LAUNCHERS, LAUNCHERS
 from trainyard.loaders.manifests import train_jobs
 from trainyard.loaders.manifests.pods import ConfigMaps, load_pod
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Resource, Role, Run
 
 Runtimes = Mapping[str, Sequence[Resource]]
@@ -53,14 +54,25 @@ def load_run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) ->
 def _runtime(resource: Resource, spec: dict[str, Any], runtimes: Runtimes) -> Resource | None:
     """Returns the runtime of a TrainJob; if the files hold several, for different clusters, the one of its own file."""
     kind, name = text(spec, "runtimeRef", "kind") or "ClusterTrainingRuntime", text(spec, "runtimeRef", "name")
-    found = [
-        runtime
-        for runtime in runtimes.get(kind, ())
-        if runtime.name == name and runtime.namespace in (resource.namespace, "")
-    ]
-    source = resource.at.document.source
-    found.sort(key=lambda runtime: (runtime.at.document.source is source, runtime.namespace == resource.namespace))
-    return found[-1] if found else None
+    known, source = _last_runtimes.of(runtimes), id(resource.at.document.source)
+    for origin in (source, None):
+        for namespace in (resource.namespace, ""):
+            if (found := known.get((kind, name, namespace, origin))) is not None:
+                return found
+    return None
+
+
+def _last_of_each_name(runtimes: Runtimes) -> dict[tuple[str, str, str, int | None], Resource]:
+    """Returns the last runtime of each kind, name and namespace, of each file and, with None, of all files."""
+    known: dict[tuple[str, str, str, int | None], Resource] = {}
+    for runtime in (one for kind in RUNTIMES for one in runtimes.get(kind, ())):
+        for origin in (id(runtime.at.document.source), None):
+            known[runtime.kind, runtime.name, runtime.namespace, origin] = runtime
+    return known
+
+
+# Copies of a job and its runtime would be compared with each other in quadratic time.
+_last_runtimes = LastIndex(_last_of_each_name)
 
 
 def _replica_roles(resource: Resource, spec: dict[str, Any], at: Place, config_maps: ConfigMaps) -> Iterator[Role]:

@@ -12,6 +12,10 @@ from trainyard.model.run import Command, Setting
 
 SHELLS = ("sh", "bash", "dash", "ash", "zsh", "ksh")
 
+# Linux passes no longer argument to a program (MAX_ARG_STRLEN). The rest of a longer file is not read, because each
+# command takes as long as a hundred bytes of YAML.
+MAX_LENGTH = 128 * 1024
+
 # Repetition does not backtrack: text without a closing quote would otherwise be tried in every possible way. Groups are
 # atomic and not possessive, which Python 3.11.0 to 3.11.4 gets wrong.
 _SUBSTITUTION = r"\$\((?>(?:[^()]++|\((?>(?:[^()]++|\([^()]*+\))*)\))*)\)"
@@ -63,7 +67,7 @@ def unquote(word: str) -> str:
 @functools.lru_cache(maxsize=16)
 def statements(text: str) -> tuple[Statement, ...]:
     """Returns the simple commands of a script, in order. The text of a here-document is data, not a command."""
-    return tuple(_statements(text))
+    return tuple(_statements(text[:MAX_LENGTH]))
 
 
 def _statements(text: str) -> Iterator[Statement]:

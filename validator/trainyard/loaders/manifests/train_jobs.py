@@ -40,7 +40,7 @@ def in_runtime(role: Role, job: dict[str, Any], policy: dict[str, Any], nodes: i
     elif _is_trainer(job) and nodes is not None:
         return role._replace(replicas=nodes)
     step = text(job, "template", "metadata", "labels", ANCESTOR)
-    return role._replace(trains=role.trains and not step.endswith("-initializer"))
+    return role._replace(trains=False) if role.trains and step.endswith("-initializer") else role
 
 
 def under_train_job(

@@ -74,9 +74,8 @@ def _check_profile(document: Document, where: str) -> None:
 
 
 def _site(document: Document, where: str) -> Site:
+    from gotemplate.errors import FailedError, UnsupportedError
     from gotemplate.merging import installed
-    from gotemplate.running import FailedError
-    from gotemplate.syntax import UnsupportedError
     from trainyard.loaders.site.chart import platform_chart, platform_faults, platform_objects, platform_values
     from trainyard.loaders.site.offers import offers
 

@@ -33,10 +33,12 @@ def merged_values(own: Mapping[str, Any]) -> dict[str, Any]:
     return coalesce(templates(), own)
 
 
-def release_objects(values: Mapping[str, Any], release: Release, read: set[Path] | None = None) -> list[RenderedObject]:
+def release_objects(
+    values: Mapping[str, Any], release: Release, read: set[Path] | None = None, *, traced: bool = True
+) -> list[RenderedObject]:
     """Returns the objects of the release, from merged values, and the paths of the values that the templates read.
 
-    Raises `FailedError` if the templates refuse the values.
+    Unless `traced`, the nodes of the objects have no origins. Raises `FailedError` if the templates refuse the values.
     """
     about = {"Name": release.name, "Namespace": release.namespace}
-    return rendering.render_chart(templates(), values, about, apis=SERVED_APIS, read=read)
+    return rendering.render_chart(templates(), values, about, apis=SERVED_APIS, read=read, traced=traced)

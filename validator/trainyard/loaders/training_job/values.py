@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Reading templates for more values would take seconds.
 MAX_VALUES = 1_000
+# The search for values without effect renders the chart several times, and each takes longer with longer values.
+MAX_SEARCHED = 64 * 1024
 
 RELEASE = "run"
 NAMESPACE = "default"
@@ -85,7 +87,9 @@ def recognises(document: Document) -> bool:
         return False
     if "kind" in tree and tree["kind"] not in CHART_KINDS:
         return False
-    if _MODELINE.search(document.source.text[:2000]):
+    beginning = document.source.text[:2000]
+    # A file may have thousands of documents, and the expression looks at each line.
+    if "yaml-language-server" in beginning and _MODELINE.search(beginning):
         return True
     if tree.keys() & _OTHERS:
         return False
@@ -106,12 +110,24 @@ def resembles(document: Document) -> bool:
 
     Other charts have these keys too, so their own values come first.
     """
-    tree = document.tree
-    if not isinstance(tree, dict) or not isinstance(tree.get("image"), dict) or not _has_gpus(tree):
+    if not has_form_of_short_run(document):
         return False
     from trainyard.loaders.training_job.chart import chart
 
-    return next(json_schema.faults(chart().schema, tree), None) is None
+    return next(json_schema.faults(chart().schema, document.tree), None) is None
+
+
+def has_form_of_short_run(document: Document) -> bool:
+    """True if a document has an image and GPUs in the form of the chart's values."""
+    tree = document.tree
+    return isinstance(tree, dict) and isinstance(tree.get("image"), dict) and _has_gpus(tree)
+
+
+def refused_values(document: Document, message: str) -> ValuesDocument:
+    """Returns a values file without objects, with a fault."""
+    values = ValuesDocument(document)
+    values.faults = lambda: (json_schema.Fault((), "wrong value", message),)
+    return values
 
 
 def _has_gpus(tree: dict[str, Any]) -> bool:
@@ -120,17 +136,21 @@ def _has_gpus(tree: dict[str, Any]) -> bool:
 
 
 def documents_from_values(
-    files: Sequence[Document], release: str = RELEASE, namespace: str = NAMESPACE, below: Document | None = None
+    files: Sequence[Document],
+    release: str = RELEASE,
+    namespace: str = NAMESPACE,
+    below: Document | None = None,
+    *,
+    seeks_inert: bool = True,
 ) -> list[Document]:
     """Returns the values files and the objects of a release with them; the last file wins, as with Helm's `-f`.
 
     `below` are the site's values for the release, below those of the files: the user does not own them. Values that the
-    chart refuses give no objects. Hooks are left out, as for other charts: a test is not a run, and its pods have the
-    faults of the run that they copy.
+    chart refuses give no objects. Unless `seeks_inert`, and in very long files, every value counts as effective. Hooks
+    are left out, as for other charts: a test is not a run, and its pods have the faults of the run that they copy.
     """
+    from gotemplate.errors import FailedError, UnsupportedError
     from gotemplate.merging import merge
-    from gotemplate.running import FailedError
-    from gotemplate.syntax import UnsupportedError
     from trainyard.loaders.training_job.chart import chart
     from trainyard.loaders.training_job.release import Release, merged_values, release_objects
 
@@ -167,7 +187,8 @@ def documents_from_values(
         said = {path for layer in layers for path, _ in leaves(layer.tree)}
         return tuple(path for path in effect.inert_values(own, about) if below is None or path in said)
 
-    last.inert = inert
+    if seeks_inert and sum(len(layer.source.text) for layer in layers) <= MAX_SEARCHED:
+        last.inert = inert
     profile = mapping(seen, "fabric").get("profile")
     named = None if profile == "none" else profile
     return [*layers, *(_rendered(one, last.layers, named) for one in made if not one.is_hook)]

@@ -17,6 +17,7 @@ from typing import Any
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
+from trainyard.engine.suggestions import format_list
 from trainyard.facts.kubeflow import RUNTIMES
 from trainyard.model.run import Run
 
@@ -45,7 +46,7 @@ def jobset_names_absent_job(run: Run) -> Iterator[Problem]:
     for name, place in (*_targets(spec, at), *_coordinator(spec, at)):
         if name not in names:
             yield Problem(
-                place, f"there is no replicated job `{name}`", f"write one of {', '.join(filter(None, names))}"
+                place, f"there is no replicated job `{name}`", f"write one of {format_list(filter(None, names))}"
             )
     for number, job in enumerate(jobs):
         for index, other in enumerate(items(job, "dependsOn")):

@@ -35,9 +35,7 @@ def legacy_training_api(run: Run, context: Context) -> Iterator[Problem]:
     """Report a job of the training operator where Kubeflow Trainer 2 is in use."""
     if run.kind not in REPLICA_FIELDS or run.api_version != "kubeflow.org/v1":
         return
-    group = "trainer.kubeflow.org/"
-    beside = any(resource.api_version.startswith(group) for resource in context.project.resources)
-    if beside or since(context.target.trainer, (2, 0)):
+    if context.project.has_group("trainer.kubeflow.org") or since(context.target.trainer, (2, 0)):
         yield Problem(
             run.at.child("kind"),
             f"only the training operator serves {run.kind}; Kubeflow Trainer 2 does not",

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from trainyard.document.document import Place, SetValue
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
+from trainyard.engine.suggestions import format_list
 from trainyard.facts.kubeflow import ANCESTOR, REPLICA_FIELDS, RUNTIMES, STEP_CONTAINERS, WITH_SERVICES
 from trainyard.model.run import Run
 
@@ -64,4 +65,4 @@ def _expectations(run: Run) -> Iterator[tuple[str, list[object], Place]]:
 
 
 def _listed(names: list[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names if name) or "one without a name"
+    return format_list(f"`{name}`" for name in names if name) or "one without a name"

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
+from trainyard.engine.suggestions import format_list
 from trainyard.model.run import Run
 
 RESERVED = {
@@ -59,7 +60,7 @@ def trainjob_override_refused(run: Run) -> Iterator[Problem]:
             yield Problem(
                 override.job_at,
                 f"the runtime has no replicated job `{override.job}`",
-                f"write one of {', '.join(sorted(known))}",
+                f"write one of {format_list(sorted(known))}",
             )
             continue
         yield from _containers(override, known[override.job] if known is not None else None)

@@ -26,7 +26,10 @@ from trainyard.model.run import Setting
     severity="warning",
     confidence="high",
     since="0.1.0",
-    sources=("NVIDIA/nccl v2.3.5-5 to v2.30.7-1: first tag whose src/ reads the name; docs/userguide/source/env.rst",),
+    sources=(
+        "NVIDIA/nccl v2.3.5-5 to v2.30.7-1: first tag whose src/ reads the name; docs/userguide/source/env.rst",
+        "nvidia-nccl-cu13 2.31.2 and 2.32.3: names in .rodata of libnccl.so.2",
+    ),
     needs=("NCCL_",),
 )
 def nccl_env_newer_than_target(setting: Setting, context: Context) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from trainyard.analysis.devices import rdma_resources
 from trainyard.analysis.environment import is_effective
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import format_list
 from trainyard.facts.strtoll import parse_integer
 from trainyard.model.run import Container, Setting
 
@@ -46,7 +47,7 @@ def nccl_ib_disabled_with_rdma(setting: Setting, context: Context) -> Iterator[P
     if resources:
         yield Problem(
             setting.at,
-            f"{setting.name}={setting.value} leaves the pod's {', '.join(sorted(resources))} unused: NCCL uses TCP",
+            f"{setting.name}={setting.value} leaves the pod's {format_list(sorted(resources))} unused: NCCL uses TCP",
             f"remove {setting.name}, or the resource if TCP is intended",
         )
 

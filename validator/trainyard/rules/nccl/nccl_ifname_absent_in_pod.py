@@ -18,6 +18,7 @@ from trainyard.analysis.environment import role_of_ranks
 from trainyard.analysis.interfaces import DEFAULT, interfaces
 from trainyard.analysis.settings import literal_value
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import format_list
 from trainyard.facts import nccl_lists
 from trainyard.model.run import Setting
 
@@ -50,6 +51,6 @@ def nccl_ifname_absent_in_pod(setting: Setting, context: Context) -> Iterator[Pr
         return
     yield Problem(
         setting.at,
-        f"this pod has no interface `{listed.names[0]}`, only {', '.join(present)}",
+        f"this pod has no interface `{listed.names[0]}`, only {format_list(present)}",
         f'write "={present[-1]}"',
     )

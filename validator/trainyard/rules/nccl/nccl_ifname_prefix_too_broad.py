@@ -19,6 +19,7 @@ from trainyard.analysis.environment import role_of_ranks
 from trainyard.analysis.interfaces import DEFAULT, interfaces
 from trainyard.analysis.settings import change_value, literal_value
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import format_list
 from trainyard.facts import nccl_lists
 from trainyard.model.run import Setting
 
@@ -44,7 +45,7 @@ def nccl_ifname_prefix_too_broad(setting: Setting, context: Context) -> Iterator
     if DEFAULT in fitting and len(fitting) > 1 and listed.names[0] not in fitting:
         yield Problem(
             setting.at,
-            f"`{value}` matches {', '.join(fitting)}: NCCL mixes these networks",
+            f"`{value}` matches {format_list(fitting)}: NCCL mixes these networks",
             f'write "={DEFAULT}"',
             change_value(setting, f"={DEFAULT}"),
         )

@@ -1,7 +1,8 @@
 """No NCCL release reads a variable of this name, so it has no effect.
 
 NCCL looks up the names that it knows and never reports others: a typo gives no message at any level of `NCCL_DEBUG`.
-The names come from the sources of 62 releases, from 2.3.5 to 2.30.7, and from the documentation.
+The names come from the sources of 62 releases, from 2.3.5 to 2.30.7, from the libraries of 2.31.2 and 2.32.3, and from
+the documentation.
 
 The rule ignores variables of plugins and tools (`NCCL_FASTRAK_*`, `NCCL_GPUDIRECTTCPX_*`, `NCCL_IBEXT_*`,
 `NCCL_SHARP_*`, `NCCL_TUNER_CONFIG_*` and others), names that PyTorch reads, names that the container's own script uses,
@@ -49,6 +50,7 @@ ADVICE = {"NCCL_TIMEOUT": "pass `timeout` to `init_process_group`: it is the tim
     since="0.1.0",
     sources=(
         "NVIDIA/nccl v2.3.5-5 to v2.30.7-1 src/: NCCL_PARAM, ncclGetEnv and getenv; docs/userguide/source/env.rst",
+        "nvidia-nccl-cu13 2.31.2 and 2.32.3: names in .rodata of libnccl.so.2",
     ),
     fix="unsafe",
     needs=("NCCL_",),
@@ -80,12 +82,20 @@ def _alike(name: str) -> str | None:
     # Compared without the common prefix, which would make all names similar. Few typos change both ends of a word, and
     # comparing a file of unknown names with every name would take seconds.
     bare = name[5:]
-    near = [known for known in _current() if known[:2] == bare[:2] or known[-3:] == bare[-3:]]
+    begins, ends = _current()
+    near = (*begins.get(bare[:2], ()), *ends.get(bare[-3:], ()))
     found = closest_match(bare, near, 0.85)
     return f"NCCL_{found}" if found is not None else None
 
 
 @functools.cache
-def _current() -> tuple[str, ...]:
-    """The names that NCCL reads today, without their prefix."""
-    return tuple(known.name[5:] for known in nccl.nccl_variables().values() if known.last and not known.status)
+def _current() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The names that NCCL reads today, without their prefix, by their first and by their last letters."""
+    begins: dict[str, list[str]] = {}
+    ends: dict[str, list[str]] = {}
+    for known in nccl.nccl_variables().values():
+        if known.last and not known.status:
+            bare = known.name[5:]
+            begins.setdefault(bare[:2], []).append(bare)
+            ends.setdefault(bare[-3:], []).append(bare)
+    return begins, ends

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainyard.analysis import multus
-from trainyard.analysis.networks import Name, advice, defined_networks, parse_names
+from trainyard.analysis.networks import Name, advice, defined_networks, is_among, is_defined, parse_names
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod
 
@@ -40,16 +40,15 @@ class Parameters(NamedTuple):
 )
 def multus_network_not_found(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report networks that no file defines."""
-    given = parse_names(context.parameters.known_networks)
+    defined = defined_networks(context.project)
     at_site = (Name(one.namespace, one.name) for one in context.site.networks) if context.site is not None else ()
-    known = {*defined_networks(context.project), *given, *at_site}
+    others = frozenset((*parse_names(context.parameters.known_networks), *at_site))
     own = context.run.namespace if context.run is not None else ""
-    for attachment in multus.attachments(pod) if known else ():
-        namespace = attachment.namespace or own
-        if attachment.name and not any(one.fits(namespace, attachment.name) for one in known):
+    for attachment in multus.attachments(pod) if defined or others else ():
+        namespace, name = attachment.namespace or own, attachment.name
+        if name and not is_defined(context.project, namespace, name) and not is_among(others, namespace, name):
             yield Problem(
                 multus.annotation_place(pod),
-                f"no file defines the network `{attachment.name}`"
-                + (f" in namespace {namespace}" if namespace else ""),
-                advice(attachment.name, known, "define it, or add it to `known_networks`"),
+                f"no file defines the network `{name}`" + (f" in namespace {namespace}" if namespace else ""),
+                advice(name, defined | others if others else defined, "define it, or add it to `known_networks`"),
             )

@@ -38,14 +38,14 @@ def nad_host_local_across_nodes(run: Run, context: Context) -> Iterator[Problem]
     if (run.nodes or 0) < 2:
         return
     networks = context.project.networks
-    found = [
-        network
+    found = {
+        network.at: network
         for role in run.training_roles
         for attachment in multus.attachments(role.pod)
         if (network := multus.find_network(attachment, run.namespace, networks)) is not None
-    ]
-    for network in networks:
-        for place in _counted_by_node(network) if any(network is one for one in found) else ():
+    }
+    for network in found.values():
+        for place in _counted_by_node(network):
             yield Problem(
                 place,
                 f"host-local gives pods of {run.kind} {run.name} on different nodes the same addresses",

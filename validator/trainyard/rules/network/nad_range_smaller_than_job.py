@@ -11,10 +11,11 @@ room, and give each rail its own range.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from trainyard.analysis import addresses, multus
 from trainyard.analysis.whereabouts import Pool, pools
+from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Network, Run
 
@@ -30,9 +31,8 @@ from trainyard.model.run import Network, Run
 )
 def nad_range_smaller_than_job(run: Run, context: Context) -> Iterator[Problem]:
     """Report ranges with fewer addresses than a run's pods need."""
-    for network in context.project.networks:
-        wanted = _wanted(run, network, context.project.networks)
-        for pool in pools(network) if wanted else ():
+    for network, wanted in _wanted(run, context.project.networks):
+        for pool in pools(network):
             usable = _usable(pool)
             if usable is not None and usable < wanted:
                 yield Problem(
@@ -43,12 +43,15 @@ def nad_range_smaller_than_job(run: Run, context: Context) -> Iterator[Problem]:
                 )
 
 
-def _wanted(run: Run, network: Network, networks: tuple[Network, ...]) -> int:
-    total = 0
+def _wanted(run: Run, networks: tuple[Network, ...]) -> Iterable[tuple[Network, int]]:
+    """Returns the networks of a run, each with the number of addresses that its pods need."""
+    found: dict[Place, tuple[Network, int]] = {}
     for role in run.roles:
-        found = [multus.find_network(one, run.namespace, networks) for one in multus.attachments(role.pod)]
-        total += (role.replicas or 0) * sum(one is network for one in found)
-    return total
+        for attachment in multus.attachments(role.pod):
+            network = multus.find_network(attachment, run.namespace, networks)
+            if network is not None and role.replicas:
+                found[network.at] = (network, found.get(network.at, (network, 0))[1] + role.replicas)
+    return found.values()
 
 
 def _usable(pool: Pool) -> int | None:

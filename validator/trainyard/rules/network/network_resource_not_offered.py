@@ -17,7 +17,7 @@ from trainyard.analysis.device_plugins import Offered, offered
 from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.engine.suggestions import closest_match
+from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.loaders.manifests.manifest import RESOURCE_NAME
 from trainyard.model.run import Resource
 
@@ -47,12 +47,11 @@ def network_resource_not_offered(resource: Resource, context: Context) -> Iterat
     prefix, _, short = name.rpartition("/")
     if not _is_known(prefix, devices) or name in devices.names or short in devices.any_prefix:
         return
-    known = sorted({*devices.any_prefix, *(other.rpartition("/")[2] for other in devices.names)})
-    near = closest_match(short, known, 0.6)
+    near = closest_match(short, devices.short, 0.6)
     yield Problem(
         at,
         f"no device plugin in these files offers `{name}`: pods of the network {resource.name} get no device",
-        f"did you mean `{near}`?" if near is not None else f"resources offered: {', '.join(known)}",
+        f"did you mean `{near}`?" if near is not None else f"resources offered: {format_list(sorted(devices.short))}",
     )
 
 
@@ -71,4 +70,4 @@ def _wanted(resource: Resource) -> tuple[str, Place] | None:
 
 def _is_known(prefix: str, devices: Offered) -> bool:
     """Return true if the files configure a device plugin with this prefix; a SriovNetwork's name has no prefix."""
-    return prefix in devices.prefixes if prefix else bool(devices.any_prefix)
+    return prefix in devices.by_prefix if prefix else bool(devices.any_prefix)

@@ -20,6 +20,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.dcgm import SERVED
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 
 METRIC = re.compile(r"\bDCGM_(?:FI|EXP)_[A-Z0-9_]+\b")
@@ -38,7 +39,7 @@ METRIC = re.compile(r"\bDCGM_(?:FI|EXP)_[A-Z0-9_]+\b")
 )
 def alert_on_metric_not_exported(resource: Resource, context: Context) -> Iterator[Problem]:
     """Alerts on metrics that dcgm-exporter does not serve."""
-    served = _served(context.project) if resource.kind == "PrometheusRule" else None
+    served = _served.of(context.project) if resource.kind == "PrometheusRule" else None
     if served is None:
         return
     for expression, at in _expressions(resource):
@@ -51,7 +52,7 @@ def alert_on_metric_not_exported(resource: Resource, context: Context) -> Iterat
                 )
 
 
-def _served(project: Project) -> frozenset[str] | None:
+def _find_served(project: Project) -> frozenset[str] | None:
     """The metrics that dcgm-exporter serves; None if the files do not tell."""
     for policy in project.of_kind("ClusterPolicy"):
         exporter = mapping(policy.tree, "spec", "dcgmExporter")
@@ -76,3 +77,6 @@ def _expressions(resource: Resource) -> Iterator[tuple[str, Place]]:
         for index, one in enumerate(items(group, "rules")):
             if text(one, "expr"):
                 yield text(one, "expr"), resource.at.child("spec", "groups", number, "rules", index, "expr")
+
+
+_served: LastIndex[Project, frozenset[str] | None] = LastIndex(_find_served)

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from trainyard.analysis.devices import any_rdma
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 
 
@@ -39,7 +40,7 @@ def gpuop_rdma_off(resource: Resource, context: Context) -> Iterator[Problem]:
         return
     if driver.get("kernelModuleType") != "proprietary" or mapping(driver, "rdma").get("enabled") is True:
         return
-    if _uses_rdma(context.project):
+    if _uses_rdma.of(context.project):
         yield Problem(
             resource.at.child("spec", "driver", "rdma", "enabled"),
             "GPUDirect RDMA is not possible: nvidia-peermem is off and proprietary modules have no DMA-BUF",
@@ -47,7 +48,7 @@ def gpuop_rdma_off(resource: Resource, context: Context) -> Iterator[Problem]:
         )
 
 
-def _uses_rdma(project: Project) -> bool:
+def _find_rdma(project: Project) -> bool:
     for policy in project.of_kind("NicClusterPolicy", "NicNodePolicy"):
         if mapping(policy.tree, "spec", "rdmaSharedDevicePlugin"):
             return True
@@ -55,3 +56,6 @@ def _uses_rdma(project: Project) -> bool:
         if mapping(policy.tree, "spec").get("isRdma") is True:
             return True
     return any(any_rdma(role.pod.containers) for run in project.runs for role in run.roles)
+
+
+_uses_rdma: LastIndex[Project, bool] = LastIndex(_find_rdma)

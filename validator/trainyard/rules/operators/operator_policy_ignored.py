@@ -51,8 +51,8 @@ def _misnamed(resource: Resource, context: Context) -> Iterator[Problem]:
 
 
 def _second(resource: Resource, context: Context) -> Iterator[Problem]:
-    policies = [one for one in context.project.of_kind("ClusterPolicy") if one.api_version.startswith("nvidia.com/")]
-    first = policies[0]
+    policies = context.project.of_kind("ClusterPolicy")
+    first = next(one for one in policies if one.api_version.startswith("nvidia.com/"))
     if resource.at != first.at and resource.name != first.name:
         yield Problem(
             resource.at.child("metadata", "name"),

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from trainyard.analysis.device_plugins import offered
 from trainyard.analysis.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import format_list
 from trainyard.facts.devices import is_accelerator
 from trainyard.facts.extended_resources import is_device
 from trainyard.model.run import Container
@@ -41,12 +42,11 @@ def rdma_resource_unknown(container: Container, context: Context) -> Iterator[Pr
     devices = offered(context.project)
     for name in sorted(wanted):
         prefix, _, short = name.partition("/")
-        if prefix not in devices.prefixes or name in devices.names or short in devices.any_prefix:
+        if prefix not in devices.by_prefix or name in devices.names or short in devices.any_prefix:
             continue
         field = "limits" if name in container.limits else "requests"
-        known = ", ".join(sorted(other for other in devices.names if other.startswith(f"{prefix}/")))
         yield Problem(
             quantity_at(context.run, context.role, container, field, name).key(),
             f"no device plugin in these files offers {name}: the pod stays Pending",
-            f"use one of {known}",
+            f"use one of {format_list(devices.by_prefix[prefix])}",
         )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.device_plugins import policies_of
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Resource
@@ -36,8 +37,7 @@ def sriov_network_link_mismatch(resource: Resource, context: Context) -> Iterato
     if wanted is None:
         return
     name = text(resource.tree, "spec", "resourceName")
-    policies = context.project.of_kind("SriovNetworkNodePolicy")
-    fitting = [one for one in policies if text(one.tree, "spec", "resourceName") == name and name]
+    fitting = policies_of(context.project, name) if name else ()
     kinds = {text(one.tree, "spec", "linkType").lower() for one in fitting}
     if kinds and kinds <= {"eth", "ib"} and wanted not in kinds:
         other = next(kind for kind, link in KINDS.items() if link in kinds)

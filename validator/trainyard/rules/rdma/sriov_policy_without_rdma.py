@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.device_plugins import policies_of
 from trainyard.analysis.fabric import accelerated_container
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -35,10 +36,10 @@ def sriov_policy_without_rdma(role: Role, context: Context) -> Iterator[Problem]
     if container is None or (context.run is not None and context.run.nodes == 1):
         return
     asked = {name.partition("/")[2]: name for name in (*container.limits, *container.requests) if "/" in name}
-    for policy in context.project.of_kind("SriovNetworkNodePolicy"):
+    found = ((name, policy) for short, name in asked.items() for policy in policies_of(context.project, short))
+    for name, policy in found:
         spec = mapping(policy.tree, "spec")
-        name = asked.get(text(spec, "resourceName"))
-        if name is None or not parse_quantity(container.quantity(name)) or spec.get("isRdma") is True:
+        if not parse_quantity(container.quantity(name)) or spec.get("isRdma") is True:
             continue
         if text(spec, "linkType").lower() != "ib" and spec.get("deviceType") != "vfio-pci":
             yield Problem(

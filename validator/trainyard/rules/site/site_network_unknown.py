@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainyard.analysis import multus, sites
-from trainyard.analysis.networks import Name, advice, defined_networks, parse_names
+from trainyard.analysis.networks import Name, advice, defined_networks, is_among, is_defined, parse_names
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import format_list
 from trainyard.model.run import Pod
 
 
@@ -41,15 +42,15 @@ def site_network_unknown(pod: Pod, context: Context) -> Iterator[Problem]:
     if context.site is None or context.run is None or not context.site.networks:
         return
     of_site = [Name(network.namespace, network.name) for network in context.site.networks]
-    known = {*of_site, *defined_networks(context.project), *parse_names(context.parameters.known_networks)}
+    others = frozenset((*of_site, *parse_names(context.parameters.known_networks)))
     own = sites.namespace(context.run)
     for attachment in multus.attachments(pod):
-        namespace = attachment.namespace or own
-        if attachment.name and not any(one.fits(namespace, attachment.name) for one in known):
-            names = ", ".join(sorted("/".join(part for part in one if part) for one in of_site))
+        namespace, name = attachment.namespace or own, attachment.name
+        if name and not is_defined(context.project, namespace, name) and not is_among(others, namespace, name):
+            names = format_list(sorted("/".join(part for part in one if part) for one in of_site))
             yield Problem(
-                sites.attachment_place(context.run, pod, attachment.name),
-                f"the site has no network `{attachment.name}`" + (f" in namespace {namespace}" if namespace else ""),
-                advice(attachment.name, known, f"use one of {names}"),
+                sites.attachment_place(context.run, pod, name),
+                f"the site has no network `{name}`" + (f" in namespace {namespace}" if namespace else ""),
+                advice(name, others | defined_networks(context.project), f"use one of {names}"),
                 related=((context.site.networks[0].at, f"the site's networks: {names}"),),
             )

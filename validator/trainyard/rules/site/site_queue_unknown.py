@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis import sites
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.engine.suggestions import closest_match
+from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.kueue import QUEUE
 from trainyard.model.run import Run
 
@@ -50,13 +50,13 @@ def site_queue_unknown(run: Run, context: Context) -> Iterator[Problem]:
         yield Problem(
             at,
             f"the site has no queue `{queue}`",
-            f"did you mean `{near}`?" if near is not None else f"the site's queues are {', '.join(names) or 'none'}",
+            f"did you mean `{near}`?" if near is not None else f"the site's queues are {format_list(names) or 'none'}",
             related=site.note("the name of the site's queues", "queues", "name"),
         )
     elif namespace and namespace not in namespaces:
         yield Problem(
             at,
             f"the queue `{queue}` is not in namespace {namespace}",
-            f"it is in {', '.join(sorted(namespaces))}",
+            f"it is in {format_list(sorted(namespaces))}",
             related=site.note("the site's queues and their namespaces", "queues", "clusterQueues"),
         )

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.engine.suggestions import closest_match
+from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.devices import is_accelerator, is_rdma
 from trainyard.facts.extended_resources import is_device
 from trainyard.facts.profiles import profile_devices
@@ -53,10 +53,10 @@ def site_resource_not_offered(container: Container, context: Context) -> Iterato
             continue
         field = "limits" if name in container.limits else "requests"
         near = closest_match(name, offered, 0.6)
-        listed = ", ".join(sorted(offered))
+        names = format_list(sorted(offered))
         yield Problem(
             quantity_at(context.run, context.role, container, field, name).key(),
             f"the site does not offer {name}: the pod stays Pending",
-            f"did you mean `{near}`?" if near is not None else f"the site offers {listed}",
-            related=((offered[near or min(offered)], f"the site offers {near or listed}"),),
+            f"did you mean `{near}`?" if near is not None else f"the site offers {names}",
+            related=((offered[near or min(offered)], f"the site offers {near or names}"),),
         )

@@ -13,12 +13,14 @@ Remove the field, which means all pods, or write their number.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Project, Role, Run
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Resource, Role, Run
 
 GROUP_ANNOTATIONS = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 GROUP_LABELS = ("scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.io")
@@ -85,7 +87,14 @@ def _group(role: Role) -> str:
 
 
 def _pod_groups(project: Project, namespace: str, name: str) -> Iterator[tuple[int | None, Place]]:
-    users = [run for run in project.runs if any(_group(role) == name for role in run.roles)]
-    for group in project.of_kind("PodGroup"):
-        if group.name == name and group.namespace == namespace and len(users) == 1:
-            yield integer(group.tree, "spec", "minMember"), group.at.child("spec", "minMember")
+    group = _pod_groups_by_name.of(project).get((namespace, name))
+    if group is not None and _runs_by_group.of(project)[name] == 1:
+        yield integer(group.tree, "spec", "minMember"), group.at.child("spec", "minMember")
+
+
+_runs_by_group: LastIndex[Project, Counter[str]] = LastIndex(
+    lambda project: Counter(name for run in project.runs for name in {_group(role) for role in run.roles})
+)
+_pod_groups_by_name: LastIndex[Project, dict[tuple[str, str], Resource]] = LastIndex(
+    lambda project: {(group.namespace, group.name): group for group in project.of_kind("PodGroup")}
+)

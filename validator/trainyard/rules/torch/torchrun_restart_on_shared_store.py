@@ -15,6 +15,9 @@ operators set in a PyTorchJob with a Master, and in a TrainJob. Pass `--rdzv-bac
 `--rdzv-endpoint=<first pod>:29400`, or `--standalone` in a single pod, and set the variable. Or remove
 `--max-restarts`, and let the operator restart the pods.
 
+`accelerate launch --max_restarts` restarts with torchrun. It uses the static rendezvous, also if its configuration file
+names another `rdzv_backend`: only the option `--rdzv_backend=c10d` counts.
+
 The rule ignores a job of one process, the `etcd` backend, which shares no store, and releases before 2.6, which
 separate the attempts. It assumes that the variable is set if variables come from a file or object that is not in the
 files.
@@ -24,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.accelerate import accelerate_commands, starts_torchrun
 from trainyard.analysis.environment import has_unknown_variables
 from trainyard.analysis.settings import change_value, literal_value
 from trainyard.analysis.torchrun import (
@@ -55,6 +59,8 @@ DYNAMIC = ("c10d", "etcd-v2")
         "pytorch 2.5.1 and 2.6.0 torch/distributed/rendezvous.py: the prefix for each attempt is gone in 2.6",
         "pytorch 2.15.0 torchrun on CPU, with and without the variable, --standalone, c10d and static (seen)",
         "pytorch issues 135712 and 167288",
+        "accelerate 1.15.0 on CPU, with both rendezvous, with and without the variable, and with a configuration file "
+        "(seen)",
     ),
     fix="safe",
     needs=("max-restarts", "max_restarts", "maxRestarts", "MAX_RESTARTS"),
@@ -82,16 +88,33 @@ def _problems(container: Container, run: Run, context: Context) -> Iterator[Prob
         restarts = _restarts(launch, container, run)
         if restarts is None or _is_alone(launch, container, run):
             continue
-        number, at = restarts
-        backend = _backend(launch, container, run)
-        if backend in DYNAMIC:
-            yield from _without_variable(number, at, container, context)
-        elif backend == "static":
-            yield Problem(
-                at,
-                f"the {number} restarts of torchrun mostly fail: all attempts share the store of a static rendezvous",
-                f"{_instead(launch, container, run)}, and set {VARIABLE} to 1; or remove the restarts",
-            )
+        instead = _instead(launch, container, run)
+        yield from _restarted("torchrun", restarts, _backend(launch, container, run), instead, container, context)
+    yield from _problems_of_accelerate(container, context)
+
+
+def _problems_of_accelerate(container: Container, context: Context) -> Iterator[Problem]:
+    """Ignores the `PET_` variables, as Accelerate does."""
+    for launch in accelerate_commands(container):
+        restarts = _number(launch.option_at("--max-restarts"))
+        if restarts is not None and starts_torchrun(launch, container):
+            backend = (launch.option("--rdzv-backend") or "static").lower()
+            yield from _restarted("Accelerate", restarts, backend, "pass --rdzv_backend=c10d", container, context)
+
+
+def _restarted(
+    program: str, restarts: tuple[int, Place], backend: str | None, instead: str, container: Container, context: Context
+) -> Iterator[Problem]:
+    """Yields the problem of restarts with a rendezvous; `instead` are the options of one that they work with."""
+    number, at = restarts
+    if backend in DYNAMIC:
+        yield from _without_variable(number, at, container, context)
+    elif backend == "static":
+        yield Problem(
+            at,
+            f"the {number} restarts of {program} mostly fail: all attempts share the store of a static rendezvous",
+            f"{instead}, and set {VARIABLE} to 1; or remove the restarts",
+        )
 
 
 def _starts(container: Container, run: Run) -> Iterator[Command]:
@@ -109,7 +132,11 @@ def _restarts(launch: Command, container: Container, run: Run) -> tuple[int, Pla
     setting = container.setting("PET_MAX_RESTARTS")
     if told is None and setting is not None and setting.value is not None:
         told = setting.value, setting.at
-    return (int(told[0]), told[1]) if told is not None and told[0].isdigit() and int(told[0]) else None
+    return _number(told)
+
+
+def _number(told: tuple[str, Place] | None) -> tuple[int, Place] | None:
+    return (int(told[0]), told[1]) if told is not None and told[0].isdecimal() and int(told[0]) else None
 
 
 def _is_alone(launch: Command, container: Container, run: Run) -> bool:

@@ -6,8 +6,9 @@ a key of an older release of the chart. Its author expects an effect that does n
 
 To find such values, the rule changes each value in the file and renders the chart again; if all objects stay the same,
 the value has no effect. It also reports a value that only the chart's notes or hooks use, and one that has an effect
-only in another combination, so read the finding as a question. It skips values below `enabled: false` and files with
-more than 500 values. Remove the value, or set the value that activates it.
+only in another combination, so read the finding as a question. It skips values below `enabled: false`, files with
+more than 1,000 values or 64 KiB, and all but the first document of a file. Remove the value, or set the value that
+activates it.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.document.document import Rename
 from trainyard.engine.rule import Problem, rule
-from trainyard.engine.suggestions import closest_match
+from trainyard.engine.suggestions import closest_match, format_list
 
 if TYPE_CHECKING:
     from trainyard.loaders.training_job.values import ValuesDocument
@@ -41,7 +41,7 @@ def values_unknown_key(document: ValuesDocument) -> Iterator[Problem]:
         at, name = document.place(fault.path, on_key=True), str(fault.path[-1])
         meant = _similar(name, fault.known)
         if meant is None:
-            known = ", ".join(f"`{key}`" for key in sorted(fault.known)[:12])
+            known = format_list(f"`{key}`" for key in sorted(fault.known))
             yield Problem(at, fault.message, f"valid keys here: {known}" if known else "")
         else:
             yield Problem(at, fault.message, f"did you mean `{meant}`?", (Rename(at, meant),))

@@ -122,6 +122,17 @@ folder:
   values:
     - volumes.*.hostPath.path
     - fabric.mounts.*.hostPath
+mountPath:
+  pattern: ^(/([^/.:][^/:]*|[.][^/.:][^/:]*|[.][.][^/:]+))+/?$
+  longest: 4096
+  advice: write an absolute path without .. and without a colon, e.g. /checkpoints
+  values:
+    - checkpoints.mountPath
+    - deepspeed.scratch.mountPath
+    - fabric.mounts.*.mountPath
+    - flightRecorder.mountPath
+    - scratch.mountPath
+    - volumes.*.mountPath
 range:
   pattern: ^(((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])[./]){4}(3[0-2]|[12]?[0-9])|[0-9a-fA-F:]*:[0-9a-fA-F:]*/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))$
   longest: 63
@@ -170,37 +181,50 @@ quantity:
 {{/*
 common.checkFormat: follows the remaining steps of a path from a value. Takes (dict "value" <value> "steps" <list>
 "name" <dotted key so far> "format" <entry of common.formats> "isItem" <true for an item of a list: any other value may
-be empty>).
+be empty>). Keys are followed in a loop: a template for each step would take a third of the time in which a run renders.
 */}}
 {{- define "common.checkFormat" -}}
 {{- $at := . -}}
-{{- if not .steps -}}
-{{- if and (or .value .isItem) (not (kindIs "map" .value)) -}}
-{{- $text := ternary .value (toJson .value) (kindIs "string" .value) -}}
+{{- $value := .value -}}
+{{- $name := .name -}}
+{{- $isItem := .isItem -}}
+{{- $left := list -}}
+{{- range $index, $step := .steps -}}
+{{- if not $left -}}
+{{- if or (eq $step "*") (eq $step "@") -}}
+{{- $left = slice $at.steps $index -}}
+{{- else -}}
+{{- if kindIs "map" $value -}}
+{{- $value = get $value $step -}}
+{{- else -}}
+{{- $value = "" -}}
+{{- end -}}
+{{- $name = printf "%s.%s" $name $step | trimPrefix "." -}}
+{{- $isItem = false -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if not $left -}}
+{{- if and (or $value $isItem) (not (kindIs "map" $value)) -}}
+{{- $text := ternary $value (toJson $value) (kindIs "string" $value) -}}
 {{- if not (and (regexMatch .format.pattern $text) (le (len $text) (int .format.longest))) -}}
-{{- fail (printf "%s is %s: %s" .name (toRawJson $text) .format.advice) -}}
+{{- fail (printf "%s is %s: %s" $name (toRawJson $text) .format.advice) -}}
 {{- end -}}
 {{- end -}}
-{{- else if and (eq (first .steps) "@") (kindIs "map" .value) -}}
-{{- range $key := keys .value | sortAlpha -}}
-{{- if not (and (regexMatch $at.format.pattern $key) (le (len $key) (int $at.format.longest))) -}}
-{{- fail (printf "%s has the key %s: %s" $at.name (toRawJson $key) $at.format.advice) -}}
-{{- end -}}
-{{- end -}}
-{{- else if eq (first .steps) "*" -}}
-{{- $isMap := kindIs "map" .value -}}
-{{- if or $isMap (kindIs "slice" .value) -}}
-{{- range $key, $item := .value -}}
-{{- $name := ternary (printf "%s.%v" $at.name $key) (printf "%s[%v]" $at.name $key) $isMap -}}
-{{- include "common.checkFormat" (dict "value" $item "steps" (rest $at.steps) "name" $name
+{{- else if eq (first $left) "*" -}}
+{{- $isMap := kindIs "map" $value -}}
+{{- if or $isMap (kindIs "slice" $value) -}}
+{{- range $key, $item := $value -}}
+{{- $itemName := ternary (printf "%s.%v" $name $key) (printf "%s[%v]" $name $key) $isMap -}}
+{{- include "common.checkFormat" (dict "value" $item "steps" (rest $left) "name" $itemName
     "format" $at.format "isItem" (not $isMap)) -}}
 {{- end -}}
 {{- end -}}
-{{- else if kindIs "map" .value -}}
-{{- if hasKey .value (first .steps) -}}
-{{- $name := printf "%s.%s" .name (first .steps) | trimPrefix "." -}}
-{{- include "common.checkFormat" (dict "value" (get .value (first .steps)) "steps" (rest .steps) "name" $name
-    "format" .format "isItem" false) -}}
+{{- else if kindIs "map" $value -}}
+{{- range $key := keys $value | sortAlpha -}}
+{{- if not (and (regexMatch $at.format.pattern $key) (le (len $key) (int $at.format.longest))) -}}
+{{- fail (printf "%s has the key %s: %s" $name (toRawJson $key) $at.format.advice) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

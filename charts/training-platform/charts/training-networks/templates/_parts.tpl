@@ -34,7 +34,7 @@ app.kubernetes.io/component: {{ .part }}
 {{- define "training-networks.partImage" -}}
 {{- $image := (get .root.Values .part).image -}}
 image: {{ include "common.image" (dict "image" $image "root" .root) | quote }}
-imagePullPolicy: {{ $image.pullPolicy }}
+imagePullPolicy: {{ $image.pullPolicy | quote }}
 {{- end -}}
 
 {{/*

@@ -33,7 +33,7 @@ config:
 enablePodLabels: {{ $dcgm.podLabels }}
 serviceMonitor:
   enabled: {{ $dcgm.serviceMonitor.enabled }}
-  interval: {{ $dcgm.serviceMonitor.interval }}
+  interval: {{ $dcgm.serviceMonitor.interval | quote }}
   honorLabels: {{ $dcgm.serviceMonitor.honorLabels }}
   {{- with $dcgm.serviceMonitor.labels }}
   additionalLabels:

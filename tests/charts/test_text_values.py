@@ -1,0 +1,98 @@
+"""A text in values stays one text: no character in it changes the structure of the rendered objects."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from gotemplate.errors import UnsupportedError
+from gotemplate.functions import FUNCTIONS
+from gotemplate.tracked import Value
+from gotemplate.yaml_reader import BrokenError, load_documents
+from tests.charts.helm import CHARTS, SCENARIOS
+from tests.charts.test_values import LIGHT, Keys, alternatives, depth_in, leaves, merged, nested, schema_of, texts
+
+# With a plain word in it, each means something in YAML where it is not quoted; the last ones are of another type.
+NASTY = (
+    *("{}: b", "{} #b", "{}\nb: c", '"{}', "1e3"),
+    *("{},b", "{}]", "'{}", "*{}", "{{{{ {} }}}}", "{}\\", "null", "true"),
+)
+# A text in it is the YAML of objects.
+YAML = ("extraObjects",)
+# Most texts of training-job have a format, and rendering it takes ten times as long as rendering another chart.
+FEWER = {"training-job": ("{}: b", "{}\nb: c")}
+Put = Callable[[str], Any]
+
+
+def holders(value: Any) -> Iterator[tuple[str, Put]]:
+    """Yield the text in the value of a leaf, and a function that puts another text in its place."""
+    if isinstance(value, str):
+        yield value, lambda text: text
+    elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        yield value[0], lambda text: [text]
+    elif isinstance(value, dict) and [type(item) for item in value.values()] == [str]:
+        ((key, item),) = value.items()
+        yield item, lambda text: {key: text}
+
+
+def shape(tree: Any) -> Any:
+    """Return a tree with types in place of its scalars."""
+    if isinstance(tree, dict):
+        return {key: shape(item) for key, item in tree.items()}
+    if isinstance(tree, list):
+        return [shape(item) for item in tree]
+    return type(tree).__name__
+
+
+def shapes(text: str) -> Any:
+    """Return the shapes of all documents of a text; for broken YAML the reason."""
+    try:
+        return [shape(tree) for tree, _ in load_documents(text)]
+    except BrokenError as error:
+        return error.message
+
+
+def rendered(chart: str, scenario: str | None, path: Keys, value: Any) -> list[str]:
+    """Return the text of each template, none if the chart refuses the value."""
+    try:
+        return [text.data for text in texts(chart, scenario, merged(LIGHT.get(chart, {}), nested(path, value)))]
+    except UnsupportedError:
+        # The value is a template, and Helm does not know the function either.
+        return []
+
+
+def faults(chart: str, scenario: str | None, path: Keys, schema: dict[str, Any]) -> list[str]:
+    """Return the texts at a path that change the structure of an object."""
+    holding = (holder for value in alternatives(schema) for holder in holders(value))
+    for plain, put in itertools.islice(holding, 2):
+        usual = rendered(chart, scenario, path, put(plain))
+        if not any(plain in text for text in usual):
+            continue
+        found = []
+        for word in (nasty.format(plain) for nasty in FEWER.get(chart, NASTY)):
+            made = rendered(chart, scenario, path, put(word))
+            changed = [(one, other) for one, other in zip(usual, made, strict=False) if one != other]
+            if made and (len(made) != len(usual) or any(shapes(one) != shapes(other) for one, other in changed)):
+                found.append(f"{'.'.join(path)}: {word!r}")
+        return found
+    return []
+
+
+@pytest.mark.timeout(1800)  # as the other test of every value
+@pytest.mark.parametrize("chart", CHARTS)
+def test_no_text_changes_the_structure_of_an_object(chart: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A random key would change with any value.
+    monkeypatch.setitem(FUNCTIONS, "randAlphaNum", lambda arguments: Value("x" * int(arguments[0].data)))
+    read: dict[str | None, set[Any]] = {scenario: set() for name, scenario in SCENARIOS if name == chart}
+    for scenario, paths in read.items():
+        assert texts(chart, scenario, LIGHT.get(chart, {}), paths)
+    found = []
+    for path, schema in leaves(schema_of(chart)):
+        reading = [scenario for scenario, paths in read.items() if path in paths]
+        if reading and path != YAML:
+            scenario = max(reading, key=lambda name: depth_in(chart, name, path))
+            found += faults(chart, scenario, path, schema)
+    assert found == []

@@ -1,0 +1,1 @@
+"""Tests of the acceptance of a machine with GPUs, without GPUs."""

@@ -1,0 +1,66 @@
+"""One writer per checkpoint directory, by a lock that not every file system has."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+from trainer.checkpoint.directory import open_directory
+from trainer.checkpoint.lock import Lock
+from trainer.checkpoint.peers import Peers
+from trainer.errors import CheckpointError
+
+
+def flock_fails(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Lets the file system refuse locks with this error."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_without_locks_the_run_starts_and_removes_no_leftovers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], number: int
+) -> None:
+    (tmp_path / ".tmp-step-00000001-0123").mkdir()
+    flock_fails(monkeypatch, number)
+    open_directory(tmp_path, Lock(), Peers())
+    assert (tmp_path / ".tmp-step-00000001-0123").is_dir()
+    assert f"{tmp_path} does not support locks: leftovers of crashed runs are not removed" in capsys.readouterr().out
+
+
+def test_a_lock_that_fails_otherwise_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flock_fails(monkeypatch, errno.EIO)
+    with pytest.raises(CheckpointError, match=f"cannot lock checkpoint directory {tmp_path}: Input/output error"):
+        Lock().acquire(tmp_path)
+
+
+def test_a_lock_is_free_after_its_release_and_may_be_released_again(tmp_path: Path) -> None:
+    first, second = Lock(), Lock()
+    assert first.acquire(tmp_path / "a" / "b")
+    with pytest.raises(CheckpointError, match="another run is writing to"):
+        second.acquire(tmp_path / "a" / "b")
+    first.release()
+    first.release()
+    assert second.acquire(tmp_path / "a" / "b")
+    second.release()
+
+
+def test_the_lock_is_not_inherited_by_other_programs_and_may_be_taken_by_any_user_of_the_group(tmp_path: Path) -> None:
+    (tmp_path / "plain").touch()
+    lock = Lock()
+    lock.acquire(tmp_path)
+    (descriptor,) = (
+        int(entry.name)
+        for entry in Path("/proc/self/fd").iterdir()
+        if entry.is_symlink() and os.path.realpath(entry) == str(tmp_path / ".lock")
+    )
+    assert not os.get_inheritable(descriptor)
+    assert (tmp_path / ".lock").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    lock.release()

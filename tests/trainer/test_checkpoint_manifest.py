@@ -1,0 +1,111 @@
+"""The manifest names the files of a checkpoint, and nothing else passes for one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from trainer.checkpoint.files import Entry
+from trainer.checkpoint.manifest import (
+    InvalidCheckpointError,
+    UnreadableCheckpointError,
+    read_json,
+    read_manifest,
+    verify_files,
+    write_manifest,
+)
+from trainer.checkpoint.peers import Peers
+
+EMPTY = Entry(bytes=0, sha256="e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+
+
+def test_a_manifest_reads_as_it_was_written_with_its_files_in_order(tmp_path: Path) -> None:
+    entries = {"b": EMPTY, "a.pt": Entry(bytes=7, sha256="0" * 64)}
+    write_manifest(tmp_path, entries)
+    assert read_manifest(tmp_path) == entries
+    assert (tmp_path / "manifest.json").read_text() == (
+        '{\n  "format": 2,\n  "files": {\n'
+        f'    "a.pt": {{\n      "bytes": 7,\n      "sha256": "{"0" * 64}"\n    }},\n'
+        f'    "b": {{\n      "bytes": 0,\n      "sha256": "{EMPTY.sha256}"\n    }}\n  }}\n}}'
+    )
+
+
+@pytest.mark.parametrize("name", ["../b", "/b", "a/../b", "a//b", "./b", "b/", "", ".", "b\n", "b\ud800"])
+def test_a_name_outside_of_the_folder_is_refused(tmp_path: Path, name: str) -> None:
+    files = {name: {"bytes": 0, "sha256": EMPTY.sha256}}
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": 2, "files": files}))
+    with pytest.raises(InvalidCheckpointError, match="which is not a file of the checkpoint"):
+        read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        {"bytes": "0", "sha256": EMPTY.sha256},
+        {"bytes": None, "sha256": EMPTY.sha256},
+        {"bytes": True, "sha256": EMPTY.sha256},
+        {"bytes": 0.0, "sha256": EMPTY.sha256},
+        {"bytes": 0, "sha256": None},
+        {"bytes": 0, "sha256": EMPTY.sha256.upper()},
+        {"bytes": 0, "sha256": EMPTY.sha256[:-1]},
+        {"bytes": 0, "sha256": EMPTY.sha256 + "0"},
+        {"bytes": 0},
+        {"bytes": 0, "sha256": EMPTY.sha256, "more": 1},
+        [],
+    ],
+    ids=str,
+)
+def test_a_file_without_its_size_and_digest_is_refused(tmp_path: Path, listed: object) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": 2, "files": {"b": listed}}))
+    with pytest.raises(InvalidCheckpointError, match=r"manifest\.json lacks the size and digest of b"):
+        read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("[]", InvalidCheckpointError, "lists no files"),
+        ('{"format": 2}', InvalidCheckpointError, "lists no files"),
+        ('{"files": {}}', InvalidCheckpointError, "has no format"),
+        ('{"format": true, "files": {}}', InvalidCheckpointError, "has no format"),
+        ('{"format": 1, "files": {}}', UnreadableCheckpointError, "format 1, but this version .* reads format 2"),
+        ('{"format": 3, "files": {}}', UnreadableCheckpointError, "format 3, but this version .* reads format 2"),
+    ],
+)
+def test_a_manifest_of_another_kind_is_refused(tmp_path: Path, text: str, error: type, message: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(error, match=message):
+        read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize(("listed", "message"), [(2, "has 3 bytes instead of 2"), (4, "has 3 bytes instead of 4")])
+def test_a_file_of_another_size_is_refused(tmp_path: Path, listed: int, message: str) -> None:
+    (tmp_path / "b").write_bytes(b"abc")
+    write_manifest(tmp_path, {"b": Entry(bytes=listed, sha256="0" * 64)})
+    with pytest.raises(InvalidCheckpointError, match=message):
+        verify_files(tmp_path, Peers())
+
+
+def test_a_folder_in_place_of_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "state.json").mkdir()
+    with pytest.raises(InvalidCheckpointError, match=r"state\.json is not a regular file"):
+        read_json(tmp_path / "state.json")
+
+
+@pytest.mark.parametrize(
+    ("names", "error"),
+    [
+        ((".metadata",), UnreadableCheckpointError),
+        ((".metadata", "state.json"), InvalidCheckpointError),
+        ((), InvalidCheckpointError),
+    ],
+)
+def test_a_folder_without_a_manifest_is_damaged_unless_another_program_wrote_it(
+    tmp_path: Path, names: tuple[str, ...], error: type
+) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    with pytest.raises(error):
+        read_manifest(tmp_path)

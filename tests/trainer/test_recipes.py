@@ -1,0 +1,141 @@
+"""The scripts of the recipes, with the trainer installed as users install it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.harness.trainer.environment import ENVIRONMENT
+
+ROOT = Path(__file__).parents[2]
+RECIPES = ROOT / "recipes"
+TRAINER = ROOT / "trainer"
+BUILD = "from setuptools import build_meta; build_meta.build_wheel('dist')"
+MANY = "1000000"
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the contents of the wheel."""
+    source = tmp_path_factory.mktemp("source") / "trainer"
+    shutil.copytree(TRAINER, source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build"))
+    built = subprocess.run([sys.executable, "-c", BUILD], cwd=source, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    (wheel,) = (source / "dist").glob("trainyard_trainer-*.whl")
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+@contextmanager
+def running(installed: Path, *command: object) -> Iterator[subprocess.Popen[str]]:
+    """Starts Python with `command` and kills it and its children at the end."""
+    process = subprocess.Popen(
+        [sys.executable, *map(str, command)],
+        env=ENVIRONMENT | {"PYTHONPATH": str(installed)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        for child in (*children(process.pid), process.pid):
+            try:
+                os.kill(child, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        process.wait()
+
+
+def children(process: int) -> list[int]:
+    """Returns the processes that `process` has started."""
+    try:
+        return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def read_until(process: subprocess.Popen[str], pattern: str) -> list[str]:
+    """Reads the output up to a line that matches, or to its end."""
+    assert process.stdout
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if re.search(pattern, line):
+            break
+    return lines
+
+
+def test_the_wheel_has_all_modules_and_nothing_else(installed: Path) -> None:
+    modules = {path.relative_to(TRAINER) for path in TRAINER.rglob("*.py") if "__pycache__" not in path.parts}
+
+    found = {path.relative_to(installed / "trainyard_trainer") for path in installed.rglob("*.py")}
+
+    assert found == modules
+    assert (installed / "trainyard_trainer" / "py.typed").exists()
+
+
+def test_sigterm_for_one_rank_stops_all_after_the_same_save_and_one_rank_continues(
+    installed: Path, tmp_path: Path
+) -> None:
+    script, folder = RECIPES / "torchrun-script" / "train.py", tmp_path / "checkpoints"
+    torchrun = ("-m", "torch.distributed.run", "--standalone")
+    with running(installed, *torchrun, "--nproc-per-node", 2, script, folder, MANY) as run:
+        read_until(run, "checkpoint saved: step=8 ")
+        # torchrun itself would forward the signal to all ranks.
+        os.kill(children(run.pid)[0], signal.SIGTERM)
+        stopped = read_until(run, "no line")
+        assert run.wait() == 1
+    saves = re.findall(r"checkpoint saved: step=(\d+)", "".join(stopped))
+    assert re.search(r"exitcode\s*: 143", "".join(stopped)), stopped
+
+    with running(installed, *torchrun, "--nproc-per-node", 1, script, folder, MANY) as run:
+        continued = read_until(run, "resumed: ")
+    assert f"resumed: step={saves[-1]} " in continued[-1]
+
+
+def test_transformers_trainer_saves_after_sigterm_and_continues_from_the_sealed_checkpoint(
+    installed: Path, tmp_path: Path
+) -> None:
+    script, folder = RECIPES / "huggingface-trainer" / "train.py", tmp_path / "checkpoints"
+    with running(installed, script, folder, MANY) as run:
+        read_until(run, "'loss'")
+        os.kill(run.pid, signal.SIGTERM)
+        read_until(run, "no line")
+        assert run.wait() == 128 + signal.SIGTERM
+    steps = max(int(path.name.removeprefix("checkpoint-")) for path in folder.glob("checkpoint-*"))
+    assert (folder / f"checkpoint-{steps}" / "manifest.json").exists()
+    assert steps % 20, "SIGTERM has saved a step that was due anyway"
+
+
+def test_the_linter_finds_nothing_in_the_recipes() -> None:
+    linted = subprocess.run(
+        [sys.executable, "-m", "trainyard", "lint", RECIPES], capture_output=True, text=True, check=False
+    )
+
+    assert linted.stdout.startswith(f"Nothing found in {len(list(RECIPES.glob('*/values.yaml')))} files"), linted.stdout
+
+
+@pytest.mark.parametrize("recipe", sorted(path.parent.name for path in RECIPES.glob("*/Dockerfile")))
+def test_the_image_of_a_recipe_has_the_pinned_packages(recipe: str) -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    pinned = {pin for group in ("trainer", "launchers", "recipes", "titan") for pin in groups[group]}
+
+    found = set(re.findall(r"\S+==\S+", (RECIPES / recipe / "Dockerfile").read_text()))
+
+    assert found <= pinned
+    assert any(pin.startswith("torch==") for pin in found)

@@ -1,0 +1,111 @@
+"""YAML is read as Kubernetes reads it, within limits of depth and size that hold for aliases and merge keys too."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gotemplate import construct, yaml_reader
+from gotemplate.yaml_reader import BrokenError, load_document, load_documents, too_deep
+
+LISTS = "[" * 100 + "]" * 100
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("a: &x {b: 1, c: 2}\nd: {<<: *x, c: 3}\n", {"a": {"b": 1, "c": 2}, "d": {"b": 1, "c": 3}}),
+        ("a: {<<: [{b: 1}, {b: 2, c: 3}]}\n", {"a": {"b": 1, "c": 3}}),
+        ("a: {c: 1, <<: {b: {c: [2]}}}\n", {"a": {"c": 1, "b": {"c": [2]}}}),
+        ("a: {'<<': {b: 1}}\n", {"a": {"<<": {"b": 1}}}),
+        ("a: &x [1]\nb: *x\nc: [*x, *x]\n", {"a": [1], "b": [1], "c": [[1], [1]]}),
+        ("a: &x 07\nb: *x\n", {"a": 7, "b": 7}),
+        ("a: '07'\nb: !!str 07\nc: |\n  7\n", {"a": "07", "b": "07", "c": "7\n"}),
+        ("", None),
+        ("---\n---\na: 1\n---\n", {"a": 1}),
+    ],
+)
+def test_a_document_has_the_data_of_its_aliases_and_merge_keys(text: str, tree: Any) -> None:
+    assert load_document(text) == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("a: 1\nb: {<<: [1]}\n", "a merge key `<<` needs a mapping, or a list of mappings", 1),
+        ("a: {<<: text}\n", "a merge key `<<` needs a mapping, or a list of mappings", 1),
+        ("a: &x [1, *x]\n", "an alias is within its own anchor", 1),
+        ("? [a]\n: 1\n", "a mapping key is a list or a mapping; Kubernetes keys are strings", 1),
+        ("a: 1\nb: *y\n", "found undefined alias", 2),
+        ("a: 1\nb: [\n", "did not find expected node content", 3),
+        ("a: 1\nb: \x00", "control characters are not allowed", 1),
+    ],
+)
+def test_a_document_that_kubernetes_refuses_is_refused(text: str, message: str, line: int) -> None:
+    with pytest.raises(BrokenError, match=message) as caught:
+        load_documents(text)
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("text", "depth"),
+    [
+        (f"{'[' * 201}{']' * 201}", 200),
+        (f"a: &x {LISTS}\nb: {'[' * 99}*x{']' * 99}", 199),
+        (f"a: &x {LISTS}\nb: {'[' * 100}*x{']' * 100}", 200),
+        (f"a: &x {LISTS}\nb: &y {'[' * 50}*x{']' * 50}\nc: {'[' * 50}*y{']' * 50}", 200),
+        (f"a: {{<<: {{b: {'[' * 198}{']' * 198}}}}}", 200),
+    ],
+    ids=["in brackets", "an alias", "an alias at the limit", "an alias of an alias", "a merge key"],
+)
+def test_a_document_may_be_nested_200_levels_deep(text: str, depth: int) -> None:
+    assert load_document(text) is not None
+    deeper = text.replace("[", "[" * (201 - depth) + "[", 1).replace("]", "]" * (201 - depth) + "]", 1)
+    with pytest.raises(BrokenError, match="it is nested more than 200 levels deep"):
+        load_document(deeper)
+
+
+def test_many_brackets_or_dashes_are_refused_at_their_line() -> None:
+    assert too_deep("a: 1\nb: " + "[" * 1000) is None
+    assert too_deep("a: 1\nb: " + "[" * 1001) == 2
+    assert too_deep("a: 1\nb: " + "{" * 600 + "[" * 401) == 2
+    assert too_deep("a: 1\n" + "]" * 5 + "[" * 1000 + "\n[") == 3
+    assert too_deep("[]\n" * 1500) is None
+    assert too_deep("a: 1\nb:\n" + "- " * 199) is None
+    assert too_deep("a: 1\nb:\n" + "- " * 200) == 3
+    assert too_deep("--- " + "- " * 200) == 1
+    assert too_deep("a: 1\n" + "? " * 200) == 2
+
+
+@pytest.mark.parametrize("limit", [9, 10])
+def test_aliases_and_merge_keys_count_with_all_that_they_stand_for(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr(construct, "MAX_EXPANDED", limit)
+    texts = (
+        # 10 nodes: a list of 2 lists of 4.
+        "a: &x [[1, 2, 3, 4], [5, 6, 7, 8]]\nb: *x\n",
+        "a: &x [1, 2, 3, 4, 5]\nb: [*x, *x]\n",
+        "a: &x {k: 1, l: 2, m: 3, n: 4, o: 5}\nb: {<<: *x}\n",
+    )
+    for text in texts:
+        if limit == 10:
+            load_document(text)
+        else:
+            with pytest.raises(BrokenError, match="expand to more data than can be read"):
+                load_document(text)
+    assert len(load_document(json.dumps(list(range(50))))) == 50, "nodes that are written out do not count"
+
+
+def test_aliases_may_stand_for_400_000_nodes() -> None:
+    text = f"a: &x {list(range(400))}\nb: [{', '.join(['*x'] * 1000)}]\n"
+    assert load_document(text)["b"][999][399] == 399
+    with pytest.raises(BrokenError, match="expand to more data than can be read"):
+        load_documents(text + "c: &y [1]\nd: *y\n")
+
+
+def test_the_nodes_of_a_document_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_reader, "_MAX_NODES", 10)
+    assert len(load_documents("[1, 2, 3, 4, 5, 6, 7, 8, 9]\n---\n" * 3)) == 3
+    with pytest.raises(BrokenError, match="it has more than 10 nodes"):
+        load_documents("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n")

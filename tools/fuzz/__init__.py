@@ -1,0 +1,1 @@
+"""Random changes of real files, and what the linter does with them."""

@@ -1,0 +1,91 @@
+"""Families of inputs that once took longer than their budget: a beginning, and a part that is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+_CONTAINERS = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: llm}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      template:
+        spec:
+          containers:
+"""
+_SCRIPT = "          - name: pytorch\n            command: [bash, -c]\n            args:\n            - |\n"
+_ROLES = "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: llm}\nspec:\n  pytorchReplicaSpecs:\n"
+_TRAIN_JOB = """\
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: torch}
+spec: {mlPolicy: {numNodes: 2}, template: {spec: {replicatedJobs: [{name: node, template: {spec: {}}}]}}}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: llm}
+spec: {runtimeRef: {name: torch}}
+"""
+_MISSPELT = """\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: deepspeed-%d}
+data: {zero3.json: '{"train_batch_size": 2, "gradient_cliping": 1.0, "zero_optimization": {"contiguous_gradient": 1}}'}
+"""
+_RELEASE = """\
+---
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: network-operator-%d}
+spec:
+  source:
+    chart: network-operator
+    targetRevision: 26.4.1
+    helm: {values: "nfd: {enabled: true}"}
+"""
+_NETWORKS = """\
+---
+networks:
+  - {name: ib-%d, namespace: training, type: ib-sriov, resourceName: nvidia.com/ib, pkey: "0x8001"}
+"""
+_RAILS = """\
+processesPerNode: 8
+fabric: {profile: onprem-roce, networks: [{name: roce}], rails: 8}
+resources: {limits: {nvidia.com/gpu: 8}}
+"""
+
+FAMILIES = {
+    "copies of a TrainJob and its runtime": ("", _TRAIN_JOB),
+    "containers with unknown variables": (
+        _CONTAINERS,
+        "          - {name: c%d, image: example.com/llm:1, env: [{name: NCCL_UNKNOWN_%d, value: a}]}\n",
+    ),
+    "roles": (_ROLES, "    W%d: {replicas: 1, template: {spec: {containers: [{name: pytorch, image: a}]}}}\n"),
+    "commands of a script": (_CONTAINERS + _SCRIPT, "              a; b | c & d\n"),
+    "misspelt words again and again": ("", _MISSPELT),
+    "values again and again": ("", "---\nnodes: 2\nelastic: {enabled: true, minNodes: 2, maxNodes: 8}\n"),
+    "values of another chart again and again": ("", _NETWORKS),
+    "releases of charts": ("", _RELEASE),
+    "rails": (_RAILS, "# rail %d\n"),
+    "one long value": ("nodes: 2\ntrain:\n  args:\n    - ", "x%d "),
+    "quoted templates in a damaged file": ("a: }\n", 'b%d: "{{ .Values.x }}"\n'),
+    "broken documents": ("", "---\nkind: Job\na: }\n"),
+    "flow collections": ("a: [", "{b: [%d]}, "),
+}
+
+
+def grown(name: str, size: int) -> str:
+    """Returns the input of a family with about this number of bytes, which ends with a whole part."""
+    before, repeated = FAMILIES[name]
+    count = (size - len(before)) // (len(repeated) + 3 * repeated.count("%d"))
+    return before + "".join(repeated.replace("%d", str(number)) for number in range(count))
+
+
+def seeds(size: int) -> Iterator[tuple[str, bytes]]:
+    """Yields an input of this size for each family, with the name of the family."""
+    for name in FAMILIES:
+        yield name, grown(name, size).encode()

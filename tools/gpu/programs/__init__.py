@@ -1,0 +1,1 @@
+"""Programs that a check starts on each rank."""

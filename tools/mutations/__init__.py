@@ -1,0 +1,1 @@
+"""Mutation tests: one-line changes of the code, each of which a test should find."""

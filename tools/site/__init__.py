@@ -1,0 +1,1 @@
+"""The parts of the documentation site that are made from files of the repository."""

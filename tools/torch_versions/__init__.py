@@ -1,0 +1,1 @@
+"""Checkpoints that one version of PyTorch writes and another one reads."""
