@@ -33,6 +33,8 @@ ROOT = Path(__file__).parents[1]
 NAMESPACE = "demo"
 RELEASE = "digits"
 MORE_EPOCHS = 5
+# Nothing else runs on this cluster; a volume may still be pending, or an earlier run's pod terminating.
+UNSCHEDULABLE_SECONDS = 30
 BUILD = Path("build")
 SITE, RUN_VALUES, YOUR_VALUES = BUILD / "site.yaml", BUILD / "site-run.yaml", BUILD / "run.yaml"
 PICTURE_COLUMNS = 128
@@ -160,7 +162,7 @@ def train(run: Run, values: Sequence[Path], options: Sequence[str] = ()) -> None
         more = "".join(f" {shlex.quote(option)}" for option in options)
         chart = f"charts/training-job --namespace {run.namespace} --create-namespace"
         Terminal(run.cluster).run(f"helm install {run.release} {chart}{files}{more}")
-        outcome = run.follow(on_line=on_line)
+        outcome = run.follow(on_line=on_line, unschedulable_seconds=UNSCHEDULABLE_SECONDS)
         run.require_success(outcome)
     except BaseException:
         run.uninstall()

@@ -151,7 +151,7 @@ def test_a_wrong_checksum_fails_the_run_and_leaves_no_complete_data_set(
     assert found_digests(outcome) == []
     # One pod fetches, and the other waits for it until the job has failed.
     words = all_init_logs(run)
-    assert "error: whole.bin" in words, words
+    assert "error: whole.bin" in words, (outcome.reason, words)
     assert SUMS["whole.bin"] in words
     run.uninstall()
     claim = api.find(connection, "v1", "PersistentVolumeClaim", f"{shared.release}-data", run.namespace)

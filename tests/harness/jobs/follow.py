@@ -27,8 +27,8 @@ PERMANENT_REASONS = ("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"
 LAST_LINES_SECONDS = 60
 LIVE_LINES_SECONDS = 5
 
-# A volume may still be pending or an earlier run's pod terminating; on a cluster of fixed size, not for this long.
-UNSCHEDULABLE_SECONDS = 30
+# On a cluster of fixed size: the runs of other tests end within this time, and a pending volume is bound.
+UNSCHEDULABLE_SECONDS = 120
 
 
 @dataclass
@@ -57,7 +57,13 @@ class Follower:
     """Watches one job and its pods; `on_line(pod, line)` is called for every line of a log."""
 
     def __init__(
-        self, kubeconfig: Path, namespace: str, name: str, kind: Kind, on_line: Callable[[str, str], None]
+        self,
+        kubeconfig: Path,
+        namespace: str,
+        name: str,
+        kind: Kind,
+        on_line: Callable[[str, str], None],
+        unschedulable_seconds: float,
     ) -> None:
         self._connection = api.connect(kubeconfig)
         self._core = client.CoreV1Api(self._connection.client)
@@ -65,6 +71,7 @@ class Follower:
         self._name = name
         self._kind = kind
         self._on_line = on_line
+        self._unschedulable_seconds = unschedulable_seconds
         self._readers: dict[str, threading.Thread] = {}
         self._unschedulable: dict[str, float] = {}
         self.lines: dict[str, list[str]] = {}
@@ -125,7 +132,8 @@ class Follower:
                 if waiting is not None and waiting.reason in PERMANENT_REASONS:
                     return False, f"pod {pod.metadata.name} cannot start: {waiting.reason}: {waiting.message}"
             if (message := self._unschedulable_message(pod)) is not None:
-                return False, f"pod {pod.metadata.name} was not scheduled within {UNSCHEDULABLE_SECONDS} s: {message}"
+                seconds = f"{self._unschedulable_seconds:.0f} s"
+                return False, f"pod {pod.metadata.name} was not scheduled within {seconds}: {message}"
         if not pods:
             of_trainjob = self._kind == TRAINJOB
             maker = f"{self._name}-node-0" if of_trainjob else self._name
@@ -141,7 +149,7 @@ class Follower:
         for condition in pod.status.conditions or []:
             if condition.type == "PodScheduled" and condition.reason == "Unschedulable":
                 since = self._unschedulable.setdefault(pod.metadata.name, time.monotonic())
-                if time.monotonic() - since > UNSCHEDULABLE_SECONDS:
+                if time.monotonic() - since > self._unschedulable_seconds:
                     return str(condition.message)
         return None
 
@@ -183,6 +191,7 @@ def follow(
     seconds: float,
     kind: Kind = PYTORCHJOB,
     on_line: Callable[[str, str], None] = lambda pod, line: None,  # noqa: ARG005
+    unschedulable_seconds: float = UNSCHEDULABLE_SECONDS,
 ) -> Outcome:
     """Follow the job `name` until it ends; see `Follower`."""
-    return Follower(kubeconfig, namespace, name, kind, on_line).until_end(seconds)
+    return Follower(kubeconfig, namespace, name, kind, on_line, unschedulable_seconds).until_end(seconds)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.harness.cluster import api, loading
 from tests.harness.cluster.cluster import Cluster
@@ -81,9 +82,8 @@ class Run:
                 raise
             return install(upgrade=True)
 
-    def follow(self, *, seconds: float = 300, on_line: Callable[[str, str], None] | None = None) -> Outcome:
-        """Follow the run to its end."""
-        options = {} if on_line is None else {"on_line": on_line}
+    def follow(self, *, seconds: float = 300, **options: Any) -> Outcome:
+        """Follow the run to its end, with options of `follow.follow`."""
         return follow(self.cluster.kubeconfig, self.namespace, self.release, seconds=seconds, kind=self.kind, **options)
 
     def uninstall(self) -> None:
