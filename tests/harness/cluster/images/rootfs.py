@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,9 +56,12 @@ class Rootfs:
 
         def build(folder: Path) -> None:
             # Outside the cache folder, because apt's own user must be able to reach the unfinished system.
-            scratch = Path("/var/tmp") / f"trainyard-rootfs-{self.name}"  # noqa: S108
-            shutil.rmtree(scratch, ignore_errors=True)
-            scratch.mkdir(mode=0o755)
+            prefix = f"trainyard-rootfs-{self.name}."
+            for leftover in Path("/var/tmp").glob(f"{prefix}*"):  # noqa: S108
+                shutil.rmtree(leftover, ignore_errors=True)
+            # A new name: the leftover of a build that was killed may still hold mounts.
+            scratch = Path(tempfile.mkdtemp(prefix=prefix, dir="/var/tmp"))
+            scratch.chmod(0o755)
             with progress.step(self.title):
                 environment = os.environ | {"TMPDIR": str(scratch)}
                 log = f"rootfs-{self.name}"
