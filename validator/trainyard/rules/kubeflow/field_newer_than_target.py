@@ -52,7 +52,7 @@ LEGACY: dict[str, Release] = {"nprocPerNode": (1, 7), "runPolicy/managedBy": (1,
 def field_newer_than_target(run: Run, context: Context) -> Iterator[Problem]:
     """Report a field that the target does not have yet."""
     version = context.target.trainer
-    if version is None or not version:
+    if not version:
         return
     release = ".".join(str(part) for part in version)
     if run.kind == "JAXJob" and version[0] == 1 and before(version, (1, 9)):

@@ -60,6 +60,8 @@ def _moved(run: Run, fields: list[str]) -> Iterator[Edit]:
         for name in fields:
             if name not in policy:
                 yield Add(at.child("runPolicy"), name, run.spec[name])
-    elif "runPolicy" not in run.spec:
+    elif not policy:
+        if "runPolicy" in run.spec:
+            yield Remove(at.child("runPolicy"))
         # One edit adds all fields: separate edits would each add their own runPolicy.
         yield Add(at, "runPolicy", {name: run.spec[name] for name in fields})

@@ -19,7 +19,7 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.versions import since
 from trainyard.model.run import Run
 
-GONE = {"labels": (2, 2), "annotations": (2, 2)}
+GONE = ("labels", "annotations")
 
 
 @rule(
@@ -34,10 +34,10 @@ def field_removed_in_target(run: Run, context: Context) -> Iterator[Problem]:
     """Report a field that the target no longer has."""
     if run.kind != "TrainJob":
         return
-    for field, release in GONE.items():
-        if run.spec.get(field) and since(context.target.trainer, release):
+    for field in GONE:
+        if run.spec.get(field) and since(context.target.trainer, (2, 2)):
             yield Problem(
                 run.at.child("spec", field).key(),
-                f"Kubeflow Trainer {release[0]}.{release[1]} removed spec.{field} of TrainJob",
+                f"Kubeflow Trainer 2.2 removed spec.{field} of TrainJob",
                 f"write metadata.{field}, or {field} of the pod template in runtimePatches",
             )

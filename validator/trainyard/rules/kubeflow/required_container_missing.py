@@ -40,7 +40,7 @@ def required_container_missing(run: Run) -> Iterator[Problem]:
         names = [text(container, "name") for container in containers]
         if not containers or wanted in names:
             continue
-        alone = len(containers) == 1 and bool(names[0])
+        alone = len(names) == 1 and names != [""]
         place = at.child(0, "name") if alone else at
         yield Problem(
             place,
