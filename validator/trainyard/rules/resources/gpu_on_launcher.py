@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.kubeflow import is_mpi_operator
 from trainyard.document.document import Edit, Remove
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.devices import is_accelerator
@@ -32,21 +33,19 @@ from trainyard.model.run import Role
 def gpu_on_launcher(role: Role, context: Context) -> Iterator[Problem]:
     """GPUs on a launcher that does not train."""
     run = context.run
-    if run is None or run.kind != "MPIJob" or not run.api_version.endswith("/v2beta1") or role.name != "Launcher":
-        return
-    if role.trains or run.spec.get("runLauncherAsWorker") is True:
+    # The Launcher trains with `runLauncherAsWorker: true`.
+    if run is None or not is_mpi_operator(run) or role.name != "Launcher" or role.trains:
         return
     for container in role.pod.containers[:1]:
-        if container.gpus == 0:
-            continue
         edits: list[Edit] = []
         for field, quantities in (("limits", container.limits), ("requests", container.requests)):
             edits += [
                 Remove(container.at.child("resources", field, name)) for name in quantities if is_accelerator(name)
             ]
-        yield Problem(
-            edits[0].at,
-            f"the launcher reserves {container.gpus} GPUs, but the operator hides them from it",
-            "remove the GPUs from the launcher, or set `runLauncherAsWorker: true`",
-            tuple(edits),
-        )
+        if container.gpus:
+            yield Problem(
+                edits[0].at,
+                f"the launcher reserves {container.gpus} GPUs, but the operator hides them from it",
+                "remove the GPUs from the launcher, or set `runLauncherAsWorker: true`",
+                tuple(edits),
+            )
