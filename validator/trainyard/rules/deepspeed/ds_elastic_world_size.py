@@ -77,7 +77,7 @@ def _refused(section: dict[str, Any], sizes: tuple[int, ...], fewest: int | None
         return []
     if not micros or len(micros) != len(items(section, "micro_batch_sizes")) or _model_parallel(section):
         return []
-    if str(section.get("version", 0.2)) != "0.1":
+    if str(section.get("version")) != "0.1":
         return [size for size in sizes if min(micros) * size > largest]
     import math
 
