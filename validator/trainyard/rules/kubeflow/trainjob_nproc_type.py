@@ -20,7 +20,7 @@ from trainyard.document.document import Edit, Place, Remove, SetValue
 from trainyard.document.lookup import decimal, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.versions import before, since
+from trainyard.facts.versions import since
 from trainyard.model.run import Run
 
 WORDS = ("auto", "cpu", "gpu")
@@ -70,5 +70,5 @@ def _own(value: Any, at: Place, version: tuple[int, ...] | None) -> Iterator[Pro
             "remove it for one process per GPU, or write the number",
             edits,
         )
-    elif before(version, (2, 2)) and value not in WORDS:
+    elif version is not None and value not in WORDS:
         yield Problem(at, f"numProcPerNode takes a number, auto, cpu or gpu, not `{value}`", "write one of these")

@@ -15,15 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.versions import before, since
+from trainyard.facts.versions import before
 from trainyard.model.run import Run
 
-# The first release with the field, and the first release without it.
-FIELDS: dict[str, tuple[tuple[int, int], tuple[int, int] | None]] = {
-    "podSpecOverrides": ((2, 0), (2, 1)),
-    "podTemplateOverrides": ((2, 1), (2, 2)),
-    "runtimePatches": ((2, 2), None),
-}
+# Each release has one of them: 2.0 the first, 2.1 the second, and later ones the third.
+FIELDS = ("podSpecOverrides", "podTemplateOverrides", "runtimePatches")
 
 
 @rule(
@@ -39,19 +35,14 @@ FIELDS: dict[str, tuple[tuple[int, int], tuple[int, int] | None]] = {
 def trainjob_override_field_version(run: Run, context: Context) -> Iterator[Problem]:
     """Report an override field that the target does not have."""
     version = context.target.trainer
-    if run.kind != "TrainJob" or version is None or not since(version, (2, 0)):
+    if run.kind != "TrainJob" or version is None or version < (2, 0):
         return
-    known = next(name for name in FIELDS if _has(name, version))
+    known = FIELDS[0] if before(version, (2, 1)) else FIELDS[1] if before(version, (2, 2)) else FIELDS[2]
     for field in FIELDS:
-        if field in run.spec and not _has(field, version):
+        if field in run.spec and field != known:
             release = ".".join(str(part) for part in version)
             yield Problem(
                 run.at.child("spec", field).key(),
                 f"Kubeflow Trainer {release} has no spec.{field}",
                 f"convert it to spec.{known}",
             )
-
-
-def _has(field: str, version: tuple[int, ...]) -> bool:
-    first, gone = FIELDS[field]
-    return since(version, first) and (gone is None or before(version, gone))
