@@ -31,6 +31,15 @@ def is_mpi_operator(run: Run) -> bool:
     return run.kind == "MPIJob" and run.api_version == "kubeflow.org/v2beta1"
 
 
+# Controllers of these add nothing to the pods of an object.
+PLAIN_GROUPS = ("v1", "apps/v1", "batch/v1")
+
+
 def has_all_pods(run: Run | None) -> bool:
-    """True if the files contain all pods of the run. The pods of a TrainJob are in its runtime."""
-    return run is not None and (run.kind != "TrainJob" or run.runtime is not None)
+    """True if the files contain all pods of the run as they will be.
+
+    The pods of a TrainJob are in its runtime. A controller that is not known may add anything to them.
+    """
+    if run is None or run.kind == "TrainJob":
+        return run is not None and run.runtime is not None
+    return run.is_job or run.api_version in PLAIN_GROUPS

@@ -165,10 +165,12 @@ class _Judge:
             yield from self._run(run, context._replace(run=run, profile=profile))
 
     def _run(self, run: Run, context: Context) -> Found:
-        yield from self.apply("Run", run, context)
+        if run.is_job:
+            yield from self.apply("Run", run, context)
         for role in run.roles:
             inner = context._replace(role=role, pod=role.pod)
-            yield from self.apply("Role", role, inner)
+            if run.is_job:
+                yield from self.apply("Role", role, inner)
             yield from self._pod(role.pod, inner)
 
     def _pod(self, pod: Pod, context: Context) -> Found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from trainyard.analysis.kubeflow import has_all_pods
 from trainyard.document import reading
 from trainyard.document.document import Document
 from trainyard.document.source import Source
@@ -82,7 +83,7 @@ def lint(
         kept = [_without_edits(finding, engine.site) for finding in kept]
     kept.sort(key=lambda finding: finding.order)
     names = tuple(reading.source.name for reading in known)
-    notes = (*_notes(known, kept), *_long_scripts(projects), *suppression.cut(entries))
+    notes = (*_notes(known, kept), *_judged_in_part(projects), *_long_scripts(projects), *suppression.cut(entries))
     return Report(tuple(kept), tuple(allowed), names, project, notes=notes)
 
 
@@ -97,6 +98,17 @@ def _notes(readings: Iterable[Reading], findings: Iterable[Finding]) -> Iterator
     for known in readings:
         if known.note and not (known.chart and known.source.name in said):
             yield f"{known.source.name}: {known.note}"
+
+
+def _judged_in_part(projects: Iterable[Project]) -> Iterator[str]:
+    """Yields a note for each object that trains in a way that no rule knows."""
+    for run in (run for project in projects for run in project.runs):
+        if run.training_roles and not run.is_job and not has_all_pods(run):
+            position = run.at.document.locate(run.at)
+            yield (
+                f"{position.source.name}:{position.line}: of {run.kind} {run.name} only the containers were checked: "
+                "its controller is not known"
+            )
 
 
 def _long_scripts(projects: Iterable[Project]) -> Iterator[str]:

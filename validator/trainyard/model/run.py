@@ -218,6 +218,7 @@ class Role(NamedTuple):
 class Run(NamedTuple):
     """A training run: one PyTorchJob, TFJob, MPIJob, XGBoostJob, PaddleJob, JAXJob, TrainJob, JobSet or Job.
 
+    `is_job` is false for an object of any other kind with pods: a server, or a job whose controller is not known.
     `spec` is the job's spec as written, `runtime` the spec of the (Cluster)TrainingRuntime under a TrainJob.
     `processes` is the number of training processes in each pod, None if the files do not say.
     """
@@ -233,6 +234,7 @@ class Run(NamedTuple):
     spec: dict[str, Any]
     runtime: dict[str, Any] | None
     at: Place
+    is_job: bool = True
 
     def role(self, name: str) -> Role | None:
         """Returns the role with this name."""

@@ -7,10 +7,11 @@ from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal, integer, items, mapping, text
-from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES, SUPPORTING_ROLES
+from trainyard.facts.kubeflow import JOB_KINDS, REPLICA_FIELDS, RUNTIMES, SUPPORTING_ROLES
 from trainyard.facts.launchers import GREEDY_LAUNCHERS, LAUNCHERS
 from trainyard.loaders.manifests import train_jobs
-from trainyard.loaders.manifests.pods import ConfigMaps, load_pod
+from trainyard.loaders.manifests.pods import ConfigMaps, load_pod, load_template
+from trainyard.loaders.manifests.templates import may_hold_pods, templates
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Resource, Role, Run
 
@@ -34,6 +35,8 @@ def load_run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) ->
     elif resource.kind == "Job" and resource.api_version == "batch/v1":
         roles = (_job_role("Job", spec, at, resource, config_maps, integer(spec, "parallelism") or 1),)
     else:
+        roles = tuple(_roles_of_any(resource, config_maps))
+    if not roles and not is_job(resource):
         return None
     runtime_spec = mapping(runtime.tree, "spec") if runtime is not None else None
     return Run(
@@ -48,7 +51,29 @@ def load_run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) ->
         spec=spec,
         runtime=runtime_spec,
         at=resource.at,
+        is_job=is_job(resource),
     )
+
+
+def is_job(resource: Resource) -> bool:
+    """True if the kind is one of a training run, whose roles and counts are known."""
+    if resource.kind in REPLICA_FIELDS:
+        return resource.api_version.startswith("kubeflow.org/")
+    return resource.kind in JOB_KINDS and (resource.kind != "Job" or resource.api_version == "batch/v1")
+
+
+def _roles_of_any(resource: Resource, config_maps: ConfigMaps) -> Iterator[Role]:
+    """Yields a role for each template of a pod in an object of another kind. Its number of pods is not known."""
+    if not may_hold_pods(resource):
+        return
+    for found in templates(resource.tree):
+        at = resource.at.child(*found.path)
+        holder = resource.at.child(*found.path[:-1])
+        pod = load_template(found, at, holder, resource.namespace, config_maps)
+        main = next((index for index, container in enumerate(pod.containers) if container.gpus), 0)
+        trains = any(container.gpus or _launcher(container)[0] for container in pod.containers)
+        policy = text(found.spec, "restartPolicy") or None
+        yield Role(text(found.owner, "name"), None, policy, pod, main, trains, found.owner, holder)
 
 
 def _runtime(resource: Resource, spec: dict[str, Any], runtimes: Runtimes) -> Resource | None:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trainyard.document.document import Document, Place
-from trainyard.document.lookup import items, mapping, text
+from trainyard.document.lookup import mapping, text
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
 from trainyard.facts.api_limits import MAX_OBJECT, least_size
 from trainyard.loaders.manifests import jobs
 from trainyard.loaders.manifests.deepspeed import deepspeeds
+from trainyard.loaders.manifests.templates import may_hold_pods, wrapped
 from trainyard.model.run import Network, Project, Resource
 
 # A shorter text cannot give too large an object, unless aliases repeat its content.
@@ -46,12 +47,21 @@ def _resources(document: Document) -> Iterator[Resource]:
     tree = document.tree
     if not document.may_be_object or not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
         return
-    if tree["kind"] == "List":
-        for index, item in enumerate(items(tree, "items")):
+    if tree["kind"].endswith("List") and isinstance(tree.get("items"), list):
+        for index, item in enumerate(tree["items"]):
             if isinstance(item, dict):
-                yield _resource(item, Place(document, ("items", index)))
+                yield from _wrapped(item, Place(document, ("items", index)))
         return
-    yield _resource(tree, Place(document))
+    yield from _wrapped(tree, Place(document))
+
+
+def _wrapped(tree: dict[str, Any], at: Place) -> Iterator[Resource]:
+    """Yields an object and those that it wraps."""
+    resource = _resource(tree, at)
+    yield resource
+    if may_hold_pods(resource) and not jobs.is_job(resource):
+        for inner, place in wrapped(tree, at):
+            yield from _wrapped(inner, place)
 
 
 def _resource(tree: dict[str, Any], at: Place) -> Resource:

@@ -10,6 +10,7 @@ from trainyard.document.lookup import items, mapping, text
 from trainyard.facts.devices import gpus
 from trainyard.facts.launchers import MPI_LAUNCHERS
 from trainyard.loaders.manifests import shell
+from trainyard.loaders.manifests.templates import Template
 from trainyard.model.run import Command, Container, Mount, Pod, Script, Setting, Volume
 
 ConfigMaps = Mapping[tuple[str, str], tuple[dict[str, Any], Place]]
@@ -17,20 +18,24 @@ ConfigMaps = Mapping[tuple[str, str], tuple[dict[str, Any], Place]]
 
 def load_pod(template: dict[str, Any], at: Place, namespace: str, config_maps: ConfigMaps) -> Pod:
     """Returns a pod template, with the variables and files of its namespace's ConfigMaps."""
-    spec = mapping(template, "spec")
-    spec_at = at.child("spec")
-    volumes = tuple(_volumes(spec, spec_at))
+    found = Template((), mapping(template, "spec"), mapping(template, "metadata"), template, "containers")
+    return load_template(found, at.child("spec"), at, namespace, config_maps)
+
+
+def load_template(found: Template, at: Place, template_at: Place, namespace: str, config_maps: ConfigMaps) -> Pod:
+    """Returns the pod of a template: `at` is the place of its spec."""
+    volumes = tuple(_volumes(found.spec, at))
     scope = _Scope(namespace, config_maps, {volume.name: volume for volume in volumes})
     return Pod(
-        containers=tuple(_containers(spec, "containers", spec_at, scope)),
-        init_containers=tuple(_containers(spec, "initContainers", spec_at, scope)),
+        containers=tuple(_containers(found.spec, found.field, at, scope)),
+        init_containers=tuple(_containers(found.spec, "initContainers", at, scope)),
         volumes=volumes,
-        labels=mapping(template, "metadata", "labels"),
-        annotations=mapping(template, "metadata", "annotations"),
-        host_network=spec.get("hostNetwork") is True,
-        tree=spec,
-        at=spec_at,
-        template_at=at,
+        labels=mapping(found.metadata, "labels"),
+        annotations=mapping(found.metadata, "annotations"),
+        host_network=found.spec.get("hostNetwork") is True,
+        tree=found.spec,
+        at=at,
+        template_at=template_at,
     )
 
 
@@ -69,6 +74,8 @@ def _volumes(spec: dict[str, Any], at: Place) -> Iterator[Volume]:
 
 
 def _containers(spec: dict[str, Any], field: str, at: Place, scope: _Scope) -> Iterator[Container]:
+    if isinstance(spec.get(field), dict):
+        yield load_container(spec[field], at.child(field), scope)
     for index, tree in enumerate(items(spec, field)):
         if isinstance(tree, dict):
             yield load_container(tree, at.child(field, index), scope)

@@ -1,0 +1,111 @@
+"""Finds what an object of any kind holds: templates of pods, and whole objects that it wraps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from trainyard.document.document import Document, Place
+from trainyard.document.lookup import items, mapping
+from trainyard.document.reading import embedded
+from trainyard.document.source import BrokenText, Path, Source
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Resource
+
+# Pods in objects of these groups are patterns and schemas: nothing creates them.
+_DESCRIBING_GROUPS = frozenset(
+    ("apiextensions.k8s.io", "kustomize.config.k8s.io", "kyverno.io", "policies.kyverno.io", "templates.gatekeeper.sh")
+)
+# The most frequent kinds that hold neither pods nor other objects; looking into each of thousands takes time.
+_PLAIN_KINDS = frozenset(
+    (
+        *("v1 ConfigMap", "v1 Secret", "v1 Service", "v1 ServiceAccount", "v1 PersistentVolumeClaim"),
+        "k8s.cni.cncf.io/v1 NetworkAttachmentDefinition",
+    )
+)
+# Fields with parts of an object, which something merges into another one.
+_PARTIAL = ("patch", "override")
+_WORKFLOWS = "argoproj.io"
+
+
+class Template(NamedTuple):
+    """The template of a pod in an object.
+
+    `path` leads to the spec of the pod, and `owner` is the mapping that holds the template: it may name and count the
+    pods. `field` holds the containers.
+    """
+
+    path: Path
+    spec: dict[str, Any]
+    metadata: dict[str, Any]
+    owner: dict[str, Any]
+    field: str
+
+
+def may_hold_pods(resource: Resource) -> bool:
+    """True if looking into an object is worth the time."""
+    known = f"{resource.api_version} {resource.kind}" in _PLAIN_KINDS
+    if known or resource.api_version.partition("/")[0] in _DESCRIBING_GROUPS:
+        return False
+    document = resource.at.document
+    # The text of an object from a chart is that of its template.
+    return type(document) is not Document or _has_containers.of(document.source)
+
+
+_has_containers: LastIndex[Source, bool] = LastIndex(lambda source: "container" in source.text)
+
+
+def templates(tree: dict[str, Any]) -> Iterator[Template]:
+    """Yields the templates of pods in an object, without those of objects that it wraps."""
+    for path, node, above in _mappings(tree):
+        if path and is_object(node):
+            continue
+        if any(isinstance(container, dict) and "image" in container for container in items(node, "containers")):
+            yield _template(path, node, above, "containers")
+        elif "image" in mapping(node, "container") and str(tree.get("apiVersion")).startswith(_WORKFLOWS):
+            shared = {"volumes": [*items(tree, "spec", "volumes"), *items(node, "volumes")]}
+            yield _template(path, node | shared, above, "container")
+
+
+def wrapped(tree: dict[str, Any], at: Place) -> Iterator[tuple[dict[str, Any], Place]]:
+    """Yields the objects in an object, also those in a text, and not those that they wrap themselves."""
+    for path, node, _ in _mappings(tree):
+        if path and is_object(node):
+            yield node, at.child(*path)
+        # Argo Workflows create the objects of a text.
+        elif isinstance(node.get("manifest"), str):
+            inner = embedded(at.child(*path, "manifest"), node["manifest"])
+            if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict) and is_object(inner.tree):
+                yield inner.tree, Place(inner)
+
+
+def is_object(tree: dict[str, Any]) -> bool:
+    """True for an object of Kubernetes, and false for a reference to one."""
+    named = isinstance(tree.get("kind"), str) and isinstance(tree.get("apiVersion"), str)
+    return named and (isinstance(tree.get("spec"), dict) or isinstance(tree.get("metadata"), dict))
+
+
+def _template(path: Path, spec: dict[str, Any], above: tuple[dict[str, Any], ...], field: str) -> Template:
+    # Without a template of its own, the labels of a custom object are not those of its pods.
+    in_template = path[-1:] == ("spec",) and (len(above) > 1 or above[0].get("kind") == "Pod")
+    metadata = mapping(above[-1], "metadata") if in_template else {}
+    return Template(path, spec, metadata, above[-2] if in_template and len(above) > 1 else spec, field)
+
+
+def _mappings(tree: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any], tuple[dict[str, Any], ...]]]:
+    """Yields all mappings, each with its path and those above it, in the order of the text."""
+    left: list[tuple[Path, Any, tuple[dict[str, Any], ...]]] = [((), tree, ())]
+    while left:
+        path, node, above = left.pop()
+        if isinstance(node, dict):
+            yield path, node, above
+            if not path or not is_object(node):
+                inner = (*above, node)
+                left += [((*path, key), node[key], inner) for key in reversed(node) if _may_hold(key, node[key])]
+        else:
+            inside = range(len(node) - 1, -1, -1)
+            left += [((*path, index), node[index], above) for index in inside if isinstance(node[index], dict | list)]
+
+
+def _may_hold(key: str, value: Any) -> bool:
+    return isinstance(value, dict | list) and not any(word in key.lower() for word in _PARTIAL)
