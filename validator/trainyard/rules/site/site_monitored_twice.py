@@ -33,7 +33,9 @@ KINDS = ("ServiceMonitor", "PodMonitor")
 def site_monitored_twice(resource: Resource, context: Context) -> Iterator[Problem]:
     """A run's own monitor beside the site's monitor of all runs."""
     site = context.site
-    if site is None or site.monitoring is None or resource.kind not in KINDS or not any(run.is_job for run in context.project.runs):
+    if site is None or site.monitoring is None or resource.kind not in KINDS:
+        return
+    if not any(run.is_job for run in context.project.runs):
         return
     # In values the finding belongs to `metrics.monitor`, from which the chart takes the kind.
     at = sites.value_place(resource.at.document, "metrics", "monitor") or resource.at.child("kind")
