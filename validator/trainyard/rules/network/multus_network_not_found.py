@@ -50,5 +50,5 @@ def multus_network_not_found(pod: Pod, context: Context) -> Iterator[Problem]:
             yield Problem(
                 multus.annotation_place(pod),
                 f"no file defines the network `{name}`" + (f" in namespace {namespace}" if namespace else ""),
-                advice(name, defined | others if others else defined, "define it, or add it to `known_networks`"),
+                advice(name, defined | others, "define it, or add it to `known_networks`"),
             )

@@ -36,9 +36,9 @@ RDMA_DEVICE = re.compile(r"((mlx[45]|bnxt_re|irdma)_?\d+|(roce|rdma)p\d+s\d+(f\d
 )
 def nad_host_device_selector(network: Network) -> Iterator[Problem]:
     """Report a host-device plugin that finds no interface."""
+    if network.resource is not None:
+        return
     for plugin, at in cni.plugins(network, "host-device"):
-        if network.resource is not None:
-            continue
         chosen = next((name for name in SELECTORS if cni.field_text(plugin, name)), None)
         if chosen is None:
             yield Problem(
