@@ -36,7 +36,7 @@ def fabric_resource_missing(role: Role, context: Context) -> Iterator[Problem]:
     container = accelerated_container(role)
     if context.profile is None or container is None or (container.privileged and role.pod.host_network):
         return
-    if role.replicas == 1 and context.run is not None and context.run.nodes == 1:
+    if context.run is not None and context.run.nodes == 1:
         return
     fabric = load_profile(context.profile)
     asked = {*container.limits, *container.requests}

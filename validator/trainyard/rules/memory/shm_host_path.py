@@ -51,7 +51,7 @@ def shm_host_path(pod: Pod) -> Iterator[Problem]:
 
 def _private(pod: Pod, container: Container, volume: Volume) -> tuple[Edit, ...]:
     """Return edits that turn the host path into an emptyDir, field by field to keep the order of the fields."""
-    if not volume.body.keys() <= {"path", "type"} or "path" not in volume.body:
+    if not volume.body.keys() <= {"path", "type"}:
         return ()
     at = volume.at.child("hostPath")
     size = shared_memory.recommended_size(pod, container)

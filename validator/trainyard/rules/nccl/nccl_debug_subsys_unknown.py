@@ -63,7 +63,7 @@ def _meant(name: str) -> str | None:
     word = name.strip().upper()
     if word in SUBSYSTEMS:
         return name.strip()
-    found = [known for known in SUBSYSTEMS if len(word) > 3 and word.startswith(known) and word != known]
+    found = [known for known in SUBSYSTEMS if word.startswith(known)]
     if not found:
         return closest_match(word, SUBSYSTEMS, 0.75)
     return found[0] if len(found) == 1 else None

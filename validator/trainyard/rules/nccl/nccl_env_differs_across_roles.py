@@ -58,10 +58,10 @@ def _compare(first: Role, other: Role, context: Context) -> Iterator[Problem]:
     if first.container is None or other.container is None:
         return
     written = {setting.name for one in (first.container, other.container) for setting in one.settings}
-    for name in SHARED & written:
+    for name in sorted(SHARED & written):
         pair = first.container.setting(name), other.container.setting(name)
         known = [setting for setting in pair if setting is not None]
-        if not known or any(setting.value is None for setting in known):
+        if any(setting.value is None for setting in known):
             continue
         words = f"{first.name} has {known[0].value}"
         if len(known) == 1:

@@ -45,13 +45,13 @@ def nccl_ib_hca_prefix_match(setting: Setting) -> Iterator[Problem]:
     wide = [name for name, number in numbers.items() if number > 0]
     if not wide:
         return
+    # One adapter may be listed with several ports.
+    are_full = len(numbers) == len(set(adapters.names))
     sign = "^=" if adapters.excludes else "="
     exact = sign + value.removeprefix("^")
     yield Problem(
         setting.at,
         f"`{wide[0]}` is a prefix here and also matches {wide[0]}0 to {wide[0]}9",
-        f'write "{exact}"'
-        if len(numbers) == len(adapters.names)
-        else "write full names, with `=` in front of the whole list",
-        change_value(setting, exact) if len(numbers) == len(adapters.names) else (),
+        f'write "{exact}"' if are_full else "write full names, with `=` in front of the whole list",
+        change_value(setting, exact) if are_full else (),
     )

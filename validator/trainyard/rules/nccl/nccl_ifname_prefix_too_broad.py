@@ -37,7 +37,7 @@ def nccl_ifname_prefix_too_broad(setting: Setting, context: Context) -> Iterator
     """A prefix of the pod's default interface that matches others too."""
     value = literal_value(setting) if setting.name == nccl_lists.INTERFACES else None
     listed = nccl_lists.parse_list(value or "")
-    if listed.exact or listed.excludes or len(listed.names) != 1:
+    if listed.excludes or len(listed.names) != 1:
         return
     role = role_of_ranks(context)
     present = interfaces(role.pod, context.run) if role is not None else None

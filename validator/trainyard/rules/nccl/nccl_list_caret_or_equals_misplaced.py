@@ -56,7 +56,6 @@ def _in_front(value: str) -> str | None:
     entries = [entry for entry in value.split(",") if entry]
     names = [entry.lstrip("^=") for entry in entries]
     signs = [SIGNS.get(entry[: len(entry) - len(name)]) for entry, name in zip(entries, names, strict=True)]
-    later = set(signs[1:]) - {""}
-    if signs[0] is None or not all(names) or (later and later != {signs[0]}):
+    if signs[0] is None or not all(names) or not {*signs} <= {"", signs[0]}:
         return None
     return signs[0] + ",".join(names)
