@@ -69,13 +69,14 @@ def _slices(role: Role) -> Iterator[Problem]:
         )
     if SLICE_SIZE in found:
         size, pods = str(role.pod.annotations[SLICE_SIZE]), role.replicas
-        if not decimal(size):
+        length = decimal(size)
+        if not length:
             yield Problem(
                 _annotation(role, SLICE_SIZE),
                 f"the slice size `{size}` is not a whole number above 0",
                 "write the number of pods of a slice",
             )
-        elif pods is not None and (decimal(size) or 0) > pods:
+        elif pods is not None and length > pods:
             yield Problem(
                 _annotation(role, SLICE_SIZE),
                 f"the slice size is {size}, but the role has only {pods} pods",
