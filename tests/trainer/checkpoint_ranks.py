@@ -18,7 +18,7 @@ from unittest.mock import patch
 import pytest
 import torch
 from torch import nn
-from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
+from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner, DefaultSavePlanner
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Shard, distribute_tensor
 
@@ -166,6 +166,30 @@ def directory_lost(rank: Rank) -> None:
     manager.close()
 
 
+def read_error_on_last_rank(rank: Rank) -> None:
+    """Makes the last rank fail to read its part of a checkpoint."""
+    strategy = rank.sharded()
+    manager = new_manager(rank.checkpoints, strategy, rank.world)
+    manager.resume()
+    manager.save(strategy.train_to(1))
+    manager.wait(required=True)
+    manager.close()
+    manager = new_manager(rank.checkpoints, strategy, rank.world)
+    with pytest.MonkeyPatch.context() as patches:
+        if rank.world.rank == rank.world.size - 1:
+            patches.setattr(DefaultLoadPlanner, "commit_tensor", refuse_to_read)
+        try:
+            manager.resume()
+        except CheckpointError as error:
+            rank.record(str(error))
+    manager.close()
+
+
+def refuse_to_read(*_: object) -> None:
+    """Fails as a read from a broken disk."""
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
 def killed(rank: Rank) -> None:
     """Kills the last rank while it writes its part of the second checkpoint."""
     strategy = rank.sharded()
@@ -200,6 +224,7 @@ SCENARIOS: dict[str, Callable[[Rank], None]] = {
         disk_errors_on_rank_zero,
         separate_directories,
         directory_lost,
+        read_error_on_last_rank,
         killed,
     )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -12,9 +13,11 @@ import pytest
 
 from tests.trainer.fake_strategy import FakeStrategy, new_manager, run
 from tests.trainer.faulty_disk import file_size_limit
-from trainer.checkpoint.catalog import list_checkpoints
+from trainer.checkpoint.catalog import checkpoint_path, list_checkpoints
+from trainer.checkpoint.directory import open_directory
 from trainer.checkpoint.lock import Lock
-from trainer.checkpoint.retention import move_newest_aside
+from trainer.checkpoint.peers import Peers
+from trainer.checkpoint.retention import move_aside_newer_than, move_newest_aside, prune
 from trainer.errors import CheckpointError
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
@@ -77,9 +80,81 @@ def test_a_checkpoint_that_cannot_be_removed_is_logged_and_the_run_continues(
 
 def test_a_checkpoint_is_moved_aside_only_if_it_is_the_newest_and_an_earlier_one_is_left(directory: Path) -> None:
     assert move_newest_aside(directory, 1) is None
+    assert move_newest_aside(directory, 3) is None
     assert move_newest_aside(directory, 2) == directory / "step-00000002"
     assert move_newest_aside(directory, 1) is None
     assert [step for step, _ in list_checkpoints(directory)] == [1]
+
+
+def test_checkpoints_after_step_zero_are_set_aside_by_a_run_that_resumes_there(tmp_path: Path) -> None:
+    for step in (0, 1, 2):
+        checkpoint_path(tmp_path, step).mkdir()
+    assert move_aside_newer_than(directory=tmp_path, step=0, afresh=False) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".invalid-step-00000001",
+        ".invalid-step-00000002",
+        "step-00000000",
+    ]
+
+
+def test_checkpoints_of_one_step_that_are_set_aside_are_numbered(tmp_path: Path) -> None:
+    for _ in range(3):
+        checkpoint_path(tmp_path, 1).mkdir()
+        move_aside_newer_than(tmp_path, 0, afresh=False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".invalid-step-00000001",
+        ".invalid-step-00000001-2",
+        ".invalid-step-00000001-3",
+    ]
+
+
+def test_a_directory_that_cannot_be_listed_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    expected = f"cannot list checkpoint directory {file}: Not a directory"
+    with pytest.raises(CheckpointError, match=f"^{expected}$"):
+        list_checkpoints(file)
+    prune(directory=file, newest=1, every=0)
+    assert capsys.readouterr().out == f"{expected}\n"
+
+
+def first_of_two() -> Peers:
+    """Returns the first of two ranks; the other one does the same."""
+    peers = Peers()
+    peers.size = 2
+    return peers
+
+
+def test_a_rank_that_cannot_write_is_named_before_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    lock = Lock()
+    with monkeypatch.context() as patches:
+        patches.setattr(Path, "touch", refuse)
+        with pytest.raises(
+            CheckpointError,
+            match=f"^rank 0 cannot write to checkpoint directory {tmp_path}: Read-only file system: mount its volume",
+        ):
+            open_directory(tmp_path, lock, first_of_two())
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+    lock.release()
+
+
+def test_a_probe_that_cannot_be_removed_at_once_does_not_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+    lock = Lock()
+    with monkeypatch.context() as patches:
+        patches.setattr(os, "rmdir", refuse)
+        open_directory(tmp_path, lock, first_of_two())
+    lock.release()
+    open_directory(tmp_path, lock, first_of_two())
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"], "the next start removes it"
+    lock.release()
 
 
 def test_leftovers_of_a_crashed_run_are_removed_on_the_next_start(tmp_path: Path) -> None:

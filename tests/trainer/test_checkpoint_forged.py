@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,36 @@ def say_nothing(_: Metadata, __: Path) -> object:
     return {"model.0": MetadataIndex("model.0")}
 
 
+def list_tensors(metadata: Any, _: Path) -> object:
+    metadata.state_dict_metadata = list(metadata.state_dict_metadata.values())
+    return metadata
+
+
+def number_a_tensor(metadata: Any, _: Path) -> object:
+    metadata.state_dict_metadata[0] = metadata.state_dict_metadata["model.0"]
+    return metadata
+
+
+def describe_no_tensor(metadata: Any, _: Path) -> object:
+    metadata.state_dict_metadata["model.0"] = MetadataIndex("model.0")
+    return metadata
+
+
+def list_places(metadata: Any, _: Path) -> object:
+    metadata.storage_data = list(metadata.storage_data.values())
+    return metadata
+
+
+def place_without_index(metadata: Any, _: Path) -> object:
+    metadata.storage_data["model.0"] = metadata.storage_data.pop(next(iter(metadata.storage_data)))
+    return metadata
+
+
+def index_without_place(metadata: Any, _: Path) -> object:
+    metadata.storage_data[next(iter(metadata.storage_data))] = MetadataIndex("model.0")
+    return metadata
+
+
 SOMETHING_ELSE = ".metadata describes something other than tensors in the files of the checkpoint"
 
 
@@ -86,6 +116,12 @@ SOMETHING_ELSE = ".metadata describes something other than tensors in the files 
         (point_outside, SOMETHING_ELSE),
         (ask_for_extension, SOMETHING_ELSE),
         (say_nothing, SOMETHING_ELSE),
+        (list_tensors, SOMETHING_ELSE),
+        (number_a_tensor, SOMETHING_ELSE),
+        (describe_no_tensor, SOMETHING_ELSE),
+        (list_places, SOMETHING_ELSE),
+        (place_without_index, SOMETHING_ELSE),
+        (index_without_place, SOMETHING_ELSE),
     ],
 )
 def test_forged_metadata_are_refused_without_running_their_code(
@@ -102,6 +138,17 @@ def test_forged_metadata_are_refused_without_running_their_code(
     assert found[1].train_state.step == 1
     assert capsys.readouterr().out.startswith(f"skipped invalid checkpoint {path}: {reason}")
     assert not crater.exists()
+
+
+@pytest.mark.parametrize("name", ["torch.load", "torch.Tensor", "builtins.float32", "zlib.float32"])
+def test_metadata_that_name_more_than_data_of_pytorch_are_refused(
+    directory: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    path = directory / "step-00000002"
+    forge(path, ".metadata", "c{}\n{}\n.".format(*name.split(".")).encode())
+    next(valid_checkpoints(directory, Peers()), None)
+    expected = f"skipped invalid checkpoint {path}: .metadata names {name}, which no checkpoint contains\n"
+    assert capsys.readouterr().out == expected
 
 
 @pytest.mark.parametrize("name", ["rng-00000.pt", "__0_0.distcp"])
@@ -154,6 +201,23 @@ def test_a_forged_state_is_passed_over(directory: Path, fields: dict[str, Any]) 
     manager = new_manager(directory, FakeStrategy())
     assert manager.resume() == train_state_at(1)
     manager.close()
+
+
+@pytest.mark.parametrize("error", [TypeError("no text"), ValueError("no number"), KeyError("scale")], ids=repr)
+def test_a_state_that_the_strategy_cannot_take_is_passed_over(
+    directory: Path, capsys: pytest.CaptureFixture[str], error: Exception
+) -> None:
+    class Picky(FakeStrategy):
+        def load_extras(self, extras: Mapping[str, Any]) -> None:
+            if extras["step"] == 2:
+                raise error
+            super().load_extras(extras)
+
+    manager = new_manager(directory, Picky())
+    assert manager.resume() == train_state_at(1)
+    manager.close()
+    expected = f"{directory}/step-00000002: state.json does not hold the state of the strategy: {error!r}\n"
+    assert f"skipped invalid checkpoint {expected}" in capsys.readouterr().out
 
 
 def test_metadata_that_are_no_pickle_are_refused(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from trainer.checkpoint.files import Entry
+from trainer.checkpoint import manifest
+from trainer.checkpoint.files import DigestingFileSystem, Entry
 from trainer.checkpoint.manifest import (
     InvalidCheckpointError,
     UnreadableCheckpointError,
@@ -16,6 +17,7 @@ from trainer.checkpoint.manifest import (
     verify_files,
     write_manifest,
 )
+from trainer.checkpoint.metadata import read_metadata
 from trainer.checkpoint.peers import Peers
 
 EMPTY = Entry(bytes=0, sha256="e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
@@ -109,3 +111,38 @@ def test_a_folder_without_a_manifest_is_damaged_unless_another_program_wrote_it(
         (tmp_path / name).touch()
     with pytest.raises(error):
         read_manifest(tmp_path)
+
+
+def test_a_file_that_may_not_be_read_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patches:
+        patches.setattr(Path, "stat", refuse)
+        with pytest.raises(UnreadableCheckpointError, match=r"^cannot read state\.json: Permission denied$"):
+            read_json(tmp_path / "state.json")
+        with pytest.raises(UnreadableCheckpointError, match=r"^cannot read \.metadata: Permission denied$"):
+            read_metadata(tmp_path, ())
+
+
+def test_a_large_file_is_read_a_mebibyte_at_a_time(tmp_path: Path) -> None:
+    files = DigestingFileSystem()
+    files.write(tmp_path / "b", lambda stream: stream.write(bytes(5 << 19)))
+    write_manifest(tmp_path, files.entries)
+    read: list[str] = []
+    verify_files(tmp_path, Peers(on_read=lambda: read.append("part")))
+    assert len(read) == 3
+
+
+def test_the_ranks_read_about_equally_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {"a": 1, "b": 100, "c": 50, "d": 2, "e": 50}
+    write_manifest(tmp_path, {name: Entry(bytes=size, sha256="0" * 64) for name, size in sizes.items()})
+    read: list[str] = []
+    monkeypatch.setattr(manifest, "_check", lambda path, *_: read.append(path.name))
+    peers = Peers()
+    monkeypatch.setattr(peers, "on_rank_zero", lambda act: act())
+    peers.size = 2
+    for peers.rank in range(2):
+        verify_files(tmp_path, peers)
+        read.append("")
+    assert read == ["b", "e", "a", "", "c", "d", ""]

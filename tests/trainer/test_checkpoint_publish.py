@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from io import FileIO
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 import torch
 
 from tests.trainer.fake_strategy import run
 from tests.trainer.faulty_disk import file_size_limit
+from trainer.checkpoint import files
 from trainer.checkpoint.files import DigestingFileSystem, Entry
 from trainer.checkpoint.peers import Peers
 from trainer.checkpoint.publish import publish
@@ -91,3 +93,27 @@ def test_a_full_disk_is_an_error_that_leaves_nothing_behind(tmp_path: Path, size
     with pytest.raises(CheckpointError, match=r"^File too large$"), file_size_limit(size):
         publish(tmp_path / "step-00000002", lambda folder: Peers().on_rank_zero(lambda: write(folder)), Peers())
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", ["rb", "w", "xb"])
+def test_a_file_is_opened_for_writing_only(tmp_path: Path, mode: str) -> None:
+    with (
+        pytest.raises(ValueError, match=f"only mode 'wb' is supported, not '{mode}'"),
+        DigestingFileSystem().create_stream(tmp_path / "a", mode),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_small_writes_reach_the_disk_a_mebibyte_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    class Recorded(FileIO):
+        def write(self, data: Any, /) -> int:
+            sizes.append(len(data))
+            return super().write(data)
+
+    monkeypatch.setattr(files, "FileIO", Recorded)
+    part = bytes(1 << 16)
+    DigestingFileSystem().write(tmp_path / "a", lambda stream: [stream.write(part) for _ in range(40)])
+    assert sizes == [1 << 20, 1 << 20, 1 << 19]

@@ -89,6 +89,7 @@ def scenarios(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         "disk_errors_on_rank_zero",
         "separate_directories",
         "directory_lost",
+        "read_error_on_last_rank",
     )
     assert [rank.status for rank in ranks] == [0] * RANKS, ranks
     return directory, ranks[0].log
@@ -166,6 +167,12 @@ def test_a_rank_that_loses_the_directory_fails_the_save_on_all_ranks(scenarios: 
     folder, log = scenarios
     assert records(folder / "directory_lost") == [[[0, 1, [".lock"]]]] * RANKS
     assert "checkpoint not saved: step=1 rank 1 does not see what rank 0 writes to " in log
+
+
+def test_a_rank_that_cannot_read_its_part_ends_the_run_on_all_ranks(scenarios: tuple[Path, str]) -> None:
+    folder = scenarios[0] / "read_error_on_last_rank"
+    path = checkpoint_path(folder / "checkpoints", 1)
+    assert records(folder) == [[[f"checkpoint {path}: cannot read its tensors: rank 1: Input/output error"]]] * RANKS
 
 
 def test_a_rank_killed_in_a_save_ends_the_others_and_leaves_the_older_checkpoint(tmp_path: Path) -> None:

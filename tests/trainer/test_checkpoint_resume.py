@@ -10,8 +10,11 @@ import pytest
 import torch
 
 from tests.trainer.fake_strategy import FINGERPRINT, FakeStrategy, new_manager, run, train_state_at
+from trainer.checkpoint import rng
 from trainer.checkpoint.catalog import list_checkpoints
 from trainer.checkpoint.compatibility import check_compatible
+from trainer.checkpoint.manifest import InvalidCheckpointError
+from trainer.checkpoint.peers import Peers
 from trainer.checkpoint.state import CheckpointState
 from trainer.config import TrainerConfig
 from trainer.errors import CheckpointError
@@ -110,11 +113,12 @@ def test_a_checkpoint_of_an_earlier_version_has_the_defaults_of_newer_fields(tmp
         check_compatible(tmp_path, state, TrainerConfig(tie_embeddings=True), FINGERPRINT)
 
 
-def test_other_data_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("other", ["other-4567", "tokens-4567"])
+def test_other_data_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str) -> None:
     run(tmp_path, 1)
-    monkeypatch.setattr("tests.trainer.fake_strategy.FINGERPRINT", "other-4567")
+    monkeypatch.setattr("tests.trainer.fake_strategy.FINGERPRINT", other)
     manager = new_manager(tmp_path, FakeStrategy())
-    expected = rf"was trained on other data \({FINGERPRINT}\) than this run has \(other-4567\): write the --data-dir"
+    expected = rf"was trained on other data \({FINGERPRINT}\) than this run has \({other}\): write the --data-dir"
     with pytest.raises(CheckpointError, match=expected):
         manager.resume()
     manager.close()
@@ -154,3 +158,44 @@ def test_ranks_that_share_samples_draw_the_same_random_numbers(tmp_path: Path) -
         strategy.data_shard = DataShard(1, 2, is_leader=strategy is strategies[0])
     first, second = (draw(tmp_path / str(number), strategy) for number, strategy in enumerate(strategies))
     assert first == second
+
+
+def test_the_random_state_of_a_gpu_is_saved_and_restored_with_that_of_the_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu, of_gpu = torch.device("cuda", 3), torch.arange(8, dtype=torch.uint8)
+    restored: list[tuple[torch.Tensor, torch.device]] = []
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: of_gpu + device.index)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: restored.append((state, device)))
+    torch.save(rng.capture_rng_state(gpu), tmp_path / "rng-00000.pt")
+    drawn = torch.rand(2)
+    rng.restore_on_all_ranks(tmp_path, Peers(), gpu)
+    assert torch.equal(torch.rand(2), drawn)
+    ((state, device),) = restored
+    assert torch.equal(state, of_gpu + 3)
+    assert device == gpu
+
+
+def test_the_random_state_of_a_gpu_is_left_out_on_a_cpu_and_of_a_cpu_on_a_gpu(tmp_path: Path) -> None:
+    state = rng.capture_rng_state(torch.device("cpu"))
+    assert state.keys() == {"cpu"}
+    drawn = torch.rand(2)
+    for saved, device in ((state | {"cuda": torch.zeros(8)}, "cpu"), (state, "cuda")):
+        torch.save(saved, tmp_path / "rng-00000.pt")
+        rng.restore_on_all_ranks(tmp_path, Peers(), torch.device(device))
+        assert torch.equal(torch.rand(2), drawn)
+
+
+def test_a_random_state_that_cannot_be_read_ends_the_run_and_a_damaged_one_is_explained_in_a_line(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(
+        CheckpointError, match=f"^cannot read checkpoint {tmp_path}: No such file or directory$"
+    ) as error:
+        rng.restore_on_all_ranks(tmp_path, Peers(), torch.device("cpu"))
+    assert error.type is CheckpointError
+    torch.save(re.compile("code"), tmp_path / "rng-00000.pt")
+    with pytest.raises(
+        InvalidCheckpointError, match=r"^rng-00000\.pt holds no random state: Weights only load failed.*$"
+    ):
+        rng.restore_on_all_ranks(tmp_path, Peers(), torch.device("cpu"))

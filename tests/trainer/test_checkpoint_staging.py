@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,9 +16,15 @@ from torch import Tensor
 
 from tests.trainer.fake_strategy import FakeStrategy, new_manager, train_state_at
 from tests.trainer.faulty_disk import FaultyDisk
+from trainer.checkpoint.background import BackgroundSave
+from trainer.checkpoint.files import DigestingFileSystem
 from trainer.checkpoint.manager import CheckpointManager
+from trainer.checkpoint.manifest import write_manifest
 from trainer.checkpoint.peers import Peers
-from trainer.checkpoint.staging import Stager
+from trainer.checkpoint.plan import Plans
+from trainer.checkpoint.staging import Staged, Stager
+from trainer.checkpoint.tensors import read_model, write_tensors
+from trainer.errors import CheckpointError
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 # How long a test observes that a call is blocked, and when a hanging test fails.
@@ -128,7 +135,9 @@ def test_the_memory_of_copies_is_reused() -> None:
     assert addresses[0] == addresses[1]
 
 
-@pytest.mark.parametrize("other", [torch.zeros(4), torch.zeros(8, dtype=torch.float64), torch.zeros(2, 4)])
+@pytest.mark.parametrize(
+    "other", [torch.zeros(4), torch.zeros(16), torch.zeros(8, dtype=torch.float64), torch.zeros(2, 4)]
+)
 def test_a_tensor_of_another_shape_or_type_is_copied_to_new_memory(other: Tensor) -> None:
     stager = Stager(torch.device("cpu"), Peers())
     for tensor in (torch.ones(8), other):
@@ -144,7 +153,7 @@ def test_tensors_that_are_copies_already_are_taken_as_they_are() -> None:
     stager = Stager(torch.device("cpu"), Peers())
     tensor = torch.ones(8)
     stager.begin()
-    staged = stager.stage({"model.weight": tensor}, copied=True)
+    staged = stager.stage(state={"model.weight": tensor}, copied=True)
     assert staged.copies["model.weight"].data_ptr() == tensor.data_ptr()
     stager.wait()
 
@@ -189,6 +198,65 @@ def test_metrics_count_saves_and_their_duration(manager: CheckpointManager, stra
     assert (metrics.saved, metrics.failed, metrics.newest_step) == (2, 0, 2)
     assert metrics.save_seconds > 0
     assert metrics.newest_time is not None
+
+
+def test_the_seconds_of_saves_and_of_waiting_for_them_add_up(
+    tmp_path: Path, strategy: FakeStrategy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each save reads the clock when training stops, when writing begins and ends, and when training continues.
+    readings = iter([100.0, 103.0, 110.0, 120.0, 200.0, 201.0, 205.0, 230.0])
+    clock = SimpleNamespace(monotonic=lambda: next(readings), time=lambda: 7.0)
+    monkeypatch.setattr("trainer.checkpoint.manager.time", clock)
+    manager = new_manager(tmp_path, strategy, async_checkpoints=False)
+    manager.resume()
+    for step in (1, 2):
+        manager.save(strategy.train_to(step))
+    manager.close()
+    metrics = manager.metrics
+    assert (metrics.save_seconds, metrics.stall_seconds, metrics.newest_time) == (7.0 + 4.0, 20.0 + 30.0, 7.0)
+
+
+def test_a_save_does_not_keep_a_process_alive_that_exits() -> None:
+    daemons: list[bool] = []
+    BackgroundSave(lambda: daemons.append(threading.current_thread().daemon)).wait()
+    assert daemons == [True]
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_only_the_first_rank_holds_the_description_of_all_tensors(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    peers = Peers()
+    peers.rank, peers.size = rank, 2
+    monkeypatch.setattr(peers, "on_all_ranks", lambda act: [act()] * 2)
+    plan = Plans(peers).plan_for({"model.weight": torch.ones(2)})
+    assert plan.names == ({"model.weight"} if rank == 0 else set())
+    if rank:
+        assert plan.metadata is None
+    else:
+        assert plan.metadata is not None
+        assert plan.metadata.state_dict_metadata.keys() == {"model.weight"}
+        assert plan.metadata.planner_data is None, "nothing but tensors"
+
+
+@pytest.fixture
+def staged() -> Staged:
+    """A tensor, staged by a process without others."""
+    return Stager(torch.device("cpu"), Peers()).stage({"model.weight": torch.ones(2)})
+
+
+def test_tensors_are_never_written_into_another_checkpoint(tmp_path: Path, staged: Staged) -> None:
+    (tmp_path / ".metadata").write_text("other")
+    with pytest.raises(CheckpointError, match="already exists"):
+        write_tensors(tmp_path, DigestingFileSystem(), staged, Peers())
+    assert (tmp_path / ".metadata").read_text() == "other"
+
+
+def test_weights_that_cannot_be_decoded_are_named_with_their_checkpoint(tmp_path: Path, staged: Staged) -> None:
+    files = DigestingFileSystem()
+    write_tensors(tmp_path, files, staged, Peers())
+    write_manifest(tmp_path, files.entries)
+    (tmp_path / "__0_0.distcp").write_bytes(b"")
+    with pytest.raises(CheckpointError, match=f"^checkpoint {tmp_path}: cannot read its tensors: "):
+        read_model(tmp_path)
 
 
 def test_a_step_that_is_saved_is_not_saved_again(

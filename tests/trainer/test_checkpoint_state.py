@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ import pytest
 from tests.trainer.fake_strategy import train_state_at
 from tests.trainer.forgery import forge_state
 from trainer.checkpoint.catalog import checkpoint_path, list_checkpoints
-from trainer.checkpoint.contents import check_contents
+from trainer.checkpoint.contents import Contents, check_contents
+from trainer.checkpoint.files import Entry
 from trainer.checkpoint.manifest import InvalidCheckpointError, UnreadableCheckpointError
 from trainer.checkpoint.metrics import CheckpointMetrics
+from trainer.checkpoint.plan import Plan
+from trainer.checkpoint.staging import Staged
 from trainer.checkpoint.state import CheckpointState, read_state
 from trainer.train_state import TrainState
 
@@ -127,3 +131,15 @@ def test_metrics_start_at_zero() -> None:
     metrics = CheckpointMetrics()
     assert (metrics.saved, metrics.failed, metrics.stall_seconds, metrics.save_seconds) == (0, 0, 0, 0)
     assert (metrics.newest_step, metrics.newest_time) == (None, None)
+
+
+@pytest.mark.parametrize("kind", [CheckpointState, Contents, Entry, Plan, Staged])
+def test_what_a_save_holds_cannot_change_while_it_is_written(kind: type[Any]) -> None:
+    with pytest.raises(FrozenInstanceError):
+        setattr(kind.__new__(kind), fields(kind)[0].name, None)
+
+
+@pytest.mark.parametrize("kind", [CheckpointMetrics, CheckpointState, Contents])
+def test_fields_that_could_be_confused_are_given_by_name(kind: type[Any]) -> None:
+    with pytest.raises(TypeError, match="positional argument"):
+        kind(*[0] * len(fields(kind)))

@@ -11,7 +11,8 @@ import torch
 
 from tests.trainer.fake_strategy import FakeStrategy, new_manager, train_state_at
 from tests.trainer.forgery import forge, forge_state
-from trainer.checkpoint.catalog import list_checkpoints
+from trainer.checkpoint.catalog import list_checkpoints, require_newest_valid, valid_checkpoints
+from trainer.checkpoint.peers import Peers
 from trainer.errors import CheckpointError
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
@@ -36,6 +37,12 @@ def another_pytorch(path: Path) -> None:
     forge(path, ".metadata", b"\x80\x02ctorch.distributed.checkpoint.metadata\nLaterMetadata\n.")
 
 
+def earlier_pytorch(path: Path) -> None:
+    """Writes metadata as an earlier PyTorch did, with a class that this one does not have any more."""
+    forge_state(path, torch="1.13.1")
+    forge(path, ".metadata", b"\x80\x02ctorch.distributed.checkpoint.metadata\nEarlierMetadata\n.")
+
+
 def plain_dcp(path: Path) -> None:
     for name in ("manifest.json", "state.json", "rng-00000.pt"):
         (path / name).unlink()
@@ -46,6 +53,7 @@ CASES = [
     (later_state, "state.json has tokens, which a later version of the trainer wrote"),
     (later_progress, "state.json has tokens, which a later version of the trainer wrote"),
     (another_pytorch, "PyTorch 9.1.0.cu140 wrote it .* use an image with PyTorch 9.1"),
+    (earlier_pytorch, "PyTorch 1.13.1 wrote it .* use an image with PyTorch 1.13"),
     (plain_dcp, "no manifest.json: another program wrote it with torch.distributed.checkpoint"),
 ]
 
@@ -76,3 +84,11 @@ def test_start_afresh_passes_over_it(directory: Path) -> None:
     assert manager.resume() == train_state_at(1)
     manager.close()
     assert (directory / ".invalid-step-00000002").is_dir()
+
+
+def test_only_who_asks_for_it_passes_over_it(directory: Path) -> None:
+    another_format(directory / "step-00000002")
+    with pytest.raises(CheckpointError, match=r"cannot read checkpoint .*; nothing was changed"):
+        require_newest_valid(directory)
+    ((_, state),) = valid_checkpoints(directory=directory, peers=Peers(), skip_unreadable=True)
+    assert state.train_state == train_state_at(1)
