@@ -136,7 +136,7 @@ def test_metrics_start_at_zero() -> None:
 @pytest.mark.parametrize("kind", [CheckpointState, Contents, Entry, Plan, Staged])
 def test_what_a_save_holds_cannot_change_while_it_is_written(kind: type[Any]) -> None:
     with pytest.raises(FrozenInstanceError):
-        setattr(kind.__new__(kind), fields(kind)[0].name, None)
+        setattr(object.__new__(kind), fields(kind)[0].name, None)
 
 
 @pytest.mark.parametrize("kind", [CheckpointMetrics, CheckpointState, Contents])

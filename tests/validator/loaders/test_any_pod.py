@@ -119,7 +119,14 @@ DESCRIPTIONS = (
 def test_an_object_whose_controller_is_not_known_is_named_as_judged_in_part() -> None:
     pod = {"containers": [container(RIGHT) | {"resources": {"limits": {"nvidia.com/gpu": 8}}}]}
     (note,) = lint(made("example.com/v1", "Experiment", workers={"template": {"spec": pod}})).notes
-    assert note == "a.yaml:1: of Experiment llm only the containers were checked: its controller is not known"
+    assert note == (
+        "a.yaml:1: only the containers of Experiment llm were checked, because no rule knows its controller"
+    )
+
+
+def test_a_file_of_kinds_without_rules_is_named_as_not_checked() -> None:
+    (note,) = lint(made("v1", "Service", ports=[{"port": 80}])).notes
+    assert note == "a.yaml: not checked: no rule is about Service"
 
 
 def lint(tree: dict[str, Any]) -> Report:
@@ -204,6 +211,7 @@ OF_JOBS = {
     "nccl-ifname-absent-in-pod",
     "nccl-ifname-excludes-pod-eth0",
     "nccl-ifname-prefix-too-broad",
+    "null-gpu-quantity",
     "torchrun-static-rank-override",
 }
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from trainyard.analysis.kubeflow import has_all_pods
 from trainyard.document import reading
 from trainyard.document.document import Document
 from trainyard.document.source import Source
 from trainyard.document.text import Text
 from trainyard.engine.finding import Finding
 from trainyard.engine.subjects import Reading
-from trainyard.linting import suppression
+from trainyard.linting import notes, suppression
 from trainyard.linting.report import Report
 from trainyard.loaders import charts
-from trainyard.loaders.manifests import manifest, shell
+from trainyard.loaders.manifests import manifest
 
 if TYPE_CHECKING:
     from trainyard.document.files import File
@@ -83,43 +82,13 @@ def lint(
         kept = [_without_edits(finding, engine.site) for finding in kept]
     kept.sort(key=lambda finding: finding.order)
     names = tuple(reading.source.name for reading in known)
-    notes = (*_notes(known, kept), *_judged_in_part(projects), *_long_scripts(projects), *suppression.cut(entries))
-    return Report(tuple(kept), tuple(allowed), names, project, notes=notes)
+    said = (*notes.of_files(known, kept, project), *notes.of_projects(projects), *suppression.cut(entries))
+    return Report(tuple(kept), tuple(allowed), names, project, notes=said)
 
 
 def _distinct(findings: Iterable[Finding]) -> list[Finding]:
     """Returns the findings without those that several releases of a chart have at the same place."""
     return list({(finding.order, finding.message): finding for finding in findings}.values())
-
-
-def _notes(readings: Iterable[Reading], findings: Iterable[Finding]) -> Iterator[str]:
-    """Yields what was not checked, unless a finding says so."""
-    said = {finding.position.source.name for finding in findings if finding.rule.name == "nothing-linted"}
-    for known in readings:
-        if known.note and not (known.chart and known.source.name in said):
-            yield f"{known.source.name}: {known.note}"
-
-
-def _judged_in_part(projects: Iterable[Project]) -> Iterator[str]:
-    """Yields a note for each object that trains in a way that no rule knows."""
-    for run in (run for project in projects for run in project.runs):
-        if run.training_roles and not run.is_job and not has_all_pods(run):
-            position = run.at.document.locate(run.at)
-            yield (
-                f"{position.source.name}:{position.line}: of {run.kind} {run.name} only the containers were checked: "
-                "its controller is not known"
-            )
-
-
-def _long_scripts(projects: Iterable[Project]) -> Iterator[str]:
-    """Yields a note for each script that is not read to its end."""
-    containers = (container for project in projects for run in project.runs for container in run.containers)
-    scripts = (
-        script for container in containers for script in container.scripts if len(script.text) > shell.MAX_LENGTH
-    )
-    found = (script.at.document.locate(script.at) for script in scripts)
-    for name, line in dict.fromkeys((position.source.name, position.line) for position in found):
-        yield f"{name}:{line}: only the first {shell.MAX_LENGTH >> 10} KiB of this script are checked"
 
 
 def values_below(site: Site | None) -> Document | None:
