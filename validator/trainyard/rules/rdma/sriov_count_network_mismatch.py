@@ -46,11 +46,13 @@ def sriov_count_network_mismatch(role: Role, context: Context) -> Iterator[Probl
         if network is not None and network.resource is not None and cni.takes_device(network):
             attached[network.resource] += 1
     for resource, count in attached.items():
-        asking = [container for container in role.pod.containers if parse_quantity(container.quantity(resource))]
-        devices = sum(parse_quantity(container.quantity(resource)) or 0 for container in asking)
+        asking = [
+            (one, quantity) for one in role.pod.containers if (quantity := parse_quantity(one.quantity(resource)))
+        ]
+        devices = sum(quantity for _, quantity in asking)
         if asking and count > devices:
             yield Problem(
-                quantity_at(run, role, asking[0], "limits", resource),
+                quantity_at(run, role, asking[0][0], "limits", resource),
                 f"the pod attaches {count} networks of {resource} but requests {devices:g}",
                 f"request {count}, one for each network",
             )

@@ -46,7 +46,7 @@ def duplicate_env(container: Container) -> Iterator[Problem]:
     used = _last_use(entries, last)
     for index, entry in enumerate(entries):
         name = text(entry, "name")
-        if not name or last[name] == index or used.get(name, -1) > index:
+        if not name or last[name] == index or used.get(name, index) > index:
             continue
         yield Problem(
             at.child(index, "name"),
@@ -63,5 +63,5 @@ def _last_use(entries: list[Any], last: dict[str, int]) -> dict[str, int]:
         name: index
         for index, entry in enumerate(entries)
         for name in REFERENCE.findall(text(entry, "value"))
-        if index <= last.get(name, -1)
+        if name in last and index <= last[name]
     }

@@ -19,6 +19,7 @@ from typing import Any
 
 from trainyard.analysis.scalars import unquoted_scalar
 from trainyard.document.document import Document, Place, SetValue
+from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
 
 KEYS = frozenset(
@@ -45,15 +46,15 @@ def yaml_1_1_bool_or_octal(document: Document) -> Iterator[Problem]:
     """Report unquoted words and numbers that YAML 1.1 reads as another value."""
     if not isinstance(document.tree, dict) or "kind" in document.tree:
         return
-    for value, at in _variables(document.tree, Place(document), 0):
+    for name, value, at in _variables(document.tree, Place(document), 0):
         written = unquoted_scalar(at) if isinstance(value, bool | int) else None
         if written is not None and (WORD.match(written) or NUMBER.match(written)):
             read = str(value).lower()
-            message = f"Helm reads `{written}` as {read}, so {at.path[-1]} gets another value"
+            message = f"Helm reads `{written}` as {read}, so {name} gets another value"
             yield Problem(at, message, f'write "{written}"', (SetValue(at, written),))
 
 
-def _variables(tree: dict[str, Any], at: Place, depth: int) -> Iterator[tuple[Any, Place]]:
+def _variables(tree: dict[str, Any], at: Place, depth: int) -> Iterator[tuple[str, Any, Place]]:
     for key, value in tree.items():
         if key in KEYS:
             yield from _entries(value, at.child(key))
@@ -61,10 +62,10 @@ def _variables(tree: dict[str, Any], at: Place, depth: int) -> Iterator[tuple[An
             yield from _variables(value, at.child(key), depth + 1)
 
 
-def _entries(tree: Any, at: Place) -> Iterator[tuple[Any, Place]]:
+def _entries(tree: Any, at: Place) -> Iterator[tuple[str, Any, Place]]:
     if isinstance(tree, dict):
-        yield from ((value, at.child(name)) for name, value in tree.items())
+        yield from ((name, value, at.child(name)) for name, value in tree.items())
     elif isinstance(tree, list):
         for index, entry in enumerate(tree):
             if isinstance(entry, dict) and "value" in entry:
-                yield entry["value"], at.child(index, "value")
+                yield text(entry, "name"), entry["value"], at.child(index, "value")
