@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from trainyard.analysis.settings import change_value, literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
+from trainyard.facts.nccl_releases import has_reached
 from trainyard.model.run import Setting
 
 SUBSYSTEMS = (
@@ -45,7 +46,8 @@ def nccl_debug_subsys_unknown(setting: Setting, context: Context) -> Iterator[Pr
         return
     sign = "^" if value[0] == "^" else ""
     target = context.target.nccl
-    names = [name if target is not None and target < TRIMS else name.strip() for name in value[len(sign) :].split(",")]
+    trims = target is None or has_reached(target, TRIMS)
+    names = [name.strip() if trims else name for name in value[len(sign) :].split(",")]
     unknown = [name for name in names if name and name.upper() not in SUBSYSTEMS]
     if not unknown:
         return

@@ -21,7 +21,7 @@ from trainyard.analysis.devices import wants_gpu
 from trainyard.analysis.environment import has_unknown_variables
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.launchers import MPI_LAUNCHERS
-from trainyard.model.run import Role, Run, Setting
+from trainyard.model.run import Container, Role, Run, Setting
 
 SHARED = frozenset((
     "NCCL_ALGO", "NCCL_PROTO", "NCCL_NET", "NCCL_IB_DISABLE", "NCCL_BUFFSIZE", "NCCL_NTHREADS", "NCCL_LL128_BUFFSIZE",
@@ -49,32 +49,32 @@ def nccl_env_differs_across_roles(run: Run, context: Context) -> Iterator[Proble
             if not role.trains:
                 yield from _stays(role, run)
         return
-    roles = [role for role in run.training_roles if wants_gpu(role.pod)]
-    for role in roles[1:]:
-        yield from _compare(roles[0], role, context)
+    ranks = [
+        (role.name, role.container) for role in run.training_roles if role.container is not None and wants_gpu(role.pod)
+    ]
+    for other in ranks[1:]:
+        yield from _compare(*ranks[0], *other, context)
 
 
-def _compare(first: Role, other: Role, context: Context) -> Iterator[Problem]:
-    if first.container is None or other.container is None:
-        return
-    written = {setting.name for one in (first.container, other.container) for setting in one.settings}
+def _compare(first: str, one: Container, other: str, two: Container, context: Context) -> Iterator[Problem]:
+    written = {setting.name for container in (one, two) for setting in container.settings}
     for name in sorted(SHARED & written):
-        pair = first.container.setting(name), other.container.setting(name)
+        pair = one.setting(name), two.setting(name)
         known = [setting for setting in pair if setting is not None]
         if any(setting.value is None for setting in known):
             continue
-        words = f"{first.name} has {known[0].value}"
+        words = f"{first} has {known[0].value}"
         if len(known) == 1:
-            lacking = first if pair[0] is None else other
-            if lacking.container is None or has_unknown_variables(lacking.container, context):
+            lacking, container = (first, one) if pair[0] is None else (other, two)
+            if has_unknown_variables(container, context):
                 continue
-            words = f"{lacking.name} does not set it"
+            words = f"{lacking} does not set it"
         elif known[0].value == known[1].value:
             continue
         yield Problem(
             known[-1].at,
             f"{name}={known[-1].value}, but {words}: ranks with different settings hang at the first collective",
-            f"set {name} to the same value in {first.name} and {other.name}",
+            f"set {name} to the same value in {first} and {other}",
         )
 
 

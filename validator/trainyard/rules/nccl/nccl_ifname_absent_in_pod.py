@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.environment import role_of_ranks
-from trainyard.analysis.interfaces import DEFAULT, interfaces
+from trainyard.analysis.interfaces import interfaces
 from trainyard.analysis.settings import literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
@@ -41,7 +41,7 @@ def nccl_ifname_absent_in_pod(setting: Setting, context: Context) -> Iterator[Pr
     if value is None or len(value) < 2:
         return
     listed = nccl_lists.parse_list(value)
-    if listed.excludes or not listed.names or listed.names_it(DEFAULT) or listed.names_it("lo"):
+    if listed.excludes or not listed.names or listed.names_it("lo"):
         return
     if any(entry[0] in "^=" for entry in listed.entries):
         return
