@@ -20,6 +20,7 @@ ORIGINS = """
 .Values.count -> is count
 quote .Values.name -> is name
 squote .Values.name -> is name
+b64enc (quote .Values.name .Values.size) -> from size
 toString .Values.count -> is count
 int .Values.count -> is count
 float64 .Values.count -> is count

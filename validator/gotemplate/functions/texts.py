@@ -16,6 +16,8 @@ from gotemplate.programs import Function
 from gotemplate.tracked import Value, derived_origin, first_origin, indented, last_origin, spans_of, stripped
 
 _VERB = re.compile(r"%(?:%|(0?\d*)(.))")
+# What may hold a `$` of a pattern: an escaped character, a class of characters, or the `$` that is the end of the text.
+_PATTERN_PART = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
 # Characters that may not stand for themselves in quotes.
 _UNUSUAL = re.compile(r"[^ !#-\[\]-~]")
 _SHORT = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v", "\\": "\\", '"': '"'}
@@ -136,7 +138,7 @@ def _truncated(length: float, text: str) -> str:
 
 def _pattern(text: str) -> re.Pattern[str]:
     # `$` is only the end of the text in Go. In Python it also matches before a last line break.
-    return re.compile(re.sub(r"(?<!\\)\$(?=$|\))", r"\\Z", text))
+    return re.compile(_PATTERN_PART.sub(lambda part: r"\Z" if part[0] == "$" else part[0], text))
 
 
 def _found(pattern: str, text: str) -> str:
