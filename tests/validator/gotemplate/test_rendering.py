@@ -185,6 +185,8 @@ UNSUPPORTED = """
 {{ printf "%s" 1 }}
 {{ printf "%s" true }}
 {{ printf "%s" 1.5 }}
+{{ printf "%s-%s" "a" }}
+{{ printf "%s" "a" "b" }}
 {{ regexSplit "," "a,b" 2 }}
 {{ regexSplit "," "a,b" 0 }}
 {{ semverCompare ">=1.2" "1.2.3-rc.1" }}

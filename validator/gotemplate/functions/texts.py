@@ -101,7 +101,9 @@ def _printf(args: Sequence[Value]) -> Value:
             return "%"
         if match[2] not in "sdqvtc":
             raise UnsupportedError(f"{match[0]} in printf")
-        value = next(values)
+        value = next(values, None)
+        if value is None:
+            raise UnsupportedError("printf with too few values")
         if match[2] in "dc" and (not isinstance(value.data, int) or isinstance(value.data, bool)):
             raise UnsupportedError(f"{match[0]} of a value that is not an integer")
         if match[2] == "s" and isinstance(value.data, bool | int | float):
@@ -112,6 +114,8 @@ def _printf(args: Sequence[Value]) -> Value:
         return written.rjust(int(match[1] or 0), "0" if match[1].startswith("0") else " ")
 
     text = _VERB.sub(word, args[0].data)
+    if next(values, None) is not None:
+        raise UnsupportedError("printf with too many values")
     return Value(text, last_origin(args[1:]))
 
 
@@ -147,7 +151,7 @@ def _found(pattern: str, text: str) -> str:
 
 
 def _replaced(pattern: str, text: str, replacement: str) -> str:
-    return _pattern(pattern).sub(re.sub(r"\$\{?(\d+)\}?", r"\\g<\1>", replacement), text)
+    return _pattern(pattern).sub(re.sub(r"\$\{?(\d+)\}?", r"\\g<\1>", replacement.replace("\\", r"\\")), text)
 
 
 def _split(args: Sequence[Value]) -> Value:
