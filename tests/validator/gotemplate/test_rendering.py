@@ -170,6 +170,8 @@ UNSUPPORTED = """
 {{ .Values.name , 1 }}
 {{ .Values.name.field }}
 {{ .Values.name 1 }}
+{{ $ 1 }}
+{{ 1 | "a" }}
 {{ .Values.words.field }}
 {{ first .Values.name }}
 {{ last .Values.env }}
