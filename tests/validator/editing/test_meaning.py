@@ -88,3 +88,9 @@ def test_no_text_means_an_edit_that_the_data_cannot_take(make: Callable[[Place],
 def test_a_document_that_cannot_be_read_stays_one() -> None:
     before = "a: 1\n---\nb: [\n"
     assert means(before, lambda root: SetValue(root.child("a"), 5), before.replace("a: 1", "a: 5"))
+
+
+@pytest.mark.parametrize("rest", ["", "---\n", "---\nb: []\n"])
+def test_a_document_that_cannot_be_read_may_neither_go_nor_be_mended(rest: str) -> None:
+    before = "a: 1\n---\nb: [\n"
+    assert not means(before, lambda root: SetValue(root.child("a"), 5), f"a: 5\n{rest}")

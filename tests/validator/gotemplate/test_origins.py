@@ -10,7 +10,7 @@ from gotemplate.origin import Origin
 from gotemplate.origin import Path as Steps
 from gotemplate.running import Templates
 from gotemplate.syntax import Definitions, parse
-from gotemplate.tracked import Value
+from gotemplate.tracked import Value, derived_origin
 from gotemplate.yaml_text import node_origins
 from tests.validator.gotemplate.test_rendering import DEFINED, VALUES
 
@@ -20,6 +20,7 @@ ORIGINS = """
 .Values.count -> is count
 quote .Values.name -> is name
 squote .Values.name -> is name
+b64enc (quote .Values.name .Values.size) -> from size
 toString .Values.count -> is count
 int .Values.count -> is count
 float64 .Values.count -> is count
@@ -159,3 +160,13 @@ def test_a_mapping_that_a_template_changed_is_no_copy() -> None:
         ("x", "B"): "is env.B",
         ("x", "NO"): "is env.NO",
     }
+
+
+def test_all_that_a_condition_adds_has_its_value() -> None:
+    found = origins_of("a: 1\n{{ if .Values.on }}\nb: 2\nc: [3]\n{{ end }}\n")
+    assert {path: described(origin) for path, origin in found.items()} == {("b",): "from on", ("c",): "from on"}
+
+
+@pytest.mark.parametrize("kind", ["exact", "on_key", "whole", "named"])
+def test_what_is_derived_from_a_value_is_neither_a_copy_nor_all_of_it(kind: str) -> None:
+    assert derived_origin(Origin(("env", "A"), **{kind: True})) == Origin(("env", "A"))

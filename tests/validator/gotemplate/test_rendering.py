@@ -170,6 +170,8 @@ UNSUPPORTED = """
 {{ .Values.name , 1 }}
 {{ .Values.name.field }}
 {{ .Values.name 1 }}
+{{ $ 1 }}
+{{ 1 | "a" }}
 {{ .Values.words.field }}
 {{ first .Values.name }}
 {{ last .Values.env }}
@@ -185,6 +187,8 @@ UNSUPPORTED = """
 {{ printf "%s" 1 }}
 {{ printf "%s" true }}
 {{ printf "%s" 1.5 }}
+{{ printf "%s-%s" "a" }}
+{{ printf "%s" "a" "b" }}
 {{ regexSplit "," "a,b" 2 }}
 {{ regexSplit "," "a,b" 0 }}
 {{ semverCompare ">=1.2" "1.2.3-rc.1" }}

@@ -186,6 +186,20 @@ def test_toml_without_the_tables_of_the_tool_is_refused(tmp_path: Path, text: st
         load(f"{text}\n", tmp_path, "pyproject.toml")
 
 
+@pytest.mark.parametrize(
+    ("root", "remedy"),
+    [(None, "name a .trainyard.yaml, or leave out --config"), (".", "`--config FILE` names another one")],
+    ids=["named by the user", "found in the folder"],
+)
+def test_a_file_that_cannot_be_read_has_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str | None, remedy: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        config.load_config(".trainyard.yaml", root)
+    assert str(caught.value).endswith(f"; {remedy}")
+
+
 def test_broken_toml_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"pyproject\.toml: "):
         load("[tool.trainyard", tmp_path, "pyproject.toml")

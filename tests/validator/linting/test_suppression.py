@@ -79,6 +79,13 @@ def test_an_annotation_of_a_job_applies_to_the_whole_job_and_nothing_else() -> N
     assert found(lint(f"{annotated}---\n{FAULTY}")) == ["NC005"]
 
 
+def test_an_annotation_applies_to_every_line_of_its_job() -> None:
+    annotated = UNUSED.replace("{!r}", "'NC005: our wrapper reads words'")
+    more = "env:\n            - name: NCCL_SHM_DISABLE\n              value: 'no'\n"
+    assert found(lint(annotated)) == ["HV006"]
+    assert found(lint(annotated.replace("env:\n", more))) == []
+
+
 def test_an_annotation_of_a_pod_template_applies_to_the_pod() -> None:
     metadata = "      template:\n        metadata:\n          annotations:\n            trainyard/allow: NC005: words\n"
     assert found(lint(FAULTY.replace("      template:\n", metadata.replace("NC005: words", '"NC005: words"')))) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,8 @@ def _list(args: Sequence[Value]) -> Value:
 
 
 def _dict(args: Sequence[Value]) -> Value:
-    return Value({print_value(key): value for key, value in zip(args[::2], args[1::2], strict=True)})
+    pairs = itertools.zip_longest(args[::2], args[1::2], fillvalue=Value(""))
+    return Value({print_value(key): value for key, value in pairs})
 
 
 def _get(args: Sequence[Value]) -> Value:
@@ -196,7 +198,7 @@ def _split_list(args: Sequence[Value]) -> Value:
 
 def _join(args: Sequence[Value]) -> Value:
     separator, found = args
-    items = [item for _, item in found.items()]
+    items = [item for _, item in found.items() if item.data is not None]
     return Value(separator.data.join(map(print_value, items)), first_origin((*items, found)))
 
 

@@ -11,7 +11,10 @@ from gotemplate.errors import UnsupportedError
 from gotemplate.programs import Function
 from gotemplate.tracked import Value, first_origin
 
-_WHOLE = re.compile(r"[-+]?\d+$")
+# The digits behind a point do not count.
+_NUMBER = re.compile(r"([-+]?[0-9]+)(?:\.[0-9]*)?")
+_WHOLE = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 def to_int64(value: Value) -> int:
@@ -23,7 +26,8 @@ def to_int64(value: Value) -> int:
         return int(data)
     if isinstance(data, str):
         # Digits after a leading zero would be octal. Our charts never write such numbers.
-        return int(data) if _WHOLE.match(data) else 0
+        found = _NUMBER.fullmatch(data)
+        return int(found[1]) if found is not None else 0
     raise UnsupportedError("a list or a mapping as a number")
 
 
@@ -35,7 +39,13 @@ def _int(args: Sequence[Value]) -> Value:
 def _float(args: Sequence[Value]) -> Value:
     (value,) = args
     data: Any = value.data
-    return Value(float(data or 0), value.source)
+    is_other = isinstance(data, str) and _FLOAT.fullmatch(data) is None
+    return Value(float(0 if is_other else data or 0), value.source)
+
+
+def _atoi(args: Sequence[Value]) -> Value:
+    (value,) = args
+    return Value(int(value.data) if _WHOLE.fullmatch(value.data) else 0, value.source)
 
 
 def _folded(fold: Callable[[int, int], int]) -> Function:
@@ -54,7 +64,7 @@ FUNCTIONS: dict[str, Function] = {
     "int": _int,
     "int64": _int,
     "float64": _float,
-    "atoi": _int,
+    "atoi": _atoi,
     "add": _folded(lambda one, other: one + other),
     "sub": _folded(lambda one, other: one - other),
     "mul": _folded(lambda one, other: one * other),

@@ -16,6 +16,8 @@ from gotemplate.programs import Function
 from gotemplate.tracked import Value, derived_origin, first_origin, indented, last_origin, spans_of, stripped
 
 _VERB = re.compile(r"%(?:%|(0?\d*)(.))")
+# What may hold a `$` of a pattern: an escaped character, a class of characters, or the `$` that is the end of the text.
+_PATTERN_PART = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
 # Characters that may not stand for themselves in quotes.
 _UNUSUAL = re.compile(r"[^ !#-\[\]-~]")
 _SHORT = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v", "\\": "\\", '"': '"'}
@@ -99,7 +101,9 @@ def _printf(args: Sequence[Value]) -> Value:
             return "%"
         if match[2] not in "sdqvtc":
             raise UnsupportedError(f"{match[0]} in printf")
-        value = next(values)
+        value = next(values, None)
+        if value is None:
+            raise UnsupportedError("printf with too few values")
         if match[2] in "dc" and (not isinstance(value.data, int) or isinstance(value.data, bool)):
             raise UnsupportedError(f"{match[0]} of a value that is not an integer")
         if match[2] == "s" and isinstance(value.data, bool | int | float):
@@ -110,6 +114,8 @@ def _printf(args: Sequence[Value]) -> Value:
         return written.rjust(int(match[1] or 0), "0" if match[1].startswith("0") else " ")
 
     text = _VERB.sub(word, args[0].data)
+    if next(values, None) is not None:
+        raise UnsupportedError("printf with too many values")
     return Value(text, last_origin(args[1:]))
 
 
@@ -136,7 +142,7 @@ def _truncated(length: float, text: str) -> str:
 
 def _pattern(text: str) -> re.Pattern[str]:
     # `$` is only the end of the text in Go. In Python it also matches before a last line break.
-    return re.compile(re.sub(r"(?<!\\)\$(?=$|\))", r"\\Z", text))
+    return re.compile(_PATTERN_PART.sub(lambda part: r"\Z" if part[0] == "$" else part[0], text))
 
 
 def _found(pattern: str, text: str) -> str:
@@ -145,7 +151,7 @@ def _found(pattern: str, text: str) -> str:
 
 
 def _replaced(pattern: str, text: str, replacement: str) -> str:
-    return _pattern(pattern).sub(re.sub(r"\$\{?(\d+)\}?", r"\\g<\1>", replacement), text)
+    return _pattern(pattern).sub(re.sub(r"\$\{?(\d+)\}?", r"\\g<\1>", replacement.replace("\\", r"\\")), text)
 
 
 def _split(args: Sequence[Value]) -> Value:

@@ -19,7 +19,7 @@ def has_meaning(source: Source, edits: Iterable[Edit | Rewrite], text: str) -> b
     """True if the new text holds the documents of the old one with the edits made, and nothing else."""
     before, broken = read(source)
     after, broken_after = read(Source(source.name, text))
-    if len(broken_after) > len(broken):
+    if len(broken_after) != len(broken):
         return False
     try:
         # A shared copy: aliases of one node stay shared, and change together.
