@@ -10,7 +10,7 @@ from gotemplate.origin import Origin
 from gotemplate.origin import Path as Steps
 from gotemplate.running import Templates
 from gotemplate.syntax import Definitions, parse
-from gotemplate.tracked import Value
+from gotemplate.tracked import Value, derived_origin
 from gotemplate.yaml_text import node_origins
 from tests.validator.gotemplate.test_rendering import DEFINED, VALUES
 
@@ -75,6 +75,8 @@ append .Values.words .Values.name | last -> is name
 prepend .Values.words .Values.name | first -> is name
 concat .Values.words | first -> is words.0
 concat .Values.words (list "x") | first -> is words.0
+concat .Values.words | len -> from words
+concat .Values.words (list "x") | len -> none
 without .Values.words "b" | first -> is words.1
 slice .Values.words 1 2 | first -> is words.1
 rest .Values.words | first -> is words.1
@@ -142,6 +144,18 @@ def test_a_result_knows_its_value(row: str) -> None:
     found = origins_of(f"x: {{{{ {expression} }}}}\n")
     assert found.keys() <= {("x",)}
     assert described(found.get(("x",))) == expected
+
+
+@pytest.mark.parametrize("mark", ["exact", "on_key", "whole", "named"])
+def test_what_is_derived_from_a_value_is_neither_a_copy_nor_a_part_of_it(mark: str) -> None:
+    assert derived_origin(Origin(("a", 1))._replace(**{mark: True})) == Origin(("a", 1))
+    assert derived_origin(None) is None
+
+
+def test_items_of_a_loop_over_a_changed_mapping_are_not_there_because_of_one_value() -> None:
+    found = origins_of('x:\n{{ range $k, $v := merge .Values.env (dict "C" 1) }}- {{ $v }}\n{{ end }}')
+    assert not any(origin.whole or origin.named for origin in found.values())
+    assert found["x", 0] == Origin(("env", "A"), exact=True)
 
 
 def test_a_mapping_that_a_template_built_has_the_origins_of_its_parts() -> None:

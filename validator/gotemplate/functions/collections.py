@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,9 @@ def _list(args: Sequence[Value]) -> Value:
 
 
 def _dict(args: Sequence[Value]) -> Value:
-    return Value({print_value(key): value for key, value in zip(args[::2], args[1::2], strict=True)})
+    # The value of a last key without one is an empty text.
+    pairs = itertools.zip_longest(args[::2], args[1::2], fillvalue=Value(""))
+    return Value({print_value(key): value for key, value in pairs})
 
 
 def _get(args: Sequence[Value]) -> Value:
