@@ -20,6 +20,8 @@ ORIGINS = """
 .Values.count -> is count
 quote .Values.name -> is name
 squote .Values.name -> is name
+quote .Values.name .Values.size | len -> from size
+quote .Values.name "x" | len -> from name
 toString .Values.count -> is count
 int .Values.count -> is count
 float64 .Values.count -> is count
@@ -104,6 +106,7 @@ toYaml .Values.words | nindent 2 -> is words
 toYaml .Values.name -> is name
 tpl "{{ .Values.name }}" . -> is name
 tpl .Values.name . -> is name
+tpl "  {{ .Values.name }} " . | trim -> is name
 tpl (printf "{{ %q }}" .Values.name) . -> from name
 b64enc .Values.name -> from name
 regexReplaceAll "u" .Values.name "x" -> from name
@@ -156,6 +159,21 @@ def test_items_of_a_loop_over_a_changed_mapping_are_not_there_because_of_one_val
     found = origins_of('x:\n{{ range $k, $v := merge .Values.env (dict "C" 1) }}- {{ $v }}\n{{ end }}')
     assert not any(origin.whole or origin.named for origin in found.values())
     assert found["x", 0] == Origin(("env", "A"), exact=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("x:\n{{ range .Values.words }}- {{ . }}\n{{ end }}- own\n", ("words",)),
+        ("x:\n- a\n{{ if .Values.empty }}- b\n{{ end }}- c\n", ("empty",)),
+        ("x:\n- a\n{{ if .Values.on }}- b\n{{ end }}- c\n", None),
+        ("x:\n- {{ .Values.name }}\n- c\n", None),
+        ('x: {{ tpl (printf "{a: {{ %q }}}" .Values.name) . }}\n', ("name",)),
+    ],
+)
+def test_a_collection_that_values_complete_is_derived_from_them(text: str, path: Steps | None) -> None:
+    found = origins_of(text).get(("x",))
+    assert found == (Origin(path) if path is not None else None)
 
 
 def test_a_mapping_that_a_template_built_has_the_origins_of_its_parts() -> None:

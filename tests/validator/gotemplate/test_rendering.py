@@ -146,6 +146,9 @@ UNSUPPORTED = """
 {{ if .Values.on }}a{{ else }}b
 {{ range .Values.words }}{{ break }}{{ end }}
 {{ until 100001 }}
+{{ $x := "a" }}{{ $x 1 }}
+{{ $x := "a" }}{{ 1 | $x }}
+{{ 1 2 }}
 {{ range .Values.words }}{{ continue }}{{ end }}
 {{ range .Values.name }}{{ . }}{{ end }}
 {{ range .Values.on }}{{ end }}
