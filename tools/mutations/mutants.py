@@ -61,10 +61,11 @@ def _changed(target: Target, place: Any, operators: dict[str, Any], source: rand
     module, _, changes = place
     name, occurrence = source.choice(changes)
     before = module.read_text(encoding="utf-8")
-    code = mutate_code(before, operators[name], occurrence)
     try:
+        code = mutate_code(before, operators[name], occurrence)
         return Mutant(target, module, code) if _effect(code) != _effect(before) else None
-    except SyntaxError:
+    # Cosmic Ray cannot replace a dotted name, such as `yaml.YAMLError`, among several exceptions.
+    except (SyntaxError, AttributeError):
         return None
 
 

@@ -71,12 +71,13 @@ def _float_key(value: float) -> str:
     if not math.isfinite(value):
         return {math.inf: ".inf", -math.inf: "-.inf"}.get(value, ".nan")
     try:
-        (short,) = struct.unpack("f", struct.pack("f", value))
+        # With a byte order: Python then refuses a number that is too large, and returns no infinity.
+        same = struct.pack("<f", value)
     except OverflowError:
         return "-.inf" if value < 0 else ".inf"
-    same = struct.pack("f", short)
+    (short,) = struct.unpack("<f", same)
     written = next(
-        text for text in (f"{short:.{count}e}" for count in range(10)) if struct.pack("f", float(text)) == same
+        text for text in (f"{short:.{count}e}" for count in range(10)) if struct.pack("<f", float(text)) == same
     )
     mantissa, _, exponent = written.partition("e")
     if not -4 <= int(exponent) < 6:

@@ -31,7 +31,7 @@ COMPOSER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 class Loader(COMPOSER):  # type: ignore[misc]
     """Composes nodes without PyYAML's resolver, which takes longer than parsing: `scalar` resolves plain scalars."""
 
-    nodes = 0
+    nodes: int
 
     def resolve(self, kind: type[Node], value: Any, implicit: Any) -> str:  # noqa: ARG002
         """Leaves the tag to `scalar`, and counts nodes."""

@@ -186,6 +186,9 @@ CASES: dict[str, tuple[str, Callable[[Place], Edit | list[Edit]], str]] = {
         "&x a: 1\n", lambda root: Rename(root.child("a"), "b"), "&x a: 1\n"),
     "a word at the start of the text": (
         "train # why\n", lambda root: Substitute(root, "tr", "ch"), "chain # why\n"),
+    "a word that is not in its line of a script": (
+        "a: |\n  train\n  chain\n", lambda root: Substitute(root.child("a")._replace(line=1), "ch", "tr"),
+        "a: |\n  train\n  chain\n"),
     "a script stays one, with its indentation": (
         "a: |\n    x\n    y\nb: 1\n", lambda root: SetValue(root.child("a"), "x\n\nz\n"),
         "a: |\n    x\n\n    z\nb: 1\n"),

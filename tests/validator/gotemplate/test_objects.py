@@ -11,7 +11,7 @@ import yaml
 from gotemplate import rendering
 from gotemplate.charts import Chart
 from gotemplate.errors import FailedError, UnsupportedError
-from gotemplate.merging import coalesce
+from gotemplate.merging import coalesce, merge
 from gotemplate.origin import Origin
 from tests.charts import helm
 
@@ -104,12 +104,45 @@ def test_only_a_block_scalar_has_an_embedded_document(tmp_path: Path, path: tupl
         ("a: {{ .Values.first }}\nb: {{ .Values.second }}\n", ("second",)),
         ("a: {{ .Values.second }}\nb: 1\nc: {{ .Values.first }}\n", ("second",)),
         ("a: 1\nb: [\n", None),
+        ("a: b: c\n{{ .Values.first }}: d\n", None),
     ],
 )
 def test_a_broken_manifest_names_the_value_at_its_line(tmp_path: Path, text: str, path: Any) -> None:
     with pytest.raises(FailedError, match="the rendered manifest is not valid YAML") as failure:
         rendered(tmp_path, {"first": "x", "second": "[1: 2: 3"}, broken=text)
     assert (failure.value.origin and failure.value.origin.path) == path
+
+
+def test_of_several_values_files_the_last_one_wins() -> None:
+    first: dict[str, Any] = {"a": {"b": 1, "c": {"d": 2}}, "e": [1], "f": {"g": 3}, "h": 4}
+    files: list[dict[str, Any]] = [first, {"a": {"c": {"d": None, "x": 5}}, "e": [2], "f": 6, "h": {"i": 7}}, {}]
+    assert merge(files) == {"a": {"b": 1, "c": {"d": None, "x": 5}}, "e": [2], "f": 6, "h": {"i": 7}}
+    assert first["a"] == {"b": 1, "c": {"d": 2}}, "the files stay as they are"
+
+
+def subchart(folder: Path, dependency: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Returns the values of a chart with a subchart."""
+    (folder / "charts" / "part").mkdir(parents=True)
+    (folder / "charts" / "part" / "Chart.yaml").write_text("apiVersion: v2\nname: part\nversion: 0.1.0\n")
+    about = f"apiVersion: v2\nname: cases\nversion: 0.1.0\ndependencies:\n- {dependency}\n"
+    (folder / "Chart.yaml").write_text(about)
+    return coalesce(Chart(folder), values)
+
+
+def test_the_values_of_a_subchart_are_a_mapping(tmp_path: Path) -> None:
+    with pytest.raises(FailedError, match="part is not a mapping") as failure:
+        subchart(tmp_path, "{name: part, version: 0.1.0}", {"part": 3})
+    assert failure.value.origin == Origin(("part",))
+
+
+def test_values_that_a_subchart_exports_are_unsupported(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="import-values"):
+        subchart(tmp_path, "{name: part, version: 0.1.0, import-values: [data]}", {})
+
+
+def test_a_subchart_that_is_not_in_the_folder_has_no_values(tmp_path: Path) -> None:
+    values = subchart(tmp_path, "{name: missing, version: 0.1.0}", {"a": 1})
+    assert values == {"a": 1, "part": {"global": {}}}, "one in the folder is installed"
 
 
 def test_lookups_of_values_are_recorded(tmp_path: Path) -> None:

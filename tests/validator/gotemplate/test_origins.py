@@ -21,6 +21,8 @@ ORIGINS = """
 quote .Values.name -> is name
 squote .Values.name -> is name
 b64enc (quote .Values.name .Values.size) -> from size
+quote .Values.name .Values.size | len -> from size
+quote .Values.name "x" | len -> from name
 toString .Values.count -> is count
 int .Values.count -> is count
 float64 .Values.count -> is count
@@ -76,6 +78,8 @@ append .Values.words .Values.name | last -> is name
 prepend .Values.words .Values.name | first -> is name
 concat .Values.words | first -> is words.0
 concat .Values.words (list "x") | first -> is words.0
+concat .Values.words | len -> from words
+concat .Values.words (list "x") | len -> none
 without .Values.words "b" | first -> is words.1
 slice .Values.words 1 2 | first -> is words.1
 rest .Values.words | first -> is words.1
@@ -103,6 +107,7 @@ toYaml .Values.words | nindent 2 -> is words
 toYaml .Values.name -> is name
 tpl "{{ .Values.name }}" . -> is name
 tpl .Values.name . -> is name
+tpl "  {{ .Values.name }} " . | trim -> is name
 tpl (printf "{{ %q }}" .Values.name) . -> from name
 b64enc .Values.name -> from name
 regexReplaceAll "u" .Values.name "x" -> from name
@@ -143,6 +148,33 @@ def test_a_result_knows_its_value(row: str) -> None:
     found = origins_of(f"x: {{{{ {expression} }}}}\n")
     assert found.keys() <= {("x",)}
     assert described(found.get(("x",))) == expected
+
+
+@pytest.mark.parametrize("mark", ["exact", "on_key", "whole", "named"])
+def test_what_is_derived_from_a_value_is_neither_a_copy_nor_a_part_of_it(mark: str) -> None:
+    assert derived_origin(Origin(("a", 1))._replace(**{mark: True})) == Origin(("a", 1))
+    assert derived_origin(None) is None
+
+
+def test_items_of_a_loop_over_a_changed_mapping_are_not_there_because_of_one_value() -> None:
+    found = origins_of('x:\n{{ range $k, $v := merge .Values.env (dict "C" 1) }}- {{ $v }}\n{{ end }}')
+    assert not any(origin.whole or origin.named for origin in found.values())
+    assert found["x", 0] == Origin(("env", "A"), exact=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("x:\n{{ range .Values.words }}- {{ . }}\n{{ end }}- own\n", ("words",)),
+        ("x:\n- a\n{{ if .Values.empty }}- b\n{{ end }}- c\n", ("empty",)),
+        ("x:\n- a\n{{ if .Values.on }}- b\n{{ end }}- c\n", None),
+        ("x:\n- {{ .Values.name }}\n- c\n", None),
+        ('x: {{ tpl (printf "{a: {{ %q }}}" .Values.name) . }}\n', ("name",)),
+    ],
+)
+def test_a_collection_that_values_complete_is_derived_from_them(text: str, path: Steps | None) -> None:
+    found = origins_of(text).get(("x",))
+    assert found == (Origin(path) if path is not None else None)
 
 
 def test_a_mapping_that_a_template_built_has_the_origins_of_its_parts() -> None:

@@ -145,6 +145,10 @@ UNSUPPORTED = """
 {{ if .Values.on }}
 {{ if .Values.on }}a{{ else }}b
 {{ range .Values.words }}{{ break }}{{ end }}
+{{ until 100001 }}
+{{ $x := "a" }}{{ $x 1 }}
+{{ $x := "a" }}{{ 1 | $x }}
+{{ 1 2 }}
 {{ range .Values.words }}{{ continue }}{{ end }}
 {{ range .Values.name }}{{ . }}{{ end }}
 {{ range .Values.on }}{{ end }}
@@ -240,6 +244,19 @@ def test_a_failure_has_the_value_for_which_the_template_failed(text: str, messag
     with pytest.raises(FailedError) as failure:
         ours(text)
     assert (failure.value.message, failure.value.origin and failure.value.origin.path) == (message, path)
+
+
+def test_templates_may_call_each_other_a_hundred_levels_deep() -> None:
+    down = '{{ define "down" }}{{ if . }}{{ include "down" (sub . 1) }}{{ else }}end{{ end }}{{ end }}'
+    assert ours(down + '{{ include "down" 99 }}') == "end"
+    with pytest.raises(UnsupportedError, match="down calls itself"):
+        ours(down + '{{ include "down" 100 }}')
+
+
+def test_two_texts_in_json_are_no_json() -> None:
+    two = '{{ define "two" }}{{ toJson (dict "a" 1) }}{{ toJson (dict "b" 2) }}{{ end }}'
+    with pytest.raises(FailedError, match="fromJson got invalid JSON"):
+        ours(two + '{{ include "two" . | fromJson }}')
 
 
 def test_a_function_with_an_argument_of_a_wrong_type_fails_for_that_value() -> None:

@@ -40,6 +40,17 @@ def test_a_document_has_the_data_of_its_aliases_and_merge_keys(text: str, tree: 
         ("? [a]\n: 1\n", "a mapping key is a list or a mapping; Kubernetes keys are strings", 1),
         ("a: 1\nb: *y\n", "found undefined alias", 2),
         ("a: 1\nb: [\n", "did not find expected node content", 3),
+        ("~: 1\n", "a mapping key is null; write a string, in quotes", 1),
+        (
+            "9223372036854775808: 1\n",
+            "the mapping key 9223372036854775808 is too large a number; write it in quotes",
+            1,
+        ),
+        ("a: .inf\n", ".inf is not a value of Kubernetes, because JSON has none for it; write a number or a text", 1),
+        ("a: !!int x\n", "`x` does not have the type of its tag, !!int", 1),
+        ("a: !!int true\n", "`true` does not have the type of its tag, !!int", 1),
+        (f"a: !!bool {'1' * 41}\n", f"`{'1' * 40}` does not have the type of its tag, !!bool", 1),
+        ("a: !!binary '%'\n", "a value with the tag !!binary is not base64", 1),
         ("a: 1\nb: \x00", "control characters are not allowed", 1),
     ],
 )
@@ -67,12 +78,19 @@ def test_a_document_may_be_nested_200_levels_deep(text: str, depth: int) -> None
         load_document(deeper)
 
 
+def test_documents_before_an_anchor_that_is_set_again_are_read_once() -> None:
+    text = "a: 1\n---\nb: 2\n---\nc: &x 1\nd: &x 2\ne: *x\n---\nf: 3\n"
+    assert [tree for tree, _ in load_documents(text)] == [{"a": 1}, {"b": 2}, {"c": 1, "d": 2, "e": 2}, {"f": 3}]
+
+
 def test_many_brackets_or_dashes_are_refused_at_their_line() -> None:
     assert too_deep("a: 1\nb: " + "[" * 1000) is None
     assert too_deep("a: 1\nb: " + "[" * 1001) == 2
     assert too_deep("a: 1\nb: " + "{" * 600 + "[" * 401) == 2
     assert too_deep("a: 1\n" + "]" * 5 + "[" * 1000 + "\n[") == 3
     assert too_deep("[]\n" * 1500) is None
+    assert too_deep("a: 1\nb: " + "[" * 600 + "[]" * 600 + "[" * 400) is None
+    assert too_deep("a: 1\nb: " + "[" * 600 + "[]" * 600 + "[" * 401) == 2
     assert too_deep("a: 1\nb:\n" + "- " * 199) is None
     assert too_deep("a: 1\nb:\n" + "- " * 200) == 3
     assert too_deep("--- " + "- " * 200) == 1

@@ -176,8 +176,9 @@ def test_hostile_toml_is_refused_in_time(tmp_path: Path, line: str, message: str
 def test_a_key_of_toml_may_have_a_hundred_parts(tmp_path: Path) -> None:
     text = "[tool.trainyard]\nselect = ['NC']\n[tool.other]\n{} = 1\n"
     assert load(text.format(".".join("a" * 100)), tmp_path, "pyproject.toml").select == ("NC",)
-    with pytest.raises(ConfigError, match="a key has more than 100 parts"):
-        load(text.format(".".join("a" * 101)), tmp_path, "pyproject.toml")
+    for count in (101, 102):
+        with pytest.raises(ConfigError, match="a key has more than 100 parts"):
+            load(text.format(".".join("a" * count)), tmp_path, "pyproject.toml")
 
 
 @pytest.mark.parametrize("text", ["tool = 1", "[tool]\ntrainyard = 1"])

@@ -18,6 +18,7 @@ def _list(args: Sequence[Value]) -> Value:
 
 
 def _dict(args: Sequence[Value]) -> Value:
+    # The value of a last key without one is an empty text.
     pairs = itertools.zip_longest(args[::2], args[1::2], fillvalue=Value(""))
     return Value({print_value(key): value for key, value in pairs})
 
