@@ -97,6 +97,7 @@ dict "a" .Values.name | toJson -> from name
 (include "json" .Values | fromJson).count -> is count
 (include "json" .Values | fromJson).env.B -> is env.B
 (include "tree" .Values | fromYaml).b -> is count
+(include "tree" .Values | trim | fromYaml).b -> is count
 include "jsonWords" .Values | fromJsonArray | first -> is words.0
 toYaml .Values.env | nindent 2 -> is env
 toYaml .Values.words | nindent 2 -> is words
