@@ -101,6 +101,7 @@ dict "a" .Values.name | toJson -> from name
 (include "json" .Values | fromJson).count -> is count
 (include "json" .Values | fromJson).env.B -> is env.B
 (include "tree" .Values | fromYaml).b -> is count
+(include "tree" .Values | trim | fromYaml).b -> is count
 include "jsonWords" .Values | fromJsonArray | first -> is words.0
 toYaml .Values.env | nindent 2 -> is env
 toYaml .Values.words | nindent 2 -> is words
@@ -150,9 +151,17 @@ def test_a_result_knows_its_value(row: str) -> None:
     assert described(found.get(("x",))) == expected
 
 
-@pytest.mark.parametrize("mark", ["exact", "on_key", "whole", "named"])
-def test_what_is_derived_from_a_value_is_neither_a_copy_nor_a_part_of_it(mark: str) -> None:
-    assert derived_origin(Origin(("a", 1))._replace(**{mark: True})) == Origin(("a", 1))
+@pytest.mark.parametrize(
+    "origin",
+    [
+        Origin(("a", 1), exact=True),
+        Origin(("a", 1), on_key=True),
+        Origin(("a", 1), whole=True),
+        Origin(("a", 1), named=True),
+    ],
+)
+def test_what_is_derived_from_a_value_is_neither_a_copy_nor_a_part_of_it(origin: Origin) -> None:
+    assert derived_origin(origin) == Origin(("a", 1))
     assert derived_origin(None) is None
 
 

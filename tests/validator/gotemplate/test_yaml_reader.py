@@ -91,6 +91,7 @@ def test_many_brackets_or_dashes_are_refused_at_their_line() -> None:
     assert too_deep("[]\n" * 1500) is None
     assert too_deep("a: 1\nb: " + "[" * 600 + "[]" * 600 + "[" * 400) is None
     assert too_deep("a: 1\nb: " + "[" * 600 + "[]" * 600 + "[" * 401) == 2
+    assert too_deep("a: " + "[" * 1000 + "]" * 1000 + "\nb: []\n") is None
     assert too_deep("a: 1\nb:\n" + "- " * 199) is None
     assert too_deep("a: 1\nb:\n" + "- " * 200) == 3
     assert too_deep("--- " + "- " * 200) == 1
