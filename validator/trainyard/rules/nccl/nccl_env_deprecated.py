@@ -45,8 +45,6 @@ WANTS_OLD_NAMES = ("NCCL_FASTRAK_", "NCCL_SHIMNET_")
 def nccl_env_deprecated(setting: Setting, context: Context) -> Iterator[Problem]:
     """A variable that is deprecated since a known release."""
     container = context.container
-    if setting.name not in SUCCESSORS and setting.name != "NCCL_LAUNCH_MODE":
-        return
     if uses_rccl(context.run):
         return
     if setting.name == "NCCL_LAUNCH_MODE" and setting.value == "GROUP":

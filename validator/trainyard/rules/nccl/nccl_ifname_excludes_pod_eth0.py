@@ -38,7 +38,7 @@ def nccl_ifname_excludes_pod_eth0(setting: Setting, context: Context) -> Iterato
     """An exclude list that leaves no usable interface."""
     value = literal_value(setting) if setting.name == nccl_lists.INTERFACES else None
     listed = nccl_lists.parse_list(value or "")
-    if not listed.excludes or not listed.entries:
+    if not listed.excludes:
         return
     role = role_of_ranks(context)
     present = interfaces(role.pod, context.run) if role is not None else None
