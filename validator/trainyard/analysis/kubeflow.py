@@ -7,6 +7,9 @@ from typing import Any
 from trainyard.document.lookup import integer, mapping
 from trainyard.model.run import Run
 
+# Controllers of these add nothing to the pods of an object.
+_PLAIN_GROUPS = ("v1", "apps/v1", "batch/v1")
+
 
 def elastic_range(run: Run) -> tuple[int | None, int | None]:
     """Returns the operator's bounds for torchrun: a missing one is the other one, or the number of Workers."""
@@ -31,10 +34,6 @@ def is_mpi_operator(run: Run) -> bool:
     return run.kind == "MPIJob" and run.api_version == "kubeflow.org/v2beta1"
 
 
-# Controllers of these add nothing to the pods of an object.
-PLAIN_GROUPS = ("v1", "apps/v1", "batch/v1")
-
-
 def has_all_pods(run: Run | None) -> bool:
     """True if the files contain all pods of the run as they will be.
 
@@ -42,4 +41,4 @@ def has_all_pods(run: Run | None) -> bool:
     """
     if run is None or run.kind == "TrainJob":
         return run is not None and run.runtime is not None
-    return run.is_job or run.api_version in PLAIN_GROUPS
+    return run.is_job or run.api_version in _PLAIN_GROUPS

@@ -19,11 +19,16 @@ Runtimes = Mapping[str, Sequence[Resource]]
 
 
 def load_run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) -> Run | None:
-    """Returns the run that an object describes, or None if it is of another kind."""
+    """Returns the run that an object describes, or None if it is of another kind and holds no pods."""
     spec = mapping(resource.tree, "spec")
     at = resource.at.child("spec")
     runtime = None
-    if resource.kind in REPLICA_FIELDS and resource.api_version.startswith("kubeflow.org/"):
+    is_known = is_job(resource)
+    if not is_known:
+        roles = tuple(_roles_of_any(resource, config_maps))
+        if not roles:
+            return None
+    elif resource.kind in REPLICA_FIELDS:
         roles = tuple(_replica_roles(resource, spec, at, config_maps))
     elif resource.kind == "TrainJob":
         runtime = _runtime(resource, spec, runtimes)
@@ -32,12 +37,8 @@ def load_run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) ->
         roles = tuple(role for role, _ in _runtime_roles(resource, resource, None, config_maps))
     elif resource.kind == "JobSet":
         roles = tuple(role for role, _ in _job_set_roles(spec, at, resource, config_maps))
-    elif resource.kind == "Job" and resource.api_version == "batch/v1":
-        roles = (_job_role("Job", spec, at, resource, config_maps, integer(spec, "parallelism") or 1),)
     else:
-        roles = tuple(_roles_of_any(resource, config_maps))
-    if not roles and not is_job(resource):
-        return None
+        roles = (_job_role("Job", spec, at, resource, config_maps, integer(spec, "parallelism") or 1),)
     runtime_spec = mapping(runtime.tree, "spec") if runtime is not None else None
     return Run(
         kind=resource.kind,
@@ -51,7 +52,7 @@ def load_run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) ->
         spec=spec,
         runtime=runtime_spec,
         at=resource.at,
-        is_job=is_job(resource),
+        is_job=is_known,
     )
 
 

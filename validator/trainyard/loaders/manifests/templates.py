@@ -31,8 +31,8 @@ _WORKFLOWS = "argoproj.io"
 class Template(NamedTuple):
     """The template of a pod in an object.
 
-    `path` leads to the spec of the pod, and `owner` is the mapping that holds the template: it may name and count the
-    pods. `field` holds the containers.
+    `path` leads to the spec of the pod, and `owner` is the mapping that holds the template: it may name the pods.
+    `field` holds the containers.
     """
 
     path: Path
