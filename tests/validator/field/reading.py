@@ -1,6 +1,6 @@
 """The cases from the field: files with a mistake that a public issue or discussion confirms as the cause.
 
-A case is judged before any rule is tried on it. It is written anew: a whole, short object in the style of the user's file,
+A case is judged before any rule is tried on it. It is written anew: a whole, short object in the style of the user,
 without any other mistake. It is one file, `cases/<owner>-<repo>/<number>[-slug].yaml`, or a folder of the same name
 with `case.yaml` and further files. Headers are `# name: value` lines of the comment at the top. A line that starts
 with `#` and two spaces continues the header above it:
@@ -13,7 +13,7 @@ with `#` and two spaces continues the header above it:
   another file of the folder.
 - `# out of reach: REASON` is for a mistake that no file shows. Such a case needs no words and no marks.
 
-A line that ends with `# <- here`, in any file of the case, is marked: a right finding is at a marked line. The headers and
+A line that ends with `# <- here`, in any file of the case, is marked: a right finding is at a marked line. Headers and
 marks are removed from the files that are linted. A header leaves an empty line, so all lines keep their numbers.
 """
 
