@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from trainyard.analysis.kubeflow import elastic_range
 from trainyard.document.lookup import mapping, text
 from trainyard.facts.launchers import TORCHRUN_MODULES
+from trainyard.facts.training_runtimes import shipped_runtime
 from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.model.run import Command, Container, Run
 
@@ -102,6 +103,9 @@ def has_torch_policy(run: Run) -> bool | None:
     """True if a TrainJob's runtime passes `PET_` variables to torchrun; None if the runtime is not in the files."""
     if run.runtime is not None:
         return "torch" in mapping(run.runtime, "mlPolicy")
+    shipped = shipped_runtime(run.spec)
+    if shipped is not None:
+        return shipped.framework == "torch"
     return True if text(run.spec, "runtimeRef", "name").startswith("torch") else None
 
 

@@ -9,6 +9,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import decimal, integer, items, mapping, text
 from trainyard.facts.kubeflow import JOB_KINDS, REPLICA_FIELDS, RUNTIMES, SUPPORTING_ROLES
 from trainyard.facts.launchers import GREEDY_LAUNCHERS, LAUNCHERS
+from trainyard.facts.training_runtimes import shipped_policy
 from trainyard.loaders.manifests import train_jobs
 from trainyard.loaders.manifests.pods import ConfigMaps, load_pod, load_template
 from trainyard.loaders.manifests.templates import may_hold_pods, templates
@@ -48,7 +49,7 @@ def load_run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) ->
         labels=mapping(resource.tree, "metadata", "labels"),
         annotations=mapping(resource.tree, "metadata", "annotations"),
         roles=roles,
-        processes=_processes(resource.kind, spec, runtime_spec, roles),
+        processes=_processes(resource.kind, spec, runtime_spec or shipped_policy(spec), roles),
         spec=spec,
         runtime=runtime_spec,
         at=resource.at,
