@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from trainyard.analysis.environment import has_unknown_variables
+from trainyard.analysis.workloads import is_volcano
 from trainyard.engine.rule import Context
 from trainyard.facts.profiles import Wanted
 from trainyard.model.run import Container, Role, Run, Setting
@@ -33,13 +34,21 @@ def deviations(
 
 
 def _passed_on(name: str, run: Run | None) -> Setting | None:
-    """Returns the setting that the launcher of an MPIJob passes on to the processes in the workers."""
-    role = run.role("Launcher") if run is not None and run.kind == "MPIJob" else None
-    launcher = role.container if role is not None else None
+    """Returns the setting that mpirun passes on to the processes in the workers."""
+    launcher = _mpi_launcher(run) if run is not None else None
     setting = launcher.setting(name) if launcher is not None else None
     if launcher is None or setting is None:
         return None
     return setting if setting.via == "mpirun" or _passes_on(launcher, name) else None
+
+
+def _mpi_launcher(run: Run) -> Container | None:
+    """Returns the container that starts the processes of the workers: in an MPIJob, and in a task of Volcano."""
+    if run.kind == "MPIJob":
+        role = run.role("Launcher")
+    else:
+        role = next((one for one in run.roles if not one.trains and is_volcano(run)), None)
+    return role.container if role is not None else None
 
 
 def _passes_on(launcher: Container, name: str) -> bool:

@@ -37,7 +37,7 @@ def shm_default_64mi(role: Role, context: Context) -> Iterator[Problem]:
     if not has_all_pods(context.run):
         return
     for container in shared_memory.accelerated_containers(role):
-        if not shared_memory.has_default_size(role.pod, container):
+        if not shared_memory.has_default_size(context.run, role, container):
             continue
         disabled = container.setting("NCCL_SHM_DISABLE")
         processes = shared_memory.process_count(context.run, role, container)

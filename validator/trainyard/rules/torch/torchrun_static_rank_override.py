@@ -6,6 +6,8 @@ It appends them to the container's `env`, and of two entries with one name the l
 manifest never reaches the process: `PET_NPROC_PER_NODE=4` in `env` is `auto` in the pod. A rank or address that seems
 to be fixed here, but is not, misleads whoever debugs the job.
 
+In a Job of Volcano the plugin `pytorch` appends `MASTER_ADDR`, `MASTER_PORT`, `RANK` and `WORLD_SIZE` in the same way.
+
 Without a Master and without an elasticPolicy the operator sets no address and no rank, so you can set them.
 
 Remove the variable; use `replicas`, `nprocPerNode`, the port `pytorchjob-port` and elasticPolicy. An `export` in the
@@ -43,6 +45,7 @@ APPENDED = ("PET_", "MASTER_", "RANK", "WORLD_SIZE")
     sources=(
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch/envvar.go: setPodEnv",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch/master.go, elastic.go: Generate",
+        "volcano-sh/volcano v1.15.1 pkg/controllers/job/plugins/distributed-framework/pytorch: OnPodCreate",
     ),
     fix="safe",
 )
@@ -62,9 +65,11 @@ def torchrun_static_rank_override(setting: Setting, context: Context) -> Iterato
     if all(container is not context.container for container in pod.containers):
         return
     written = setting.name if setting.value is None else f"{setting.name}={setting.value}"
+    by_operator = run.kind == "PyTorchJob"
+    appends = "the training operator" if by_operator else "Volcano's pytorch plugin"
     yield Problem(
         name_at(setting),
-        f"{written} has no effect: the training operator appends its own value",
-        INSTEAD.get(setting.name, "remove it"),
+        f"{written} has no effect: {appends} appends its own value",
+        INSTEAD.get(setting.name, "remove it") if by_operator else "remove it, or the plugin",
         remove_variable(setting),
     )
