@@ -7,7 +7,7 @@ itself, and its documentation says that the variable should not be set any more.
 
 Before 2.21 there is no other way, so the rule needs to know the release, from the target or from the image of the
 container. It ignores `-1`, which means automatic, values that the fabric profile asks for, and those that it forbids,
-which FB003 reports.
+which FB003 reports. Without a profile, the instance type in a node selector tells the fabric.
 
 Remove the variable. If an address must be chosen, use `NCCL_IB_ADDR_FAMILY`, `NCCL_IB_ADDR_RANGE` and
 `NCCL_IB_ROCE_VERSION_NUM`.
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis import versions
-from trainyard.analysis.fabric import accelerated_container
+from trainyard.analysis.fabric import accelerated_container, likely_profile
 from trainyard.analysis.settings import remove_variable
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.profiles import asks_for, forbids
@@ -43,7 +43,7 @@ DYNAMIC_SINCE = (2, 21)
 )
 def nccl_gid_index_set(setting: Setting, context: Context) -> Iterator[Problem]:
     """A fixed GID index."""
-    if setting.name != "NCCL_IB_GID_INDEX" or asks_for(context.profile, setting.name):
+    if setting.name != "NCCL_IB_GID_INDEX" or asks_for(context.profile or likely_profile(context.run), setting.name):
         return
     if context.role is not None and accelerated_container(context.role) and forbids(context.profile, setting.name):
         return
