@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.kubeflow import elastic_range
 from trainyard.analysis.workloads import pytorch_plugin_variables
+from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.facts.launchers import TORCHRUN_MODULES
 from trainyard.facts.training_runtimes import shipped_runtime
@@ -71,6 +72,15 @@ def _end(words: tuple[str, ...], start: int) -> int:
         bare = words[index].replace("_", "-")
         index += 1 if "=" in bare or bare in _FLAGS else 2
     return min(index, len(words))
+
+
+def rendezvous_options(container: Container) -> Iterator[tuple[str, Place]]:
+    """Yields the addresses that options of torchrun give, with their places."""
+    for launch in torchrun_commands(container):
+        for option in ("--rdzv-endpoint", "--master-addr"):
+            found = launch.option_at(option)
+            if found is not None:
+                yield found
 
 
 def operator_variables(run: Run) -> frozenset[str]:

@@ -124,9 +124,7 @@ class _Round:
         """Returns the findings in the files that have a fix of the wanted safety."""
         wanted = ("safe", "unsafe") if unsafe else ("safe",)
         return [
-            finding
-            for finding in self._report.findings
-            if finding.rule.fix in wanted and finding.edits and self._edits([finding]) is not None
+            finding for finding in self._report.findings if finding.fix in wanted and self._edits([finding]) is not None
         ]
 
     def make(self, findings: list[Finding], beside: list[Finding]) -> list[Finding]:
