@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from trainyard.analysis.accelerate import accelerate_commands
+from trainyard.analysis.accelerate import accelerate_scripts
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.document.reading import embedded
@@ -41,9 +41,15 @@ def accelerate_configs(project: Project) -> Iterator[AccelerateConfig]:
 
 def launches(config: AccelerateConfig, project: Project) -> Iterator[tuple[Run, Command]]:
     """Yields the starts of accelerate with this file."""
+    for run, launch, _ in scripts(config, project):
+        yield run, launch
+
+
+def scripts(config: AccelerateConfig, project: Project) -> Iterator[tuple[Run, Command, Command]]:
+    """Yields the starts of accelerate with this file, each with the script and its arguments."""
     for run in project.runs:
         for role in run.training_roles:
-            for launch in accelerate_commands(role.container) if role.container is not None else ():
+            for launch, script in accelerate_scripts(role.container) if role.container is not None else ():
                 written = launch.option("--config-file")
                 if written is not None and written.rsplit("/", 1)[-1] == config.name:
-                    yield run, launch
+                    yield run, launch, script
