@@ -25,27 +25,27 @@ KINDS = ("timeSlicing", "mps")
 
 
 class SharingConfig(NamedTuple):
-    """A configuration with a `sharing` section or parts of one."""
+    """A configuration with a `sharing` section or parts of one; `alone` if no other text stands beside it."""
 
     tree: dict[str, Any]
     at: Place
+    alone: bool
 
 
 def configurations(project: Project) -> Iterator[SharingConfig]:
     """Yields the configurations that share GPUs, or try to."""
     for resource in project.of_kind("ConfigMap"):
-        for key, raw in mapping(resource.tree, "data").items():
-            yield from _read(resource.at.child("data", key), raw)
+        yield from _read(mapping(resource.tree, "data"), resource.at.child("data"))
     for release in releases(project):
         path = CHARTS.get(release.chart)
         if path is not None and release.values_at is not None:
-            for key, raw in mapping(release.values, *path).items():
-                yield from _read(release.place(*path, key), raw)
+            yield from _read(mapping(release.values, *path), release.place(*path))
 
 
-def _read(at: Place, raw: object) -> Iterator[SharingConfig]:
-    if not isinstance(raw, str) or "replicas" not in raw or not any(kind in raw for kind in KINDS):
-        return
-    inner = embedded(at, raw)
-    if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
-        yield SharingConfig(inner.tree, Place(inner))
+def _read(texts: dict[str, Any], at: Place) -> Iterator[SharingConfig]:
+    for key, raw in texts.items():
+        if not isinstance(raw, str) or "replicas" not in raw or not any(kind in raw for kind in KINDS):
+            continue
+        inner = embedded(at.child(key), raw)
+        if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+            yield SharingConfig(inner.tree, Place(inner), len(texts) == 1)
