@@ -210,6 +210,7 @@ OF_JOBS = {
     "nccl-debug-file-collides",
     "nccl-ifname-absent-in-pod",
     "nccl-ifname-excludes-pod-eth0",
+    "nccl-ifname-keeps-loopback",
     "nccl-ifname-prefix-too-broad",
     "null-gpu-quantity",
     "torchrun-static-rank-override",
