@@ -1,4 +1,4 @@
-"""Writes the pages with a source elsewhere: rules and their index, fabric profiles, READMEs, and the list of charts."""
+"""Writes the pages with a source elsewhere: rules, their index, profiles, recall, READMEs, and the list of charts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from pathlib import Path
 
 import mkdocs_gen_files
 
+from tests.validator.field import measuring, reading
 from tests.validator.rules import cases
 from tests.validator.rules.cases import Case
+from tools import markdown
+from tools.recall import table as recall
 from tools.site import readmes
 from trainyard.engine import registry
 from trainyard.engine.finding import Finding
@@ -160,6 +163,13 @@ def profile_section(fabric: Profile) -> str:
     return f"{head}\n\n| name | | value or reason |\n| --- | --- | --- |\n{table}"
 
 
+def recall_page() -> str:
+    """The page on recall, with the tables that are measured now."""
+    page = (Path(__file__).parent / "validator" / "recall.md").read_text(encoding="utf-8")
+    results = list(measuring.measure(map(reading.load, reading.paths())))
+    return markdown.replace_section(page, "table", recall.page(results))
+
+
 def write(path: str, text: str) -> None:
     """Add a page to the site."""
     with mkdocs_gen_files.open(path, "w") as page:
@@ -179,6 +189,7 @@ write(
     "validator/profiles.md",
     "\n\n".join((INTRODUCTION, *(profile_section(load_profile(name)) for name in profile_names()))) + "\n",
 )
+write("validator/recall.md", recall_page())
 for source, path in readmes.published().items():
     write(path, readmes.page(source))
 write("charts/index.md", readmes.chart_index())

@@ -16,7 +16,7 @@ from trainyard.document.reading import read
 from trainyard.document.source import Source
 from trainyard.engine import registry, selection
 from trainyard.engine.engine import MOST, Engine
-from trainyard.engine.rule import Context, Problem, Rule, Safety, rule
+from trainyard.engine.rule import Context, Problem, Rule, Safety, Target, rule
 from trainyard.linting import fixing, pipeline
 from trainyard.model.run import Run, Setting
 
@@ -157,3 +157,20 @@ def test_fixes_that_no_lint_approves_end_at_a_limit_that_is_reported() -> None:
     assert len(fixed.left.findings) == 100
     (note,) = fixed.left.notes
     assert "fixes were not tried" in note
+
+
+@pytest.mark.parametrize("tag", ["2.1.0-cuda11.8-cudnn8-runtime", "2.4.0-cuda12.1-cudnn9-runtime"])
+def test_a_name_of_another_release_stays_unless_somebody_states_the_version(tag: str) -> None:
+    """PyTorch 2.1 reads only the old name; the tag of 2.4 may be overridden when the container starts."""
+    path = registry.folder() / "torch" / "cases" / "torch_nccl_legacy_env.image.bad.yaml"
+    text = cases.load(path).text.replace("2.4.0-cuda12.1-cudnn9-runtime", tag)
+    renamed = text.replace("name: NCCL_ASYNC", "name: TORCH_NCCL_ASYNC")
+    assert f"pytorch:{tag}" in text
+
+    def after(target: Target, *, unsafe: bool) -> str:
+        engine = Engine((selection.find_one("TD001"),), target)
+        return fixing.fix((File(Source("job.yaml", text)),), engine, unsafe=unsafe).after[0].source.text
+
+    assert after(Target(), unsafe=False) == text
+    assert after(Target(), unsafe=True) == (text if "2.1.0" in tag else renamed)
+    assert after(Target(torch=(2, 8)), unsafe=False) == renamed

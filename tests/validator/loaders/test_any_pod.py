@@ -189,7 +189,7 @@ def test_a_description_of_pods_is_not_judged(tree: dict[str, Any]) -> None:
 
 JOB = re.compile(r"^apiVersion: \S+\nkind: (PyTorchJob|MPIJob|JobSet|Job|TFJob)$", re.MULTILINE)
 # The controller of the first one may add to the pods, that of the second one adds nothing.
-KINDS = {"custom": "apiVersion: example.com/v1\nkind: Training", "plain": "apiVersion: apps/v1\nkind: ReplicaSet"}
+KINDS = {"custom": "apiVersion: example.com/v1\nkind: Training", "plain": "apiVersion: apps/v1\nkind: DaemonSet"}
 CONTAINER_RULES = tuple(
     rule for rule in cases.every_rule() if rule.subject in ("Pod", "Container", "Setting", "Script", "Command")
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
+import pytest
+
 from trainyard.document.reading import read
 from trainyard.document.source import Source
 from trainyard.loaders.manifests.manifest import load_project
@@ -141,6 +143,24 @@ def test_a_train_job_without_its_runtime_has_only_its_own_fields() -> None:
     run = runs(TRAIN_JOB)["llm"]
     assert run.runtime is None
     assert (run.nodes, container(run, "node").image) == (4, "registry.example.com/llm:2")
+
+
+@pytest.mark.parametrize(
+    ("name", "processes"),
+    [("torch-distributed", 8), ("deepspeed-distributed", 8), ("jax-distributed", 1), ("own", None)],
+)
+def test_the_policies_of_the_runtimes_that_the_trainer_ships_are_known(name: str, processes: int | None) -> None:
+    job = f"""
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {{name: llm}}
+    spec:
+      runtimeRef: {{name: {name}}}
+      trainer: {{command: [python, train.py], resourcesPerNode: {{limits: {{nvidia.com/gpu: 8}}}}}}
+    """
+    run = runs(job)["llm"]
+    assert run.runtime is None, "the cluster may have changed the rest of the runtime"
+    assert (run.nodes, run.processes) == (None, processes)
 
 
 def test_a_runtime_is_looked_up_in_the_train_job_s_namespace() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from trainyard.analysis.environment import has_unknown_variables
+from trainyard.analysis.workloads import is_volcano
+from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context
 from trainyard.facts.profiles import Wanted
 from trainyard.model.run import Container, Role, Run, Setting
@@ -15,6 +17,38 @@ def accelerated_container(role: Role) -> Container | None:
     """Returns the role's training container if it requests accelerators."""
     container = role.container
     return container if role.trains and container is not None and container.gpus else None
+
+
+# The beginning of a node's instance type or accelerator, and the fabric of such machines.
+_MACHINES = {
+    "BM.GPU": "oke-roce",
+    "p4d.": "eks-efa",
+    "p5": "eks-efa",
+    "p6-": "eks-efa",
+    "nvidia-h100-mega-80gb": "gke-tcpxo",
+    "nvidia-h200-141gb": "gke-gib",
+    "nvidia-b200": "gke-gib",
+}
+_MACHINE_LABELS = (
+    "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/instance-type",
+    "cloud.google.com/gke-accelerator",
+)
+
+
+def likely_profile(run: Run | None) -> str | None:
+    """Returns the fabric of the machines that the node selectors of a run name, None if they name none.
+
+    It may keep a rule silent. A finding about a fabric needs one that the user names.
+    """
+    for role in run.roles if run is not None else ():
+        selector = mapping(role.pod.tree, "nodeSelector")
+        machines = [str(selector[label]).removeprefix("ml.") for label in _MACHINE_LABELS if label in selector]
+        for machine in machines:
+            for start, profile in _MACHINES.items():
+                if machine.startswith(start):
+                    return profile
+    return None
 
 
 def deviations(
@@ -33,13 +67,21 @@ def deviations(
 
 
 def _passed_on(name: str, run: Run | None) -> Setting | None:
-    """Returns the setting that the launcher of an MPIJob passes on to the processes in the workers."""
-    role = run.role("Launcher") if run is not None and run.kind == "MPIJob" else None
-    launcher = role.container if role is not None else None
+    """Returns the setting that mpirun passes on to the processes in the workers."""
+    launcher = _mpi_launcher(run) if run is not None else None
     setting = launcher.setting(name) if launcher is not None else None
     if launcher is None or setting is None:
         return None
     return setting if setting.via == "mpirun" or _passes_on(launcher, name) else None
+
+
+def _mpi_launcher(run: Run) -> Container | None:
+    """Returns the container that starts the processes of the workers: in an MPIJob, and in a task of Volcano."""
+    if run.kind == "MPIJob":
+        role = run.role("Launcher")
+    else:
+        role = next((one for one in run.roles if not one.trains and is_volcano(run)), None)
+    return role.container if role is not None else None
 
 
 def _passes_on(launcher: Container, name: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trainyard.analysis.torchrun import operator_variables
+from trainyard.analysis.workloads import controller_variables
 from trainyard.model.run import Run
 
 _BY_KIND = {
@@ -53,4 +54,5 @@ def injected(run: Run | None) -> Injected:
     names = {"PYTHONUNBUFFERED", "JOB_COMPLETION_INDEX", *_BY_KIND.get(run.kind, ()), *operator_variables(run)}
     # Runtimes are made for TrainJobs, so the trainer's variables are present.
     kind = "TrainJob" if run.kind in ("TrainingRuntime", "ClusterTrainingRuntime") else run.kind
-    return Injected(frozenset(names), ("JOBSET_", *_PREFIXES.get(kind, ())))
+    own, prefixes = controller_variables(run)
+    return Injected(frozenset(names) | own, ("JOBSET_", *_PREFIXES.get(kind, ()), *prefixes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trainyard.analysis.workloads import is_known
 from trainyard.document.lookup import integer, mapping
 from trainyard.model.run import Run
 
@@ -41,4 +42,4 @@ def has_all_pods(run: Run | None) -> bool:
     """
     if run is None or run.kind == "TrainJob":
         return run is not None and run.runtime is not None
-    return run.is_job or run.api_version in _PLAIN_GROUPS
+    return run.is_job or is_known(run) or run.api_version in _PLAIN_GROUPS

@@ -10,7 +10,9 @@ from trainyard.model.run import Container, Mount
 def mount_of(container: Container, path: str) -> Mount | None:
     """Returns the deepest mount that contains a path; None if the path is in the image."""
     parts = _parts(path)
-    found = [mount for mount in container.mounts if parts[: len(_parts(mount.mount_path))] == _parts(mount.mount_path)]
+    # Kubernetes rejects an empty path.
+    named = (mount for mount in container.mounts if mount.mount_path)
+    found = [mount for mount in named if parts[: len(_parts(mount.mount_path))] == _parts(mount.mount_path)]
     return max(found, key=lambda mount: len(_parts(mount.mount_path)), default=None)
 
 

@@ -15,8 +15,10 @@ JOB_NAME_LABELS = (
     "jobset.sigs.k8s.io/jobset-name",
     "batch.kubernetes.io/job-name",
     "job-name",
+    "volcano.sh/job-name",
+    "leaderworkerset.sigs.k8s.io/name",
 )
-ROLE_LABELS = ("training.kubeflow.org/replica-type", "jobset.sigs.k8s.io/replicatedjob-name")
+ROLE_LABELS = ("training.kubeflow.org/replica-type", "jobset.sigs.k8s.io/replicatedjob-name", "volcano.sh/task-spec")
 
 
 class Term(NamedTuple):

@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from trainyard.analysis.workloads import gets_shared_memory, runs_one_program
 from trainyard.document.document import Append, Edit
 from trainyard.document.lookup import mapping
-from trainyard.facts.kubeflow import REPLICA_FIELDS
 from trainyard.facts.quantities import parse_quantity
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Mount, Pod, Role, Run, Volume
@@ -64,9 +64,9 @@ def host_ipc(pod: Pod) -> bool:
     return pod.tree.get("hostIPC") is True
 
 
-def has_default_size(pod: Pod, container: Container) -> bool:
+def has_default_size(run: Run | None, role: Role, container: Container) -> bool:
     """True if the container has only the runtime's default of 64 MiB of shared memory."""
-    return shm_mount(container) is None and not host_ipc(pod)
+    return shm_mount(container) is None and not host_ipc(role.pod) and not gets_shared_memory(run, role, container)
 
 
 def accelerated_containers(role: Role) -> tuple[Container, ...]:
@@ -104,8 +104,8 @@ def mount_edits(pod: Pod, container: Container) -> tuple[Edit, ...]:
 
 
 def others_mount(run: Run, role: Role) -> bool:
-    """True if another role of the same program mounts a volume at /dev/shm. Roles of a JobSet may be other programs."""
-    if run.kind not in REPLICA_FIELDS:
+    """True if another role of the same program mounts a volume at /dev/shm."""
+    if not runs_one_program(run):
         return False
     return any(other is not role for other in _mounting.of(run.roles))
 

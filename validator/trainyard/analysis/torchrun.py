@@ -11,8 +11,11 @@ import functools
 from collections.abc import Iterator
 
 from trainyard.analysis.kubeflow import elastic_range
+from trainyard.analysis.workloads import pytorch_plugin_variables
+from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.facts.launchers import TORCHRUN_MODULES
+from trainyard.facts.training_runtimes import shipped_runtime
 from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.model.run import Command, Container, Run
 
@@ -78,10 +81,22 @@ def _end(words: tuple[str, ...], start: int) -> int:
     return min(index, len(words))
 
 
+def rendezvous_options(container: Container) -> Iterator[tuple[str, Place]]:
+    """Yields the addresses that options of torchrun give, with their places."""
+    for launch in torchrun_commands(container):
+        for option in ("--rdzv-endpoint", "--master-addr"):
+            found = launch.option_at(option)
+            if found is not None:
+                yield found
+
+
 def operator_variables(run: Run) -> frozenset[str]:
-    """Returns the variables that the training operator appends to every container of a PyTorchJob. They win."""
+    """Returns the variables that the operator appends to every container. They win over the user's.
+
+    The training operator appends them in a PyTorchJob, and Volcano's pytorch plugin in a Job.
+    """
     if run.kind != "PyTorchJob" or not run.api_version.startswith("kubeflow.org/"):
-        return frozenset()
+        return pytorch_plugin_variables(run)
     names = _ALWAYS if run.role("Master") is None else _WITH_MASTER
     if run.elastic is not None:
         names |= {"PET_RDZV_ENDPOINT", "PET_RDZV_BACKEND"}
@@ -102,13 +117,17 @@ def node_range(launch: Command, container: Container, run: Run) -> tuple[int, in
     setting = container.setting("PET_NNODES")
     if setting is not None:
         return bounds(setting.value or "")
-    return (1, 1)
+    # HyperPod's operator is closed: what it tells torchrun is not known.
+    return (1, 1) if run.kind != "HyperPodPyTorchJob" else None
 
 
 def has_torch_policy(run: Run) -> bool | None:
     """True if a TrainJob's runtime passes `PET_` variables to torchrun; None if the runtime is not in the files."""
     if run.runtime is not None:
         return "torch" in mapping(run.runtime, "mlPolicy")
+    shipped = shipped_runtime(run.spec)
+    if shipped is not None:
+        return shipped.framework == "torch"
     return True if text(run.spec, "runtimeRef", "name").startswith("torch") else None
 
 
@@ -132,4 +151,6 @@ def processes_per_node(launch: Command, container: Container, run: Run) -> str |
         field = own if own is not None else mapping(run.runtime or {}, "mlPolicy", "torch").get("numProcPerNode")
         return str(field) if isinstance(field, str | int) else None
     setting = container.setting("PET_NPROC_PER_NODE")
+    if setting is None and run.kind == "HyperPodPyTorchJob":
+        return None
     return setting.value if setting is not None else "1"

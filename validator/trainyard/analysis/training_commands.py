@@ -6,9 +6,19 @@ import functools
 from collections.abc import Sequence
 
 from trainyard.facts.launchers import LAUNCHERS
+from trainyard.model.run import Container
 
 # A launcher may follow other programs: `numactl ... torchrun`, `python -m torch.distributed.run`.
 REACH = 12
+# Programs that never start ranks: they list devices, measure the network from one process, print or wait.
+_INERT = frozenset(
+    (
+        "nvidia-smi", "hl-smi", "rocm-smi", "amd-smi", "neuron-ls", "neuron-top", "dcgmi", "dcgm-exporter", "fi_info",
+        "ibstat", "ibv_devinfo", "ibv_devices", "lspci", "lsmod", "ip", "ls", "cat", "echo", "printf", "date", "env",
+        "printenv", "hostname", "df", "free", "sleep", "tail", "true", ":", "set", "cd", "exit", "trap", "wait", "test",
+        "service", "sshd", "chmod", "mkdir", "ulimit",
+    )
+)  # fmt: skip
 _HELPERS = ("-c", "-", "-V", "--version", "json.tool", "pip", "torch.utils.collect_env")
 
 
@@ -23,6 +33,12 @@ def training_indexes(commands: Sequence[tuple[str, ...]]) -> frozenset[int]:
     launched = frozenset(index for index, words in enumerate(commands) if starts_launcher(words))
     programs = [index for index, words in enumerate(commands) if _runs_python(words)]
     return launched or frozenset(programs[-1:])
+
+
+def starts_no_ranks(container: Container) -> bool:
+    """True if every program that a container runs only lists devices, prints or waits."""
+    programs = {command.program for command in container.commands}
+    return bool(container.command and programs) and programs <= _INERT
 
 
 def _runs_python(words: Sequence[str]) -> bool:

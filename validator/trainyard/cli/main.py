@@ -21,6 +21,7 @@ COMMANDS = {
     "rules": "List all rules.",
     "run": "Run the values of a training job on this machine, without a cluster.",
     "audit": "Check the runs that are live in a cluster.",
+    "lsp": "Serve an editor: findings while you type, pages of rules, and fixes.",
     "baseline": "Record today's findings, so that only new ones are reported.",
     "schema": "Print the JSON Schema of the configuration file or of the JSON output.",
 }

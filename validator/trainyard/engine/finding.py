@@ -6,11 +6,14 @@ from typing import NamedTuple
 
 from trainyard.document.document import Edit
 from trainyard.document.source import Position
-from trainyard.engine.rule import Problem, Rule
+from trainyard.engine.rule import Confidence, Problem, Rule, Safety
 
 
 class Finding(NamedTuple):
-    """A problem at a position. `related` are further positions, each with a few words."""
+    """A problem at a position. `related` are further positions, each with a few words.
+
+    `is_from_image` is true if the finding follows from the version of an image, which nobody stated.
+    """
 
     rule: Rule
     position: Position
@@ -18,6 +21,19 @@ class Finding(NamedTuple):
     help: str
     edits: tuple[Edit, ...]
     related: tuple[tuple[Position, str], ...]
+    is_from_image: bool = False
+
+    @property
+    def fix(self) -> Safety | None:
+        """The safety of the fix, None without a fix. A fix that follows from an image's version is not safe."""
+        if not self.edits:
+            return None
+        return "unsafe" if self.is_from_image else self.rule.fix
+
+    @property
+    def confidence(self) -> Confidence:
+        """The confidence of the rule; at most medium if the finding follows from an image's version."""
+        return "medium" if self.is_from_image and self.rule.confidence == "high" else self.rule.confidence
 
     @property
     def order(self) -> tuple[str, int, int, str]:
@@ -27,6 +43,9 @@ class Finding(NamedTuple):
 
 def resolve(rule: Rule, problem: Problem) -> Finding:
     """Returns the finding for a problem."""
+    release = problem.rests_on
+    image = release.image if release is not None else None
+    notes = ((image, f"this image has {release.component} {release}"),) if release is not None and image else ()
     return Finding(
         rule=rule,
         position=problem.at.document.locate(problem.at),
@@ -34,9 +53,10 @@ def resolve(rule: Rule, problem: Problem) -> Finding:
         help=problem.help,
         edits=_translated(problem.edits),
         related=(
-            *((at.document.locate(at), words) for at, words in problem.related),
+            *((at.document.locate(at), words) for at, words in (*problem.related, *notes)),
             *problem.at.document.explain(problem.at),
         ),
+        is_from_image=bool(notes),
     )
 
 

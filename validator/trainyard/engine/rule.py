@@ -18,10 +18,23 @@ Confidence = Literal["high", "medium", "low"]
 Safety = Literal["safe", "unsafe"]
 
 
+class Release(NamedTuple):
+    """The version of a component in a container, None if unknown; `image` is the place of the image that tells it."""
+
+    component: str
+    version: tuple[int, ...] | None
+    image: Place | None = None
+
+    def __str__(self) -> str:
+        # The last number is below zero before the release.
+        return ".".join(str(number) for number in self.version or () if number >= 0)
+
+
 class Problem(NamedTuple):
     """One fault that a rule found: the consequence (`message`), the remedy (`help`), and the fix.
 
-    `related` are places that explain the fault, each with a few words.
+    `related` are places that explain the fault, each with a few words. `rests_on` is the release without which there
+    would be no such fault, or no such fix.
     """
 
     at: Place
@@ -29,6 +42,7 @@ class Problem(NamedTuple):
     help: str = ""
     edits: tuple[Edit, ...] = ()
     related: tuple[tuple[Place, str], ...] = ()
+    rests_on: Release | None = None
 
 
 class Target(NamedTuple):

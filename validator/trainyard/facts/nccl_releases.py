@@ -1,14 +1,14 @@
 """Compares NCCL releases with the one that a run will use.
 
-Source of `OLDEST`: the wheel of PyTorch 2.1 requires nvidia-nccl-cu12 2.18.1; older ones are no longer built.
+Source of `OLDEST`: PyTorch 1.10 to 1.12 contain NCCL 2.10.3, and older ones do not know the GPUs of today.
 """
 
 from __future__ import annotations
 
 from trainyard.facts.nccl import Version
 
-# The oldest release in use today. A fact that holds since then holds where the release is unknown.
-OLDEST: Version = (2, 18)
+# The oldest release in use. A fact that holds since then holds where the release is unknown.
+OLDEST: Version = (2, 10)
 
 
 def has_reached(target: Version | None, version: Version) -> bool:

@@ -86,6 +86,19 @@ def fix(
     return Fixed(before, after, tuple(corrected), left)
 
 
+def fix_one(files: Iterable[File], engine: Engine, finding: Finding, lint: Lint) -> tuple[File, ...] | None:
+    """Returns the files with one finding corrected; None if it has no safe fix, or one that causes another finding."""
+    attempt = _Round(tuple(files), _Linter(lint, engine.for_fixes(), 2))
+    same = [one for one in attempt.fixable(unsafe=False) if is_same(one, finding)]
+    made = attempt.make(same[:1], [])
+    return attempt.files_after(made) if made else None
+
+
+def is_same(one: Finding, other: Finding) -> bool:
+    """True if two lints of the same text found the same."""
+    return (one.order, one.message) == (other.order, other.message)
+
+
 def _most_lints(files: Iterable[File]) -> int:
     length = sum(len(file.source.text) for file in files)
     return max(MIN_LINTS, min(MAX_LINTS, _CHARACTERS // max(length, 1)))
@@ -124,9 +137,7 @@ class _Round:
         """Returns the findings in the files that have a fix of the wanted safety."""
         wanted = ("safe", "unsafe") if unsafe else ("safe",)
         return [
-            finding
-            for finding in self._report.findings
-            if finding.rule.fix in wanted and finding.edits and self._edits([finding]) is not None
+            finding for finding in self._report.findings if finding.fix in wanted and self._edits([finding]) is not None
         ]
 
     def make(self, findings: list[Finding], beside: list[Finding]) -> list[Finding]:

@@ -64,24 +64,53 @@ def read_inputs(names: Sequence[str], config: Config, engine: Engine) -> Read:
     return _with_charts(read, charts, config, engine) if charts else read
 
 
+class Drafts(Protocol):
+    """The state of files that may differ from the one on disk, as the buffers of an editor do."""
+
+    def current(self, file: File) -> File:
+        """Returns the state of a file that counts."""
+
+    def read(self, file: File) -> Reading:
+        """Returns the reading of a file, which may be kept from an earlier call."""
+
+
+class _OnDisk:
+    """Files as they are on disk."""
+
+    def current(self, file: File) -> File:
+        return file
+
+    def read(self, file: File) -> Reading:
+        return pipeline.read_input(file)
+
+
 class Fixable:
     """The files that a fix may change, and a lint of them in any state."""
 
-    def __init__(self, names: Sequence[str], config: Config, engine: Engine, chart: ChartValues | None) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        config: Config,
+        engine: Engine,
+        chart: ChartValues | None,
+        drafts: Drafts | None = None,
+    ) -> None:
         self._config, self._engine, self._chart = config, engine, chart
+        self._drafts = drafts or _OnDisk()
         found = files.find_inputs(names, config.exclude, gitignore=config.respect_gitignore)
-        plain = [files.open_file(one) for one in found.files]
-        self._charts = _charts(found.charts, [pipeline.read_input(file) for file in plain])
+        plain = [self._drafts.current(files.open_file(one)) for one in found.files]
+        self._charts = _charts(found.charts, map(self._drafts.read, plain))
         self._plain = {file.source.name for file in plain}
         values = [file for folder, one in self._charts.items() for file in _values_files(folder, one.folder)] + (
             chart.files() if chart else []
         )
-        self.files = tuple({file.source.name: file for file in (*plain, *values)}.values())
+        known = (*plain, *map(self._drafts.current, values))
+        self.files = tuple({file.source.name: file for file in known}.values())
 
     def lint(self, drafts: tuple[File, ...], engine: Engine) -> Report:
         """Lints the files in their current state, together with the charts that they belong to."""
         by_name = {file.source.name: file for file in drafts}
-        readings = [pipeline.read_input(by_name[name]) for name in by_name if name in self._plain]
+        readings = [self._drafts.read(by_name[name]) for name in by_name if name in self._plain]
         read = _with_charts(Read([], readings, []), self._charts, self._config, engine, by_name)
         if self._chart is not None:
             own = self._chart.read(kube_version(self._config), engine.site, by_name)

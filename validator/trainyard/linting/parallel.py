@@ -129,4 +129,4 @@ def _outcome(reading: Reading, engine: Engine) -> int:
     report = pipeline.lint([reading], engine)
     if not _ALONE.issuperset(resource.kind for resource in report.project.resources) or report.project.deepspeeds:
         return _TOGETHER
-    return _ALONE_WITH_FINDINGS if report.findings or report.allowed else _CLEAN
+    return _ALONE_WITH_FINDINGS if report.findings or report.allowed or report.notes else _CLEAN

@@ -216,9 +216,10 @@ class Role(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A training run: one PyTorchJob, TFJob, MPIJob, XGBoostJob, PaddleJob, JAXJob, TrainJob, JobSet or Job.
+    """A training run: a job of Kubeflow, JobSet, Kubernetes, Volcano, LeaderWorkerSet, Ray or HyperPod.
 
-    `is_job` is false for an object of any other kind with pods: a server, or a job whose controller is not known.
+    `is_job` is false for any other object with pods: a server, or a job whose controller is not known. `groups` is the
+    number of equal groups of pods that train independently, as those of a LeaderWorkerSet.
     `spec` is the job's spec as written, `runtime` the spec of the (Cluster)TrainingRuntime under a TrainJob.
     `processes` is the number of training processes in each pod, None if the files do not say.
     """
@@ -235,6 +236,7 @@ class Run(NamedTuple):
     runtime: dict[str, Any] | None
     at: Place
     is_job: bool = True
+    groups: int = 1
 
     def role(self, name: str) -> Role | None:
         """Returns the role with this name."""
@@ -260,8 +262,9 @@ class Run(NamedTuple):
 
     @property
     def nodes(self) -> int | None:
-        """The number of training pods, None if a role does not say."""
-        return _nodes.of(self.roles)
+        """The number of pods that train together, None if a role does not say."""
+        total = _nodes.of(self.roles)
+        return total if total is None or self.groups == 1 else total // self.groups
 
     @property
     def world_size(self) -> int | None:
@@ -300,7 +303,10 @@ class DeepSpeed(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """Any Kubernetes object; `tree` is all of it. `is_too_large` is true if it certainly exceeds etcd's limit."""
+    """Any Kubernetes object; `tree` is all of it. `is_too_large` is true if it certainly exceeds etcd's limit.
+
+    `wrapper` is the object that holds it, such as an AppWrapper.
+    """
 
     kind: str
     api_version: str
@@ -309,6 +315,7 @@ class Resource(NamedTuple):
     tree: dict[str, Any]
     at: Place
     is_too_large: bool = False
+    wrapper: Resource | None = None
 
 
 class Project(NamedTuple):

@@ -41,8 +41,8 @@ def summary(report: Report) -> str:
     severities = Counter(finding.rule.severity for finding in report.findings)
     counts = [counted(severities[name], name) for name in ("error", "warning") if severities[name]]
     counts += [f"{severities['info']} info"] if severities["info"] else []
-    safe = sum(bool(finding.edits) and finding.rule.fix == "safe" for finding in report.findings)
-    unsafe = sum(bool(finding.edits) and finding.rule.fix == "unsafe" for finding in report.findings)
+    safe = sum(finding.fix == "safe" for finding in report.findings)
+    unsafe = sum(finding.fix == "unsafe" for finding in report.findings)
     text = f"Found {', '.join(counts)} in {files}{besides}."
     text += f" `trainyard fix` corrects {safe} [*]." if safe else ""
     return text + (f" `trainyard fix --unsafe` corrects {unsafe}{' more' if safe else ''}." if unsafe else "")
@@ -77,7 +77,7 @@ class _Paint:
 
 def _finding(finding: Finding, paint: _Paint) -> Iterator[str]:
     rule = finding.rule
-    mark = " [*]" if finding.edits and rule.fix == "safe" else ""
+    mark = " [*]" if finding.fix == "safe" else ""
     place = paint("bold", _place(finding.position))
     head = paint(rule.severity, f"{rule.severity} {rule.code}")
     yield f"{place}: {head} {paint.link(rule)}{mark}: {visible(finding.message)}"

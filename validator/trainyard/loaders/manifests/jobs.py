@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainyard.document.document import Place
-from trainyard.document.lookup import decimal, integer, items, mapping, text
+from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.facts.kubeflow import JOB_KINDS, REPLICA_FIELDS, RUNTIMES, SUPPORTING_ROLES
-from trainyard.facts.launchers import GREEDY_LAUNCHERS, LAUNCHERS
+from trainyard.facts.kueue import QUEUE
+from trainyard.facts.training_runtimes import shipped_policy
+from trainyard.facts.workloads import PLAIN, is_workload
 from trainyard.loaders.manifests import train_jobs
 from trainyard.loaders.manifests.pods import ConfigMaps, load_pod, load_template
+from trainyard.loaders.manifests.processes import launcher_of, processes
 from trainyard.loaders.manifests.templates import may_hold_pods, templates
 from trainyard.model.last_index import LastIndex
-from trainyard.model.run import Container, Pod, Resource, Role, Run
+from trainyard.model.run import Pod, Resource, Role, Run
+
+if TYPE_CHECKING:
+    from trainyard.loaders.manifests.workloads import Workload
 
 Runtimes = Mapping[str, Sequence[Resource]]
 
@@ -21,46 +27,78 @@ Runtimes = Mapping[str, Sequence[Resource]]
 def load_run(resource: Resource, config_maps: ConfigMaps, runtimes: Runtimes) -> Run | None:
     """Returns the run that an object describes, or None if it is of another kind and holds no pods."""
     spec = mapping(resource.tree, "spec")
-    at = resource.at.child("spec")
-    runtime = None
-    is_known = is_job(resource)
-    if not is_known:
-        roles = tuple(_roles_of_any(resource, config_maps))
-        if not roles:
-            return None
-    elif resource.kind in REPLICA_FIELDS:
-        roles = tuple(_replica_roles(resource, spec, at, config_maps))
-    elif resource.kind == "TrainJob":
-        runtime = _runtime(resource, spec, runtimes)
-        roles = tuple(_train_job_roles(resource, spec, runtime, config_maps))
-    elif resource.kind in RUNTIMES:
-        roles = tuple(role for role, _ in _runtime_roles(resource, resource, None, config_maps))
-    elif resource.kind == "JobSet":
-        roles = tuple(role for role, _ in _job_set_roles(spec, at, resource, config_maps))
+    runtime, groups, trains = None, 1, True
+    if _is_training_job(resource):
+        runtime = _runtime(resource, spec, runtimes) if resource.kind == "TrainJob" else None
+        roles = tuple(_training_roles(resource, spec, runtime, config_maps))
+    elif (found := _workload(resource, config_maps)) is not None:
+        roles, groups, trains = found
     else:
-        roles = (_job_role("Job", spec, at, resource, config_maps, integer(spec, "parallelism") or 1),)
+        roles, trains = tuple(_roles_of_any(resource, config_maps)), False
+    if not roles and not is_job(resource):
+        return None
     runtime_spec = mapping(runtime.tree, "spec") if runtime is not None else None
     return Run(
         kind=resource.kind,
         api_version=resource.api_version,
         name=resource.name,
         namespace=resource.namespace,
-        labels=mapping(resource.tree, "metadata", "labels"),
+        labels=_labels(resource),
         annotations=mapping(resource.tree, "metadata", "annotations"),
         roles=roles,
-        processes=_processes(resource.kind, spec, runtime_spec, roles),
+        processes=processes(resource.kind, spec, runtime_spec or shipped_policy(spec), roles),
         spec=spec,
         runtime=runtime_spec,
         at=resource.at,
-        is_job=is_known,
+        is_job=trains,
+        groups=groups,
     )
 
 
 def is_job(resource: Resource) -> bool:
     """True if the kind is one of a training run, whose roles and counts are known."""
+    return _is_training_job(resource) or is_workload(resource.api_version, resource.kind)
+
+
+def _is_training_job(resource: Resource) -> bool:
     if resource.kind in REPLICA_FIELDS:
         return resource.api_version.startswith("kubeflow.org/")
     return resource.kind in JOB_KINDS and (resource.kind != "Job" or resource.api_version == "batch/v1")
+
+
+def _training_roles(
+    resource: Resource, spec: dict[str, Any], runtime: Resource | None, config_maps: ConfigMaps
+) -> Iterator[Role]:
+    """Yields the roles of a job of Kubeflow, JobSet or Kubernetes."""
+    at = resource.at.child("spec")
+    if resource.kind in REPLICA_FIELDS:
+        yield from _replica_roles(resource, spec, at, config_maps)
+    elif resource.kind == "TrainJob":
+        yield from _train_job_roles(resource, spec, runtime, config_maps)
+    elif resource.kind in RUNTIMES:
+        yield from (role for role, _ in _runtime_roles(resource, resource, None, config_maps))
+    elif resource.kind == "JobSet":
+        yield from (role for role, _ in _job_set_roles(spec, at, resource, config_maps))
+    else:
+        yield _job_role("Job", spec, at, resource, config_maps, integer(spec, "parallelism") or 1)
+
+
+def _workload(resource: Resource, config_maps: ConfigMaps) -> Workload | None:
+    """Returns the roles of a job of another operator, or of a controller of Kubernetes."""
+    if not (is_workload(resource.api_version, resource.kind) or resource.kind in PLAIN):
+        return None
+    from trainyard.loaders.manifests.workloads import load_workload
+
+    return load_workload(resource, config_maps)
+
+
+def _labels(resource: Resource) -> dict[str, Any]:
+    """Returns the labels of an object; Kueue queues the jobs of an AppWrapper by the label of the AppWrapper."""
+    own, wrapper = mapping(resource.tree, "metadata", "labels"), resource.wrapper
+    if wrapper is None or wrapper.kind != "AppWrapper":
+        return own
+    queue = mapping(wrapper.tree, "metadata", "labels").get(QUEUE)
+    return {QUEUE: queue, **own} if queue else own
 
 
 def _roles_of_any(resource: Resource, config_maps: ConfigMaps) -> Iterator[Role]:
@@ -72,7 +110,7 @@ def _roles_of_any(resource: Resource, config_maps: ConfigMaps) -> Iterator[Role]
         holder = resource.at.child(*found.path[:-1])
         pod = load_template(found, at, holder, resource.namespace, config_maps)
         main = next((index for index, container in enumerate(pod.containers) if container.gpus), 0)
-        trains = any(container.gpus or _launcher(container)[0] for container in pod.containers)
+        trains = any(container.gpus or launcher_of(container)[0] for container in pod.containers)
         policy = text(found.spec, "restartPolicy") or None
         yield Role(text(found.owner, "name"), None, policy, pod, main, trains, found.owner, holder)
 
@@ -162,62 +200,3 @@ def _train_job_roles(
         return
     for role, job in _runtime_roles(runtime, resource, integer(spec, "trainer", "numNodes"), config_maps):
         yield train_jobs.under_train_job(role, job, resource, spec, config_maps)
-
-
-def _processes(kind: str, spec: dict[str, Any], runtime: dict[str, Any] | None, roles: tuple[Role, ...]) -> int | None:
-    """Returns the number of training processes in each pod: the launcher's option, or one for each GPU."""
-    training = next((role for role in roles if role.trains), None)
-    container = training.container if training is not None else None
-    launcher, told = _launcher(container)
-    if kind == "PyTorchJob":
-        told = told or spec.get("nprocPerNode") or mapping(spec, "elasticPolicy").get("nProcPerNode")
-        told = told or ("auto" if launcher else "unknown")
-    elif kind == "MPIJob":
-        told = spec.get("slotsPerWorker", 1)
-    elif kind in ("TrainJob", *RUNTIMES):
-        told = told or _processes_of_policy(spec, runtime if kind == "TrainJob" else spec, launcher)
-    elif launcher in GREEDY_LAUNCHERS:
-        told = told or "auto"
-    if isinstance(told, int):
-        return told
-    if isinstance(told, str) and (number := decimal(told)) is not None:
-        return number
-    if told in ("auto", "gpu"):
-        return _gpus(container)
-    return 1 if told is None else None
-
-
-def _launcher(container: Container | None) -> tuple[str | None, Any]:
-    """Returns the launcher of a container, and the number of processes that it is to start."""
-    launcher, told = None, None
-    for command in container.commands if container is not None else ():
-        named = next((name for name in LAUNCHERS if name in command.words[:4] or command.program == name), None)
-        if named is not None:
-            launcher = named
-            told = command.option("--nproc-per-node", "--num-gpus") or told
-    setting = container.setting("PET_NPROC_PER_NODE") if container is not None else None
-    return launcher, told or (setting.value if setting is not None else None)
-
-
-def _processes_of_policy(spec: dict[str, Any], runtime: dict[str, Any] | None, launcher: str | None) -> Any:
-    own = mapping(spec, "trainer").get("numProcPerNode")
-    if own is not None:
-        return own
-    if runtime is None:
-        return "auto" if launcher else "unknown"
-    policy = mapping(runtime, "mlPolicy")
-    if "torch" in policy:
-        return mapping(policy, "torch").get("numProcPerNode") or "auto"
-    if "mpi" in policy:
-        # An MPI runtime that requests one process gets one for each GPU.
-        slots = mapping(policy, "mpi").get("numProcPerNode", 1)
-        return slots if slots != 1 else "auto"
-    return None
-
-
-def _gpus(container: Any) -> int | None:
-    for resources in (container.limits, container.requests) if container is not None else ():
-        for name, quantity in resources.items():
-            if name.endswith("/gpu") and (number := decimal(str(quantity))) is not None:
-                return number
-    return None

@@ -55,16 +55,16 @@ def _resources(document: Document) -> Iterator[Resource]:
     yield from _wrapped(tree, Place(document))
 
 
-def _wrapped(tree: dict[str, Any], at: Place) -> Iterator[Resource]:
+def _wrapped(tree: dict[str, Any], at: Place, wrapper: Resource | None = None) -> Iterator[Resource]:
     """Yields an object and those that it wraps."""
-    resource = _resource(tree, at)
+    resource = _resource(tree, at, wrapper)
     yield resource
     if may_hold_pods(resource) and not jobs.is_job(resource):
         for inner, place in wrapped(tree, at):
-            yield from _wrapped(inner, place)
+            yield from _wrapped(inner, place, resource)
 
 
-def _resource(tree: dict[str, Any], at: Place) -> Resource:
+def _resource(tree: dict[str, Any], at: Place, wrapper: Resource | None) -> Resource:
     metadata = mapping(tree, "metadata")
     return Resource(
         kind=text(tree, "kind"),
@@ -74,6 +74,7 @@ def _resource(tree: dict[str, Any], at: Place) -> Resource:
         tree=tree,
         at=at,
         is_too_large=at.document.weight > SMALL and least_size(tree, MAX_OBJECT) > MAX_OBJECT,
+        wrapper=wrapper,
     )
 
 

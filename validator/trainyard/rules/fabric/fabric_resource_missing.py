@@ -42,6 +42,9 @@ def fabric_resource_missing(role: Role, context: Context) -> Iterator[Problem]:
     asked = {*container.limits, *container.requests}
     has_function = bool(attachments(role.pod)) and any(is_device(name) and not is_accelerator(name) for name in asked)
     for resource in fabric.resources:
+        # Libraries use huge pages where they are, and work without them.
+        if resource.name.startswith("hugepages-"):
+            continue
         is_prefix = resource.name[-1] == "/"
         if not (is_prefix and has_function) and not any(
             name == resource.name or (is_prefix and name.startswith(resource.name)) for name in asked

@@ -6,6 +6,9 @@ a job whose Services cannot exist: its pods never find each other, and only the 
 mpi-operator and JobSet check the longest derived name and reject the object; a TrainJob is admitted and its JobSet is
 rejected.
 
+The pods of a Volcano Job are named `<job>-<task>-<index>`, those of a LeaderWorkerSet `<name>-<group>-<worker>`.
+KubeRay accepts at most 53 characters for a RayCluster, and 47 for a RayJob or RayService.
+
 The name can therefore have 63 characters less the role, the indexes and, for JobSet and TrainJob, the six characters
 at the end of a pod name. `generateName` takes five more. The rule skips a name with a `${VARIABLE}` that a script
 fills in.
@@ -19,12 +22,15 @@ import re
 from collections.abc import Iterator
 
 from trainyard.analysis.kubeflow import is_mpi_operator, metadata_of
+from trainyard.analysis.workloads import is_volcano, plugins
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.kubeflow import WITH_SERVICES
+from trainyard.facts.workloads import RAY_NAMES
 from trainyard.model.run import Run
 
 LIMIT = 63
+NAMED = ("TrainJob", "JobSet", "LeaderWorkerSet", *RAY_NAMES)
 LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?$")
 # The suffix that the API server appends to `generateName`, and the Job controller to a pod's name.
 GENERATED = "x7k2p"
@@ -41,18 +47,29 @@ GENERATED = "x7k2p"
         "kubeflow/mpi-operator v0.8.0 pkg/apis/kubeflow/validation/validation.go: validateMPIJobName",
         "kubernetes-sigs/jobset v0.10.1 pkg/webhooks/jobset_webhook.go: GenJobName, GenPodName and IsDNS1035Label",
         "kubeflow/trainer v2.1.0 pkg/apis/trainer/v1alpha1/trainjob_types.go: rules on metadata.name",
+        "volcano-sh/volcano v1.15.1 pkg/webhooks/admission/jobs/validate/admit_job.go: validateK8sPodNameLength",
+        "kubernetes-sigs/lws v0.10.0 pkg/webhooks/leaderworkerset_webhook.go: NameIsDNS1035Label",
+        "ray-project/kuberay v1.7.0 ray-operator/controllers/ray/utils/validation.go: ValidateRayClusterMetadata",
     ),
 )
 def job_name_too_long(run: Run) -> Iterator[Problem]:
     """Report a job name, or a name derived from it, that is not a DNS label."""
-    if run.kind not in (*WITH_SERVICES, "TrainJob", "JobSet") and not is_mpi_operator(run):
+    if run.kind not in (*WITH_SERVICES, *NAMED) and not is_mpi_operator(run) and not is_volcano(run):
         return
     generated = not text(metadata_of(run), "name")
     at = run.at.child("metadata", "generateName" if generated else "name")
     name = run.name + (GENERATED if generated and run.name else "")
-    if not name or "$" in name:
+    if not name or "$" in name or "{{" in name:
         return
-    if not LABEL.match(name):
+    if run.kind in RAY_NAMES and len(name) > RAY_NAMES[run.kind]:
+        yield Problem(
+            at,
+            f"`{name}` has {len(name)} characters; KubeRay accepts at most {RAY_NAMES[run.kind]} for a {run.kind}",
+            f"shorten the name by {len(name) - RAY_NAMES[run.kind]} or more",
+        )
+        return
+    # Without the Service of its plugin `svc`, Volcano needs only names of pods.
+    if not LABEL.match(name) and not (is_volcano(run) and "svc" not in plugins(run)):
         yield Problem(
             at,
             f"`{name}` is not a valid {run.kind} name (DNS-1035 label)",
@@ -77,6 +94,11 @@ def _derived(run: Run, name: str) -> Iterator[str]:
             job = f"{name}-{role.name}-0"
             known = role.name == "node" and role.replicas is not None
             yield f"{job}-{_last(role.replicas)}-{GENERATED}" if known else job
+    elif run.kind == "LeaderWorkerSet":
+        size = integer(run.spec, "leaderWorkerTemplate", "size")
+        yield f"{name}-{run.groups - 1}" + (f"-{size - 1}" if size is not None and size > 1 else "")
+    elif run.kind in RAY_NAMES:
+        return
     elif is_mpi_operator(run):
         worker = run.role("Worker")
         yield f"{name}-worker-{_last(worker.replicas if worker is not None else None)}"

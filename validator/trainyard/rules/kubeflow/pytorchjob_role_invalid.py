@@ -5,8 +5,8 @@ as well: the controller sets the default of one only after the webhook. Worker n
 Workers, remove the role. Role names are case-sensitive, so `worker` is not a Worker, and every container, sidecars
 included, needs an `image`.
 
-Operators before 1.9 have no webhook and accept a Master without `replicas`, so this part of the rule is silent for
-such a target. The other faults fail there too, as an event on the job instead of an answer to `kubectl apply`.
+Operators before 1.9 have no webhook and accept a Master without `replicas`, so this part of the rule needs a target of
+1.9 or later. The other faults fail there too, as an event on the job instead of an answer to `kubectl apply`.
 
 Write `Master` with `replicas: 1` and put all other pods into `Worker`.
 """
@@ -19,7 +19,7 @@ from typing import Any
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.versions import before
+from trainyard.facts.versions import since
 from trainyard.model.run import Run
 
 ROLES = ("Master", "Worker")
@@ -50,7 +50,7 @@ def pytorchjob_role_invalid(run: Run, context: Context) -> Iterator[Problem]:
             continue
         if name == "Worker":
             yield from _workers(tree, place)
-        elif tree.get("replicas") is not None or not before(context.target.trainer, (1, 9)):
+        elif tree.get("replicas") is not None or since(context.target.trainer, (1, 9)):
             yield from _master(tree, place)
         yield from _images(tree, place)
 

@@ -14,13 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.analysis.torchrun import rendezvous_options
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container, Role, Run
 
-OPTIONS = ("--rdzv-endpoint", "--master-addr")
 VARIABLES = ("MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT")
 REFERENCE = re.compile(r"\$(?:\((?:PET_)?MASTER_ADDR\)|\{(?:PET_)?MASTER_ADDR\}|(?:PET_)?MASTER_ADDR\b)")
 # These commands may set any variable of a script.
@@ -71,11 +70,8 @@ def _addresses(run: Run) -> Iterator[tuple[str, Place]]:
 
 
 def _options(role: Role) -> Iterator[tuple[str, Place]]:
-    for launch in torchrun_commands(role.container) if role.container is not None else ():
-        for option in OPTIONS:
-            found = launch.option_at(option)
-            if found is not None:
-                yield found
+    if role.container is not None:
+        yield from rendezvous_options(role.container)
 
 
 def _missing(run: Run, address: str) -> str | None:

@@ -5,7 +5,8 @@ an MPI runtime reserves the four `OMPI_MCA_*` variables that set the hostfile, t
 2.2 the webhook rejects the torch names in `trainer.env` (since 2.3 the MPI names too). Earlier releases did so only
 when `numProcPerNode` was set; otherwise the controller overwrote the job's value. Either way the value has no effect.
 
-The rule needs the runtime among the files, or a `runtimeRef` to one whose name begins with `torch`.
+The rule needs the runtime among the files, or a `runtimeRef` to one that Kubeflow ships or whose name begins with
+`torch`.
 
 Set `trainer.numNodes` and `trainer.numProcPerNode` instead, and remove the variables.
 """
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from trainyard.document.document import Remove
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.training_runtimes import shipped_policy
 from trainyard.model.run import Run
 
 TORCH = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
@@ -62,7 +64,8 @@ def trainjob_reserved_env(run: Run) -> Iterator[Problem]:
 
 
 def _reserved(run: Run) -> tuple[str, ...]:
-    if run.runtime is not None:
-        policy = mapping(run.runtime, "mlPolicy")
+    runtime = run.runtime if run.runtime is not None else shipped_policy(run.spec)
+    if runtime is not None:
+        policy = mapping(runtime, "mlPolicy")
         return (TORCH if "torch" in policy else ()) + (MPI if "mpi" in policy else ())
     return TORCH if text(run.spec, "runtimeRef", "name").startswith("torch") else ()

@@ -5,7 +5,8 @@ kernel then kills processes anywhere on the node: in other runs, or in the pods 
 evicts pods, and first those that use more than they requested. A memory-backed volume without `sizeLimit` can take all
 memory of the node.
 
-The rule skips namespaces where a LimitRange among the files sets a default, and pods with a pod-level limit.
+Recipes for whole nodes often leave the limit out on purpose, so the rule needs `--pedantic`. It skips namespaces where
+a LimitRange among the files sets a default, and pods with a pod-level limit.
 
 Write `limits.memory`; on GPU nodes this is usually the node's memory divided by the pods on it, less some GiB.
 """
@@ -24,7 +25,7 @@ from trainyard.model.run import Role
 
 @rule(
     code="SH009",
-    severity="warning",
+    severity="info",
     confidence="high",
     since="0.1.0",
     sources=(
@@ -45,6 +46,6 @@ def gpu_pod_without_memory_limit(role: Role, context: Context) -> Iterator[Probl
     for container in unbound:
         yield Problem(
             quantity_at(run, role, container, "limits", "memory"),
-            f"container {container.name} has no memory limit and can take all memory of its node",
+            f"container `{container.name}` has no memory limit and can take all memory of its node",
             "write `limits.memory`",
         )

@@ -4,8 +4,8 @@ Without a volume at `/dev/shm`, container runtimes mount 64 MiB there. NCCL allo
 each pair of processes, and data loader workers pass whole batches through it. NCCL then ends with `failed to extend
 /dev/shm/nccl-...`, and loaders with `Bus error` or `unable to open shared memory object`, often only after some hours.
 
-The rule skips pods that use the node's `/dev/shm` (`hostIPC: true`) and containers with `NCCL_SHM_DISABLE=1`, which
-other rules report.
+The rule skips containers that only list devices or sleep (`nvidia-smi`, `sleep infinity`), pods that use the node's
+`/dev/shm` (`hostIPC: true`) and containers with `NCCL_SHM_DISABLE=1`, which other rules report.
 
 Mount an `emptyDir` with `medium: Memory` and a `sizeLimit` below the memory limit at `/dev/shm`.
 """
@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis import shared_memory
 from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.training_commands import starts_no_ranks
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role
 
@@ -37,7 +38,7 @@ def shm_default_64mi(role: Role, context: Context) -> Iterator[Problem]:
     if not has_all_pods(context.run):
         return
     for container in shared_memory.accelerated_containers(role):
-        if not shared_memory.has_default_size(role.pod, container):
+        if not shared_memory.has_default_size(context.run, role, container) or starts_no_ranks(container):
             continue
         disabled = container.setting("NCCL_SHM_DISABLE")
         processes = shared_memory.process_count(context.run, role, container)

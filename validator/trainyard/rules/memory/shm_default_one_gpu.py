@@ -37,7 +37,7 @@ def shm_default_one_gpu(role: Role, context: Context) -> Iterator[Problem]:
     run = context.run
     if run is None or run.kind in WITHOUT_LOADER_PROCESSES or not has_all_pods(run):
         return
-    bare = [one for one in shared_memory.accelerated_containers(role) if shared_memory.has_default_size(role.pod, one)]
+    bare = [one for one in shared_memory.accelerated_containers(role) if shared_memory.has_default_size(run, role, one)]
     for container in () if not bare or shared_memory.others_mount(run, role) else bare:
         if shared_memory.process_count(run, role, container) == 1:
             yield Problem(

@@ -3,7 +3,7 @@
 With `hostPath: /dev/shm`, every pod of the node that mounts it reads and writes the same folder. Nothing in it counts
 against a pod's memory limit, so one run can take the node's memory from all others. Files such as `/dev/shm/nccl-...`
 of a killed run stay until the node restarts and fill it, and names can collide. The Pod Security levels `baseline` and
-above reject host paths altogether.
+above reject host paths altogether. The run itself starts and trains, so the rule needs `--pedantic`.
 
 Mount an `emptyDir` with `medium: Memory` and a `sizeLimit`. The exception is pods on one node that need a common
 segment, which is rare: NCCL between pods does not.
@@ -25,7 +25,7 @@ SAME = (shared_memory.PATH, "/run/shm")
 
 @rule(
     code="SH006",
-    severity="warning",
+    severity="info",
     confidence="high",
     since="0.1.0",
     sources=(

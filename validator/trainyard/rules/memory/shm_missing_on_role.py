@@ -35,7 +35,7 @@ def shm_missing_on_role(role: Role, context: Context) -> Iterator[Problem]:
     run = context.run
     if run is None or not has_all_pods(run):
         return
-    bare = [one for one in shared_memory.accelerated_containers(role) if shared_memory.has_default_size(role.pod, one)]
+    bare = [one for one in shared_memory.accelerated_containers(role) if shared_memory.has_default_size(run, role, one)]
     for container in bare if bare and shared_memory.others_mount(run, role) else ():
         if shared_memory.process_count(run, role, container) == 1:
             yield Problem(

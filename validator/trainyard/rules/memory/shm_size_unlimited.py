@@ -1,11 +1,11 @@
-"""The volume at /dev/shm has no sizeLimit, so a leak in it gets the pod or its neighbours killed.
+"""Nothing bounds the volume at /dev/shm, so a leak in it gets the pod or its neighbours killed.
 
-The pages of a memory-backed volume count as memory of the container that wrote them. Without `sizeLimit` the volume
-can grow to the memory limit of the pod, or to all of the node's allocatable memory if a container has no limit. A
-leaking data loader is then killed with `OOMKilled` (exit code 137), and nothing points to `/dev/shm`. With a
-`sizeLimit`, the program that fills it gets a clear `No space left on device`.
+The pages of a memory-backed volume count as memory of the container that wrote them. Without `sizeLimit` the volume can
+grow to the memory limit of the pod, or to all of the node's allocatable memory if a container has no limit. Then the
+kernel kills processes anywhere on the node, and nothing points to `/dev/shm`. With a `sizeLimit`, the program that
+fills the volume gets a clear `No space left on device`.
 
-Write a `sizeLimit` that leaves room below the memory limit.
+The rule ignores containers with a memory limit, which bounds the volume. Write a `sizeLimit` or a memory limit.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def shm_size_unlimited(pod: Pod) -> Iterator[Problem]:
         volume = shared_memory.shm_volume(pod, container)
         if volume is None or not shared_memory.in_memory(volume) or volume.body.get("sizeLimit") is not None:
             continue
-        limit = shared_memory.memory_limit(pod, container)
-        bound = f"the memory limit of {limit[1]}" if limit is not None else "the memory of the node"
+        if shared_memory.memory_limit(pod, container) is not None:
+            continue
         size = shared_memory.recommended_size(pod, container)
         yield Problem(
             volume.at.child("emptyDir", "sizeLimit"),
-            f"volume {volume.name} at /dev/shm has no sizeLimit and can grow to {bound}",
-            f"write a sizeLimit below the memory limit, for instance `sizeLimit: {size}`",
+            f"volume {volume.name} at /dev/shm can grow to the memory of the node: no sizeLimit, no memory limit",
+            f"write a sizeLimit, for instance `sizeLimit: {size}`, or a memory limit",
             (Add(volume.at.child("emptyDir"), "sizeLimit", size),),
         )

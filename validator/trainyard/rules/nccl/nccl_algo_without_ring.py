@@ -5,8 +5,8 @@ CollNetChain serve AllReduce only, and PAT serves AllGather and ReduceScatter. U
 2.24 it does not: with `NCCL_ALGO=Tree` the AllReduce of a benchmark passes, but the first Broadcast of the training
 (DDP broadcasts the weights with it) fails with `No algorithm/protocol available for function Broadcast`.
 
-The rule ignores containers that run the benchmarks of nccl-tests (`all_reduce_perf` and others), and targets before
-2.24.
+The rule ignores containers that run the benchmarks of nccl-tests (`all_reduce_perf` and others). It needs to know that
+NCCL is 2.24 or later, from the target or from the image of the container.
 
 Add Ring to the list, restrict a single function (`allreduce:tree`), or leave the variable unset.
 """
@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis import versions
 from trainyard.analysis.settings import change_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.nccl_tuning import ALGORITHMS, ALGORITHMS_OF, STRICT, Refused, selected
+from trainyard.facts.versions import since
 from trainyard.model.run import Container, Setting
 
 
@@ -38,7 +40,8 @@ def nccl_algo_without_ring(setting: Setting, context: Context) -> Iterator[Probl
     value = setting.value or ""
     if setting.name != "NCCL_ALGO":
         return
-    if context.target.nccl is not None and context.target.nccl < STRICT:
+    release = versions.nccl(context)
+    if not since(release.version, STRICT):
         return
     try:
         left = selected(value, ALGORITHMS)
@@ -52,6 +55,7 @@ def nccl_algo_without_ring(setting: Setting, context: Context) -> Iterator[Probl
             f"NCCL_ALGO=`{value}` leaves {', '.join(empty)} without an algorithm: since NCCL 2.24 such a call fails",
             "add Ring to the list, or restrict a single function, as in `allreduce:tree`",
             change_value(setting, f"Ring,{value}") if for_all else (),
+            rests_on=release,
         )
 
 

@@ -5,7 +5,8 @@ NCCL 2.17 replaced `NCCL_MAX_NCHANNELS` and `NCCL_MIN_NCHANNELS` (and their olde
 `NCCL_LAUNCH_MODE=GROUP` is deprecated since 2.9, and `NCCL_CHECK_POINTERS` since 2.29.7 in favour of
 `NCCL_CHECK_MODE=DEBUG_LOCAL`.
 
-The rule ignores containers with settings of Google's FastRak plugin, whose checker asks for `NCCL_MIN_NCHANNELS` by
+Except for the launch mode, the rule needs to know the release, from the target or from the image of the container. It
+ignores containers with settings of Google's FastRak plugin, whose checker asks for `NCCL_MIN_NCHANNELS` by
 name, and runs on AMD GPUs.
 
 The fix renames a channel variable and keeps its value. It is not a safe fix: `NCCL_MAX_CTAS` and `NCCL_MIN_CTAS` also
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis import versions
 from trainyard.analysis.devices import uses_rccl
 from trainyard.analysis.settings import name_at, rename_variable
 from trainyard.engine.rule import Context, Problem, rule
@@ -52,7 +54,10 @@ def nccl_env_deprecated(setting: Setting, context: Context) -> Iterator[Problem]
             setting.at, "NCCL_LAUNCH_MODE=GROUP is deprecated since NCCL 2.9", "remove it: PARALLEL is the default"
         )
     since, successor = SUCCESSORS.get(setting.name, (None, ""))
-    if since is None or container is None or not has_reached(context.target.nccl, since):
+    if since is None or container is None:
+        return
+    release = versions.nccl(context)
+    if not has_reached(release.version, since):
         return
     if any(other.name.startswith(WANTS_OLD_NAMES) for other in container.settings):
         return
@@ -64,4 +69,5 @@ def nccl_env_deprecated(setting: Setting, context: Context) -> Iterator[Problem]
         f"{setting.name} is deprecated since NCCL {version}",
         f"write {successor}",
         rename_variable(setting, name) if is_free else (),
+        rests_on=release,
     )

@@ -19,6 +19,7 @@ from itertools import pairwise
 
 from trainyard.analysis.devices import wants_gpu
 from trainyard.analysis.environment import has_unknown_variables
+from trainyard.analysis.workloads import is_ray
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.launchers import MPI_LAUNCHERS
 from trainyard.model.run import Container, Role, Run, Setting
@@ -48,6 +49,9 @@ def nccl_env_differs_across_roles(run: Run, context: Context) -> Iterator[Proble
         for role in run.roles if run.spec.get("mpiImplementation", "OpenMPI") == "OpenMPI" else ():
             if not role.trains:
                 yield from _stays(role, run)
+        return
+    if is_ray(run):
+        # Groups of workers may run different programs.
         return
     ranks = [
         (role.name, role.container) for role in run.training_roles if role.container is not None and wants_gpu(role.pod)

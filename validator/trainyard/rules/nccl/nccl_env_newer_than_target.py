@@ -4,7 +4,8 @@ NCCL never reports names that it does not know. A setting copied from newer docu
 release, and `NCCL_DEBUG=INFO` gives no hint either: a variable that NCCL read appears as "set by environment", a
 variable that it did not read does not appear.
 
-The rule needs to know the release, which it takes from the `target` of the configuration. If the sources and the
+The rule needs to know the release, which it takes from the `target` of the configuration, or else from the image: its
+name and tag tell the NCCL of pytorch/pytorch, of NGC and of others. If the sources and the
 documentation name different first releases, the earlier one counts.
 
 Use an image with the newer NCCL, or remove the variable.
@@ -14,10 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis import versions
 from trainyard.analysis.devices import uses_rccl
 from trainyard.analysis.settings import name_at
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts import nccl
+from trainyard.facts.versions import before
 from trainyard.model.run import Setting
 
 
@@ -34,15 +37,17 @@ from trainyard.model.run import Setting
 )
 def nccl_env_newer_than_target(setting: Setting, context: Context) -> Iterator[Problem]:
     """A variable that the target's NCCL does not have yet."""
-    target, variable = context.target.nccl, nccl.nccl_variables().get(setting.name)
-    if target is None or variable is None or uses_rccl(context.run):
+    variable = nccl.nccl_variables().get(setting.name)
+    if variable is None or uses_rccl(context.run):
         return
+    release = versions.nccl(context)
     known = [version for version in (variable.first, variable.since) if version is not None]
-    if known and min(known)[: len(target)] > target:
+    if known and before(release.version, min(known)):
         yield Problem(
             name_at(setting),
-            f"NCCL {_text(target)} ignores {setting.name}, which was added in {_text(min(known))}",
+            f"NCCL {release} ignores {setting.name}, which was added in {_text(min(known))}",
             f"use an image with NCCL {_text(min(known))} or later, or remove the variable",
+            rests_on=release,
         )
 
 

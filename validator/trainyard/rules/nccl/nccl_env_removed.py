@@ -4,8 +4,9 @@ NCCL treats a name that was removed like any unknown name: there is no message. 
 2.4, `NCCL_LL_THRESHOLD`, `NCCL_TREE_THRESHOLD` and `NCCL_RINGS` in 2.5; they live on in copied settings.
 `NCCL_CHECKS_DISABLE`, which the documentation calls deprecated, has not been read by any release since 2.3.
 
-If the release is unknown, the rule reports only names that were gone by 2.18. With a `target` it also reports later
-ones, such as `NCCL_WORK_FIFO_DEPTH` (gone after 2.21) and `NCCL_PROXY_PROFILE` (after 2.22).
+If the release is unknown, the rule reports only names that were gone by 2.10. With a `target`, or an image that tells
+its NCCL, it also reports later ones, such as `NCCL_WORK_FIFO_DEPTH` (gone after 2.21) and `NCCL_PROXY_PROFILE` (after
+2.22).
 
 Remove the variable, or use its successor.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis import versions
 from trainyard.analysis.devices import uses_rccl
 from trainyard.analysis.settings import name_at, remove_variable
 from trainyard.engine.rule import Context, Problem, rule
@@ -52,7 +54,10 @@ def nccl_env_removed(setting: Setting, context: Context) -> Iterator[Problem]:
     """A variable that was removed from the target's NCCL."""
     variable = nccl.nccl_variables().get(setting.name)
     last = None if variable is None else variable.last or LONG_GONE
-    if last is None or last >= nccl.NEWEST or not is_past(context.target.nccl, last) or uses_rccl(context.run):
+    if last is None or last >= nccl.NEWEST or uses_rccl(context.run):
+        return
+    release = versions.nccl(context)
+    if not is_past(release.version, last):
         return
     until = (
         f"{last[0]}.{last[1]} was the last release to read it" if last > LONG_GONE else "no release since 2.3 reads it"
@@ -63,4 +68,5 @@ def nccl_env_removed(setting: Setting, context: Context) -> Iterator[Problem]:
         f"{setting.name} has no effect: {until}",
         f"remove it; {instead} is its successor" if instead else "remove it",
         remove_variable(setting),
+        rests_on=None if is_past(None, last) else release,
     )

@@ -14,9 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from trainyard.analysis import versions
 from trainyard.analysis.settings import literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts import nccl_lists
+from trainyard.facts.versions import before
 from trainyard.model.run import Setting
 
 LIMIT = 32
@@ -40,12 +42,16 @@ def nccl_ib_hca_syntax(setting: Setting, context: Context) -> Iterator[Problem]:
     """An entry that no adapter can match."""
     value = literal_value(setting) if setting.name == nccl_lists.ADAPTERS else None
     entries = nccl_lists.parse_list(value or "").entries
-    target = context.target.nccl
+    release = versions.nccl(context) if entries else None
+    is_old = release is not None and before(release.version, RAILS)
     for entry in entries:
-        fault = _fault(entry, target is not None and target < RAILS)
+        fault = _fault(entry, is_old)
         if fault is not None:
             yield Problem(
-                setting.at, f"`{entry}` matches no adapter: {fault}", "write `name` or `name:port`, separated by commas"
+                setting.at,
+                f"`{entry}` matches no adapter: {fault}",
+                "write `name` or `name:port`, separated by commas",
+                rests_on=release if _fault(entry, is_old=False) is None else None,
             )
             return
     if len(entries) > LIMIT:

@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from trainyard.analysis import versions
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.strtoll import parse_integer
+from trainyard.facts.versions import before
 from trainyard.model.run import Setting
 
 
@@ -46,7 +48,7 @@ RANGES = {
     "NCCL_MIN_CTAS": Range(1, 64, CUT),
     "NCCL_MAX_CTAS": Range(1, 64, CUT),
 }
-FEWER_CTAS_BEFORE = (2, 25)
+FEWER_CTAS, FEWER_CTAS_BEFORE = 32, (2, 25)
 
 
 @rule(
@@ -67,9 +69,11 @@ def nccl_value_out_of_range(setting: Setting, context: Context) -> Iterator[Prob
     value = parse_integer(setting.value)
     if allowed is None or value is None:
         return
-    before = context.target.nccl is not None and context.target.nccl < FEWER_CTAS_BEFORE
-    if setting.name.endswith("_CTAS") and before:
-        allowed = allowed._replace(high=32)
+    release = None
+    if setting.name.endswith("_CTAS") and value > FEWER_CTAS:
+        release = versions.nccl(context)
+        if before(release.version, FEWER_CTAS_BEFORE):
+            allowed = allowed._replace(high=FEWER_CTAS)
     if allowed.low <= value <= allowed.high and value % allowed.multiple_of == 0:
         return
     step = f", a multiple of {allowed.multiple_of}" if allowed.multiple_of > 1 else ""
@@ -77,4 +81,5 @@ def nccl_value_out_of_range(setting: Setting, context: Context) -> Iterator[Prob
         setting.at,
         f"{setting.name}={value} is out of range: {allowed.otherwise}",
         f"write {allowed.low} to {allowed.high}{step}",
+        rests_on=release if allowed.high == FEWER_CTAS else None,
     )

@@ -17,10 +17,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis import cni
+from trainyard.analysis.plugin_configs import configurations
 from trainyard.document.document import Place
-from trainyard.document.lookup import mapping, text
-from trainyard.document.reading import embedded
-from trainyard.document.source import BrokenText
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 
@@ -36,38 +34,11 @@ SELECTORS = ("vendors", "deviceIDs", "drivers", "ifNames", "linkTypes")
 )
 def rdma_plugin_config_invalid(resource: Resource) -> Iterator[Problem]:
     """A configuration that the plugin rejects."""
-    for at, raw in _configurations(resource):
-        fault = _json_fault(raw)
-        inner = embedded(at, raw)
-        if fault is not None:
-            line = re.search(r"line (\d+)", fault)
-            place = at.below(int(line[1]) - 1) if line else at
-            yield Problem(
-                place, f"the plugin's configuration is not valid JSON: {fault.split(': line')[0]}", "write strict JSON"
-            )
-        elif not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
-            yield from _faults(inner.tree, Place(inner))
-
-
-def _configurations(resource: Resource) -> Iterator[tuple[Place, str]]:
-    if resource.kind in ("NicClusterPolicy", "NicNodePolicy"):
-        raw = text(resource.tree, "spec", "rdmaSharedDevicePlugin", "config")
-        if raw:
-            yield resource.at.child("spec", "rdmaSharedDevicePlugin", "config"), raw
-    if resource.kind == "ConfigMap":
-        for key, raw in mapping(resource.tree, "data").items():
-            if isinstance(raw, str) and '"configList"' in raw and '"rdmaHcaMax"' in raw:
-                yield resource.at.child("data", key), raw
-
-
-def _json_fault(raw: str) -> str | None:
-    import json
-
-    try:
-        json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        return str(error)
-    return None
+    for found in configurations(resource, "rdmaSharedDevicePlugin", "configList", "rdmaHcaMax"):
+        if found.fault:
+            yield Problem(found.at, f"the plugin's configuration is not valid JSON: {found.fault}", "write strict JSON")
+        else:
+            yield from _faults(found.tree, found.at)
 
 
 def _faults(tree: dict[str, Any], at: Place) -> Iterator[Problem]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Container, Role
+from trainyard.model.run import Command, Container, Role
 
 BASE = "mpioperator/"
 
@@ -50,8 +50,20 @@ def _listens_on_22(container: Container) -> bool:
     if not container.command and not container.args:
         return BASE not in (container.image or BASE)
     servers = [command for command in container.commands if command.program == "sshd"]
-    return any(not any(_names_port(word) for word in command.words[1:]) for command in servers)
+    return any(
+        _port(command) in (None, "22") and not any(word.startswith("-f") for word in command.words)
+        for command in servers
+    )
 
 
-def _names_port(word: str) -> bool:
-    return word.startswith(("-p", "-f")) or word.lower().removeprefix("-o").startswith("port")
+def _port(command: Command) -> str | None:
+    """Returns the port that the options name: `-p 22`, `-p22`, `-o Port=22` or `-oPort=22`."""
+    for index, word in enumerate(command.words[1:], 2):
+        if word == "-p":
+            return command.words[index] if index < len(command.words) else ""
+        if word.startswith("-p"):
+            return word[2:]
+        name, _, port = word.removeprefix("-o").replace(" ", "=").partition("=")
+        if name.lower() == "port":
+            return port
+    return None

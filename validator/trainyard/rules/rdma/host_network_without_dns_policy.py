@@ -4,8 +4,9 @@ With `hostNetwork: true` the policy `ClusterFirst`, which is the default, falls 
 operators pass names of services and pods (`MASTER_ADDR`, rendezvous endpoints, headless services), which only the
 cluster's DNS can resolve. The pods retry with `Name or service not known` or `failed to resolve` until their timeout.
 
-The rule ignores MPIJobs, because the MPI operator sets the policy itself. It also ignores single pods, Jobs that are
-not indexed, and pods with a `dnsPolicy` of `None`, which bring their own DNS configuration.
+The rule ignores MPIJobs and Volcano's Jobs, because the operators set the policy themselves. It also ignores single
+pods, Deployments, Jobs that are not indexed, and pods with a `dnsPolicy` of `None`, which bring their own DNS
+configuration.
 
 Write `dnsPolicy: ClusterFirstWithHostNet` beside `hostNetwork: true`.
 """
@@ -14,9 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.workloads import is_batch_job, is_volcano
 from trainyard.document.document import Add, SetValue
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role, Run
+
+# The MPI operator sets the policy itself, and HyperPod's operator is closed.
+CLOSED = ("MPIJob", "HyperPodPyTorchJob")
+# Their pods have no names that others could look up.
+NAMELESS = ("Pod", "Deployment", "ReplicaSet")
 
 
 @rule(
@@ -28,6 +35,7 @@ from trainyard.model.run import Role, Run
         "kubernetes v1.34.4 pkg/kubelet/network/dns/dns.go: getPodDNSType",
         "https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/#pod-s-dns-policy",
         "kubeflow/mpi-operator v0.8.2 pkg/controller/mpi_job_controller.go: newWorker sets the policy",
+        "volcano-sh/volcano v1.15.1 pkg/webhooks/admission/jobs/mutate/mutate_job.go: mutateSpec sets the policy",
     ),
     fix="safe",
     needs=("hostNetwork",),
@@ -35,10 +43,10 @@ from trainyard.model.run import Role, Run
 def host_network_without_dns_policy(role: Role, context: Context) -> Iterator[Problem]:
     """Pods with host network that cannot resolve other pods."""
     run, pod = context.run, role.pod
-    if run is None or run.kind == "MPIJob" or not pod.host_network or _alone(run, role):
+    if run is None or run.kind in CLOSED or not pod.host_network or _alone(run, role):
         return
     policy = pod.tree.get("dnsPolicy")
-    if policy not in (None, "ClusterFirst", "Default"):
+    if policy not in (None, "ClusterFirst", "Default") or (policy is None and is_volcano(run)):
         return
     at = pod.at.child("dnsPolicy")
     wanted = "ClusterFirstWithHostNet"
@@ -53,6 +61,10 @@ def host_network_without_dns_policy(role: Role, context: Context) -> Iterator[Pr
 def _alone(run: Run, role: Role) -> bool:
     """Returns true if no pod looks up another: the run is one pod, or its pods have no names."""
     counts = [role.replicas for role in run.roles]
-    if run.kind == "Job" and role.tree.get("completionMode") != "Indexed":
+    if run.kind in NAMELESS or (_is_job(run) and role.tree.get("completionMode") != "Indexed"):
         return True
     return None not in counts and sum(count or 0 for count in counts) <= 1
+
+
+def _is_job(run: Run) -> bool:
+    return is_batch_job(run) or run.kind == "CronJob"

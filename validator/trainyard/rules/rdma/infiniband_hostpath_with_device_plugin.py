@@ -39,6 +39,9 @@ def infiniband_hostpath_with_device_plugin(pod: Pod) -> Iterator[Problem]:
         if volume.kind != "hostPath" or not text(volume.body, "path").startswith(DEVICES):
             continue
         users = [(one, mount) for one in pod.containers for mount in one.mounts if mount.volume == volume.name]
+        if any(container.privileged for container, _ in users):
+            # It sees all devices of the node anyway, which RD004 reports.
+            continue
         device = next((rdma_resources(container)[0] for container, _ in users if rdma_resources(container)), None)
         if device is not None:
             edits: tuple[Edit, ...] = (*(Remove(mount.at) for _, mount in users), Remove(volume.at))

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 from trainyard.analysis import shared_memory
 from trainyard.analysis.devices import any_rdma, rdma_resources
+from trainyard.analysis.workloads import runs_one_program
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import REPLICA_FIELDS
 from trainyard.model.run import Role, Run
 
 FOLDERS = ("/dev", "/dev/infiniband")
@@ -35,7 +35,7 @@ FOLDERS = ("/dev", "/dev/infiniband")
 )
 def rdma_resource_asymmetric(run: Run) -> Iterator[Problem]:
     """A role without the RDMA device that other roles have."""
-    if run.kind not in REPLICA_FIELDS or not any(any_rdma(role.pod.containers) for role in run.training_roles):
+    if not runs_one_program(run) or not any(any_rdma(role.pod.containers) for role in run.training_roles):
         return
     roles = [role for role in run.training_roles if shared_memory.accelerated_containers(role)]
     having = next((role for role in roles if any_rdma(role.pod.containers)), None)

@@ -5,7 +5,8 @@ plugin uses the prefix `rdma/` by default; for the SR-IOV device plugin and oper
 offers the resource, the scheduler reports `Insufficient rdma/...` forever, and nothing else points to the spelling.
 
 The rule checks only names whose prefix is used by one of the configurations in the files, because others may belong to
-plugins that are not in the files.
+plugins that are not in the files. Beside a SriovNetworkNodePolicy, it also checks names with the prefix of the SR-IOV
+operator, `openshift.io/`, and names that differ from that of the policy in a few characters.
 
 Write the name as in the configuration, or add it there.
 """
@@ -14,13 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.device_plugins import offered
+from trainyard.analysis.device_plugins import Offered, offered
 from trainyard.analysis.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.engine.suggestions import format_list
+from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.devices import is_accelerator
 from trainyard.facts.extended_resources import is_device
 from trainyard.model.run import Container
+
+# The default of the SR-IOV operator, which nothing else uses.
+OPERATOR_PREFIX = "openshift.io"
+RATIO = 0.8
 
 
 @rule(
@@ -31,6 +36,7 @@ from trainyard.model.run import Container
     sources=(
         "Mellanox/k8s-rdma-shared-dev-plugin README.md: resourceName, resourcePrefix",
         "k8snetworkplumbingwg/sriov-network-device-plugin README.md: resourcePrefix",
+        "k8snetworkplumbingwg/sriov-network-operator deploy/operator.yaml: RESOURCE_PREFIX",
     ),
 )
 def rdma_resource_unknown(container: Container, context: Context) -> Iterator[Problem]:
@@ -42,11 +48,19 @@ def rdma_resource_unknown(container: Container, context: Context) -> Iterator[Pr
     devices = offered(context.project)
     for name in sorted(wanted):
         prefix, _, short = name.partition("/")
-        if prefix not in devices.by_prefix or name in devices.names or short in devices.any_prefix:
+        if name in devices.names or short in devices.any_prefix or not _is_known(prefix, short, devices):
             continue
+        known = [*devices.by_prefix.get(prefix, ()), *(f"{prefix}/{one}" for one in sorted(devices.any_prefix))]
         field = "limits" if name in container.limits else "requests"
         yield Problem(
             quantity_at(context.run, context.role, container, field, name).key(),
             f"no device plugin in these files offers {name}: the pod stays Pending",
-            f"use one of {format_list(devices.by_prefix[prefix])}",
+            f"use one of {format_list(known)}",
         )
+
+
+def _is_known(prefix: str, short: str, devices: Offered) -> bool:
+    """Return true if the files configure a device plugin that could offer the name."""
+    if prefix in devices.by_prefix or not devices.any_prefix:
+        return prefix in devices.by_prefix
+    return prefix == OPERATOR_PREFIX or closest_match(short, devices.any_prefix, RATIO) is not None

@@ -44,6 +44,10 @@ def gpu_cpu_limit_throttled(role: Role, context: Context) -> Iterator[Problem]:
         if count and limit is not None and limit < floor:
             yield Problem(
                 quantity_at(context.run, role, container, "limits", "cpu"),
-                f"{count} GPU processes share a limit of {container.limits['cpu']} CPUs and are throttled at it",
+                f"a CPU limit of {container.limits['cpu']} throttles the processes of {_gpus(count)}",
                 f"write a CPU limit of at least {floor:g}, or only a request",
             )
+
+
+def _gpus(count: int) -> str:
+    return "1 GPU" if count == 1 else f"{count} GPUs"

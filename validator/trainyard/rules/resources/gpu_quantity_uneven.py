@@ -1,4 +1,4 @@
-"""Roles of one PyTorchJob have different numbers of GPUs, but torchrun needs the same number on each node.
+"""Roles of one job have different numbers of GPUs, but torchrun needs the same number on each node.
 
 `torchrun` requires that all nodes of a run have the same number of local processes (`LOCAL_WORLD_SIZE`). A Master with
 one GPU and Workers with eight cannot have that: either the Workers leave seven GPUs idle, or the Master's processes
@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.analysis.workloads import runs_one_program
 from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Role, Run
@@ -28,7 +30,7 @@ from trainyard.model.run import Role, Run
 )
 def gpu_quantity_uneven(run: Run) -> Iterator[Problem]:
     """Pods of one run with different numbers of GPUs."""
-    if run.kind != "PyTorchJob":
+    if run.kind != "PyTorchJob" and not _starts_torchrun(run):
         return
     counts = [(role, _gpus(role)) for role in run.training_roles if role.replicas != 0]
     most, largest = max(((count, role.name) for role, count in counts), default=(0, ""))
@@ -39,6 +41,13 @@ def gpu_quantity_uneven(run: Run) -> Iterator[Problem]:
                 f"pods of {role.name} have {count} GPUs, those of {largest} {most}: torchrun needs as many on each",
                 f"give {role.name} {most} GPUs too",
             )
+
+
+def _starts_torchrun(run: Run) -> bool:
+    """Returns true if torchrun starts one program in all roles that train."""
+    containers = [role.container for role in run.training_roles]
+    starts = all(container is not None and any(torchrun_commands(container)) for container in containers)
+    return starts and runs_one_program(run)
 
 
 def _gpus(role: Role) -> int:

@@ -22,10 +22,12 @@ from trainyard.analysis.devices import wants_gpu
 from trainyard.analysis.kubeflow import has_all_pods
 from trainyard.analysis.mounts import mount_of
 from trainyard.analysis.training_commands import starts_launcher, training_indexes
+from trainyard.analysis.workloads import workload_restarts
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES
+from trainyard.facts.workloads import GROUPS, PLAIN, group_of
 from trainyard.model.run import Command, Container, Mount, Pod, Role, Run
 
 OPTIONS = (
@@ -49,6 +51,8 @@ RESTARTING = ("PyTorchJob", "PaddleJob")
         "Kubernetes documentation, Volumes: emptyDir ends with its pod, files of a container end with the container",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/common/pod.go: ReconcilePods creates pods anew",
         "kubeflow/training-operator v1.9.3 pkg/apis/kubeflow.org/v1: DefaultRestartPolicy of each kind",
+        "volcano-sh/volcano v1.15.1 pkg/controllers/job/state/running.go: RestartJob, RestartTask, RestartPod",
+        "kubernetes-sigs/lws v0.10.0 api/leaderworkerset/v1: RecreateGroupOnPodRestart is the default",
     ),
 )
 def checkpoint_on_no_volume(role: Role, context: Context) -> Iterator[Problem]:
@@ -109,5 +113,7 @@ def _restarts(role: Role, run: Run) -> bool:
         default = "OnFailure" if run.kind in RESTARTING else "Never"
         limit = integer(run.spec, "runPolicy", "backoffLimit")
         return (role.restart_policy or default) != "Never" and limit != 0
+    if group_of(run.api_version) in GROUPS or run.kind in PLAIN:
+        return workload_restarts(run, role)
     # A Job without backoffLimit retries six times; a Job of a JobSet may also restart with the whole set.
     return integer(role.tree, "backoffLimit") != 0 or bool(integer(run.spec, "failurePolicy", "maxRestarts"))

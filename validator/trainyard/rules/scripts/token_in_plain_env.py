@@ -22,15 +22,19 @@ from trainyard.model.run import Setting
 NAMES = re.compile(
     r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|SECRET|SECRET_(?:ACCESS_)?KEY|PRIVATE_KEY|STORAGE_KEY)$"
 )
-# Tokens of a tokenizer, and limits that are counted in tokens.
-OTHER = re.compile(r"(?:^|_)(?:PAD|EOS|BOS|UNK|MASK|SEP|CLS|STOP|IMAGE|SPECIAL|START|END|PER|MAX|MIN|NEXT)_TOKEN$")
+# Tokens of a tokenizer, limits that are counted in tokens, and names of clusters.
+OTHER = re.compile(
+    r"(?:^|_)(?:PAD|EOS|BOS|UNK|MASK|SEP|CLS|STOP|IMAGE|SPECIAL|START|END|PER|MAX|MIN|NEXT|CLUSTER|DISCOVERY)_TOKEN$"
+)
 PLACEHOLDER = re.compile(
     r"[/~<{\[]|file:|secret:|vault:"
-    r"|.*(?:\$|your|change[-_ ]?me|replace|placeholder|dummy|redacted|xxx|\*\*\*|todo|\.\.\.)",
+    r"|.*(?:\$|your|insert|change[-_ ]?me|replace|placeholder|dummy|redacted|xxx|\*\*\*|todo|\.\.\.)",
     re.IGNORECASE,
 )
 # Words without digits: the name of a Secret, of a profile or of an authentication method.
 WORDS = re.compile(r"[a-z]+(?:[-_.][a-z]+)*\Z")
+# The name of a variable or of a key, as `HF_TOKEN` and `nvapi-NVKEY`.
+CAPITALS = re.compile(r"(?:[a-z]{2,6}[-_])?[A-Z]+(?:_[A-Z]+)*\Z")
 SHORTEST = 8
 
 
@@ -51,7 +55,7 @@ def token_in_plain_env(setting: Setting) -> Iterator[Problem]:
         return
     if len(value) < SHORTEST or PLACEHOLDER.match(value) or any(space in value for space in " \n"):
         return
-    if "PASS" not in name and WORDS.match(value):
+    if "PASS" not in name and (WORDS.match(value) or CAPITALS.match(value)):
         return
     yield Problem(
         setting.at,

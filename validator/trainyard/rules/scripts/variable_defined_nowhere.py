@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from trainyard.analysis.environment import has_unknown_variables
 from trainyard.analysis.injected import injected
 from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.torchrun import rendezvous_options
+from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
 from trainyard.loaders.manifests.shell import SHELLS
@@ -59,7 +61,10 @@ def variable_defined_nowhere(container: Container, context: Context) -> Iterator
 
 def _unset(command: Command, container: Container, context: Context) -> Iterator[Problem]:
     known, prefixes = _set(container, context)
+    reported = _reported(container, context)
     for word, at in zip(command.words, command.word_at, strict=True):
+        if at in reported:
+            continue
         for dollars, name in REFERENCE.findall(word):
             if _may_be_shell(word, name, command, container):
                 continue
@@ -70,6 +75,16 @@ def _unset(command: Command, container: Container, context: Context) -> Iterator
                 f"container {container.name} has no variable {name}: the program gets the literal text `$({name})`",
                 f"set {name} in env, or use a variable that this kind of job sets",
             )
+
+
+def _reported(container: Container, context: Context) -> list[Place]:
+    """Returns the places of addresses that KF022 reports: the operator sets none in a job without a Master."""
+    run = context.run
+    if run is None or run.kind != "PyTorchJob" or run.role("Master") is not None:
+        return []
+    if any(container.setting(name) is not None for name in ("MASTER_ADDR", "PET_MASTER_ADDR")):
+        return []
+    return [at for value, at in rendezvous_options(container) if "MASTER_ADDR" in value]
 
 
 def _may_be_shell(word: str, name: str, command: Command, container: Container) -> bool:
@@ -95,7 +110,10 @@ def _shell_style(command: Command, container: Container, context: Context) -> It
     known, prefixes = _set(container, context)
     # If values contain `$NAME` too, the file is a template that a tool such as envsubst completes first.
     template = any(SHELL_STYLE.search(setting.value or "") for setting in container.settings)
+    reported = _reported(container, context)
     for word, at in zip(command.words, command.word_at, strict=True):
+        if at in reported:
+            continue
         for found in SHELL_STYLE.finditer(word):
             received = found.group().replace("$$", "$")
             name = received.strip("${}")

@@ -74,7 +74,7 @@ def _asked(run: Run) -> dict[str, tuple[float, Place]]:
     for role in run.roles:
         for container in role.pod.containers:
             for resource, at in _resources(container):
-                count = (role.replicas or 0) * (_quantity(container, resource) or 0)
+                count = (role.replicas or 0) // run.groups * (_quantity(container, resource) or 0)
                 total, first = asked.get(resource, (0.0, at))
                 asked[resource] = (total + count, first)
     return asked

@@ -5,6 +5,8 @@ number of pods, it is never reached, and the job stays Pending. If it is lower, 
 while the rest waits for capacity, and two such jobs can block each other forever. `torchrun` without elasticity waits
 for all its nodes anyway.
 
+In a Job of Volcano the field stands in `spec` and in each task; Volcano rejects a number above the replicas.
+
 The number counts every pod; the MPI launcher may be left out. Elastic jobs, by `elasticPolicy`, a range in `--nnodes`,
 or `--min-np` of Horovod, may start with fewer.
 
@@ -16,9 +18,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.analysis.workloads import is_volcano
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.launchers import MPI_LAUNCHERS
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource, Role, Run
 
@@ -33,6 +38,7 @@ GROUP_LABELS = ("scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.
     since="0.1.0",
     sources=(
         "kubeflow/training-operator v1.9.0 pkg/controller.v1/common/job.go: ReconcileJobs, minMember",
+        "volcano-sh/volcano v1.15.1 pkg/webhooks/admission/jobs/validate/admit_job.go: validateJobCreate",
         "kubeflow/mpi-operator v0.8.0 pkg/controller/podgroup.go: calculateMinAvailable; types.go: MinAvailable",
     ),
     needs=("minAvailable", "minMember", "PodGroup"),
@@ -43,10 +49,29 @@ def gang_min_member_mismatch(run: Run, context: Context) -> Iterator[Problem]:
     place = run.at.child("spec", "runPolicy", "schedulingPolicy", "minAvailable")
     if run.api_version.startswith("kubeflow.org/"):
         yield from _compared(run, run.roles, integer(policy, "minAvailable"), place, "minAvailable")
+    if is_volcano(run):
+        yield from _of_volcano(run)
     for name in sorted({name for role in run.roles if (name := _group(role))}):
         members = tuple(role for role in run.roles if _group(role) == name)
         for size, at in _pod_groups(context.project, run.namespace, name):
             yield from _compared(run, members, size, at, "minMember")
+
+
+def _of_volcano(run: Run) -> Iterator[Problem]:
+    """A Job of Volcano has a number for the job, where 0 means all pods, and one for each task."""
+    size = integer(run.spec, "minAvailable") or None
+    yield from _compared(run, run.roles, size, run.at.child("spec", "minAvailable"), "minAvailable")
+    for role in run.roles:
+        least, place = integer(role.tree, "minAvailable"), role.at.child("minAvailable")
+        if least is None or role.replicas is None:
+            continue
+        if least > role.replicas:
+            yield Problem(
+                place,
+                f"task {role.name} needs {least} pods, but has {role.replicas}: Volcano rejects the job",
+                f"write {role.replicas}",
+                related=((role.at.child("replicas"), "the number of pods"),),
+            )
 
 
 def _compared(run: Run, roles: tuple[Role, ...], size: int | None, at: Place, field: str) -> Iterator[Problem]:
@@ -71,7 +96,7 @@ def _launchers(roles: tuple[Role, ...]) -> int:
 
 
 def _may_start_smaller(run: Run) -> bool:
-    if run.elastic is not None or run.kind not in ("PyTorchJob", "JAXJob", "MPIJob"):
+    if run.elastic is not None or not (run.kind in ("PyTorchJob", "JAXJob", "MPIJob") or _waits_for_all(run)):
         # The manifest does not show if other kinds can work with missing pods.
         return True
     for role in run.roles:
@@ -79,6 +104,17 @@ def _may_start_smaller(run: Run) -> bool:
             if ":" in (command.option("--nnodes") or "") or command.has("--min-np", "--min-num-proc"):
                 return True
     return False
+
+
+def _waits_for_all(run: Run) -> bool:
+    """Returns true for a Job of Volcano whose processes torchrun or mpirun starts: these wait for all pods."""
+    if not is_volcano(run):
+        return False
+    containers = [role.container for role in run.roles if role.container is not None]
+    if any(command.program in MPI_LAUNCHERS for container in containers for command in container.commands):
+        return True
+    nodes = [launch.option("--nnodes") for container in containers for launch in torchrun_commands(container)]
+    return bool(nodes) and all(told is not None and ":" not in told and told != "1" for told in nodes)
 
 
 def _group(role: Role) -> str:

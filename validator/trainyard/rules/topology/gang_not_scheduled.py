@@ -8,7 +8,7 @@ A gang scheduler places all pods or none: Volcano, the coscheduling plugin or KA
 admits the whole job, by the label `kueue.x-k8s.io/queue-name`. The training operator can be configured to gang-schedule
 every job (`--gang-scheduler-name`), which no manifest shows: turn the rule off for such a cluster.
 
-The rule ignores elastic jobs, which start with fewer pods.
+The rule ignores elastic jobs, which start with fewer pods, and Jobs of Volcano, which are gangs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.devices import wants_gpu
 from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.workloads import is_volcano
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
@@ -24,7 +25,10 @@ from trainyard.facts.kueue import QUEUE
 from trainyard.model.run import Role, Run
 
 # Parts of the labels and annotations that name a pod group, or a queue of a gang scheduler.
-GROUP_WORDS = ("pod-group", "group-name", "kai.scheduler/", "runai/", "volcano.sh/", "yunikorn.apache.org/")
+GROUP_WORDS = (
+    *("pod-group", "group-name", "kai.scheduler/", "runai/", "volcano.sh/", "yunikorn.apache.org/"),
+    *("ray.io/gang-", "ray.io/scheduler-name"),
+)
 
 
 @rule(
@@ -39,7 +43,13 @@ GROUP_WORDS = ("pod-group", "group-name", "kai.scheduler/", "runai/", "volcano.s
 )
 def gang_not_scheduled(run: Run) -> Iterator[Problem]:
     """Jobs of several GPU pods that are not gang-scheduled."""
-    if run.kind in RUNTIMES or run.elastic is not None or not has_all_pods(run) or (run.nodes or 0) < 2:
+    if (
+        run.kind in RUNTIMES
+        or is_volcano(run)
+        or run.elastic is not None
+        or not has_all_pods(run)
+        or (run.nodes or 0) < 2
+    ):
         return
     if not any(wants_gpu(role.pod) for role in run.training_roles) or _queued(run):
         return

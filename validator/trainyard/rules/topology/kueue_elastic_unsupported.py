@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.kubeflow import JOB_KINDS, RUNTIMES
 from trainyard.facts.kueue import ELASTIC
 from trainyard.model.run import Run
 
@@ -31,9 +31,14 @@ from trainyard.model.run import Run
 )
 def kueue_elastic_unsupported(run: Run) -> Iterator[Problem]:
     """The elastic-job annotation on a kind that does not support it."""
-    if run.annotations.get(ELASTIC) == "true" and run.kind not in ("Job", *RUNTIMES):
+    if run.annotations.get(ELASTIC) == "true" and _refused(run):
         yield Problem(
             run.at.child("metadata", "annotations", ELASTIC),
             f"Kueue cannot resize a {run.kind}: v0.18 and later reject the job",
             "remove the annotation",
         )
+
+
+def _refused(run: Run) -> bool:
+    """Returns true for kinds that Kueue manages and cannot resize."""
+    return run.kind in JOB_KINDS and run.kind not in ("Job", *RUNTIMES)

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.workloads import is_volcano
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
 from trainyard.facts.kueue import QUEUE, SLICES, TOPOLOGY_REQUESTS
+from trainyard.facts.workloads import PLAIN
 from trainyard.model.run import Run
 
 
@@ -31,7 +33,10 @@ from trainyard.model.run import Run
 )
 def kueue_managed_without_queue(run: Run, context: Context) -> Iterator[Problem]:
     """Jobs that wait for Kueue without naming a queue."""
-    if QUEUE in run.labels or run.kind in RUNTIMES:
+    if QUEUE in run.labels or run.kind in RUNTIMES or is_volcano(run):
+        return
+    # Kueue also manages single pods, and the `suspend` of a CronJob is not its own.
+    if run.kind in PLAIN and (run.kind == "CronJob" or any(QUEUE in role.pod.labels for role in run.roles)):
         return
     queues = context.project.of_kind("LocalQueue")
     if any(queue.name == "default" and queue.namespace in ("", run.namespace) for queue in queues):

@@ -37,19 +37,19 @@ def kueue_slice_pair(run: Run) -> Iterator[Problem]:
     """Slices and groups that Kueue rejects."""
     groups: dict[str, list[Role]] = {}
     for role in run.roles:
-        yield from _slices(role)
+        yield from _slices(role, run.groups)
         if GROUP in role.pod.annotations:
             yield from _group(role)
             groups.setdefault(str(role.pod.annotations[GROUP]), []).append(role)
     for name, members in groups.items():
-        yield from _members(name, members)
+        yield from _members(name, members, run.groups)
 
 
 def _annotation(role: Role, name: str) -> Place:
     return role.pod.template_at.child("metadata", "annotations", name)
 
 
-def _slices(role: Role) -> Iterator[Problem]:
+def _slices(role: Role, groups: int) -> Iterator[Problem]:
     found = [name for name in SLICES if name in role.pod.annotations]
     if SLICE_CONSTRAINTS in found and len(found) > 1:
         yield Problem(
@@ -68,7 +68,7 @@ def _slices(role: Role) -> Iterator[Problem]:
             f"add `{SLICE_REQUIRED}`, or remove the size",
         )
     if SLICE_SIZE in found:
-        size, pods = str(role.pod.annotations[SLICE_SIZE]), role.replicas
+        size, pods = str(role.pod.annotations[SLICE_SIZE]), _pods(role, groups)
         length = decimal(size)
         if not length:
             yield Problem(
@@ -98,7 +98,12 @@ def _group(role: Role) -> Iterator[Problem]:
         yield Problem(place, f"the group name `{annotations[GROUP]}` is a number", "write a name that is not a number")
 
 
-def _members(name: str, members: list[Role]) -> Iterator[Problem]:
+def _pods(role: Role, groups: int) -> int | None:
+    """Returns the pods of a role in one workload of Kueue, which is a group of a LeaderWorkerSet."""
+    return role.replicas // groups if role.replicas is not None else None
+
+
+def _members(name: str, members: list[Role], groups: int) -> Iterator[Problem]:
     place = _annotation(members[0], GROUP)
     if len(members) != 2:
         yield Problem(
@@ -107,7 +112,7 @@ def _members(name: str, members: list[Role]) -> Iterator[Problem]:
             "put exactly two templates into the group",
         )
         return
-    counts = [member.replicas for member in members]
+    counts = [_pods(member, groups) for member in members]
     if None not in counts and 1 not in counts:
         text = " and ".join(str(count) for count in counts)
         message = f"the pod sets of group `{name}` have {text} pods; one of them must be a single pod"

@@ -34,7 +34,7 @@ from trainyard.model.run import Role
 )
 def spread_pushes_apart_a_colocated_job(role: Role, context: Context) -> Iterator[Problem]:
     """Terms over one key that contradict each other."""
-    if context.run is None:
+    if context.run is None or context.run.groups > 1:
         return
     together = list(placement.required(role, context.run, "podAffinity"))
     level = role.pod.annotations.get(REQUIRED)

@@ -35,7 +35,7 @@ ZONES = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region", "failur
 )
 def spread_splits_job_over_zones(role: Role, context: Context) -> Iterator[Problem]:
     """Hard spreads of a training role over zones."""
-    if context.run is None or not role.trains or not wants_gpu(role.pod):
+    if context.run is None or context.run.groups > 1 or not role.trains or not wants_gpu(role.pod):
         return
     for term, most in placement.spreads(role, context.run):
         if term.key in ZONES and role.replicas is not None and role.replicas > most and not _packed(role, term.key):

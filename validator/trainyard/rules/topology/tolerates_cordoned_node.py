@@ -5,6 +5,8 @@ and the scheduler skips it unless a pod tolerates that taint. A toleration with 
 tolerates every taint, including this one and those of health checks. After a GPU fault the restarted worker then lands
 on the same node and fails again until the job's retries are used up.
 
+SageMaker HyperPod marks nodes that failed its checks with `sagemaker.amazonaws.com/node-health-status`.
+
 DaemonSets need such tolerations, training pods do not. Name the taints of your GPU nodes, such as `nvidia.com/gpu`. If
 health checks of your cluster mark bad nodes with other taints, add them to the parameter `taints`.
 """
@@ -23,7 +25,7 @@ from trainyard.model.run import Pod
 class Parameters(NamedTuple):
     """`taints`: keys of the taints that mark nodes on which training pods must not run."""
 
-    taints: tuple[str, ...] = ("node.kubernetes.io/unschedulable",)
+    taints: tuple[str, ...] = ("node.kubernetes.io/unschedulable", "sagemaker.amazonaws.com/node-health-status")
 
 
 @rule(
@@ -34,6 +36,8 @@ class Parameters(NamedTuple):
     sources=(
         "kubernetes/kubernetes pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go: Filter",
         "kubernetes.io/docs/reference/kubernetes-api: Toleration, an empty key with Exists matches all keys and values",
+        "docs.aws.amazon.com SageMaker HyperPod: resilience-related Kubernetes labels",
+        "github.com/awslabs/awsome-distributed-ai pull 1110",
     ),
     parameters=Parameters(),
     needs=("tolerations",),

@@ -5,8 +5,8 @@ When a collective times out, `TORCH_NCCL_DUMP_ON_TIMEOUT` makes every rank dump 
 entries (`TORCH_NCCL_TRACE_BUFFER_SIZE` in older releases, and still an alias). With 0 entries nothing is recorded, and
 the dump files are empty.
 
-The buffer holds 2000 entries by default in current releases, but none up to PyTorch 2.5, where it must be set. If the
-target is unknown, the rule reports only a size that is written as 0.
+The buffer holds 2000 entries by default in current releases, but none up to PyTorch 2.5, where it must be set. The
+version comes from the target, or from the image; without one, the rule reports only a size that is written as 0.
 
 Write a size of 2000 or more.
 """
@@ -15,10 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis import versions
 from trainyard.analysis.environment import has_unknown_variables, set_variable
 from trainyard.analysis.settings import change_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.torch_variables import TRUE
+from trainyard.facts.versions import before
 from trainyard.model.run import Container, Setting
 
 # Two names of one setting; if both are set, PyTorch uses the first.
@@ -57,13 +59,14 @@ def torch_dump_without_buffer(container: Container, context: Context) -> Iterato
                 ((size.at, "the size of the buffer"),),
             )
         return
-    before = context.target.torch is not None and context.target.torch < DEFAULT_SURELY_ZERO_BEFORE
-    if before and not has_unknown_variables(container, context):
+    release = versions.torch(context, container)
+    if before(release.version, DEFAULT_SURELY_ZERO_BEFORE) and not has_unknown_variables(container, context):
         yield Problem(
             asked.at,
             f"{asked.name} dumps nothing: {SIZES[1]} is 0 by default up to PyTorch 2.5",
             f"set {SIZES[1]} to {ENTRIES} or more",
             set_variable(asked, SIZES[1], ENTRIES),
+            rests_on=release,
         )
 
 

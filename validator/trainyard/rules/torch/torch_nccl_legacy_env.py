@@ -5,7 +5,8 @@ NCCL never read `NCCL_ASYNC_ERROR_HANDLING`, `NCCL_BLOCKING_WAIT`, `NCCL_DESYNC_
 `TORCH_NCCL_`. The old name still works, with a deprecation warning in the log of every rank, and will be removed. If
 both are set the new name wins, so a value under the old name has no effect.
 
-The rule ignores targets before 2.2, which know only the old names.
+PyTorch 2.1 and older know only the old names. The rule therefore speaks only if the version is known: from the target,
+or from the image of the container. The fix is safe for a target.
 
 Put `TORCH_` in front of the name.
 """
@@ -14,9 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis import versions
 from trainyard.analysis.settings import name_at, remove_variable, rename_variable
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.torch_variables import LEGACY
+from trainyard.facts.versions import since
 from trainyard.model.run import Setting
 
 RENAMED_SINCE = (2, 2)
@@ -39,7 +42,8 @@ def torch_nccl_legacy_env(setting: Setting, context: Context) -> Iterator[Proble
     name = LEGACY.get(setting.name)
     if name is None or context.container is None:
         return
-    if context.target.torch is not None and context.target.torch < RENAMED_SINCE:
+    release = versions.torch(context)
+    if not since(release.version, RENAMED_SINCE):
         return
     newer = context.container.setting(name)
     if newer is not None:
@@ -49,6 +53,7 @@ def torch_nccl_legacy_env(setting: Setting, context: Context) -> Iterator[Proble
             f"remove {setting.name}",
             remove_variable(setting),
             ((newer.at, "PyTorch uses this value"),),
+            release,
         )
         return
     yield Problem(
@@ -56,4 +61,5 @@ def torch_nccl_legacy_env(setting: Setting, context: Context) -> Iterator[Proble
         f"{setting.name} is a deprecated alias since PyTorch 2.2",
         f"write {name}",
         rename_variable(setting, name),
+        rests_on=release,
     )

@@ -5,6 +5,9 @@ different address in each pod. The first pod waits for others that never join; t
 until the timeout of ten minutes. Such an address comes from scripts written for one machine, often as a default that
 the manifest should override.
 
+Without an address torchrun takes 127.0.0.1 too. The operator sets one in a PyTorchJob with a Master or an elasticPolicy,
+and in a TrainJob; in a PyTorchJob with Workers alone it sets the number of nodes and no address.
+
 The rule ignores a role with one pod that hosts the rendezvous for the others, and pods that are each told one node.
 
 Name the first pod: `<job>-master-0` or `<job>-worker-0` in a PyTorchJob, `<job>-0.<subdomain>` in an indexed Job. With
@@ -15,10 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.torchrun import LOCAL, node_range, torchrun_commands
+from trainyard.analysis.environment import has_unknown_variables
+from trainyard.analysis.torchrun import LOCAL, has_torch_policy, node_range, operator_variables, torchrun_commands
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Command, Role
+from trainyard.model.run import Command, Container, Role, Run
 
 
 @rule(
@@ -26,7 +30,11 @@ from trainyard.model.run import Command, Role
     severity="error",
     confidence="high",
     since="0.1.0",
-    sources=("pytorch 2.15.0 torch/distributed/run.py: --rdzv-endpoint, --master-addr, get_rdzv_endpoint",),
+    sources=(
+        "pytorch 2.15.0 torch/distributed/run.py: --rdzv-endpoint, --master-addr, get_rdzv_endpoint",
+        "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch/envvar.go: PET_MASTER_ADDR only with a Master",
+        "github.com/awslabs/awsome-distributed-ai pull 1150",
+    ),
 )
 def torchrun_endpoint_localhost(role: Role, context: Context) -> Iterator[Problem]:
     """A rendezvous endpoint that is a different address in each pod."""
@@ -35,15 +43,38 @@ def torchrun_endpoint_localhost(role: Role, context: Context) -> Iterator[Proble
         return
     for launch in torchrun_commands(container):
         expected = node_range(launch, container, run)
-        found = _local(launch)
-        if found is None or expected is None or expected[1] < 2 or launch.has("--standalone"):
+        if expected is None or expected[1] < 2 or launch.has("--standalone"):
             continue
-        option, value, at = found
-        yield Problem(
-            at,
-            f"{option}={value} is a different address in each of the {role.replicas} pods: they never meet",
-            "name the first pod of the job",
-        )
+        if (found := _local(launch)) is not None:
+            option, value, at = found
+            yield Problem(
+                at,
+                f"{option}={value} is a different address in each of the {role.replicas} pods: they never meet",
+                "name the first pod of the job",
+            )
+        elif _has_no_address(launch, container, context):
+            yield Problem(
+                launch.word_at[0],
+                f"torchrun waits for {expected[0]} nodes at 127.0.0.1, a different address in each pod: "
+                "neither an option nor the operator names the rendezvous",
+                f"add an elasticPolicy, or --rdzv-backend=c10d and --rdzv-endpoint={_first_pod(run, role)}:29400",
+            )
+
+
+def _first_pod(run: Run, role: Role) -> str:
+    """Returns the name of the pod at which the others meet."""
+    return f"{run.name}-{role.name.lower()}-0" if run.kind == "PyTorchJob" else "<first pod>"
+
+
+def _has_no_address(launch: Command, container: Container, context: Context) -> bool:
+    """True if torchrun certainly falls back to its default."""
+    if context.run is None or launch.has("--rdzv-endpoint", "--master-addr", "--rdzv-conf"):
+        return False
+    given = {setting.name for setting in container.settings} | operator_variables(context.run)
+    if given & {"PET_RDZV_ENDPOINT", "PET_MASTER_ADDR"} or has_unknown_variables(container, context):
+        return False
+    told = context.run.kind == "TrainJob" and has_torch_policy(context.run) is not False
+    return not told and launch.option("--rdzv-backend") in (None, "static") and "PET_RDZV_BACKEND" not in given
 
 
 def _local(launch: Command) -> tuple[str, str, Place] | None:

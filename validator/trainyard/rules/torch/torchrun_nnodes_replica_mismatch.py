@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.analysis.workloads import is_batch_job
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
@@ -49,8 +50,9 @@ def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[P
         # Another rule covers a fixed number beside an elasticPolicy.
         if run.elastic is not None and low == high:
             continue
-        # Several groups in one JobSet may train independently.
-        if any(count is not None and low <= count <= high for count in (run.nodes, role.replicas)):
+        # Several groups in one JobSet may train independently, and those of a LeaderWorkerSet do.
+        own = role.replicas // run.groups if role.replicas is not None else None
+        if any(count is not None and low <= count <= high for count in (run.nodes, own)):
             continue
         waits = "torchrun waits for the rest and times out" if run.nodes < low else "the extra pods never join"
         yield Problem(
@@ -64,7 +66,7 @@ def _countable(run: Run) -> bool:
     """Returns true if the files show the number of pods, and all of them join."""
     if run.kind in RUNTIMES:
         return False
-    if run.kind == "Job" and integer(run.spec, "completions") not in (None, integer(run.spec, "parallelism") or 1):
+    if is_batch_job(run) and integer(run.spec, "completions") not in (None, integer(run.spec, "parallelism") or 1):
         return False
     containers = [role.container for role in run.training_roles]
     return all(container is not None and any(torchrun_commands(container)) for container in containers)

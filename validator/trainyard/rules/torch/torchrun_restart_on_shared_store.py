@@ -18,15 +18,16 @@ operators set in a PyTorchJob with a Master, and in a TrainJob. Pass `--rdzv-bac
 `accelerate launch --max_restarts` restarts with torchrun. It uses the static rendezvous, also if its configuration file
 names another `rdzv_backend`: only the option `--rdzv_backend=c10d` counts.
 
-The rule ignores a job of one process, the `etcd` backend, which shares no store, and releases before 2.6, which
-separate the attempts. It assumes that the variable is set if variables come from a file or object that is not in the
-files.
+The rule ignores a job of one process, and the `etcd` backend, which shares no store. Releases before 2.6 separate the
+attempts: the rule needs to know the version, from the target or from the image of the container. It assumes that the
+variable is set if variables come from a file or object that is not in the files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis import versions
 from trainyard.analysis.accelerate import accelerate_commands, starts_torchrun
 from trainyard.analysis.environment import has_unknown_variables
 from trainyard.analysis.settings import change_value, literal_value
@@ -39,6 +40,7 @@ from trainyard.analysis.torchrun import (
 )
 from trainyard.document.document import Append, Edit, Place
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.versions import since
 from trainyard.model.run import Command, Container, Run
 
 VARIABLE = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
@@ -67,11 +69,12 @@ DYNAMIC = ("c10d", "etcd-v2")
 )
 def torchrun_restart_on_shared_store(run: Run, context: Context) -> Iterator[Problem]:
     """Report restarts of torchrun whose ranks share the store of the last attempt."""
-    if (context.target.torch or FIRST) < FIRST:
-        return
     found: dict[Place, Problem] = {}
     for container in (role.container for role in run.training_roles):
-        for problem in _problems(container, run, context) if container is not None else ():
+        if container is None or not since((release := versions.torch(context, container)).version, FIRST):
+            continue
+        for problem in _problems(container, run, context):
+            problem = problem._replace(rests_on=release)
             first = found.get(problem.at)
             found[problem.at] = problem if first is None else first._replace(edits=_joined(first, problem))
     yield from found.values()

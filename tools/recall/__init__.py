@@ -1,0 +1,1 @@
+"""The share of the mistakes from public issues that the linter finds."""

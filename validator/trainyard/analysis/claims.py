@@ -1,0 +1,94 @@
+"""Claims that the pods of a run share, with the access modes that the files give them.
+
+Source: kubernetes.io/docs/concepts/storage/persistent-volumes, Access Modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trainyard.analysis.known_objects import Known, everywhere, fitting
+from trainyard.document.document import Place
+from trainyard.document.lookup import integer, items, mapping, text
+from trainyard.model.run import Pod, Project, Role, Run, Volume
+
+# Parts of the names of storage classes and drivers whose volumes any number of nodes mount, whatever the claim asks for.
+_SHARED = (
+    "nfs", "efs", "fsx", "lustre", "cephfs", "filestore", "azurefile", "smb", "gluster", "beegfs", "weka", "vast",
+    "gpfs", "scale", "juicefs", "hostpath", "s3", "gcs", "blob", "rwx", "shared",
+)  # fmt: skip
+_SHARED_SOURCES = frozenset(("nfs", "cephfs", "glusterfs", "hostPath"))
+
+
+class Shared(NamedTuple):
+    """A claim that a role mounts; `pods` is the number of training pods of the run that mount it."""
+
+    claim: Known
+    role: Role
+    at: Place
+    pods: int
+
+    @property
+    def modes(self) -> frozenset[str]:
+        """The access modes."""
+        return access_modes(self.claim)
+
+    @property
+    def modes_at(self) -> Place:
+        """The place of the access modes."""
+        return self.claim.at.child("spec", "accessModes")
+
+
+def access_modes(claim: Known) -> frozenset[str]:
+    """Returns the access modes that a claim requests; none if its file does not say."""
+    return frozenset(str(mode) for mode in items(claim.tree, "spec", "accessModes"))
+
+
+def claim_of(volume: Volume, run: Run, project: Project) -> Known | None:
+    """Returns the claim of a volume; None if the files do not show it, or show several."""
+    if volume.kind != "persistentVolumeClaim":
+        return None
+    name = text(volume.body, "claimName")
+    found = fitting(project, "PersistentVolumeClaim", name, run.namespace, volume.at)
+    return found[0] if len(found) == 1 and found[0].tree.get("kind") == "PersistentVolumeClaim" else None
+
+
+def shared_claims(run: Run, project: Project) -> Iterator[Shared]:
+    """Yields the claims that several training pods of a run mount, each once."""
+    found: dict[int, Shared] = {}
+    for role in run.training_roles:
+        for volume in role.pod.volumes:
+            claim = claim_of(volume, run, project)
+            if claim is not None and role.replicas is not None:
+                first = found.get(id(claim), Shared(claim, role, volume.at.child(volume.kind, "claimName"), 0))
+                found[id(claim)] = first._replace(pods=first.pods + _pods(role, run))
+    yield from (one for one in found.values() if one.pods > 1)
+
+
+def _pods(role: Role, run: Run) -> int:
+    most = integer(run.elastic or {}, "maxReplicas") if role.name == "Worker" else None
+    return max(role.replicas or 0, most or 0)
+
+
+def is_on_shared_storage(claim: Known, project: Project) -> bool:
+    """True if the storage class or the volume of a claim can be mounted on any number of nodes at a time."""
+    spec = mapping(claim.tree, "spec")
+    words = text(spec, "storageClassName").lower()
+    volume = text(spec, "volumeName")
+    for one in everywhere(project, "PersistentVolume", volume) if volume else ():
+        source = mapping(one.tree, "spec")
+        if not _SHARED_SOURCES.isdisjoint(source):
+            return True
+        words += text(source, "csi", "driver").lower()
+    return any(word in words for word in _SHARED)
+
+
+def is_claim_read_only(volume: Volume) -> bool:
+    """True if the pod mounts the claim read-only in all of its containers."""
+    return volume.body.get("readOnly") is True
+
+
+def mounts_claims(pod: Pod) -> bool:
+    """True if a pod has a volume with a claim."""
+    return any(volume.kind == "persistentVolumeClaim" for volume in pod.volumes)

@@ -1,0 +1,140 @@
+"""Objects that pods and queues refer to by name, as far as the files define them.
+
+Sources: kubernetes.io/docs/concepts/configuration (ConfigMap: `data`, `binaryData`; Secret: `data`, `stringData`);
+kustomize configMapGenerator and secretGenerator; bitnami-labs/sealed-secrets, external-secrets, cert-manager
+Certificate, kubevirt CDI DataVolume and fluid Dataset, which create an object of the given name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from trainyard.analysis.folders import NESTED, distance, nearest
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Resource
+
+# Kinds without a namespace.
+CLUSTER_WIDE = frozenset(("PriorityClass", "RuntimeClass", "ClusterQueue", "ResourceFlavor", "StorageClass"))
+# Objects from which a controller creates another one: the kind, and the field with its name.
+_MAKERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "SealedSecret": ("Secret", ("spec", "template", "metadata", "name")),
+    "ExternalSecret": ("Secret", ("spec", "target", "name")),
+    "Certificate": ("Secret", ("spec", "secretName")),
+    "VaultStaticSecret": ("Secret", ("spec", "destination", "name")),
+    "DataVolume": ("PersistentVolumeClaim", ()),
+    "Dataset": ("PersistentVolumeClaim", ()),
+}
+_DATA = {"ConfigMap": ("data", "binaryData"), "Secret": ("data", "stringData")}
+# Annotations of controllers that copy an object into other namespaces begin with these.
+_COPIED = ("reflector.", "replicator.", "kubed.", "sync.kubed", "kopf.")
+
+
+class Known(NamedTuple):
+    """An object that certainly exists; `keys` are those of its data, None if they are not known."""
+
+    kind: str
+    name: str
+    namespace: str
+    keys: frozenset[str] | None
+    tree: dict[str, Any]
+    at: Place
+
+
+def has_kind(project: Project, kind: str) -> bool:
+    """True if the files define an object of this kind."""
+    return kind in _index.of(project).kinds
+
+
+def names(project: Project, kind: str) -> frozenset[str]:
+    """Returns the names of all objects of a kind."""
+    return _index.of(project).kinds.get(kind, frozenset())
+
+
+def everywhere(project: Project, kind: str, name: str) -> list[Known]:
+    """Returns the objects of a kind and name in any namespace."""
+    return _index.of(project).objects.get((kind, name), [])
+
+
+def fitting(project: Project, kind: str, name: str, namespace: str, at: Place) -> list[Known]:
+    """Returns the objects that a name at this place may refer to, the nearest ones only.
+
+    An object whose file gives no namespace fits any namespace, and so does a place without one.
+    """
+    found = [one for one in everywhere(project, kind, name) if _fits(kind, one.namespace, namespace)]
+    return nearest(((one, one.at) for one in found), at)
+
+
+def only_elsewhere(project: Project, kind: str, name: str, namespace: str, at: Place) -> list[Known]:
+    """Returns the objects of this name near a place, if all of them are certainly in other namespaces."""
+    found = everywhere(project, kind, name)
+    if kind in CLUSTER_WIDE or not namespace or any(_fits(kind, one.namespace, namespace) for one in found):
+        return []
+    if _index.of(project).sets_namespace or any(_is_copied(one) for one in found):
+        return []
+    return [one for one in found if distance(one.at, at) <= NESTED]
+
+
+def _fits(kind: str, one: str, other: str) -> bool:
+    return kind in CLUSTER_WIDE or not one or not other or one == other
+
+
+def _is_copied(known: Known) -> bool:
+    return any(str(name).startswith(_COPIED) for name in mapping(known.tree, "metadata", "annotations"))
+
+
+class _Index(NamedTuple):
+    objects: dict[tuple[str, str], list[Known]]
+    kinds: dict[str, frozenset[str]]
+    sets_namespace: bool
+
+
+def _make_index(project: Project) -> _Index:
+    objects: dict[tuple[str, str], list[Known]] = {}
+    kinds: dict[str, set[str]] = {}
+    for known in (*map(_of_resource, project.resources), *_generated(project)):
+        objects.setdefault((known.kind, known.name), []).append(known)
+        kinds.setdefault(known.kind, set()).add(known.name)
+    sets_namespace = any(text(tree, "namespace") for tree, _ in _kustomizations(project))
+    return _Index(objects, {kind: frozenset(found) for kind, found in kinds.items()}, sets_namespace)
+
+
+def _of_resource(resource: Resource) -> Known:
+    kind, name, keys = resource.kind, resource.name, None
+    if kind in _MAKERS:
+        kind, path = _MAKERS[kind]
+        name = text(resource.tree, *path) or name
+    elif kind in _DATA:
+        # An object without data is a placeholder that somebody fills.
+        found = {str(key) for field in _DATA[kind] for key in mapping(resource.tree, field)}
+        keys = frozenset(found) or None
+    return Known(kind, name, resource.namespace, keys, resource.tree, resource.at)
+
+
+def _kustomizations(project: Project) -> Iterator[tuple[dict[str, Any], Place]]:
+    for document in project.documents:
+        name = document.source.name.replace("\\", "/").rpartition("/")[2]
+        tree = document.tree
+        if isinstance(tree, dict) and (tree.get("kind") == "Kustomization" or name.startswith("kustomization.y")):
+            yield tree, Place(document)
+
+
+def _generated(project: Project) -> Iterator[Known]:
+    for tree, at in _kustomizations(project):
+        for field, kind in (("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")):
+            for index, entry in enumerate(items(tree, field)):
+                namespace = text(entry, "namespace") or text(tree, "namespace")
+                place = at.child(field, index)
+                yield Known(kind, text(entry, "name"), namespace, _generated_keys(entry), {}, place)
+
+
+def _generated_keys(entry: Any) -> frozenset[str] | None:
+    if items(entry, "envs") or text(entry, "env") or text(entry, "behavior") == "merge":
+        return None
+    keys = {str(file).partition("=")[0].rpartition("/")[2] for file in items(entry, "files")}
+    return frozenset(keys | {str(literal).partition("=")[0] for literal in items(entry, "literals")})
+
+
+_index: LastIndex[Project, _Index] = LastIndex(_make_index)

@@ -1,0 +1,56 @@
+"""The JSON configurations of device plugins: in a ConfigMap, or in the policy of the network operator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from trainyard.document.document import Place
+from trainyard.document.lookup import mapping, text
+from trainyard.document.reading import embedded
+from trainyard.document.source import BrokenText
+from trainyard.model.run import Resource
+
+_POLICIES = ("NicClusterPolicy", "NicNodePolicy")
+
+
+class Configuration(NamedTuple):
+    """A configuration that is valid JSON, at its place; `fault` is the reason why it is not, else it is empty."""
+
+    tree: dict[str, Any]
+    at: Place
+    fault: str = ""
+
+
+def configurations(resource: Resource, plugin: str, *signs: str) -> Iterator[Configuration]:
+    """Yields the configurations of a plugin in an object.
+
+    Args:
+        resource: Any object.
+        plugin: The field of the plugin in a NicClusterPolicy.
+        signs: Words that the configuration in a ConfigMap contains.
+    """
+    if resource.kind in _POLICIES:
+        raw = text(resource.tree, "spec", plugin, "config")
+        if raw:
+            yield from _parsed(raw, resource.at.child("spec", plugin, "config"))
+    elif resource.kind == "ConfigMap":
+        for key, raw in mapping(resource.tree, "data").items():
+            if isinstance(raw, str) and all(f'"{sign}"' in raw for sign in signs):
+                yield from _parsed(raw, resource.at.child("data", key))
+
+
+def _parsed(raw: str, at: Place) -> Iterator[Configuration]:
+    import json
+
+    try:
+        json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        fault = str(error)
+        line = re.search(r"line (\d+)", fault)
+        yield Configuration({}, at.below(int(line[1]) - 1) if line else at, fault.split(": line")[0])
+        return
+    inner = embedded(at, raw)
+    if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+        yield Configuration(inner.tree, Place(inner))

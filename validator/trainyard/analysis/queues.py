@@ -1,0 +1,99 @@
+"""Kueue queues in the files: the ClusterQueue of a run, its flavors and quotas.
+
+Source: kubernetes-sigs/kueue v0.19.2 apis/kueue/v1beta1 and v1beta2 (ClusterQueue: `cohort`, later `cohortName`) and
+pkg/scheduler/flavorassigner/flavorassigner.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from trainyard.analysis.folders import nearest
+from trainyard.analysis.known_objects import Known, everywhere, fitting
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.facts.kueue import QUEUE
+from trainyard.facts.quantities import parse_quantity
+from trainyard.model.run import Project, Run
+
+
+class Flavor(NamedTuple):
+    """A flavor of a group; `quotas` are the largest amounts by resource, None for one without a known limit."""
+
+    name: str
+    quotas: dict[str, float | None]
+    at: Place
+
+
+class Group(NamedTuple):
+    """Resources that Kueue takes from one flavor."""
+
+    resources: frozenset[str]
+    flavors: tuple[Flavor, ...]
+
+
+class Queue(NamedTuple):
+    """A ClusterQueue with its groups."""
+
+    name: str
+    groups: tuple[Group, ...]
+    at: Place
+
+    def group_of(self, resource: str) -> Group | None:
+        """Returns the group that covers a resource."""
+        return next((group for group in self.groups if resource in group.resources), None)
+
+
+def queue_of(run: Run, project: Project) -> Queue | None:
+    """Returns the ClusterQueue that a run waits in; None if the files do not show it."""
+    name = run.labels.get(QUEUE)
+    if not isinstance(name, str) or not name:
+        return None
+    at = run.at.child("metadata", "labels", QUEUE)
+    local = _only(fitting(project, "LocalQueue", name, run.namespace, at))
+    if local is None:
+        return None
+    known = everywhere(project, "ClusterQueue", text(local.tree, "spec", "clusterQueue"))
+    queue = _only(nearest(((one, one.at) for one in known), local.at))
+    return _loaded(queue) if queue is not None else None
+
+
+def _only(found: list[Known]) -> Known | None:
+    return found[0] if len(found) == 1 else None
+
+
+def _loaded(queue: Known) -> Queue:
+    spec = mapping(queue.tree, "spec")
+    borrows = bool(text(spec, "cohort") or text(spec, "cohortName"))
+    groups = [
+        Group(
+            frozenset(str(name) for name in items(group, "coveredResources")),
+            tuple(
+                Flavor(
+                    text(flavor, "name"),
+                    {text(one, "name"): _most(one, borrows=borrows) for one in items(flavor, "resources")},
+                    queue.at.child("spec", "resourceGroups", number, "flavors", index),
+                )
+                for index, flavor in enumerate(items(group, "flavors"))
+            ),
+        )
+        for number, group in enumerate(items(spec, "resourceGroups"))
+    ]
+    return Queue(queue.name, tuple(groups), queue.at)
+
+
+def _most(resource: Any, *, borrows: bool) -> float | None:
+    """The largest amount that a queue may ever use; None if it may borrow without a limit."""
+    tree = mapping(resource)
+    nominal = parse_quantity(tree.get("nominalQuota"))
+    if not borrows or nominal is None:
+        return nominal
+    limit = parse_quantity(tree.get("borrowingLimit"))
+    return nominal + limit if limit is not None else None
+
+
+def flavor_labels(flavor: Flavor, project: Project) -> dict[str, Any] | None:
+    """Returns the node labels of a flavor; None if the files do not define it."""
+    found = everywhere(project, "ResourceFlavor", flavor.name)
+    known = _only(nearest(((one, one.at) for one in found), flavor.at))
+    return mapping(known.tree, "spec", "nodeLabels") if known is not None else None

@@ -1,0 +1,1 @@
+"""The language server: findings, pages of rules and fixes in an editor."""

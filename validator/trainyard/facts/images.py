@@ -1,0 +1,113 @@
+"""Versions of PyTorch, NCCL and CUDA in well-known images, by the last parts of the image's path and by its tag.
+
+The host of the registry does not matter, because companies keep copies of these images. A tag without a version
+(`latest`) and an image that is named by its digest alone say nothing.
+
+Sources, read on 2026-11-24:
+- pytorch/pytorch: hub.docker.com/r/pytorch/pytorch, tags `2.1.0-cuda11.8-cudnn8-runtime`. `wheel` in the table is the
+  NCCL that the wheel of this PyTorch requires (nvidia-nccl-cu11, -cu12, -cu13 in its metadata; 1.13 contains 2.14).
+- nvidia/pytorch: docs.nvidia.com/deeplearning/frameworks, support matrix and release notes of the PyTorch container.
+  Releases whose NCCL the notes do not name, or that were not read, are not in the table.
+- pytorch-training and huggingface-pytorch-training: aws/deep-learning-containers available_images.md.
+- pytorch-gpu.2-3 and pytorch-cu121.2-3: cloud.google.com/deep-learning-containers/docs/choosing-container.
+- acpt-pytorch-2.2-cuda12.1: learn.microsoft.com/azure/machine-learning, curated environments.
+- mosaicml/pytorch: mosaicml/composer docker/README.md. Its variants for a cloud may have another NCCL.
+- deepspeed/deepspeed: microsoft/DeepSpeed docker/, tags `v072_torch112_cu117`.
+- odh-training-cuda128-torch28-py312: opendatahub-io/distributed-workloads images/runtime/training.
+- Any image whose tag names a component with its version: `nccl2.28.3-1`, `nccl-2.30.4`, `torch2.0.1`, as the images
+  nccl-tests of coreweave and oracle-quickstart do.
+
+Tags of rayproject/ray, huggingface/transformers-pytorch-gpu and kubeflow/trainer name the version of their own program.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import os
+import re
+from typing import NamedTuple
+
+Version = tuple[int, ...]
+# The last number of a version before its release: 2.6.0a0 is later than 2.5 and may lack parts of 2.6.
+BEFORE_RELEASE = -1
+
+
+class Contents(NamedTuple):
+    """The versions in an image; None for a component that the image lacks or that its name does not tell."""
+
+    torch: Version | None = None
+    nccl: Version | None = None
+    cuda: Version | None = None
+
+
+_NAMED = re.compile(r"(?:^|[-_.])(torch|nccl)-?(\d+\.\d+\.\d+)(?![\d.])")
+_RELEASED = re.compile(r"(\d+\.\d+(?:\.\d+)?)(?![\d.])")
+_CUDA = re.compile(r"(?:cuda|cu)(\d{2})\.?(\d)")
+# Names of repositories that contain the version of PyTorch.
+_IN_NAME = (
+    re.compile(r"(?:huggingface-)?pytorch-(?:training-)?(?:gpu|cpu|cu\d+)\.(\d+)-(\d+)(?:\.|$)"),
+    re.compile(r"acpt-pytorch-(\d+)\.(\d+)-cuda"),
+    re.compile(r"odh-training-(?:cuda|rocm)\d+-torch(\d)(\d+)-py3\d+(?:-|$)"),
+)
+# Repositories whose tags begin with the version of PyTorch.
+_IN_TAG = ("pytorch/pytorch", "mosaicml/pytorch", "pytorch-training", "huggingface-pytorch-training")
+_DEEPSPEED = re.compile(r"v\d+_torch(\d)(\d+)_cu\d+")
+
+
+@functools.lru_cache(maxsize=512)
+def contents(image: str) -> Contents:
+    """Returns the versions in an image, as its name and tag tell them."""
+    path, tag = _split(image)
+    if not path:
+        return Contents()
+    named = {name: _version(number) for name, number in _NAMED.findall(tag)}
+    known = _known(path, tag)
+    return known._replace(torch=named.get("torch") or known.torch, nccl=named.get("nccl") or known.nccl)
+
+
+def _split(image: str) -> tuple[str, str]:
+    """Returns the last two parts of the path, and the tag."""
+    name = image.partition("@")[0]
+    parts = name.split("/")
+    last, _, tag = parts[-1].partition(":")
+    return "/".join((*parts[-2:-1], last)), tag
+
+
+def _known(path: str, tag: str) -> Contents:
+    name = path.rpartition("/")[2]
+    if path == "nvidia/pytorch":
+        return _table().get((path, tag[:5]), Contents()) if re.match(r"\d\d\.\d\d-", tag) else Contents()
+    if path == "deepspeed/deepspeed":
+        found = _DEEPSPEED.match(tag)
+        return Contents(torch=(int(found[1]), int(found[2]))) if found else Contents()
+    if path in _IN_TAG or name in _IN_TAG:
+        released = _RELEASED.match(tag)
+        return _of_torch(path, _version(released[1]), tag) if released else Contents()
+    for form in _IN_NAME:
+        if found := form.match(name):
+            return Contents(torch=(int(found[1]), int(found[2])))
+    return Contents()
+
+
+def _of_torch(path: str, torch: Version, tag: str) -> Contents:
+    cuda = _CUDA.search(tag)
+    if cuda is None:
+        return Contents(torch)
+    # Other builders install an NCCL of their own.
+    wheel = _table().get(("wheel", f"{torch[0]}.{torch[1]}")) if path == "pytorch/pytorch" else None
+    return Contents(torch, wheel.nccl if wheel is not None else None, (int(cuda[1]), int(cuda[2])))
+
+
+@functools.cache
+def _table() -> dict[tuple[str, str], Contents]:
+    path = os.path.join(os.path.dirname(__file__), "image_versions.csv")
+    with open(path, encoding="utf-8", newline="") as lines:
+        rows = csv.reader(lines)
+        next(rows)
+        return {(path, tag): Contents(*(_version(text) or None for text in rest)) for path, tag, *rest in rows}
+
+
+def _version(text: str) -> Version:
+    numbers = tuple(int(number) for number in re.findall(r"\d+", text.partition("a")[0]))
+    return (*numbers[:2], BEFORE_RELEASE) if "a" in text else numbers

@@ -1,0 +1,1 @@
+"""RF: references between objects: names, keys, claims, services and quotas."""

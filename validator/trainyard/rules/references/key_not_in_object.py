@@ -1,0 +1,50 @@
+"""A pod uses a key that the ConfigMap or the Secret in these files does not have, so the pod does not start.
+
+With `configMapKeyRef` or `secretKeyRef` the container stays in `CreateContainerConfigError` (`couldn't find key`). With
+`items` of a volume the pod stays in `ContainerCreating` (`references non-existent config key`). With `subPath` the
+kubelet mounts an empty folder in the place of the file, and the program fails with `Is a directory`.
+
+The rule ignores optional references, and objects without any data, which something else fills.
+
+Write the key as in the object, or add it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.known_objects import fitting
+from trainyard.analysis.references import references
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match, format_list
+from trainyard.model.run import Run
+
+
+@rule(
+    code="RF004",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes v1.34 pkg/kubelet/kubelet_pods.go: makeEnvironmentVariables, couldn't find key",
+        "kubernetes v1.34 pkg/volume/configmap/configmap.go: MakePayload, references non-existent config key",
+        "kubernetes v1.34 pkg/kubelet/kubelet_pods.go: makeMounts creates the folder of a missing subPath",
+    ),
+    needs=("ConfigMap", "Secret", "configMapGenerator", "secretGenerator"),
+)
+def key_not_in_object(run: Run, context: Context) -> Iterator[Problem]:
+    """Keys that the object of this name does not have."""
+    for one in references(run):
+        if not one.key or one.optional:
+            continue
+        found = fitting(context.project, one.kind, one.name, run.namespace, one.at)
+        if not found or any(known.keys is None or one.key in known.keys for known in found):
+            continue
+        keys = sorted(found[0].keys or ())
+        near = closest_match(one.key, keys, 0.6)
+        yield Problem(
+            one.at,
+            f"{one.kind} `{one.name}` has no key `{one.key}`",
+            f"did you mean `{near}`?" if near is not None else f"its keys are {format_list(keys)}",
+            related=((found[0].at, f"the {one.kind}"),),
+        )

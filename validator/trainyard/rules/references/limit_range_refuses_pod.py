@@ -1,0 +1,92 @@
+"""The LimitRange of the namespace refuses a pod of the job, so the pod is not created.
+
+The API server compares each container with the `max` and `min` of the LimitRange, and each pod with those of the type
+`Pod`. It also gives a container without a limit the `default` of the range: if that is below the request that the
+container writes, the pod is invalid. The operator tries again forever, and the job stays without pods.
+
+Change the resources of the container, or the LimitRange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.folders import NESTED, distance
+from trainyard.analysis.requests import limits_of, of_container, of_pod, place_of, written
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.quantities import parse_quantity
+from trainyard.model.run import Container, Role, Run
+
+
+@rule(
+    code="RF012",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes v1.34 plugin/pkg/admission/limitranger/admission.go: PodValidateLimitFunc, mergePodResourceRequirements",
+        "kubernetes.io/docs/concepts/policy/limit-range: defaults that conflict with requests",
+    ),
+    needs=("LimitRange",),
+)
+def limit_range_refuses_pod(role: Role, context: Context) -> Iterator[Problem]:
+    """Pods outside of the range of their namespace."""
+    run = context.run
+    if run is None or run.kind in RUNTIMES:
+        return
+    for found in context.project.of_kind("LimitRange"):
+        if found.namespace != run.namespace or distance(found.at, run.at) > NESTED:
+            continue
+        for index, limit in enumerate(items(found.tree, "spec", "limits")):
+            at = found.at.child("spec", "limits", index)
+            if text(limit, "type") == "Container":
+                for container in role.pod.containers:
+                    yield from _of_container(run, role, container, limit, at)
+            elif text(limit, "type") == "Pod":
+                yield from _of_pod(run, role, limit, at)
+
+
+def _of_container(run: Run, role: Role, container: Container, limit: Any, range_at: Place) -> Iterator[Problem]:
+    limits, requests = limits_of(container), of_container(container)
+    for field, bound in (("max", limits), ("min", requests), ("default", requests)):
+        for name, quantity in mapping(limit, field).items():
+            value, own = parse_quantity(quantity), bound.get(name)
+            if value is None or own is None or (field == "default" and name in container.limits):
+                continue
+            if own < value if field == "min" else own > value:
+                at = quantity_at(run, role, container, "limits" if name in container.limits else "requests", name)
+                yield Problem(
+                    at,
+                    _message(container.name, field, name, own, value),
+                    "change it, or the LimitRange",
+                    related=((range_at.child(field, name), "the LimitRange"),),
+                )
+
+
+def _message(container: str, field: str, name: str, own: float, value: float) -> str:
+    amount, bound = written(own, name), written(value, name)
+    if field == "default":
+        return (
+            f"container `{container}` requests {amount} {name} without a limit, and the LimitRange of the namespace "
+            f"sets the limit to {bound}: the pod is refused"
+        )
+    relation = "at most" if field == "max" else "at least"
+    return f"container `{container}` has {amount} {name}, but the LimitRange of the namespace allows {relation} {bound}"
+
+
+def _of_pod(run: Run, role: Role, limit: Any, range_at: Place) -> Iterator[Problem]:
+    for name, quantity in mapping(limit, "max").items():
+        most, own = parse_quantity(quantity), of_pod(role.pod).get(name)
+        if most is not None and own is not None and own > most:
+            yield Problem(
+                place_of(run, role, name),
+                f"a pod of {role.name} has {written(own, name)} {name}, but the LimitRange of the namespace allows "
+                f"at most {written(most, name)}",
+                "change it, or the LimitRange",
+                related=((range_at.child("max", name), "the LimitRange"),),
+            )

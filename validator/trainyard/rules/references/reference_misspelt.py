@@ -1,0 +1,78 @@
+"""A pod refers to an object by a name that no file defines, and a defined object with almost the same name is unused.
+
+The usual cause is a misspelt or renamed object: the pod waits for a ConfigMap, a Secret or a claim that does not exist,
+while the one that was meant stays unused. The pod stays in `ContainerCreating` or `Pending`, and its events name
+the missing object.
+
+The rule applies if the names differ in a few characters, the defined object is near the job (in the same file or
+folder) and in a fitting namespace, and nothing else in the files refers to it.
+
+Write the same name in both places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.folders import SAME_FOLDER, distance
+from trainyard.analysis.known_objects import everywhere, fitting, names
+from trainyard.analysis.references import references
+from trainyard.document.document import SetValue
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Run
+
+# A higher ratio than that of suggestions: `data-a` and `data-b` are two objects.
+RATIO = 0.85
+KINDS = ("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "LocalQueue", "PriorityClass")
+
+
+@rule(
+    code="RF002",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes v1.34 pkg/kubelet/kubelet_pods.go: makeEnvironmentVariables; pkg/volume/configmap: SetUp",
+        "kubernetes.io/docs/concepts/storage/persistent-volumes: claims as volumes",
+    ),
+    fix="unsafe",
+    needs=KINDS,
+)
+def reference_misspelt(run: Run, context: Context) -> Iterator[Problem]:
+    """References to a name that differs slightly from that of an unused object."""
+    project = context.project
+    done: set[tuple[str, str]] = set()
+    for one in references(run):
+        if one.kind not in KINDS or (one.kind, one.name) in done or everywhere(project, one.kind, one.name):
+            continue
+        done.add((one.kind, one.name))
+        unused = names(project, one.kind) - {name for kind, name in _used.of(project) if kind == one.kind}
+        near = closest_match(one.name, unused, RATIO)
+        if near is None or _is_numbered(one.name, near):
+            continue
+        meant = [
+            known
+            for known in fitting(project, one.kind, near, run.namespace, one.at)
+            if distance(known.at, one.at) <= SAME_FOLDER
+        ]
+        if len(meant) == 1:
+            yield Problem(
+                one.at,
+                f"no file defines the {one.kind} `{one.name}`, and nothing uses the {one.kind} `{near}`",
+                f"did you mean `{near}`?",
+                (SetValue(one.at, near),),
+                ((meant[0].at.child("metadata", "name"), "the unused one"),),
+            )
+
+
+def _is_numbered(one: str, other: str) -> bool:
+    """Returns true if the names differ in digits or a last part only: members of a series, or two environments."""
+    letters = "".join(sign for sign in one if not sign.isdigit()), "".join(s for s in other if not s.isdigit())
+    return letters[0] == letters[1] or (one.rpartition("-")[0] == other.rpartition("-")[0] and len(one) == len(other))
+
+
+_used: LastIndex[Project, frozenset[tuple[str, str]]] = LastIndex(
+    lambda project: frozenset((one.kind, one.name) for run in project.runs for one in references(run))
+)

@@ -1,0 +1,85 @@
+"""No file defines the object that a pod or a queue refers to, although the files define others of its kind.
+
+The cluster may have the object: a Secret is often created by hand. If it does not, the pod stays in
+`ContainerCreating`, `CreateContainerConfigError` or `Pending`, and a job stays suspended in Kueue.
+
+The rule looks at ConfigMaps, Secrets, claims, service accounts, priority classes, runtime classes, LocalQueues, the
+ClusterQueue of a LocalQueue and the ResourceFlavors of a ClusterQueue. It applies if the files define at least one
+object of the kind, and is off by default.
+
+Define the object, or list it in the parameter `known_objects` as `Kind/name`, if the cluster has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trainyard.analysis.known_objects import everywhere, has_kind, names
+from trainyard.analysis.references import Reference, references
+from trainyard.document.lookup import items, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.model.run import Project, Resource
+
+# Classes and accounts that every cluster has.
+BUILT_IN = frozenset(
+    (
+        *(("ServiceAccount", "default"), ("PriorityClass", "system-node-critical")),
+        ("PriorityClass", "system-cluster-critical"),
+    )
+)
+
+
+class Parameters(NamedTuple):
+    """`known_objects`: objects of the cluster that no file defines, as `Kind/name`."""
+
+    known_objects: tuple[str, ...] = ()
+
+
+@rule(
+    code="RF003",
+    severity="info",
+    confidence="medium",
+    since="0.1.0",
+    sources=(
+        "kubernetes.io/docs/concepts/configuration/configmap and /secret: pods wait for the objects that they refer to",
+        "kueue.sigs.k8s.io/docs/concepts/cluster_queue: inactive without its flavors (FlavorNotFound)",
+    ),
+    parameters=Parameters(),
+)
+def reference_not_found(project: Project, context: Context) -> Iterator[Problem]:
+    """References to objects that no file defines."""
+    known = frozenset(context.parameters.known_objects)
+    done: set[tuple[str, str, str]] = set()
+    for one in (*_of_runs(project), *_of_queues(project)):
+        file = one.at.document.source.name
+        asked = not one.optional and has_kind(project, one.kind) and (one.kind, one.name) not in BUILT_IN
+        if not asked or (one.kind, one.name, file) in done or f"{one.kind}/{one.name}" in known:
+            continue
+        done.add((one.kind, one.name, file))
+        if not everywhere(project, one.kind, one.name):
+            near = closest_match(one.name, names(project, one.kind), 0.6)
+            help_ = f"did you mean `{near}`?" if near is not None else "define it, or add it to `known_objects`"
+            yield Problem(one.at, f"no file defines the {one.kind} `{one.name}`", help_)
+
+
+def _of_runs(project: Project) -> Iterator[Reference]:
+    for run in project.runs:
+        yield from references(run)
+
+
+def _of_queues(project: Project) -> Iterator[Reference]:
+    for queue in project.of_kind("LocalQueue"):
+        yield Reference(
+            "ClusterQueue", text(queue.tree, "spec", "clusterQueue"), queue.at.child("spec", "clusterQueue")
+        )
+    for queue in project.of_kind("ClusterQueue"):
+        yield from _flavors(queue)
+
+
+def _flavors(queue: Resource) -> Iterator[Reference]:
+    for number, group in enumerate(items(queue.tree, "spec", "resourceGroups")):
+        for index, flavor in enumerate(items(group, "flavors")):
+            at = queue.at.child("spec", "resourceGroups", number, "flavors", index, "name")
+            yield Reference("ResourceFlavor", text(flavor, "name"), at)
