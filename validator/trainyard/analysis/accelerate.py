@@ -16,11 +16,18 @@ _NO_TORCHRUN = ("--cpu", "--tpu", "--use-deepspeed")
 
 def accelerate_commands(container: Container) -> Iterator[Command]:
     """Yields every `accelerate launch`, without the training script and its arguments."""
+    for launch, _ in accelerate_scripts(container):
+        yield launch
+
+
+def accelerate_scripts(container: Container) -> Iterator[tuple[Command, Command]]:
+    """Yields every `accelerate launch`, and the script or module with its arguments; that has no words if unknown."""
     for command in container.commands:
         start = _start(command.words)
         if start is not None:
             end = _end(command.words, start)
-            yield Command(("accelerate", *command.words[start:end]), command.word_at[start - 1 : end], command.at)
+            launch = Command(("accelerate", *command.words[start:end]), command.word_at[start - 1 : end], command.at)
+            yield launch, Command(command.words[end:], command.word_at[end:], command.at)
 
 
 def starts_torchrun(launch: Command, container: Container) -> bool:

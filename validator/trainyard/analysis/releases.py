@@ -17,13 +17,15 @@ from trainyard.model.run import Project, Resource
 class DeclaredRelease(NamedTuple):
     """A release of a chart; `values` are those of the object, `at` is the place of the chart's name.
 
-    `values_at` is the place of the values, present or not; None if they are text in the object.
+    `values_at` is the place of the values, present or not; None if they are text in the object. `version` is empty if
+    the object leaves it open.
     """
 
     chart: str
     values: dict[str, Any]
     at: Place
     values_at: Place | None
+    version: str = ""
 
     def flag(self, *path: str) -> bool | None:
         """Returns a boolean value, None if the object leaves it to the chart."""
@@ -41,11 +43,16 @@ def releases(project: Project) -> Iterator[DeclaredRelease]:
         spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
         chart = text(spec, "chart", "spec", "chart")
         yield DeclaredRelease(
-            _name(chart), mapping(spec, "values"), at.child("chart", "spec", "chart"), at.child("values")
+            _name(chart),
+            mapping(spec, "values"),
+            at.child("chart", "spec", "chart"),
+            at.child("values"),
+            text(spec, "chart", "spec", "version"),
         )
     for resource in project.of_kind("HelmChart"):
         spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
-        yield DeclaredRelease(_name(text(spec, "chart")), _read(text(spec, "valuesContent")), at.child("chart"), None)
+        values = _read(text(spec, "valuesContent"))
+        yield DeclaredRelease(_name(text(spec, "chart")), values, at.child("chart"), None, text(spec, "version"))
     for resource in project.of_kind("Application"):
         yield from _sources(resource)
 
@@ -61,7 +68,8 @@ def _sources(resource: Resource) -> Iterator[DeclaredRelease]:
         for parameter in items(helm, "parameters"):
             _set(values := dict(values), text(parameter, "name"), text(parameter, "value"))
         written = place.child("helm", "valuesObject") if "valuesObject" in helm else None
-        yield DeclaredRelease(_name(text(source, "chart")), values, place.child("chart"), written)
+        version = text(source, "targetRevision")
+        yield DeclaredRelease(_name(text(source, "chart")), values, place.child("chart"), written, version)
 
 
 def _name(chart: str) -> str:

@@ -37,11 +37,18 @@ LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]", "0.0.0.0")  # noqa: S104
 
 def torchrun_commands(container: Container) -> Iterator[Command]:
     """Yields every start of torchrun, without the training script and its arguments."""
+    for launch, _ in torchrun_scripts(container):
+        yield launch
+
+
+def torchrun_scripts(container: Container) -> Iterator[tuple[Command, Command]]:
+    """Yields every start of torchrun, and the training script with its arguments; no words if there is none."""
     for command in container.commands:
         span = _span(command.words)
         if span is not None:
             start, end = span
-            yield Command(("torchrun", *command.words[start:end]), command.word_at[start - 1 : end], command.at)
+            launch = Command(("torchrun", *command.words[start:end]), command.word_at[start - 1 : end], command.at)
+            yield launch, Command(command.words[end:], command.word_at[end:], command.at)
 
 
 @functools.lru_cache(maxsize=256)

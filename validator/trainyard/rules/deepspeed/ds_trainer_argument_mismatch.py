@@ -8,6 +8,9 @@ An argument that the command leaves out has Trainer's default: 8 samples per dev
 uses these defaults only in a command with `--output_dir`, because other scripts take their arguments from a file. It
 does not compare the batch size with `--auto_find_batch_size`.
 
+Trainer also compares `train_batch_size` with the product of the two arguments and the number of processes. The rule
+compares it where the run's data-parallel processes are known.
+
 Write `auto`, which takes the argument, or give both the same number.
 """
 
@@ -19,8 +22,8 @@ from typing import Any
 
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.loaders.manifests.deepspeed import commands_of_trainer
-from trainyard.model.run import Command, DeepSpeed
+from trainyard.loaders.manifests.deepspeed import commands_of_trainer, data_parallel_sizes
+from trainyard.model.run import Command, DeepSpeed, Run
 
 MICRO_BATCH = "train_micro_batch_size_per_gpu"
 ARGUMENTS = (
@@ -64,6 +67,26 @@ def ds_trainer_argument_mismatch(deepspeed: DeepSpeed, context: Context) -> Iter
                 f"add `--{argument} {number:g}` to the command, or write `auto` in the file",
                 related=((command.word_at[0], "the command"),),
             )
+        yield from _total(deepspeed, context.run, command)
+
+
+def _total(deepspeed: DeepSpeed, run: Run, command: Command) -> Iterator[Problem]:
+    """Compares `train_batch_size` where the file leaves the other two to Trainer; else DS001 or the above finds it."""
+    config = deepspeed.config
+    micro, steps = (_argument(command, name) for name in DEFAULTS)
+    total, worlds = _number(config.get("train_batch_size")), data_parallel_sizes(run, config)
+    left = any(_number(config.get(name)) is None for name in (MICRO_BATCH, "gradient_accumulation_steps"))
+    if total is None or micro is None or steps is None or not left or command.has("--auto-find-batch-size"):
+        return
+    products = [micro * steps * world for world in worlds]
+    if products and total not in products:
+        told = f"{micro:g} per device x {steps:g} accumulation steps x {worlds[0]} processes"
+        yield Problem(
+            deepspeed.at.child("train_batch_size"),
+            f"train_batch_size {total:g} differs from Trainer's {told}: Trainer stops at start-up",
+            "write `auto`, which takes the arguments",
+            related=((command.word_at[0], "the command"),),
+        )
 
 
 def _argument(command: Command, name: str) -> float | None:

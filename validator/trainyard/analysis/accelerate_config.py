@@ -1,0 +1,55 @@
+"""Configuration files of Hugging Face Accelerate, and the runs that use them.
+
+Source: huggingface/accelerate 1.15.0 src/accelerate/commands/config/config_args.py (ClusterConfig), commands/launch.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from trainyard.analysis.accelerate import accelerate_scripts
+from trainyard.document.document import Place
+from trainyard.document.lookup import mapping
+from trainyard.document.reading import embedded
+from trainyard.document.source import BrokenText
+from trainyard.model.run import Command, Project, Run
+
+SIGNS = ("compute_environment", "distributed_type")
+
+
+class AccelerateConfig(NamedTuple):
+    """A configuration as written; `name` is its file without folders."""
+
+    tree: dict[str, Any]
+    name: str
+    at: Place
+
+
+def accelerate_configs(project: Project) -> Iterator[AccelerateConfig]:
+    """Yields every configuration, from ConfigMaps and from files of their own."""
+    for document in project.documents:
+        if isinstance(document.tree, dict) and all(sign in document.tree for sign in SIGNS):
+            yield AccelerateConfig(document.tree, document.source.name.rsplit("/", 1)[-1], Place(document))
+    for resource in project.of_kind("ConfigMap"):
+        for key, raw in mapping(resource.tree, "data").items():
+            if isinstance(raw, str) and all(sign in raw for sign in SIGNS):
+                inner = embedded(resource.at.child("data", key), raw)
+                if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+                    yield AccelerateConfig(inner.tree, key, Place(inner))
+
+
+def launches(config: AccelerateConfig, project: Project) -> Iterator[tuple[Run, Command]]:
+    """Yields the starts of accelerate with this file."""
+    for run, launch, _ in scripts(config, project):
+        yield run, launch
+
+
+def scripts(config: AccelerateConfig, project: Project) -> Iterator[tuple[Run, Command, Command]]:
+    """Yields the starts of accelerate with this file, each with the script and its arguments."""
+    for run in project.runs:
+        for role in run.training_roles:
+            for launch, script in accelerate_scripts(role.container) if role.container is not None else ():
+                written = launch.option("--config-file")
+                if written is not None and written.rsplit("/", 1)[-1] == config.name:
+                    yield run, launch, script

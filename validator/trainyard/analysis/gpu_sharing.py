@@ -1,0 +1,51 @@
+"""Configurations of the NVIDIA device plugin: texts in a ConfigMap, or in the values of a chart that creates one.
+
+Source: NVIDIA/k8s-device-plugin v0.20.0 api/config/v1 (config.go, sharing.go, replicas.go). Its field names are matched
+without regard to case, and unknown fields are ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from trainyard.analysis.releases import releases
+from trainyard.document.document import Place
+from trainyard.document.lookup import mapping
+from trainyard.document.reading import embedded
+from trainyard.document.source import BrokenText
+from trainyard.model.run import Project
+
+# Where the charts have the texts of the configurations.
+CHARTS = {
+    "gpu-operator": ("devicePlugin", "config", "data"),
+    "nvidia-device-plugin": ("config", "map"),
+}
+KINDS = ("timeSlicing", "mps")
+
+
+class SharingConfig(NamedTuple):
+    """A configuration with a `sharing` section or parts of one; `alone` if no other text stands beside it."""
+
+    tree: dict[str, Any]
+    at: Place
+    alone: bool
+
+
+def configurations(project: Project) -> Iterator[SharingConfig]:
+    """Yields the configurations that share GPUs, or try to."""
+    for resource in project.of_kind("ConfigMap"):
+        yield from _read(mapping(resource.tree, "data"), resource.at.child("data"))
+    for release in releases(project):
+        path = CHARTS.get(release.chart)
+        if path is not None and release.values_at is not None:
+            yield from _read(mapping(release.values, *path), release.place(*path))
+
+
+def _read(texts: dict[str, Any], at: Place) -> Iterator[SharingConfig]:
+    for key, raw in texts.items():
+        if not isinstance(raw, str) or "replicas" not in raw or not any(kind in raw for kind in KINDS):
+            continue
+        inner = embedded(at.child(key), raw)
+        if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+            yield SharingConfig(inner.tree, Place(inner), len(texts) == 1)

@@ -1,0 +1,86 @@
+"""The MIG strategy is `single`, but the MIG configuration makes devices of several profiles on a GPU.
+
+With `single` the device plugin offers all devices as `nvidia.com/gpu`, and requires that all are alike. With more than
+one profile it stops with "more than one MIG device type present on node", and the node offers no GPU. `mixed` offers a
+resource per profile, such as `nvidia.com/mig-1g.10gb`.
+
+The rule looks at the configuration that `migManager.config.default` names, in the ConfigMap `migManager.config.name`.
+`single` is the default of the GPU operator's chart.
+
+Set the strategy to `mixed`, or use a configuration with one profile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from trainyard.analysis.releases import releases
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.document.reading import embedded
+from trainyard.document.source import BrokenText
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Project
+
+DEFAULT = "single"
+FILE = "config.yaml"
+
+
+class Chosen(NamedTuple):
+    """The strategy, its place, and the section of the MIG manager."""
+
+    strategy: str
+    at: Place
+    config: dict[str, Any]
+
+
+@rule(
+    code="GO016",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "NVIDIA/k8s-device-plugin v0.20.0 internal/rm/device_map.go: assertAllMigDevicesAreValid",
+        "NVIDIA/gpu-operator v26.7.0 deployments/gpu-operator/values.yaml: mig.strategy, migManager.config",
+        "NVIDIA/gpu-operator issue 286",
+    ),
+    needs=("migManager",),
+)
+def mig_single_with_mixed_profiles(project: Project) -> Iterator[Problem]:
+    """Several profiles with the strategy for one."""
+    for chosen in _chosen(project):
+        if chosen.strategy != DEFAULT:
+            continue
+        for tree, at in _files(project, text(chosen.config, "name")):
+            name = text(chosen.config, "default")
+            for index, entry in enumerate(items(mapping(tree, "mig-configs"), name)):
+                devices = mapping(entry, "mig-devices") if isinstance(entry, dict) else {}
+                if len(devices) > 1:
+                    yield Problem(
+                        chosen.at,
+                        f"the MIG strategy is single, but `{name}` makes devices of {len(devices)} profiles",
+                        "set the strategy to mixed",
+                        related=((at.child("mig-configs", name, index, "mig-devices"), "the profiles"),),
+                    )
+
+
+def _chosen(project: Project) -> Iterator[Chosen]:
+    for release in releases(project):
+        if release.chart == "gpu-operator":
+            strategy = text(release.values, "mig", "strategy") or DEFAULT
+            config = mapping(release.values, "migManager", "config")
+            yield Chosen(strategy, release.place("mig", "strategy"), config)
+    for resource in project.of_kind("ClusterPolicy"):
+        spec = mapping(resource.tree, "spec")
+        config = mapping(spec, "migManager", "config")
+        yield Chosen(text(spec, "mig", "strategy"), resource.at.child("spec", "mig", "strategy"), config)
+
+
+def _files(project: Project, name: str) -> Iterator[tuple[dict[str, Any], Place]]:
+    for resource in project.of_kind("ConfigMap"):
+        raw = text(resource.tree, "data", FILE)
+        if resource.name == name and "mig-configs" in raw:
+            inner = embedded(resource.at.child("data", FILE), raw)
+            if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+                yield inner.tree, Place(inner)
