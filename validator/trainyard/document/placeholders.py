@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trainyard.document.document import Place
-    from trainyard.document.source import Source
 
 _KATIB = "${trialParameters."
 _ARGO = "{{"
@@ -33,8 +32,6 @@ def has_parameter(text: str) -> bool:
 
 def is_parameter(place: Place) -> bool:
     """True if the value at a place, or the line of its text, is a word with a parameter."""
-    if not _may_have(place.document.source):
-        return False
     value: Any = place.document.tree
     for step in place.path:
         known = step in value if isinstance(value, dict) else isinstance(value, list) and step in range(len(value))
@@ -45,7 +42,3 @@ def is_parameter(place: Place) -> bool:
         value = next(iter(value.split("\n")[place.line - 1 : place.line]), "")
     return isinstance(value, str) and has_parameter(value) and not re.search(r"\s", _ANY.sub("", value.strip()))
 
-
-def _may_have(source: Source) -> bool:
-    text = source.text
-    return _ARGO in text or _KATIB in text or "$<" in text

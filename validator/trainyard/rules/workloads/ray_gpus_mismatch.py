@@ -43,7 +43,8 @@ def ray_gpus_mismatch(resource: Resource) -> Iterator[Problem]:
         if any(decimal(quantity) is None for quantity in quantities) or any("mig-" in str(name) for name in limits):
             continue
         owned = gpus(limits, requests)
-        if told == owned:
+        # GPUs may also come from a resource claim or the host.
+        if told == owned or not owned:
             continue
         effect = "tasks on the others fail" if told > owned else "the others are idle"
         at = group.at.child("rayStartParams", "num-gpus")
