@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trainyard.document.document import Document, EmbeddedDocument
+from trainyard.document.placeholders import is_parameter
 from trainyard.engine import registry
 from trainyard.engine.finding import Finding, resolve
 from trainyard.engine.rule import Check, Context, Overflow, Problem, Rule, Target
@@ -62,7 +63,9 @@ class Engine:
         judge = self._judge_with(
             _words(project, self._needs), profiled=context.profile is not None or _profiled(project)
         )
-        findings = [resolve(rule, problem) for rule, problem in judge.project(project, context)]
+        found = judge.project(project, context)
+        # What a workflow writes for a parameter is not known.
+        findings = [resolve(rule, problem) for rule, problem in found if not is_parameter(problem.at)]
         # Containers that share a ConfigMap or an anchor lead to the same line more than once.
         # The first finding at a place wins: it is at the anchor, and an edit cannot be made at an alias.
         distinct = {(finding.order, finding.message): finding for finding in reversed(findings)}

@@ -82,8 +82,9 @@ def lint(
         kept = [_without_edits(finding, engine.site) for finding in kept]
     kept.sort(key=lambda finding: finding.order)
     names = tuple(reading.source.name for reading in known)
-    said = (*notes.of_files(known, kept, project), *notes.of_projects(projects), *suppression.cut(entries))
-    return Report(tuple(kept), tuple(allowed), names, project, notes=said)
+    idle = notes.unchecked(known, project)
+    said = (*notes.of_files(known, kept, idle), *notes.of_projects(projects), *suppression.cut(entries))
+    return Report(tuple(kept), tuple(allowed), names, project, notes=said, unchecked=len(idle))
 
 
 def _distinct(findings: Iterable[Finding]) -> list[Finding]:

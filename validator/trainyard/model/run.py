@@ -322,6 +322,7 @@ class Project(NamedTuple):
     """Everything that is linted together.
 
     `resources` holds every object, those of the other fields included, and `kinds` the same ones by their kind.
+    `unread` holds the places of texts of objects that cannot be read.
     """
 
     runs: tuple[Run, ...]
@@ -330,6 +331,7 @@ class Project(NamedTuple):
     resources: tuple[Resource, ...]
     documents: tuple[Document, ...]
     kinds: Mapping[str, Sequence[Resource]]
+    unread: tuple[Place, ...] = ()
 
     def of_kind(self, *kinds: str) -> tuple[Resource, ...]:
         """Returns the objects of these kinds."""

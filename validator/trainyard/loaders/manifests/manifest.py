@@ -23,7 +23,8 @@ RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName"
 def load_project(documents: Iterable[Document]) -> Project:
     """Returns everything in the documents as one project."""
     known = tuple(documents)
-    resources = tuple(resource for document in known for resource in _resources(document))
+    unread: list[Place] = []
+    resources = tuple(resource for document in known for resource in _resources(document, unread))
     kinds: dict[str, list[Resource]] = {}
     for resource in resources:
         kinds.setdefault(resource.kind, []).append(resource)
@@ -40,28 +41,34 @@ def load_project(documents: Iterable[Document]) -> Project:
         resources=resources,
         documents=known,
         kinds=kinds,
+        unread=tuple(unread),
     )
 
 
-def _resources(document: Document) -> Iterator[Resource]:
+def _resources(document: Document, unread: list[Place]) -> Iterator[Resource]:
     tree = document.tree
     if not document.may_be_object or not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
         return
     if tree["kind"].endswith("List") and isinstance(tree.get("items"), list):
         for index, item in enumerate(tree["items"]):
             if isinstance(item, dict):
-                yield from _wrapped(item, Place(document, ("items", index)))
+                yield from _wrapped(item, Place(document, ("items", index)), unread)
         return
-    yield from _wrapped(tree, Place(document))
+    yield from _wrapped(tree, Place(document), unread)
 
 
-def _wrapped(tree: dict[str, Any], at: Place, wrapper: Resource | None = None) -> Iterator[Resource]:
-    """Yields an object and those that it wraps."""
+def _wrapped(
+    tree: dict[str, Any], at: Place, unread: list[Place], wrapper: Resource | None = None
+) -> Iterator[Resource]:
+    """Yields an object and those that it wraps, and adds the texts of objects that cannot be read."""
     resource = _resource(tree, at, wrapper)
     yield resource
     if may_hold_pods(resource) and not jobs.is_job(resource):
         for inner, place in wrapped(tree, at):
-            yield from _wrapped(inner, place, resource)
+            if inner is None:
+                unread.append(place)
+            else:
+                yield from _wrapped(inner, place, unread, resource)
 
 
 def _resource(tree: dict[str, Any], at: Place, wrapper: Resource | None) -> Resource:

@@ -7,6 +7,7 @@ from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
+from trainyard.document.placeholders import has_parameter
 from trainyard.facts.devices import gpus
 from trainyard.facts.launchers import MPI_LAUNCHERS
 from trainyard.loaders.manifests import shell
@@ -223,7 +224,8 @@ def _env(tree: dict[str, Any], at: Place, scope: _Scope) -> Iterator[Setting]:
         elif "valueFrom" in entry:
             yield Setting(text(entry, "name"), None, None, "env", at.child("env", index, "valueFrom"))
             continue
-        yield Setting(text(entry, "name"), as_text(raw), raw, "env", place)
+        value = as_text(raw)
+        yield Setting(text(entry, "name"), None if value and has_parameter(value) else value, raw, "env", place)
 
 
 def _env_from(tree: dict[str, Any], scope: _Scope) -> Iterator[Setting]:

@@ -25,6 +25,7 @@ from trainyard.analysis.training_commands import starts_launcher, training_index
 from trainyard.analysis.workloads import workload_restarts
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer
+from trainyard.document.placeholders import has_parameter
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES
 from trainyard.facts.workloads import GROUPS, PLAIN, group_of
@@ -92,6 +93,8 @@ def _fate(pod: Pod, container: Container, path: str, in_place: bool) -> str | No
     """The reason why the path is lost; None if it is kept or unknown."""
     if not path.startswith("/") and any(_may_hold(pod, mount) for mount in container.mounts):
         # The image sets the working directory, which may be on a volume.
+        return None
+    if any(has_parameter(mount.mount_path) for mount in container.mounts):
         return None
     mount = mount_of(container, path) if path.startswith("/") else None
     if mount is None:
