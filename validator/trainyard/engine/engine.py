@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trainyard.document.document import Document, EmbeddedDocument
+from trainyard.document.document import Document, EmbeddedDocument, TextDocument
 from trainyard.document.placeholders import is_parameter
 from trainyard.engine import registry
 from trainyard.engine.finding import Finding, resolve
@@ -113,7 +113,7 @@ def _may_speak(rule: Rule, words: frozenset[str]) -> bool:
 
 def _words(project: Project, needs: tuple[str, ...]) -> tuple[str, ...]:
     """Returns the needed words that occur in the files; all of them if objects are rendered from a chart."""
-    if any(type(document) not in (Document, EmbeddedDocument) for document in project.documents):
+    if any(type(document) not in (Document, EmbeddedDocument, TextDocument) for document in project.documents):
         return needs
     texts = {id(document.source): document.source.text for document in project.documents}
     # The pods of a run have most of their lines in common.

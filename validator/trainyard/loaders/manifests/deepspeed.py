@@ -13,6 +13,7 @@ from trainyard.document.source import BrokenText
 from trainyard.facts.kubeflow import RUNTIMES
 from trainyard.facts.launchers import MPI_LAUNCHERS
 from trainyard.loaders.manifests.node_counts import bounds
+from trainyard.loaders.manifests.surroundings import Neighbourhood
 from trainyard.model.run import Command, Container, DeepSpeed, Pod, Resource, Run
 
 # One of the first is enough; the others occur in the configurations of other libraries too, and need company.
@@ -47,23 +48,59 @@ _PROCESS_OPTIONS = {
 
 
 def deepspeeds(
-    documents: tuple[Document, ...], resources: tuple[Resource, ...], runs: tuple[Run, ...]
+    documents: tuple[Document, ...], resources: tuple[Resource, ...], runs: tuple[Run, ...], near: Neighbourhood
 ) -> Iterator[DeepSpeed]:
     """Yields every configuration, once for each run that uses it, or once without a run if the files show none."""
     # The number of processes of a runtime is that of the TrainJobs that refer to it.
     runs = tuple(run for run in runs if run.kind not in RUNTIMES)
-    for document in documents:
-        tree, name = document.tree, _base(document.source.name)
-        if isinstance(tree, dict) and "kind" not in tree and is_deepspeed(name, tree):
-            users = [run for run in runs if name in config_files(run)] or _alone_with(document, runs)
-            yield from _for_each(tree, Place(document), users)
+    found = [document for document in documents if _is_configuration(document)]
+    named = _by_file(found, runs) if found else {}
+    for document in found:
+        users = named.get(id(document), []) or _alone_with(document, runs)
+        yield from _for_each(document.tree, Place(document), users)
     config_maps = [resource for resource in resources if resource.kind == "ConfigMap"]
-    # If several have one name, the cluster ends up with the last one.
-    last = {(resource.namespace, resource.name): resource for resource in config_maps}
     mounting = _by_config_map(runs)
     for resource in config_maps:
-        is_last = last[resource.namespace, resource.name] is resource
-        yield from _of_config_map(resource, mounting.get(resource.name, []) if is_last else [])
+        users = [run for run in mounting.get(resource.name, []) if _refers_to(run, resource, near)]
+        yield from _of_config_map(resource, users)
+
+
+def _is_configuration(document: Document) -> bool:
+    tree = document.tree
+    return isinstance(tree, dict) and "kind" not in tree and is_deepspeed(_base(document.source.name), tree)
+
+
+def _by_file(documents: list[Document], runs: tuple[Run, ...]) -> dict[int, list[Run]]:
+    """Returns the runs that name a file, by the identity of its document; of several files the nearest one."""
+    by_name: dict[str, list[Document]] = {}
+    for document in documents:
+        by_name.setdefault(_base(document.source.name), []).append(document)
+    users: dict[int, list[Run]] = {}
+    for run in runs:
+        for name in config_files(run) & by_name.keys():
+            nearest = _nearest(by_name[name], run)
+            if nearest is not None:
+                users.setdefault(id(nearest), []).append(run)
+    return users
+
+
+def _nearest(documents: list[Document], run: Run) -> Document | None:
+    """Returns the file in the folder of a run, or in the nearest folder above, or the only one."""
+    if len(documents) == 1:
+        return documents[0]
+    by_folder = {document.source.name.rpartition("/")[0]: document for document in documents}
+    folder = run.at.document.source.name
+    while folder:
+        folder = folder.rpartition("/")[0]
+        if folder in by_folder:
+            return by_folder[folder]
+    return None
+
+
+def _refers_to(run: Run, resource: Resource, near: Neighbourhood) -> bool:
+    """Returns true if the name of a ConfigMap in a run stands for this one, and not for another of the same name."""
+    found = near.config_map((resource.namespace, resource.name), run.at.document.source)
+    return found is not None and found[1] == resource.at.child("data")
 
 
 def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
