@@ -62,7 +62,10 @@ class Engine:
         judge = self._judge_with(
             _words(project, self._needs), profiled=context.profile is not None or _profiled(project)
         )
-        findings = [resolve(rule, problem) for rule, problem in judge.project(project, context)]
+        found = judge.project(project, context)
+        if project.misfits:
+            found = _without_repetitions(list(found))
+        findings = [resolve(rule, problem) for rule, problem in found]
         # Containers that share a ConfigMap or an anchor lead to the same line more than once.
         # The first finding at a place wins: it is at the anchor, and an edit cannot be made at an alias.
         distinct = {(finding.order, finding.message): finding for finding in reversed(findings)}
@@ -91,6 +94,14 @@ class Engine:
             )
         judge.begin()
         return judge
+
+
+def _without_repetitions(found: Sequence[tuple[Rule, Problem]]) -> Found:
+    """Yields the problems without those of a schema where another rule knows more about the same place."""
+    places = {(id(problem.at.document), problem.at.path) for rule, problem in found if rule.subject != "Misfit"}
+    for rule, problem in found:
+        if rule.subject != "Misfit" or (id(problem.at.document), problem.at.path) not in places:
+            yield rule, problem
 
 
 def _profiled(project: Project) -> bool:
@@ -154,6 +165,8 @@ class _Judge:
             yield from self.apply("Document", document, context)
             if type(document) is not Document:
                 yield from self.apply(type(document).__name__, document, context)
+        for misfit in project.misfits:
+            yield from self.apply("Misfit", misfit, context)
         for resource in project.resources:
             yield from self.apply("Resource", resource, context)
         for network in project.networks:

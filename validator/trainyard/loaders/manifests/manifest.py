@@ -13,6 +13,7 @@ from trainyard.facts.api_limits import MAX_OBJECT, least_size
 from trainyard.loaders.manifests import jobs
 from trainyard.loaders.manifests.deepspeed import deepspeeds
 from trainyard.loaders.manifests.templates import may_hold_pods, wrapped
+from trainyard.loaders.schemas.checking import misfits
 from trainyard.model.run import Network, Project, Resource
 
 # A shorter text cannot give too large an object, unless aliases repeat its content.
@@ -40,6 +41,7 @@ def load_project(documents: Iterable[Document]) -> Project:
         resources=resources,
         documents=known,
         kinds=kinds,
+        misfits=tuple(misfits(resources, runs)),
     )
 
 
