@@ -64,6 +64,8 @@ class Engine:
             _words(project, self._needs), profiled=context.profile is not None or _profiled(project)
         )
         found = judge.project(project, context)
+        if project.misfits:
+            found = _without_repetitions(list(found))
         # What a workflow writes for a parameter is not known.
         findings = [resolve(rule, problem) for rule, problem in found if not is_parameter(problem.at)]
         # Containers that share a ConfigMap or an anchor lead to the same line more than once.
@@ -94,6 +96,14 @@ class Engine:
             )
         judge.begin()
         return judge
+
+
+def _without_repetitions(found: Sequence[tuple[Rule, Problem]]) -> Found:
+    """Yields the problems without those of a schema where another rule knows more about the same place."""
+    places = {(id(problem.at.document), problem.at.path) for rule, problem in found if rule.subject != "Misfit"}
+    for rule, problem in found:
+        if rule.subject != "Misfit" or (id(problem.at.document), problem.at.path) not in places:
+            yield rule, problem
 
 
 def _profiled(project: Project) -> bool:
@@ -157,6 +167,8 @@ class _Judge:
             yield from self.apply("Document", document, context)
             if type(document) is not Document:
                 yield from self.apply(type(document).__name__, document, context)
+        for misfit in project.misfits:
+            yield from self.apply("Misfit", misfit, context)
         for resource in project.resources:
             yield from self.apply("Resource", resource, context)
         for network in project.networks:

@@ -79,7 +79,7 @@ class Context(NamedTuple):
 Check = Callable[..., Iterator[Problem]]
 SUBJECTS = (
     "Setting", "Script", "Command", "Container", "Pod", "Role", "Run", "Network", "DeepSpeed", "Resource", "Project",
-    "Document", "ValuesDocument", "Reading", "Suppression", "Overflow",
+    "Misfit", "Document", "ValuesDocument", "Reading", "Suppression", "Overflow",
 )  # fmt: skip
 
 

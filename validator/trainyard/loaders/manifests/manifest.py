@@ -14,6 +14,7 @@ from trainyard.loaders.manifests import jobs
 from trainyard.loaders.manifests.deepspeed import deepspeeds
 from trainyard.loaders.manifests.surroundings import FindScript, Neighbourhood
 from trainyard.loaders.manifests.templates import may_hold_pods, wrapped
+from trainyard.loaders.schemas.checking import misfits
 from trainyard.model.run import Network, Project, Resource
 
 # A shorter text cannot give too large an object, unless aliases repeat its content.
@@ -41,6 +42,7 @@ def load_project(documents: Iterable[Document], find_script: FindScript | None =
         documents=(*known, *near.scripts),
         kinds=kinds,
         unread=tuple(unread),
+        misfits=tuple(misfits(resources, runs)),
     )
 
 
