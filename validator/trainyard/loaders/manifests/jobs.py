@@ -8,13 +8,15 @@ from typing import Any
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal, integer, items, mapping, text
 from trainyard.facts.kubeflow import JOB_KINDS, REPLICA_FIELDS, RUNTIMES, SUPPORTING_ROLES
-from trainyard.facts.launchers import GREEDY_LAUNCHERS, LAUNCHERS
+from trainyard.facts.launchers import Launcher, launcher_in
 from trainyard.loaders.manifests import train_jobs
 from trainyard.loaders.manifests.pods import ConfigMaps, load_pod, load_template
 from trainyard.loaders.manifests.templates import may_hold_pods, templates
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Resource, Role, Run
 
+# Scripts that start a launcher take these options too.
+_PROCESSES = ("--nproc-per-node", "--num-gpus")
 Runtimes = Mapping[str, Sequence[Resource]]
 
 
@@ -176,7 +178,7 @@ def _processes(kind: str, spec: dict[str, Any], runtime: dict[str, Any] | None, 
         told = spec.get("slotsPerWorker", 1)
     elif kind in ("TrainJob", *RUNTIMES):
         told = told or _processes_of_policy(spec, runtime if kind == "TrainJob" else spec, launcher)
-    elif launcher in GREEDY_LAUNCHERS:
+    elif launcher is not None and launcher.is_greedy:
         told = told or "auto"
     if isinstance(told, int):
         return told
@@ -187,19 +189,20 @@ def _processes(kind: str, spec: dict[str, Any], runtime: dict[str, Any] | None, 
     return 1 if told is None else None
 
 
-def _launcher(container: Container | None) -> tuple[str | None, Any]:
+def _launcher(container: Container | None) -> tuple[Launcher | None, Any]:
     """Returns the launcher of a container, and the number of processes that it is to start."""
     launcher, told = None, None
     for command in container.commands if container is not None else ():
-        named = next((name for name in LAUNCHERS if name in command.words[:4] or command.program == name), None)
-        if named is not None:
-            launcher = named
-            told = command.option("--nproc-per-node", "--num-gpus") or told
+        start = launcher_in(command.words)
+        # Others hand the program to machines of their own, or read variables that are not in the files.
+        if start is not None and (start.launcher.per_node or start.launcher.total or start.launcher.is_greedy):
+            launcher = start.launcher
+            told = command.option(*_PROCESSES, *launcher.per_node) or told
     setting = container.setting("PET_NPROC_PER_NODE") if container is not None else None
     return launcher, told or (setting.value if setting is not None else None)
 
 
-def _processes_of_policy(spec: dict[str, Any], runtime: dict[str, Any] | None, launcher: str | None) -> Any:
+def _processes_of_policy(spec: dict[str, Any], runtime: dict[str, Any] | None, launcher: Launcher | None) -> Any:
     own = mapping(spec, "trainer").get("numProcPerNode")
     if own is not None:
         return own

@@ -180,7 +180,7 @@ def _scripts(argv: list[tuple[str, Place]], mounts: tuple[Mount, ...], scope: _S
     for path, content, at in scope.mounted_files(mounts):
         if at not in seen and path in started and looks_like_shell(path, content):
             seen.add(at)
-            yield Script(content, at)
+            yield Script(content, at, path)
 
 
 def looks_like_shell(name: str, content: str) -> bool:
