@@ -45,17 +45,20 @@ def _deepspeed(name: str) -> Launcher:
     return Launcher(name, source, (), ("--num-gpus",), (), ("--num-nodes",), is_greedy=True)
 
 
+TORCHRUN_MODULES = ("torch.distributed.run", "torch.distributed.launch")
+ACCELERATE_MODULE = "accelerate.commands.launch"
+
 ALL = (
     _torchrun("torchrun", "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
-    _torchrun("torch.distributed.run", "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
-    _torchrun("torch.distributed.launch", "pytorch 2.15.0 torch/distributed/launch.py: parse_args"),
+    _torchrun(TORCHRUN_MODULES[0], "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
+    _torchrun(TORCHRUN_MODULES[1], "pytorch 2.15.0 torch/distributed/launch.py: parse_args"),
     _torchrun("ft_launcher", "NVIDIA/nvidia-resiliency-ext pyproject.toml: scripts; fault_tolerance/launcher.py"),
     _torchrun("tune", "pytorch/torchtune 0031bfb torchtune/_cli/run.py: takes the parser of torchrun", "run"),
     _deepspeed("deepspeed"),
     _deepspeed("deepspeed.launcher.runner"),
     _accelerate("accelerate", "launch"),
     _accelerate("accelerate-launch"),
-    _accelerate("accelerate.commands.launch"),
+    _accelerate(ACCELERATE_MODULE),
     _mpi("mpirun"),
     _mpi("mpiexec"),
     _mpi("orterun"),
@@ -97,7 +100,6 @@ ALL = (
     Launcher("ray", "Ray 2.x, Ray Jobs CLI: ray job submit waits for the job, and fails with it", ("job",)),
 )
 BY_NAME = {launcher.name: launcher for launcher in ALL}
-TORCHRUN_MODULES = ("torch.distributed.run", "torch.distributed.launch")
 MPI_LAUNCHERS = tuple(launcher.name for launcher in ALL if launcher.is_mpi)
 
 # Programs whose arguments only name a launcher, and words before the name of a package.
