@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 _RULES = "trainyard.rules"
 
 
+# Names that rules had in earlier releases, for suppressions and configurations that hold them.
+FORMER_NAMES = {"exit-code-masked-by-tee": "sc001"}
+
+
 @functools.cache
 def rules() -> tuple[Rule, ...]:
     """Returns every rule, by code. Those with parameters are imported, since their types are in the module."""
@@ -78,7 +82,8 @@ def find_rule(code_or_name: str) -> Rule | None:
 
 @functools.cache
 def _by_word() -> dict[str, Rule]:
-    return {word: rule for rule in rules() for word in (rule.name, rule.code.lower())}
+    known = {word: rule for rule in rules() for word in (rule.name, rule.code.lower())}
+    return known | {former: known[code] for former, code in FORMER_NAMES.items()}
 
 
 def page(rule: Rule) -> str:

@@ -34,10 +34,11 @@ class Setting(NamedTuple):
 
 
 class Script(NamedTuple):
-    """Shell text that a container runs: the argument of `sh -c`, or a file from a ConfigMap."""
+    """Shell text that a container runs: the argument of `sh -c`, or the file `path` from a ConfigMap."""
 
     text: str
     at: Place
+    path: str = ""
 
 
 class Command(NamedTuple):

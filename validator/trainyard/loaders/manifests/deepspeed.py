@@ -11,7 +11,7 @@ from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
 from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.launchers import launcher_in
 from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.loaders.manifests.surroundings import Neighbourhood
 from trainyard.model.run import Command, Container, DeepSpeed, Pod, Resource, Run
@@ -40,11 +40,6 @@ _MODEL_PARALLEL = re.compile(
     r"(tensor|pipeline|pipe|model|sequence|context|ulysses)[-_]?(model[-_]?)?parallel|ulysses|megatron|^--(tp|pp|sp|cp)\b",
     re.I,
 )
-# Launchers that receive the number of all processes.
-_PROCESS_OPTIONS = {
-    **dict.fromkeys(MPI_LAUNCHERS, ("-np", "-n", "--np", "-c")),
-    "accelerate": ("--num-processes",),
-}
 
 
 def deepspeeds(
@@ -154,8 +149,8 @@ def data_parallel_sizes(run: Run, config: dict[str, Any]) -> tuple[int, ...]:
         return ()
     commands = run.commands
     for command in commands:
-        option = _PROCESS_OPTIONS.get(command.program)
-        told = command.option(*option) if option else None
+        start = launcher_in(command.words)
+        told = command.option(*start.launcher.total) if start is not None and start.launcher.total else None
         if told is not None:
             return (int(told),) if told.isdecimal() and len(told) < MOST_DIGITS else ()
     nodes = _nodes(run, commands)

@@ -191,7 +191,7 @@ def _scripts(argv: list[tuple[str, Place]], mounts: tuple[Mount, ...], scope: _S
     for path, content, at in scope.mounted_files(mounts):
         if at not in seen and path in started and looks_like_shell(path, content):
             seen.add(at)
-            yield Script(content, at)
+            yield Script(content, at, path)
     yield from _scripts_beside(words, inline, {path for path, _, _ in scope.mounted_files(mounts)}, scope)
 
 
@@ -204,7 +204,7 @@ def _scripts_beside(words: list[str], inline: Script | None, mounted: set[str], 
     for path in dict.fromkeys(paths):
         found = scope.script(path) if path not in mounted else None
         if found is not None:
-            yield Script(*found)
+            yield Script(*found, path)
 
 
 def looks_like_shell(name: str, content: str) -> bool:
