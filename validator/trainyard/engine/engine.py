@@ -55,7 +55,9 @@ class Engine:
     def fingerprint(self) -> str:
         """Everything that findings depend on beside the files."""
         site = self.site.document.source.text if self.site is not None else None
-        return repr((sorted(rule.code for rule in self.rules), self._target, self._profile, self._parameters, site))
+        # The page of a check holds its expression, its message and what it matches.
+        rules = sorted((rule.code, rule.severity, rule.page) for rule in self.rules)
+        return repr((rules, self._target, self._profile, self._parameters, site))
 
     def judge(self, project: Project) -> list[Finding]:
         """Returns all findings, in the order of the files' text."""

@@ -27,7 +27,7 @@ EVERY_CPU = ("auto", "cpu")
 
 
 @rule(
-    code="TD019",
+    code="TD031",
     severity="warning",
     confidence="high",
     since="0.1.0",
