@@ -41,4 +41,3 @@ def is_parameter(place: Place) -> bool:
     if isinstance(value, str) and place.line:
         value = next(iter(value.split("\n")[place.line - 1 : place.line]), "")
     return isinstance(value, str) and has_parameter(value) and not re.search(r"\s", _ANY.sub("", value.strip()))
-

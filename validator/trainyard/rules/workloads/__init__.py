@@ -1,1 +1,1 @@
-"""WL: jobs of Volcano, LeaderWorkerSet and Ray."""
+"""WL: jobs of Volcano, LeaderWorkerSet and Ray, and AppWrappers."""
