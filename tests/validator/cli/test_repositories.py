@@ -257,7 +257,9 @@ def test_fix_corrects_the_values_of_a_named_chart(lint: Lint) -> None:
 
 
 WARNING = FAULTY.replace('"no"', '"0"').replace(
-    "            env:", "            resources: {limits: {nvidia.com/gpu: 1}}\n            env:"
+    "            env:",
+    "            env:\n"
+    "              - {name: PYTORCH_CUDA_ALLOC_CONF, value: 'expandable_segments:True,max_split_size_mb:512'}",
 )
 
 

@@ -214,6 +214,7 @@ UNSET = "SC002"
 OF_JOBS = {
     "controller-variable-unset",
     "elastic-with-fixed-nnodes",
+    "launcher-exit-code-lost",
     "mnnvl-without-imex-claim",
     "nccl-debug-file-collides",
     "nccl-ifname-absent-in-pod",

@@ -26,7 +26,14 @@ ARGO = "{{inputs.parameters.%s}}"
 def job(kind: str = "PyTorchJob") -> dict[str, Any]:
     """Return a job with most of the fields that rules read."""
     limits = {"cpu": 96, "memory": "900Gi", "nvidia.com/gpu": 8, "rdma/hca_shared_devices_a": 1}
-    command = ["torchrun", "--nnodes=4", "--nproc-per-node=8", "--rdzv-endpoint=llm-0.llm:29400", "train.py", "--output-dir=/ckpt"]
+    command = [
+        "torchrun",
+        "--nnodes=4",
+        "--nproc-per-node=8",
+        "--rdzv-endpoint=llm-0.llm:29400",
+        "train.py",
+        "--output-dir=/ckpt",
+    ]
     variables = {"NCCL_DEBUG": "WARN", "NCCL_IB_HCA": "=mlx5_0", "NCCL_SOCKET_IFNAME": "=eth0", "OMP_NUM_THREADS": "8"}
     container = {
         "name": "pytorch",

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 JUDGED_KINDS = frozenset(
     (
-        *("ConfigMap", "LimitRange", "PodGroup", "ResourceClaim", "ResourceClaimTemplate"),
-        *("LocalQueue", "ClusterQueue", "Topology", "PrometheusRule", "ServiceMonitor", "PodMonitor"),
+        *("ConfigMap", "LimitRange", "PodGroup", "ResourceClaim", "ResourceClaimTemplate", "ResourceQuota"),
+        *(
+            "AppWrapper",
+            "ClusterTrainingRuntime",
+            "TrainingRuntime",
+            "LocalQueue",
+            "ClusterQueue",
+            "Topology",
+            "PrometheusRule",
+            "ServiceMonitor",
+            "PodMonitor",
+        ),
         *("ClusterPolicy", "NVIDIADriver", "NicClusterPolicy", "NicNodePolicy", "NetworkAttachmentDefinition"),
         *("HostDeviceNetwork", "IPoIBNetwork", "MacvlanNetwork", "SriovNetwork", "SriovIBNetwork", "OVSNetwork"),
         *("SriovNetworkNodePolicy", "IPPool", "CIDRPool", "HelmRelease", "HelmChart", "Application"),

@@ -21,13 +21,14 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
+from trainyard.facts.launchers import launcher_in
 from trainyard.loaders.manifests.shell import SHELLS
 from trainyard.model.run import Command, Container, Mount, Volume
 
 # A plain path to a file with a suffix: folders are often named in arguments, too.
 FILE = re.compile(r"/[\w./@%+-]*\.(?:py|sh|bash|json|ya?ml|toml|conf|cfg|ini|txt)\Z")
-# Programs that only read the files of their arguments.
-READERS = (*SHELLS, "torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "horovodrun", "source", ".", "exec")
+# Programs that only read the files of their arguments, as launchers do.
+READERS = (*SHELLS, "source", ".", "exec")
 
 
 @rule(
@@ -69,7 +70,8 @@ def mounted_file_missing(container: Container, context: Context) -> Iterator[Pro
 
 def _paths(command: Command) -> Iterator[tuple[str, Place]]:
     program = command.program
-    if not (program in READERS or program.startswith("python") or FILE.match(command.words[0])):
+    reads = program in READERS or program.startswith("python") or launcher_in(command.words) is not None
+    if not (reads or FILE.match(command.words[0])):
         return
     for word, at in zip(command.words, command.word_at, strict=True):
         path = word.rpartition("=")[2] if word.startswith("-") else word
