@@ -259,7 +259,7 @@ def test_fix_corrects_the_values_of_a_named_chart(lint: Lint) -> None:
 WARNING = FAULTY.replace('"no"', '"0"').replace(
     "            env:",
     "            env:\n"
-    "              - {name: PYTORCH_CUDA_ALLOC_CONF, value: 'expandable_segments:True,max_split_size_mb:512'}",
+    "            - {name: PYTORCH_CUDA_ALLOC_CONF, value: 'expandable_segments:True,max_split_size_mb:512'}",
 )
 
 
