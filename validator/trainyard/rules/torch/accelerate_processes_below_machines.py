@@ -18,7 +18,7 @@ from trainyard.model.run import Project
 
 
 @rule(
-    code="TD018",
+    code="TD020",
     severity="error",
     confidence="high",
     since="0.1.0",
