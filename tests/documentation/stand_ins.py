@@ -57,7 +57,7 @@ def python(words: list[str]) -> int:
     """`python -m MODULE`: the arguments are parsed."""
     _, module, *arguments = words
     if module == "pip":
-        return 0 if re.fullmatch(r"\.(\[(audit|lsp)\])?", arguments[-1]) and arguments[0] == "install" else 2
+        return 0 if re.fullmatch(r"\.(\[(audit|checks|lsp)\])?", arguments[-1]) and arguments[0] == "install" else 2
     if module == "trainer":
         return trainer(arguments)
     if module in ("trainer.evaluate", "trainer.export"):

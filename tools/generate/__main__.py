@@ -28,6 +28,7 @@ from tools.generate import (
     rule_index,
     trainer_readme,
     trainer_schema,
+    type_tables,
     validator_schemas,
 )
 
@@ -42,6 +43,7 @@ class Part(StrEnum):
 
     CRDS = "crds"
     SCHEMAS = "schemas"
+    TYPES = "types"
     OVERLAYS = "overlays"
     METRICS = "metrics"
     FINDINGS = "findings"
@@ -66,6 +68,7 @@ class Generator:
 GENERATORS = {
     Part.CRDS: Generator("CustomResourceDefinitions", crds.FILES, crds.write),
     Part.SCHEMAS: Generator("JSON Schemas of the CRDs", (crd_schemas.FILES,), crd_schemas.write),
+    Part.TYPES: Generator("tables of types", (type_tables.FILES,), type_tables.write),
     Part.OVERLAYS: Generator("JSON Schemas of policies in part", (policy_overlays.FILES,), policy_overlays.write),
     Part.METRICS: Generator("names of metrics", (metric_names.FILES,), metric_names.write),
     Part.FINDINGS: Generator("JSON Schema of findings", (validator_schemas.FILES,), validator_schemas.write),

@@ -43,6 +43,11 @@ def test_codes_and_names_are_unique() -> None:
     assert len({rule.code for rule in RULES}) == len({rule.name for rule in RULES}) == len(RULES)
 
 
+def test_a_former_name_leads_to_the_rule() -> None:
+    for former, code in registry.FORMER_NAMES.items():
+        assert registry.find_rule(former) == registry.find_rule(code) is not None
+
+
 @each("bad")
 def test_the_rule_finds_the_marked_lines_and_no_other(rule: Rule, path: Path) -> None:
     case = cases.load(path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.facts.launchers import launcher_in
 from trainyard.model.run import Command, Container
 
 # Options without processes that torchrun starts.
@@ -42,13 +43,8 @@ def starts_torchrun(launch: Command, container: Container) -> bool:
 
 def _start(words: tuple[str, ...]) -> int | None:
     """Returns the index of the first word after the program."""
-    for index, word in enumerate(words[:4]):
-        program = word.rsplit("/", 1)[-1]
-        if program == "accelerate" and words[index + 1 : index + 2] == ("launch",):
-            return index + 2
-        if program in ("accelerate-launch", "accelerate.commands.launch"):
-            return index + 1
-    return None
+    start = launcher_in(words)
+    return start.after if start is not None and start.launcher.name.startswith("accelerate") else None
 
 
 def _end(words: tuple[str, ...], start: int) -> int:

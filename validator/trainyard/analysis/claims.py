@@ -13,7 +13,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.model.run import Pod, Project, Role, Run, Volume
 
-# Parts of the names of storage classes and drivers whose volumes any number of nodes mount, whatever the claim asks for.
+# Parts of the names of storage classes and drivers whose volumes any number of nodes mount, whatever a claim says.
 _SHARED = (
     "nfs", "efs", "fsx", "lustre", "cephfs", "filestore", "azurefile", "smb", "gluster", "beegfs", "weka", "vast",
     "gpfs", "scale", "juicefs", "hostpath", "s3", "gcs", "blob", "rwx", "shared",

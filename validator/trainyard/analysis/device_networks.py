@@ -1,4 +1,4 @@
-"""Devices of the networks that pods join: of NetworkAttachmentDefinitions, and of objects from which operators make them.
+"""Devices of the networks that pods join, as far as operators make the networks from objects of their own.
 
 Source: k8snetworkplumbingwg/sriov-network-operator api/v1 (SriovNetwork: `resourceName`, `networkNamespace`) and
 Mellanox/network-operator v26.4.1 (HostDeviceNetwork), as in `networks.MAKERS`.

@@ -13,6 +13,7 @@ from typing import Any
 from trainyard.analysis.workloads import gets_shared_memory, runs_one_program
 from trainyard.document.document import Append, Edit
 from trainyard.document.lookup import mapping
+from trainyard.document.placeholders import has_parameter
 from trainyard.facts.quantities import parse_quantity
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Mount, Pod, Role, Run, Volume
@@ -66,7 +67,9 @@ def host_ipc(pod: Pod) -> bool:
 
 def has_default_size(run: Run | None, role: Role, container: Container) -> bool:
     """True if the container has only the runtime's default of 64 MiB of shared memory."""
-    return shm_mount(container) is None and not host_ipc(role.pod) and not gets_shared_memory(run, role, container)
+    if shm_mount(container) is not None or host_ipc(role.pod) or gets_shared_memory(run, role, container):
+        return False
+    return not any(has_parameter(mount.mount_path) for mount in container.mounts)
 
 
 def accelerated_containers(role: Role) -> tuple[Container, ...]:

@@ -14,13 +14,11 @@ from trainyard.analysis.kubeflow import elastic_range
 from trainyard.analysis.workloads import pytorch_plugin_variables
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
-from trainyard.facts.launchers import TORCHRUN_MODULES
+from trainyard.facts.launchers import launcher_in
 from trainyard.facts.training_runtimes import shipped_runtime
 from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.model.run import Command, Container, Run
 
-# Programs that execute the command after their own options.
-_WRAPPERS = ("nsys", "numactl", "stdbuf", "timeout", "tini")
 _FLAGS = frozenset(
     (
         "--standalone", "-m", "--module", "--no-python", "--run-path", "--virtual-local-rank", "--use-env",
@@ -60,16 +58,8 @@ def _span(words: tuple[str, ...]) -> tuple[int, int] | None:
 
 def _start(words: tuple[str, ...]) -> int | None:
     """Returns the index of the first word after the program."""
-    program = words[0].rsplit("/", 1)[-1] if words else ""
-    if program == "torchrun":
-        return 1
-    if program.startswith("python"):
-        return next(
-            (n + 1 for n in range(2, min(len(words), 5)) if words[n] in TORCHRUN_MODULES and words[n - 1] == "-m"), None
-        )
-    if program in _WRAPPERS:
-        return next((n + 1 for n, word in enumerate(words) if word.rsplit("/", 1)[-1] == "torchrun"), None)
-    return None
+    start = launcher_in(words)
+    return start.after if start is not None and start.launcher.takes_torchrun else None
 
 
 def _end(words: tuple[str, ...], start: int) -> int:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
-from trainyard.facts.launchers import LAUNCHERS
+from trainyard.facts.launchers import launcher_in
 from trainyard.model.run import Container
 
-# A launcher may follow other programs: `numactl ... torchrun`, `python -m torch.distributed.run`.
-REACH = 12
 # Programs that never start ranks: they list devices, measure the network from one process, print or wait.
 _INERT = frozenset(
     (
@@ -22,10 +19,9 @@ _INERT = frozenset(
 _HELPERS = ("-c", "-", "-V", "--version", "json.tool", "pip", "torch.utils.collect_env")
 
 
-@functools.lru_cache(maxsize=256)
 def starts_launcher(words: tuple[str, ...]) -> bool:
     """True if a command starts a distributed launcher."""
-    return any(word.rsplit("/", 1)[-1] in LAUNCHERS for word in words[:REACH])
+    return launcher_in(words) is not None
 
 
 def training_indexes(commands: Sequence[tuple[str, ...]]) -> frozenset[int]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import click
 
-from trainyard.cli.options import RULE
+from trainyard.cli.options import RULE, load_checks
 
 HELP = """Show a rule's page: the fact behind it, its sources and what to write instead.
 
 \b
   trainyard explain NC005
   trainyard explain nccl-word-boolean
+
+A check of the configuration is a rule as well.
 """
 
 
@@ -21,6 +23,8 @@ def command(rule: str) -> None:
     from trainyard.engine import registry, selection
     from trainyard.reporters import explanation
 
+    if registry.find_rule(rule) is None:
+        load_checks()
     found = selection.find_one(rule)
     click.echo(f"{found.code} {found.name}\n")
     click.echo(f"{registry.page(found)}\n")

@@ -14,14 +14,29 @@ from trainyard.engine.rule import SEVERITIES
 from trainyard.linting.session import Options, start_session
 
 if TYPE_CHECKING:
+    from trainyard.linting.config import Config
     from trainyard.linting.session import Session
 
 Function = Callable[..., Any]
 
 
+def load_checks() -> Config:
+    """Makes the checks of the configuration known as rules, for commands that lint nothing."""
+    from trainyard.linting.config import load_config
+    from trainyard.linting.discovery import discover
+
+    found = discover(str(Path.cwd()))
+    return load_config(found.path, found.root)
+
+
 def _rules(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    from contextlib import suppress
+
+    from trainyard.document.errors import MistakeError
     from trainyard.engine import registry
 
+    with suppress(MistakeError):
+        load_checks()
     known = (text for rule in registry.rules() for text in (rule.name, rule.code))
     return [text for text in known if text.lower().startswith(incomplete.lower())]
 

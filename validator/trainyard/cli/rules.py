@@ -9,20 +9,31 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trainyard.cli import output
+from trainyard.cli.options import load_checks
+from trainyard.linting.exit_codes import CLEAN, FINDINGS
+from trainyard.reporters.escaping import visible
+
 if TYPE_CHECKING:
     from trainyard.engine.rule import Rule
+    from trainyard.linting.config import Config
 
 HELP = """List rules: code, name, severity, strictness, kind of fix, and summary.
 
-WORDS select the rules whose code, name or summary contains all of them.
+WORDS select the rules whose code, name or summary contains all of them. The checks of the configuration are rules
+of the family `checks`. With --check their cases run: each bad case must be reported, and no good one.
 
 \b
   trainyard rules
   trainyard rules shared memory
   trainyard rules --family nccl
   trainyard rules --output-format json
+  trainyard rules --check                      test the checks of the configuration
+
+Exit codes: 0, 1 if a case of --check fails, 2 wrong usage or configuration.
 """
 
+_NONE = "The configuration has no checks; `checks` of .trainyard.yaml holds them."
 # The narrowest text beside the columns before it.
 _NARROW = 40
 
@@ -40,8 +51,12 @@ def _families(context: click.Context, parameter: click.Parameter, incomplete: st
     "--family", metavar="NAME", shell_complete=_families, help="List only the rules of one family, such as `nccl`."
 )
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Format.")
-def command(words: tuple[str, ...], family: str | None, output_format: str) -> None:
-    """Prints the rules."""
+@click.option("--check", "checking", is_flag=True, help="Run the cases of the checks in the configuration.")
+def command(words: tuple[str, ...], family: str | None, output_format: str, checking: bool) -> int:
+    """Prints the rules, or tests the checks among them."""
+    config = _configuration(checking=checking)
+    if checking:
+        return _test(config)
     known = _selected(words, family)
     if output_format == "json":
         import json
@@ -49,9 +64,38 @@ def command(words: tuple[str, ...], family: str | None, output_format: str) -> N
         from trainyard.reporters.json import rule_facts
 
         click.echo(json.dumps([rule_facts(rule) for rule in known], indent=2))
-        return
+        return CLEAN
     for line in _lines(known, shutil.get_terminal_size((100, 24)).columns):
         click.echo(line)
+    return CLEAN
+
+
+def _configuration(*, checking: bool) -> Config:
+    """Returns the configuration. If it is wrong, the list of the other rules is still of use."""
+    from trainyard.document.errors import MistakeError
+    from trainyard.linting.config import Config
+
+    try:
+        return load_checks()
+    except MistakeError as error:
+        if checking:
+            raise
+        output.say(f"note: without the checks of the configuration: {error}")
+        return Config()
+
+
+def _test(config: Config) -> int:
+    from trainyard.linting import check_cases
+    from trainyard.reporters.text import counted
+
+    results = check_cases.run(config)
+    for result in results:
+        click.echo(visible(result.line))
+    failed = sum(result.fault is not None for result in results)
+    cases = counted(sum(result.cases for result in results), "case")
+    ending = f"{failed} failed" if failed else "all passed"
+    click.echo(f"{cases} of {counted(len(config.checks), 'check')}, {ending}." if results else _NONE)
+    return FINDINGS if failed else CLEAN
 
 
 def _selected(words: Sequence[str], family: str | None) -> list[Rule]:

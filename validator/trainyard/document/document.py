@@ -126,6 +126,35 @@ class EmbeddedDocument(Document):
         return edit._replace(at=edit.at._replace(document=EmbeddedDocument(host, self)))
 
 
+class TextDocument(Document):
+    """A file that is no YAML, such as a script: a place in it is a line. Its text is `tree`."""
+
+    __slots__ = ()
+
+    may_be_object = False
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source, 0, source.text, ())
+
+    @property
+    def node(self) -> Node | None:
+        """Nothing: there are no nodes."""
+        return None
+
+    def locate(self, place: Place) -> Position:
+        """Returns the position of a line."""
+        from trainyard.document.source import lines
+
+        written = lines(self.source)
+        line = min(max(place.line, 1), len(written))
+        text = written[line - 1]
+        return Position(self.source, line, len(text) - len(text.lstrip()) + 1, line, len(text) + 1)
+
+    def translate(self, edit: Edit) -> Edit | None:  # noqa: ARG002
+        """Returns nothing: only files that the user named are changed."""
+        return None
+
+
 class Place(NamedTuple):
     """A node of a document, or a line of its text: `line` counts the lines of a block scalar from 1; 0 is all of it."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trainyard.document.document import Document, EmbeddedDocument
+from trainyard.document.document import Document, EmbeddedDocument, TextDocument
+from trainyard.document.placeholders import is_parameter
 from trainyard.engine import registry
 from trainyard.engine.finding import Finding, resolve
 from trainyard.engine.rule import Check, Context, Overflow, Problem, Rule, Target
@@ -54,7 +55,9 @@ class Engine:
     def fingerprint(self) -> str:
         """Everything that findings depend on beside the files."""
         site = self.site.document.source.text if self.site is not None else None
-        return repr((sorted(rule.code for rule in self.rules), self._target, self._profile, self._parameters, site))
+        # The page of a check holds its expression, its message and what it matches.
+        rules = sorted((rule.code, rule.severity, rule.page) for rule in self.rules)
+        return repr((rules, self._target, self._profile, self._parameters, site))
 
     def judge(self, project: Project) -> list[Finding]:
         """Returns all findings, in the order of the files' text."""
@@ -62,7 +65,11 @@ class Engine:
         judge = self._judge_with(
             _words(project, self._needs), profiled=context.profile is not None or _profiled(project)
         )
-        findings = [resolve(rule, problem) for rule, problem in judge.project(project, context)]
+        found = judge.project(project, context)
+        if project.misfits:
+            found = _without_repetitions(list(found))
+        # What a workflow writes for a parameter is not known.
+        findings = [resolve(rule, problem) for rule, problem in found if not is_parameter(problem.at)]
         # Containers that share a ConfigMap or an anchor lead to the same line more than once.
         # The first finding at a place wins: it is at the anchor, and an edit cannot be made at an alias.
         distinct = {(finding.order, finding.message): finding for finding in reversed(findings)}
@@ -93,6 +100,14 @@ class Engine:
         return judge
 
 
+def _without_repetitions(found: Sequence[tuple[Rule, Problem]]) -> Found:
+    """Yields the problems without those of a schema where another rule knows more about the same place."""
+    places = {(id(problem.at.document), problem.at.path) for rule, problem in found if rule.subject != "Misfit"}
+    for rule, problem in found:
+        if rule.subject != "Misfit" or (id(problem.at.document), problem.at.path) not in places:
+            yield rule, problem
+
+
 def _profiled(project: Project) -> bool:
     """True if values among the documents name a fabric themselves."""
     return any(_own_profile(run) is not None for run in project.runs)
@@ -110,7 +125,7 @@ def _may_speak(rule: Rule, words: frozenset[str]) -> bool:
 
 def _words(project: Project, needs: tuple[str, ...]) -> tuple[str, ...]:
     """Returns the needed words that occur in the files; all of them if objects are rendered from a chart."""
-    if any(type(document) not in (Document, EmbeddedDocument) for document in project.documents):
+    if any(type(document) not in (Document, EmbeddedDocument, TextDocument) for document in project.documents):
         return needs
     texts = {id(document.source): document.source.text for document in project.documents}
     # The pods of a run have most of their lines in common.
@@ -154,6 +169,8 @@ class _Judge:
             yield from self.apply("Document", document, context)
             if type(document) is not Document:
                 yield from self.apply(type(document).__name__, document, context)
+        for misfit in project.misfits:
+            yield from self.apply("Misfit", misfit, context)
         for resource in project.resources:
             yield from self.apply("Resource", resource, context)
         for network in project.networks:

@@ -12,6 +12,6 @@ if TYPE_CHECKING:
 
 
 def rule_url(rule: Rule) -> str:
-    """Returns the address of a rule's page."""
-    base = os.environ.get("TRAINYARD_DOCS_URL") or DOCUMENTATION
-    return f"{base.rstrip('/')}/rules/{rule.name}/"
+    """Returns the address of a rule's page; that of the manual for a check of the configuration without a link."""
+    base = (os.environ.get("TRAINYARD_DOCS_URL") or DOCUMENTATION).rstrip("/")
+    return rule.link or (f"{base}/validator/checks/" if rule.page else f"{base}/rules/{rule.name}/")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from trainyard.engine import rule_index
@@ -21,10 +21,27 @@ if TYPE_CHECKING:
 _RULES = "trainyard.rules"
 
 
-@functools.cache
+# Names that rules had in earlier releases, for suppressions and configurations that hold them.
+FORMER_NAMES = {"exit-code-masked-by-tee": "sc001"}
+# The rules that checks of the configuration have become, and all rules by name and code.
+_checks: list[Rule] = []
+
+
 def rules() -> tuple[Rule, ...]:
-    """Returns every rule, by code. Those with parameters are imported, since their types are in the module."""
+    """Returns every rule: those of Trainyard by code, and the checks of the configuration in use."""
+    return (*built_in(), *_checks) if _checks else built_in()
+
+
+@functools.cache
+def built_in() -> tuple[Rule, ...]:
+    """Returns every rule of Trainyard. Those with parameters are imported, since their types are in the module."""
     return tuple(map(_known, rule_index.RULES))
+
+
+def use(checks: Iterable[Rule]) -> None:
+    """Makes these the checks of the configuration in use, instead of any others."""
+    _checks[:] = checks
+    _by_word.cache_clear()
 
 
 def _known(entry: dict[str, Any]) -> Rule:
@@ -78,9 +95,10 @@ def find_rule(code_or_name: str) -> Rule | None:
 
 @functools.cache
 def _by_word() -> dict[str, Rule]:
-    return {word: rule for rule in rules() for word in (rule.name, rule.code.lower())}
+    known = {word: rule for rule in rules() for word in (rule.name, rule.code.lower())}
+    return known | {former: known[code] for former, code in FORMER_NAMES.items()}
 
 
 def page(rule: Rule) -> str:
     """Returns the rule's documentation, in Markdown."""
-    return (importlib.import_module(rule.module).__doc__ or "").strip()
+    return rule.page or (importlib.import_module(rule.module).__doc__ or "").strip()

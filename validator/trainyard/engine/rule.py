@@ -79,7 +79,7 @@ class Context(NamedTuple):
 Check = Callable[..., Iterator[Problem]]
 SUBJECTS = (
     "Setting", "Script", "Command", "Container", "Pod", "Role", "Run", "Network", "DeepSpeed", "Resource", "Project",
-    "Document", "ValuesDocument", "Reading", "Suppression", "Overflow",
+    "Misfit", "Document", "ValuesDocument", "Reading", "Suppression", "Overflow",
 )  # fmt: skip
 
 
@@ -87,7 +87,8 @@ class Rule(NamedTuple):
     """A rule and its metadata. `subject` names the type in the model that the check is called with.
 
     `of_profile` is true if the rule needs a fabric profile, `of_site` if it needs a site. `of_itself` is true if the
-    check takes only the thing that it checks, and no context.
+    check takes only the thing that it checks, and no context. `page` and `link` are those of a check of the
+    configuration; the page of any other rule is the docstring of its module.
     """
 
     code: str
@@ -106,10 +107,15 @@ class Rule(NamedTuple):
     of_profile: bool = False
     of_itself: bool = False
     of_site: bool = False
+    page: str = ""
+    link: str = ""
 
     @property
     def persona(self) -> Literal["regular", "pedantic", "auditor"]:
         """The strictness at which the rule is on."""
+        # The user has switched a check of the configuration on by writing it.
+        if self.page:
+            return "regular"
         if self.confidence == "low":
             return "auditor"
         if self.inferred or self.severity == "info" or self.confidence == "medium":

@@ -1,14 +1,141 @@
-"""Programs that start the processes of a training run.
-
-Source: pytorch torch/distributed/run.py and launch.py; Open MPI 5.0 (`mpirun`, `mpiexec` and `orterun` are links to
-`prterun`) and 4.1; deepspeedai/DeepSpeed bin/deepspeed; huggingface/accelerate commands/launch.py; horovod/horovod
-runner/launch.py.
-"""
+"""Programs that start the processes of a training run, each with its source and its own options."""
 
 from __future__ import annotations
 
+import functools
+from typing import NamedTuple
+
+
+class Launcher(NamedTuple):
+    """A launcher: the name of its program or Python module, and its own options.
+
+    `subcommands` are the words of which one must follow, if there are any. `per_node` are the options with the number
+    of processes on each node, `total` those with the number of all processes, `nodes` those with the number of nodes.
+    `is_greedy` is true if it uses every GPU by default. `takes_torchrun` is true if it has all options of torchrun.
+    """
+
+    name: str
+    source: str
+    subcommands: tuple[str, ...] = ()
+    per_node: tuple[str, ...] = ()
+    total: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    is_greedy: bool = False
+    is_mpi: bool = False
+    takes_torchrun: bool = False
+
+
+def _torchrun(name: str, source: str, *subcommands: str) -> Launcher:
+    options = ("--nproc-per-node",), (), ("--nnodes",)
+    return Launcher(name, source, subcommands, *options, takes_torchrun=True)
+
+
+def _mpi(name: str) -> Launcher:
+    source = "Open MPI 5.0: mpirun, mpiexec and orterun are links to prterun; 4.1: to orterun"
+    return Launcher(name, source, total=("-np", "-n", "--np", "-c"), is_mpi=True)
+
+
+def _accelerate(name: str, *subcommands: str) -> Launcher:
+    source = "huggingface/accelerate 1.15.0 commands/launch.py: launch_command_parser; entry points of setup.py"
+    return Launcher(name, source, subcommands, (), ("--num-processes",), ("--num-machines",), is_greedy=True)
+
+
+def _deepspeed(name: str) -> Launcher:
+    source = "deepspeedai/DeepSpeed 0.19.8 launcher/runner.py: parse_args; bin/deepspeed, bin/ds"
+    return Launcher(name, source, (), ("--num-gpus",), (), ("--num-nodes",), is_greedy=True)
+
+
 TORCHRUN_MODULES = ("torch.distributed.run", "torch.distributed.launch")
-MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")
-# They use every GPU by default; torchrun starts a single process.
-GREEDY_LAUNCHERS = ("deepspeed", "accelerate")
-LAUNCHERS = ("torchrun", *TORCHRUN_MODULES, *GREEDY_LAUNCHERS, *MPI_LAUNCHERS, "horovodrun")
+ACCELERATE_MODULE = "accelerate.commands.launch"
+
+ALL = (
+    _torchrun("torchrun", "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
+    _torchrun(TORCHRUN_MODULES[0], "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
+    _torchrun(TORCHRUN_MODULES[1], "pytorch 2.15.0 torch/distributed/launch.py: parse_args"),
+    _torchrun("ft_launcher", "NVIDIA/nvidia-resiliency-ext pyproject.toml: scripts; fault_tolerance/launcher.py"),
+    _torchrun("tune", "pytorch/torchtune 0031bfb torchtune/_cli/run.py: takes the parser of torchrun", "run"),
+    _deepspeed("deepspeed"),
+    _deepspeed("deepspeed.launcher.runner"),
+    _accelerate("accelerate", "launch"),
+    _accelerate("accelerate-launch"),
+    _accelerate(ACCELERATE_MODULE),
+    _mpi("mpirun"),
+    _mpi("mpiexec"),
+    _mpi("orterun"),
+    _mpi("prterun"),
+    Launcher("horovodrun", "horovod/horovod v0.28.1 runner/launch.py: make_parser", total=("-np", "--num-proc")),
+    Launcher(
+        "composer",
+        "mosaicml/composer composer/cli/launcher.py: -n defaults to torch.cuda.device_count()",
+        per_node=("-n", "--nproc"),
+        total=("--world-size",),
+        is_greedy=True,
+    ),
+    Launcher(
+        "llamafactory-cli",
+        "hiyouga/LLaMA-Factory 0f53217 src/llamafactory/cli.py: starts torchrun for get_device_count() processes",
+        ("train",),
+        is_greedy=True,
+    ),
+    Launcher(
+        "axolotl",
+        "axolotl-ai-cloud/axolotl 0.18.0 cli/main.py: train starts accelerate unless --launcher says otherwise",
+        ("train",),
+        is_greedy=True,
+    ),
+    Launcher(
+        "swift",
+        "modelscope/ms-swift 01a14c1 swift/cli/main.py: starts torchrun if NPROC_PER_NODE or NNODES is set",
+        ("sft", "pt", "rlhf", "dpo", "orpo", "simpo"),
+    ),
+    Launcher(
+        "colossalai",
+        "hpcaitech/ColossalAI 02c1384 colossalai/cli/launcher/__init__.py: run",
+        ("run",),
+        ("--nproc-per-node",),
+        (),
+        ("--num-nodes",),
+    ),
+    Launcher("srun", "Slurm srun(1)", (), ("--ntasks-per-node",), ("-n", "--ntasks"), ("-N", "--nodes")),
+    Launcher("ray", "Ray 2.x, Ray Jobs CLI: ray job submit waits for the job, and fails with it", ("job",)),
+)
+BY_NAME = {launcher.name: launcher for launcher in ALL}
+MPI_LAUNCHERS = tuple(launcher.name for launcher in ALL if launcher.is_mpi)
+
+# Programs whose arguments only name a launcher, and words before the name of a package.
+_NAMING = frozenset(
+    (
+        "echo", "printf", "pip", "pip3", "which", "type", "pgrep", "pkill", "killall", "grep", "cat", "ls", "cp", "mv",
+        "rm", "mkdir", "ln", "chmod", "cd", "touch", "man", "apt-get", "apt", "kill", "export", "tee", "sed", "awk",
+        "test", "[", "hash", "git", "tar", "wget", "curl",
+    )
+)  # fmt: skip
+_INSTALLING = frozenset(("install", "uninstall", "download", "show", "freeze", "pip", "config", "-v", "-V"))
+# A launcher may follow other programs and their options: `numactl ... torchrun`, `python -m torch.distributed.run`.
+_REACH = 12
+
+
+class Start(NamedTuple):
+    """A launcher in a command, and the index of the first word after its name and subcommand."""
+
+    launcher: Launcher
+    after: int
+
+
+@functools.lru_cache(maxsize=256)
+def launcher_in(words: tuple[str, ...]) -> Start | None:
+    """Returns the launcher that a command starts, itself or through another program."""
+    if not words or words[0].rsplit("/", 1)[-1] in _NAMING:
+        return None
+    for index, word in enumerate(words[:_REACH]):
+        if word in _INSTALLING and (index == 1 or word == "install"):
+            return None
+        launcher = BY_NAME.get(word.rsplit("/", 1)[-1])
+        if launcher is None or ("." in launcher.name and words[index - 1] != "-m"):
+            continue
+        after = index + 1
+        if not launcher.subcommands:
+            return Start(launcher, after)
+        if after < len(words) and words[after] in launcher.subcommands:
+            return Start(launcher, after + 1)
+    return None

@@ -13,12 +13,13 @@ from trainyard.document.errors import MistakeError
 from trainyard.document.lookup import decimal
 from trainyard.document.source import Source
 from trainyard.document.text import Text
-from trainyard.engine import parameters
+from trainyard.engine import parameters, registry
 from trainyard.engine.rule import SEVERITIES, Severity, Target
 from trainyard.engine.selection import Persona, UnknownRuleError, find_one, matching_rules, nearest
 from trainyard.linting.suppression import Allowance
 
 if TYPE_CHECKING:
+    from trainyard.checks.check import Check
     from trainyard.engine.rule import Rule
 
 # tomllib takes quadratic time for the parts of a key.
@@ -53,6 +54,7 @@ class Config(NamedTuple):
     fail_on: Severity = "info"
     min_severity: Severity = "info"
     exit_zero: bool = False
+    checks: tuple[Check, ...] = ()
 
     @property
     def persona(self) -> Persona:
@@ -64,13 +66,16 @@ class Config(NamedTuple):
         return parameters.resolve_parameters(rules, self.rules, {"known_networks": self.known_networks})
 
 
-def load_config(name: str, root: str | None = None) -> Config:
-    """Returns the configuration in a file. Raises `ConfigError`.
+def load_config(name: str | None, root: str | None = None) -> Config:
+    """Returns the configuration in a file, or the defaults, and makes its checks known as rules. Raises `MistakeError`.
 
     `root` is the folder that neither the file nor those that it names may leave; None if the user named the file.
     """
     from pathlib import Path
 
+    registry.use(())
+    if name is None:
+        return Config()
     path = Path(name)
     try:
         source = Source(name, opening.read_text(name, root))
@@ -190,10 +195,13 @@ class _Reader:
             "fail-on": self._severity,
             "min-severity": self._severity,
             "exit-zero": self._flag,
+            "checks": self._checks,
         }
         tree = self._mapping("", self._document.tree)
         self._known("", tree, readers)
-        values = {key.replace("-", "_"): readers[key](key, value) for key, value in tree.items() if value is not None}
+        # The other keys may name checks.
+        ordered = sorted(tree, key=lambda key: key != "checks")
+        values = {key.replace("-", "_"): readers[key](key, tree[key]) for key in ordered if tree[key] is not None}
         return Config(path=self._name, root=self._root, **values)
 
     def _location(self, key: str) -> str:
@@ -272,6 +280,11 @@ class _Reader:
                     raise self._error(f"{key}.{name}.{parameter}", fault)
             result[rule.code] = own
         return result
+
+    def _checks(self, key: str, value: Any) -> tuple[Check, ...]:  # noqa: ARG002
+        from trainyard.linting.check_config import Checks
+
+        return Checks(self._name, self._document, self._root).read(value)
 
     def _allow(self, key: str, value: Any) -> tuple[Allowance, ...]:
         if not isinstance(value, list):

@@ -15,8 +15,9 @@ def configuration_schema() -> dict[str, Any]:
     from trainyard.engine.rule import SEVERITIES, Target
     from trainyard.facts import profiles
 
-    rules = registry.rules()
-    names = {"enum": [text for rule in rules for text in (rule.code, rule.name)]}
+    rules = registry.built_in()
+    # Any other text is the name of a check.
+    names = {"anyOf": [{"enum": [text for rule in rules for text in (rule.code, rule.name)]}, TEXT]}
     selectors = {"anyOf": [TEXT, list_of(TEXT)], "description": "Codes, code prefixes, or names."}
     severities = {"enum": list(SEVERITIES)}
     allowed = object_of({"rule": names, "path": TEXT, "reason": TEXT}, required=("rule", "reason"))
@@ -48,6 +49,7 @@ def configuration_schema() -> dict[str, Any]:
         "min-severity": {**severities, "description": "Report only findings of at least this severity."},
         "fail-on": {**severities, "description": "Exit with 1 only for findings of at least this severity."},
         "exit-zero": {"type": "boolean", "description": "Exit with 0 even if there are findings."},
+        "checks": list_of(_check(list(SEVERITIES)), "Rules of your own, as expressions of CEL."),
         "exclude": list_of(TEXT, "Files and folders to leave out; `*` and `?` are wildcards as in a shell."),
     }
     return {"$schema": DIALECT, "title": "Configuration of trainyard", **object_of(fields, required=())}
@@ -69,6 +71,30 @@ def list_of(items: dict[str, Any], description: str = "") -> dict[str, Any]:
 
 def _described(schema: dict[str, Any], description: str) -> dict[str, Any]:
     return {**schema, "description": description} if description else schema
+
+
+def _check(severities: list[str]) -> dict[str, Any]:
+    cases = list_of({"type": ["string", "object"]})
+    fields = {
+        "code": {"type": "string", "pattern": "^[A-Z]{2,8}[0-9]{3,4}$"},
+        "name": {"type": "string", "pattern": "^[a-z][a-z0-9]*(-[a-z0-9]+)+$"},
+        "severity": {"enum": severities, "default": "error"},
+        "subject": {"enum": ["object", "run", "role", "pod", "container"], "default": "object"},
+        "expression": {**TEXT, "description": "An expression of CEL that is true for a correct subject."},
+        "message": {**TEXT, "description": "What is wrong if the expression is false."},
+        "messageExpression": {**TEXT, "description": "An expression that returns a message with values."},
+        "help": {**TEXT, "description": "What to write instead."},
+        "link": {**TEXT, "description": "The address of a page about the check."},
+        "description": {**TEXT, "description": "The page that `trainyard explain` prints."},
+        "at": {**TEXT, "description": "The field at which a finding is shown, below the subject."},
+        "match": object_of(
+            {name: list_of(TEXT) for name in ("kinds", "namespaces", "resources")},
+            "The objects that the check judges.",
+            required=(),
+        ),
+        "cases": object_of({"good": cases, "bad": cases}, "Manifests, or files, that test the check.", required=()),
+    }
+    return object_of(fields, required=("code", "name", "expression", "message"))
 
 
 def _parameters(rule: Any) -> dict[str, Any]:

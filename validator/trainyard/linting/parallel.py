@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from trainyard.document.document import TextDocument
 from trainyard.document.files import STDIN, Found, open_file
 from trainyard.document.source import Source
 from trainyard.document.text import Text
@@ -129,4 +130,7 @@ def _outcome(reading: Reading, engine: Engine) -> int:
     report = pipeline.lint([reading], engine)
     if not _ALONE.issuperset(resource.kind for resource in report.project.resources) or report.project.deepspeeds:
         return _TOGETHER
-    return _ALONE_WITH_FINDINGS if report.findings or report.allowed or report.notes else _CLEAN
+    # A script beside the file may change without the file.
+    has_scripts = any(isinstance(document, TextDocument) for document in report.project.documents)
+    says_more = report.findings or report.allowed or report.notes or has_scripts
+    return _ALONE_WITH_FINDINGS if says_more else _CLEAN

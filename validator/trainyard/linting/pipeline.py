@@ -12,6 +12,7 @@ from trainyard.document.text import Text
 from trainyard.engine.finding import Finding
 from trainyard.engine.subjects import Reading
 from trainyard.linting import notes, suppression
+from trainyard.linting.beside import find_script
 from trainyard.linting.report import Report
 from trainyard.loaders import charts
 from trainyard.loaders.manifests import manifest
@@ -69,7 +70,7 @@ def lint(
     """
     known = tuple(readings)
     named = (document for reading in known for document in reading.documents)
-    project = manifest.load_project(charts.expand(named, values_below(engine.site)))
+    project = manifest.load_project(charts.expand(named, values_below(engine.site)), find_script)
     known = _marked(known, project)
     projects = (project, *(manifest.load_project(release) for release in releases))
     findings = _distinct(finding for one in projects for finding in engine.judge(one))
@@ -82,8 +83,9 @@ def lint(
         kept = [_without_edits(finding, engine.site) for finding in kept]
     kept.sort(key=lambda finding: finding.order)
     names = tuple(reading.source.name for reading in known)
-    said = (*notes.of_files(known, kept, project), *notes.of_projects(projects), *suppression.cut(entries))
-    return Report(tuple(kept), tuple(allowed), names, project, notes=said)
+    idle = notes.unchecked(known, project)
+    said = (*notes.of_files(known, kept, idle), *notes.of_projects(projects), *suppression.cut(entries))
+    return Report(tuple(kept), tuple(allowed), names, project, notes=said, unchecked=len(idle))
 
 
 def _distinct(findings: Iterable[Finding]) -> list[Finding]:

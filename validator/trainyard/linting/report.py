@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 class Report(NamedTuple):
     """The data for all reporters. `allowed` are suppressed findings, with the reason for each.
 
-    `notes` name the files and charts that were not checked, with the reason for each.
+    `notes` name the files and charts that were not checked, with the reason for each. `unchecked` is the number of
+    files whose objects no rule is about.
     """
 
     findings: tuple[Finding, ...]
@@ -22,6 +23,7 @@ class Report(NamedTuple):
     project: Project
     baselined: int = 0
     notes: tuple[str, ...] = ()
+    unchecked: int = 0
 
     @property
     def nothing_linted(self) -> bool:

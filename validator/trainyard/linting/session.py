@@ -73,7 +73,7 @@ def start_session(names: tuple[str, ...], options: Options | None = None, chart:
     """Returns the session for these files. Raises `MistakeError`."""
     given = options or Options()
     found = Discovered(str(given.config_file)) if given.config_file else discover(os.getcwd())
-    config = configuration.load_config(found.path, found.root) if found.path is not None else configuration.Config()
+    config = configuration.load_config(found.path, found.root)
     wanted = config.target
     for text in given.target:
         name, equals, version = text.partition("=")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from trainyard.facts.launchers import ACCELERATE_MODULE, TORCHRUN_MODULES
 from trainyard.local import environment, ports
 from trainyard.local.job import Job
 from trainyard.local.machine import Machine
@@ -57,7 +58,7 @@ class Builder:
         job = self._job
         restarts = (f"--max-restarts={job.restarts}",) if job.restarts else ()
         return (
-            *(self._machine.python, "-m", "torch.distributed.run"),
+            *(self._machine.python, "-m", TORCHRUN_MODULES[0]),
             *self._words(tuple(_without_rendezvous(job.options))),
             *(f"--nnodes={job.nodes}", f"--nproc-per-node={job.processes}"),
             *("--rdzv-backend=c10d", f"--rdzv-endpoint={HOST}:{self._machine.port}", f"--rdzv-id={job.release}"),
@@ -66,7 +67,7 @@ class Builder:
 
     def _accelerate(self) -> tuple[str, ...]:
         return (
-            *(self._machine.python, "-m", "accelerate.commands.launch"),
+            *(self._machine.python, "-m", ACCELERATE_MODULE),
             self._folders.word("--config_file=/etc/trainyard/accelerate.json"),
             *(f"--main_process_ip={HOST}", f"--main_process_port={self._machine.port}"),
             *(f"--machine_rank={self._index}", *self._words(self._job.options)),

@@ -34,10 +34,11 @@ class Setting(NamedTuple):
 
 
 class Script(NamedTuple):
-    """Shell text that a container runs: the argument of `sh -c`, or a file from a ConfigMap."""
+    """Shell text that a container runs: the argument of `sh -c`, or the file `path` from a ConfigMap."""
 
     text: str
     at: Place
+    path: str = ""
 
 
 class Command(NamedTuple):
@@ -318,10 +319,29 @@ class Resource(NamedTuple):
     wrapper: Resource | None = None
 
 
+class Misfit(NamedTuple):
+    """A part of an object that its API server drops or refuses, whatever the values of the other parts.
+
+    `fault` is one of "unknown field", "other release", "wrong value", "missing field", "not served" and "unknown kind".
+    `name` is the right name of the field, kind or version, None if it is not known. `wanted` is the type that the
+    field takes, and `value` what it has.
+    """
+
+    fault: str
+    at: Place
+    message: str
+    help: str = ""
+    name: str | None = None
+    wanted: str = ""
+    value: Any = None
+
+
 class Project(NamedTuple):
     """Everything that is linted together.
 
     `resources` holds every object, those of the other fields included, and `kinds` the same ones by their kind.
+    `unread` holds the places of texts of objects that cannot be read, and `misfits` what the schemas of their kinds
+    refuse.
     """
 
     runs: tuple[Run, ...]
@@ -330,6 +350,8 @@ class Project(NamedTuple):
     resources: tuple[Resource, ...]
     documents: tuple[Document, ...]
     kinds: Mapping[str, Sequence[Resource]]
+    unread: tuple[Place, ...] = ()
+    misfits: tuple[Misfit, ...] = ()
 
     def of_kind(self, *kinds: str) -> tuple[Resource, ...]:
         """Returns the objects of these kinds."""

@@ -21,7 +21,8 @@ def facts(rule: Rule) -> Iterator[tuple[str, str]]:
     if rule.of_profile or rule.of_site:
         yield "needs", "--profile NAME" if rule.of_profile else "--site FILE"
     yield "fix", _FIX[rule.fix]
-    yield "since", rule.since
+    if rule.since:
+        yield "since", rule.since
     for name, default in parameters.default_parameters(rule).items():
         shown = list(default) if isinstance(default, tuple) else default
         yield "parameter", f"rules.{rule.code}.{name.replace('_', '-')}: {shown}"

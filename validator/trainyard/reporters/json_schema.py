@@ -12,7 +12,7 @@ def report_schema() -> dict[str, Any]:
     """Returns the schema of `trainyard lint --output-format json`."""
     location = {"path": TEXT, "line": COUNT, "column": COUNT, "end_line": COUNT, "end_column": COUNT}
     fields = {
-        "rule": {"type": "string", "pattern": "^[A-Z]{2}[0-9]{3}$"},
+        "rule": {"type": "string", "pattern": "^[A-Z]{2,8}[0-9]{3,4}$"},
         "name": TEXT,
         "url": {**TEXT, "description": "Address of the rule's page."},
         "severity": {"enum": ["error", "warning", "info"]},

@@ -37,6 +37,9 @@ def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa:
         "rules": [_rule(occurred[code]) for code in numbers],
     }
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    if report.notes:
+        told = [{"level": "note", "message": {"text": note}} for note in report.notes]
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": told}]
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 

@@ -37,6 +37,8 @@ def summary(report: Report) -> str:
     extra += [f"{report.baselined} in the baseline"] if report.baselined else []
     besides = f" ({', '.join(extra)})" if extra else ""
     if not report.findings:
+        if report.unchecked and report.unchecked == len(report.files):
+            return f"Nothing was checked in {files}{besides}."
         return f"Nothing found in {files}{besides}."
     severities = Counter(finding.rule.severity for finding in report.findings)
     counts = [counted(severities[name], name) for name in ("error", "warning") if severities[name]]

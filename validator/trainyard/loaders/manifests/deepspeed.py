@@ -11,8 +11,9 @@ from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
 from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.launchers import launcher_in
 from trainyard.loaders.manifests.node_counts import bounds
+from trainyard.loaders.manifests.surroundings import Neighbourhood
 from trainyard.model.run import Command, Container, DeepSpeed, Pod, Resource, Run
 
 # One of the first is enough; the others occur in the configurations of other libraries too, and need company.
@@ -39,31 +40,62 @@ _MODEL_PARALLEL = re.compile(
     r"(tensor|pipeline|pipe|model|sequence|context|ulysses)[-_]?(model[-_]?)?parallel|ulysses|megatron|^--(tp|pp|sp|cp)\b",
     re.I,
 )
-# Launchers that receive the number of all processes.
-_PROCESS_OPTIONS = {
-    **dict.fromkeys(MPI_LAUNCHERS, ("-np", "-n", "--np", "-c")),
-    "accelerate": ("--num-processes",),
-}
 
 
 def deepspeeds(
-    documents: tuple[Document, ...], resources: tuple[Resource, ...], runs: tuple[Run, ...]
+    documents: tuple[Document, ...], resources: tuple[Resource, ...], runs: tuple[Run, ...], near: Neighbourhood
 ) -> Iterator[DeepSpeed]:
     """Yields every configuration, once for each run that uses it, or once without a run if the files show none."""
     # The number of processes of a runtime is that of the TrainJobs that refer to it.
     runs = tuple(run for run in runs if run.kind not in RUNTIMES)
-    for document in documents:
-        tree, name = document.tree, _base(document.source.name)
-        if isinstance(tree, dict) and "kind" not in tree and is_deepspeed(name, tree):
-            users = [run for run in runs if name in config_files(run)] or _alone_with(document, runs)
-            yield from _for_each(tree, Place(document), users)
+    found = [document for document in documents if _is_configuration(document)]
+    named = _by_file(found, runs) if found else {}
+    for document in found:
+        users = named.get(id(document), []) or _alone_with(document, runs)
+        yield from _for_each(document.tree, Place(document), users)
     config_maps = [resource for resource in resources if resource.kind == "ConfigMap"]
-    # If several have one name, the cluster ends up with the last one.
-    last = {(resource.namespace, resource.name): resource for resource in config_maps}
     mounting = _by_config_map(runs)
     for resource in config_maps:
-        is_last = last[resource.namespace, resource.name] is resource
-        yield from _of_config_map(resource, mounting.get(resource.name, []) if is_last else [])
+        users = [run for run in mounting.get(resource.name, []) if _refers_to(run, resource, near)]
+        yield from _of_config_map(resource, users)
+
+
+def _is_configuration(document: Document) -> bool:
+    tree = document.tree
+    return isinstance(tree, dict) and "kind" not in tree and is_deepspeed(_base(document.source.name), tree)
+
+
+def _by_file(documents: list[Document], runs: tuple[Run, ...]) -> dict[int, list[Run]]:
+    """Returns the runs that name a file, by the identity of its document; of several files the nearest one."""
+    by_name: dict[str, list[Document]] = {}
+    for document in documents:
+        by_name.setdefault(_base(document.source.name), []).append(document)
+    users: dict[int, list[Run]] = {}
+    for run in runs:
+        for name in config_files(run) & by_name.keys():
+            nearest = _nearest(by_name[name], run)
+            if nearest is not None:
+                users.setdefault(id(nearest), []).append(run)
+    return users
+
+
+def _nearest(documents: list[Document], run: Run) -> Document | None:
+    """Returns the file in the folder of a run, or in the nearest folder above, or the only one."""
+    if len(documents) == 1:
+        return documents[0]
+    by_folder = {document.source.name.rpartition("/")[0]: document for document in documents}
+    folder = run.at.document.source.name
+    while folder:
+        folder = folder.rpartition("/")[0]
+        if folder in by_folder:
+            return by_folder[folder]
+    return None
+
+
+def _refers_to(run: Run, resource: Resource, near: Neighbourhood) -> bool:
+    """Returns true if the name of a ConfigMap in a run stands for this one, and not for another of the same name."""
+    found = near.config_map((resource.namespace, resource.name), run.at.document.source)
+    return found is not None and found[1] == resource.at.child("data")
 
 
 def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
@@ -117,8 +149,8 @@ def data_parallel_sizes(run: Run, config: dict[str, Any]) -> tuple[int, ...]:
         return ()
     commands = run.commands
     for command in commands:
-        option = _PROCESS_OPTIONS.get(command.program)
-        told = command.option(*option) if option else None
+        start = launcher_in(command.words)
+        told = command.option(*start.launcher.total) if start is not None and start.launcher.total else None
         if told is not None:
             return (int(told),) if told.isdecimal() and len(told) < MOST_DIGITS else ()
     nodes = _nodes(run, commands)

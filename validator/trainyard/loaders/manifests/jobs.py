@@ -80,7 +80,8 @@ def _training_roles(
     elif resource.kind == "JobSet":
         yield from (role for role, _ in _job_set_roles(spec, at, resource, config_maps))
     else:
-        yield _job_role("Job", spec, at, resource, config_maps, integer(spec, "parallelism") or 1)
+        pods = 1 if spec.get("parallelism") is None else integer(spec, "parallelism")
+        yield _job_role("Job", spec, at, resource, config_maps, pods)
 
 
 def _workload(resource: Resource, config_maps: ConfigMaps) -> Workload | None:
@@ -162,7 +163,7 @@ def _main(template: Pod, *names: str) -> int:
 
 
 def _job_role(
-    name: str, spec: dict[str, Any], at: Place, resource: Resource, config_maps: ConfigMaps, replicas: int
+    name: str, spec: dict[str, Any], at: Place, resource: Resource, config_maps: ConfigMaps, replicas: int | None
 ) -> Role:
     template = load_pod(mapping(spec, "template"), at.child("template"), resource.namespace, config_maps)
     policy = text(template.tree, "restartPolicy") or None
@@ -175,8 +176,9 @@ def _job_set_roles(
     for index, job in enumerate(items(spec, "replicatedJobs")):
         if isinstance(job, dict):
             inner = mapping(job, "template", "spec")
-            pods = 1 if inner.get("parallelism") is None else integer(inner, "parallelism") or 0
-            count = (1 if job.get("replicas") is None else integer(job, "replicas") or 0) * pods
+            pods = 1 if inner.get("parallelism") is None else integer(inner, "parallelism")
+            jobs = 1 if job.get("replicas") is None else integer(job, "replicas")
+            count = jobs * pods if jobs is not None and pods is not None else None
             place = at.child("replicatedJobs", index, "template", "spec")
             yield _job_role(text(job, "name"), inner, place, resource, config_maps, count), job
 

@@ -12,7 +12,9 @@ from trainyard.document.source import BrokenText
 from trainyard.facts.api_limits import MAX_OBJECT, least_size
 from trainyard.loaders.manifests import jobs
 from trainyard.loaders.manifests.deepspeed import deepspeeds
+from trainyard.loaders.manifests.surroundings import FindScript, Neighbourhood
 from trainyard.loaders.manifests.templates import may_hold_pods, wrapped
+from trainyard.loaders.schemas.checking import misfits
 from trainyard.model.run import Network, Project, Resource
 
 # A shorter text cannot give too large an object, unless aliases repeat its content.
@@ -20,48 +22,54 @@ SMALL = 64 * 1024
 RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName"
 
 
-def load_project(documents: Iterable[Document]) -> Project:
-    """Returns everything in the documents as one project."""
+def load_project(documents: Iterable[Document], find_script: FindScript | None = None) -> Project:
+    """Returns everything in the documents as one project. `find_script` finds scripts that lie beside their files."""
     known = tuple(documents)
-    resources = tuple(resource for document in known for resource in _resources(document))
+    unread: list[Place] = []
+    resources = tuple(resource for document in known for resource in _resources(document, unread))
     kinds: dict[str, list[Resource]] = {}
     for resource in resources:
         kinds.setdefault(resource.kind, []).append(resource)
-    config_maps = {
-        (resource.namespace, resource.name): (mapping(resource.tree, "data"), resource.at.child("data"))
-        for resource in kinds.get("ConfigMap", ())
-    }
+    near = Neighbourhood(kinds.get("ConfigMap", ()), find_script)
     accepted = (resource for resource in resources if not resource.is_too_large)
-    runs = tuple(run for resource in accepted if (run := jobs.load_run(resource, config_maps, kinds)) is not None)
+    found = (jobs.load_run(resource, near.around(resource.at), kinds) for resource in accepted)
+    runs = tuple(run for run in found if run is not None)
     return Project(
         runs=runs,
         networks=tuple(_network(resource) for resource in kinds.get("NetworkAttachmentDefinition", ())),
-        deepspeeds=tuple(deepspeeds(known, resources, runs)),
+        deepspeeds=tuple(deepspeeds(known, resources, runs, near)),
         resources=resources,
-        documents=known,
+        documents=(*known, *near.scripts),
         kinds=kinds,
+        unread=tuple(unread),
+        misfits=tuple(misfits(resources, runs)),
     )
 
 
-def _resources(document: Document) -> Iterator[Resource]:
+def _resources(document: Document, unread: list[Place]) -> Iterator[Resource]:
     tree = document.tree
     if not document.may_be_object or not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
         return
     if tree["kind"].endswith("List") and isinstance(tree.get("items"), list):
         for index, item in enumerate(tree["items"]):
             if isinstance(item, dict):
-                yield from _wrapped(item, Place(document, ("items", index)))
+                yield from _wrapped(item, Place(document, ("items", index)), unread)
         return
-    yield from _wrapped(tree, Place(document))
+    yield from _wrapped(tree, Place(document), unread)
 
 
-def _wrapped(tree: dict[str, Any], at: Place, wrapper: Resource | None = None) -> Iterator[Resource]:
-    """Yields an object and those that it wraps."""
+def _wrapped(
+    tree: dict[str, Any], at: Place, unread: list[Place], wrapper: Resource | None = None
+) -> Iterator[Resource]:
+    """Yields an object and those that it wraps, and adds the texts of objects that cannot be read."""
     resource = _resource(tree, at, wrapper)
     yield resource
     if may_hold_pods(resource) and not jobs.is_job(resource):
         for inner, place in wrapped(tree, at):
-            yield from _wrapped(inner, place, resource)
+            if inner is None:
+                unread.append(place)
+            else:
+                yield from _wrapped(inner, place, unread, resource)
 
 
 def _resource(tree: dict[str, Any], at: Place, wrapper: Resource | None) -> Resource:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
+from trainyard.document.placeholders import has_parameter
 from trainyard.facts.devices import gpus
 from trainyard.facts.launchers import MPI_LAUNCHERS
 from trainyard.loaders.manifests import shell
+from trainyard.loaders.manifests.surroundings import Surroundings
 from trainyard.loaders.manifests.templates import Template
 from trainyard.model.run import Command, Container, Mount, Pod, Script, Setting, Volume
 
-ConfigMaps = Mapping[tuple[str, str], tuple[dict[str, Any], Place]]
+ConfigMaps = Surroundings
+# The name of a script, in a command such as `bash /workspace/train.sh` or `./train.sh`.
+_SHELL_FILE = re.compile(r"(?:^|[\s;&|])(?:\./)?([\w/][\w./-]{0,200}\.sh)(?![\w./-])")
+_FIRST_WORDS = 4
 
 
 def load_pod(template: dict[str, Any], at: Place, namespace: str, config_maps: ConfigMaps) -> Pod:
@@ -49,6 +55,11 @@ class _Scope:
 
     def config_map(self, name: str) -> tuple[dict[str, Any], Place] | None:
         return self._config_maps.get((self._namespace, name)) or self._config_maps.get(("", name))
+
+    def script(self, path: str) -> tuple[str, Place] | None:
+        """Returns the text of a script beside the file of the pod, and its place."""
+        found = self._config_maps.script(path)
+        return (found.source.text, Place(found)) if found is not None else None
 
     def mounted_files(self, mounts: tuple[Mount, ...]) -> Iterator[tuple[str, str, Place]]:
         """Yields path in the container, text and place of every file that a mounted ConfigMap holds."""
@@ -180,7 +191,20 @@ def _scripts(argv: list[tuple[str, Place]], mounts: tuple[Mount, ...], scope: _S
     for path, content, at in scope.mounted_files(mounts):
         if at not in seen and path in started and looks_like_shell(path, content):
             seen.add(at)
-            yield Script(content, at)
+            yield Script(content, at, path)
+    yield from _scripts_beside(words, inline, {path for path, _, _ in scope.mounted_files(mounts)}, scope)
+
+
+def _scripts_beside(words: list[str], inline: Script | None, mounted: set[str], scope: _Scope) -> Iterator[Script]:
+    """Yields the scripts that a command starts from the image, or from a volume that is not in the files."""
+    if inline is not None:
+        paths = _SHELL_FILE.findall(inline.text[: shell.MAX_LENGTH])
+    else:
+        paths = [word for word in words[:_FIRST_WORDS] if word.endswith(".sh")]
+    for path in dict.fromkeys(paths):
+        found = scope.script(path) if path not in mounted else None
+        if found is not None:
+            yield Script(*found, path)
 
 
 def looks_like_shell(name: str, content: str) -> bool:
@@ -223,7 +247,8 @@ def _env(tree: dict[str, Any], at: Place, scope: _Scope) -> Iterator[Setting]:
         elif "valueFrom" in entry:
             yield Setting(text(entry, "name"), None, None, "env", at.child("env", index, "valueFrom"))
             continue
-        yield Setting(text(entry, "name"), as_text(raw), raw, "env", place)
+        value = as_text(raw)
+        yield Setting(text(entry, "name"), None if value and has_parameter(value) else value, raw, "env", place)
 
 
 def _env_from(tree: dict[str, Any], scope: _Scope) -> Iterator[Setting]:

@@ -6,8 +6,11 @@ from typing import Any
 
 from trainyard.document.lookup import decimal, mapping
 from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.launchers import GREEDY_LAUNCHERS, LAUNCHERS
+from trainyard.facts.launchers import Launcher, launcher_in
 from trainyard.model.run import Container, Role
+
+# Scripts that start a launcher take these options too.
+_PROCESSES = ("--nproc-per-node", "--num-gpus")
 
 
 def processes(kind: str, spec: dict[str, Any], runtime: dict[str, Any] | None, roles: tuple[Role, ...]) -> int | None:
@@ -26,7 +29,7 @@ def processes(kind: str, spec: dict[str, Any], runtime: dict[str, Any] | None, r
         told = told or spec.get("nprocPerNode") or "auto"
     elif kind.startswith("Ray") or _started_by_another(roles):
         told = told or "unknown"
-    elif launcher in GREEDY_LAUNCHERS:
+    elif launcher is not None and launcher.is_greedy:
         told = told or "auto"
     if isinstance(told, int):
         return told
@@ -42,19 +45,20 @@ def _started_by_another(roles: tuple[Role, ...]) -> bool:
     return any(launcher_of(role.container)[0] for role in roles if not role.trains)
 
 
-def launcher_of(container: Container | None) -> tuple[str | None, Any]:
+def launcher_of(container: Container | None) -> tuple[Launcher | None, Any]:
     """Returns the launcher of a container, and the number of processes that it is to start."""
     launcher, told = None, None
     for command in container.commands if container is not None else ():
-        named = next((name for name in LAUNCHERS if name in command.words[:4] or command.program == name), None)
-        if named is not None:
-            launcher = named
-            told = command.option("--nproc-per-node", "--num-gpus") or told
+        start = launcher_in(command.words)
+        # Others hand the program to machines of their own, or read variables that are not in the files.
+        if start is not None and (start.launcher.per_node or start.launcher.total or start.launcher.is_greedy):
+            launcher = start.launcher
+            told = command.option(*_PROCESSES, *launcher.per_node) or told
     setting = container.setting("PET_NPROC_PER_NODE") if container is not None else None
     return launcher, told or (setting.value if setting is not None else None)
 
 
-def _processes_of_policy(spec: dict[str, Any], runtime: dict[str, Any] | None, launcher: str | None) -> Any:
+def _processes_of_policy(spec: dict[str, Any], runtime: dict[str, Any] | None, launcher: Launcher | None) -> Any:
     own = mapping(spec, "trainer").get("numProcPerNode")
     if own is not None:
         return own

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from trainyard.document.document import Document, Place
 from trainyard.document.lookup import items, mapping
+from trainyard.document.placeholders import masked
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText, Path, Source
 from trainyard.model.last_index import LastIndex
@@ -67,15 +68,23 @@ def templates(tree: dict[str, Any]) -> Iterator[Template]:
             yield _template(path, node | shared, above, "container")
 
 
-def wrapped(tree: dict[str, Any], at: Place) -> Iterator[tuple[dict[str, Any], Place]]:
-    """Yields the objects in an object, also those in a text, and not those that they wrap themselves."""
+def wrapped(tree: dict[str, Any], at: Place) -> Iterator[tuple[dict[str, Any] | None, Place]]:
+    """Yields the objects in an object, also those in a text, and not those that they wrap themselves.
+
+    A text that cannot be read gives None, with its place.
+    """
     for path, node, _ in _mappings(tree):
         if path and is_object(node):
             yield node, at.child(*path)
         # Argo Workflows create the objects of a text.
         elif isinstance(node.get("manifest"), str):
-            inner = embedded(at.child(*path, "manifest"), node["manifest"])
-            if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict) and is_object(inner.tree):
+            place = at.child(*path, "manifest")
+            inner = embedded(place, node["manifest"])
+            if isinstance(inner, BrokenText):
+                inner = embedded(place, masked(node["manifest"]))
+            if isinstance(inner, BrokenText):
+                yield None, place
+            elif isinstance(inner.tree, dict) and is_object(inner.tree):
                 yield inner.tree, Place(inner)
 
 

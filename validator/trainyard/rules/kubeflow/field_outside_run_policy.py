@@ -20,6 +20,9 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.facts.kubeflow import REPLICA_FIELDS, RUN_POLICY
 from trainyard.model.run import Run
 
+# Older versions have these fields under spec; no operator serves them any more.
+VERSIONS = ("kubeflow.org/v1", "kubeflow.org/v2beta1")
+
 
 @rule(
     code="KF020",
@@ -36,7 +39,7 @@ from trainyard.model.run import Run
 )
 def field_outside_run_policy(run: Run) -> Iterator[Problem]:
     """Report a field of runPolicy directly under spec."""
-    if run.kind not in REPLICA_FIELDS:
+    if run.kind not in REPLICA_FIELDS or run.api_version not in VERSIONS:
         return
     at = run.at.child("spec")
     # MPIJob v1 has cleanPodPolicy here; KF009 reports it in v2beta1.

@@ -50,7 +50,7 @@ def efa_device_not_requested(role: Role, context: Context) -> Iterator[Problem]:
     ):
         yield Problem(
             _gpus_at(role.pod),
-            f"FI_PROVIDER is efa, but the pods of {role.name or run.kind} request no EFA device: NCCL falls back to TCP",
+            f"FI_PROVIDER is efa, but pods of {role.name or run.kind} request no EFA device: NCCL falls back to TCP",
             f"request `{EFA}` beside the GPUs, or remove FI_PROVIDER",
         )
 

@@ -29,7 +29,7 @@ from trainyard.model.run import Container, Role, Run
     confidence="high",
     since="0.1.0",
     sources=(
-        "kubernetes v1.34 plugin/pkg/admission/limitranger/admission.go: PodValidateLimitFunc, mergePodResourceRequirements",
+        "kubernetes v1.34 plugin/pkg/admission/limitranger: PodValidateLimitFunc, mergePodResourceRequirements",
         "kubernetes.io/docs/concepts/policy/limit-range: defaults that conflict with requests",
     ),
     needs=("LimitRange",),

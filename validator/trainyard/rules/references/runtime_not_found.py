@@ -18,7 +18,7 @@ from trainyard.analysis.known_objects import everywhere, names
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.training_runtimes import SHIPPED, shipped_runtime
+from trainyard.facts.training_runtimes import SHIPPED, ShippedRuntime, shipped_runtime
 from trainyard.model.run import Run
 
 
@@ -53,11 +53,14 @@ def runtime_not_found(run: Run, context: Context) -> Iterator[Problem]:
         near = closest_match(name, known, 0.6)
         help_ = f"did you mean `{near}`?" if near is not None else "add its file to the command line"
         yield Problem(at, f"no file defines the {kind} `{name}`, and Kubeflow Trainer does not ship it", help_)
-    elif shipped is not None and target is not None and len(target) > 1:
-        if target[:2] < shipped.first or (shipped.last is not None and target[:2] > shipped.last):
-            last = f" to {shipped.last[0]}.{shipped.last[1]}" if shipped.last is not None else ""
-            yield Problem(
-                at,
-                f"Kubeflow Trainer {target[0]}.{target[1]} does not ship the runtime `{name}`",
-                f"releases {shipped.first[0]}.{shipped.first[1]}{last or ' and later'} have it",
-            )
+    elif shipped is not None and target is not None and not _has(target[:2], shipped):
+        last = f" to {shipped.last[0]}.{shipped.last[1]}" if shipped.last is not None else ""
+        yield Problem(
+            at,
+            f"Kubeflow Trainer {'.'.join(map(str, target[:2]))} does not ship the runtime `{name}`",
+            f"releases {shipped.first[0]}.{shipped.first[1]}{last or ' and later'} have it",
+        )
+
+
+def _has(release: tuple[int, ...], shipped: ShippedRuntime) -> bool:
+    return len(release) < 2 or (shipped.first <= release and (shipped.last is None or release <= shipped.last))

@@ -4,8 +4,9 @@ Files in the container's own file system are lost when the container restarts. A
 replaced, for example after a node failure or an eviction. The job then starts again from step 0, and the GPU time is
 spent twice.
 
-The rule checks options such as `--checkpoint-dir`, `--output-dir` and `--save-dir` of launchers and GPU pods; for an
-MPIJob it checks the volumes of the workers. It checks a relative path only if no volume could hold it.
+The rule checks options such as `--checkpoint-dir`, `--output-dir`, Megatron's `--save`, torchtitan's
+`--job.dump_folder` and NeMo's `exp_manager.exp_dir=`, in launchers and GPU pods; for an MPIJob it checks the volumes of
+the workers. It checks a relative path only if no volume could hold it.
 
 The rule ignores jobs that may not restart, runs with `--save-strategy no`, URLs, pods that are not completely in the
 files, and an `emptyDir` of a job with a single pod, which restarts in place.
@@ -25,15 +26,14 @@ from trainyard.analysis.training_commands import starts_launcher, training_index
 from trainyard.analysis.workloads import workload_restarts
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer
+from trainyard.document.placeholders import has_parameter
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.checkpoints import COMMON, NAMES
 from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES
 from trainyard.facts.workloads import GROUPS, PLAIN, group_of
 from trainyard.model.run import Command, Container, Mount, Pod, Role, Run
 
-OPTIONS = (
-    "--checkpoint-dir", "--checkpoints-dir", "--checkpoint-path", "--checkpoint-folder", "--ckpt-dir", "--ckpt-path",
-    "--save-dir", "--save-path", "--output-dir", "--default-root-dir",
-)  # fmt: skip
+VARIABLE = re.compile(r"\$(?:\{(?=\w+\}))?([A-Za-z_]\w*)\}?((?:/[\w./-]*)?)\Z")
 # Excludes URLs, variables and devices.
 PATH = re.compile(r"(?!/dev/|-)[\w./@%+=-]+\Z")
 # Volumes that are deleted with the pod, or that are read-only.
@@ -63,12 +63,12 @@ def checkpoint_on_no_volume(role: Role, context: Context) -> Iterator[Problem]:
     if not _restarts(role, run):
         return
     commands = role.container.commands
-    if not any(command.has(*OPTIONS) for command in commands):
+    if not any(command.has(*NAMES) for command in commands):
         return
     writers = (role,) if role.trains else run.training_roles if run.kind == "MPIJob" else ()
     for index in sorted(training_indexes([command.words for command in commands])):
         command = commands[index]
-        found = _path(command)
+        found = _path(command, role.container)
         if found is None or not writers or command.option("--save-strategy") == "no":
             continue
         if not starts_launcher(command.words) and not any(wants_gpu(writer.pod) for writer in writers):
@@ -83,15 +83,33 @@ def checkpoint_on_no_volume(role: Role, context: Context) -> Iterator[Problem]:
             )
 
 
-def _path(command: Command) -> tuple[str, Place] | None:
-    found = command.option_at(*OPTIONS)
-    return found if found is not None and PATH.match(found[0]) else None
+def _path(command: Command, container: Container) -> tuple[str, Place] | None:
+    """Returns the last path among the options; a name that is common to many programs needs an absolute one."""
+    known = list[tuple[int, str, Place]]()
+    for name in NAMES:
+        found = command.option_at(name)
+        path = _expanded(found[0], container) if found is not None else None
+        if found is not None and ((path or "").startswith("/") or name not in COMMON):
+            known.append((command.word_at.index(found[1]), path or "", found[1]))
+    _, path, at = max(known, key=lambda one: one[0], default=(0, "", command.at))
+    return (path, at) if PATH.match(path) else None
+
+
+def _expanded(value: str, container: Container) -> str | None:
+    """Returns a path, which may be in a variable that is set once."""
+    match = VARIABLE.match(value)
+    if match is None:
+        return value
+    found = [setting for setting in container.settings if setting.name == match[1]]
+    return f"{found[0].value}{match[2]}" if len(found) == 1 and found[0].value else None
 
 
 def _fate(pod: Pod, container: Container, path: str, in_place: bool) -> str | None:
     """The reason why the path is lost; None if it is kept or unknown."""
     if not path.startswith("/") and any(_may_hold(pod, mount) for mount in container.mounts):
         # The image sets the working directory, which may be on a volume.
+        return None
+    if any(has_parameter(mount.mount_path) for mount in container.mounts):
         return None
     mount = mount_of(container, path) if path.startswith("/") else None
     if mount is None:

@@ -23,12 +23,12 @@ from trainyard.analysis.torchrun import rendezvous_options
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.launchers import BY_NAME
 from trainyard.loaders.manifests.shell import SHELLS
 from trainyard.model.run import Command, Container
 
 REFERENCE = re.compile(r"(\$*)\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 SHELL_STYLE = re.compile(r"\$\$?\{[A-Z][A-Z0-9_]*\}|(?<!\$)\$[A-Z][A-Z0-9_]+\b")
-DIRECT = frozenset(("torchrun", "accelerate", "deepspeed"))
 # Service links: the kubelet sets these for every Service of the namespace.
 SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)\Z|KUBERNETES_")
 
@@ -55,7 +55,7 @@ def variable_defined_nowhere(container: Container, context: Context) -> Iterator
     # The TrainJobs that refer to a runtime add more variables.
     if context.run is not None and context.run.kind not in RUNTIMES and has_all_pods(context.run):
         yield from _unset(command, container, context)
-    if container.command and (command.program in DIRECT or command.program.startswith("python")):
+    if container.command and (command.program in BY_NAME or command.program.startswith("python")):
         yield from _shell_style(command, container, context)
 
 
@@ -91,7 +91,7 @@ def _may_be_shell(word: str, name: str, command: Command, container: Container) 
     """Returns true if the program, or the image's entrypoint without a `command`, may run the word as shell text."""
     if not container.command:
         return " " in word or not name.isupper()
-    return " " in word and command.program not in DIRECT and not command.program.startswith("python")
+    return " " in word and command.program not in BY_NAME and not command.program.startswith("python")
 
 
 def _set(container: Container, context: Context) -> tuple[frozenset[str], tuple[str, ...]]:

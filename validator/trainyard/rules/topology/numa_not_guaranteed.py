@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.document.placeholders import has_parameter
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.quantities import parse_quantity
 from trainyard.model.run import Container
@@ -41,6 +42,8 @@ def numa_not_guaranteed(container: Container) -> Iterator[Problem]:
         request = parse_quantity(container.requests[resource]) if field == "requests" else limit
         if resource == "cpu" and request is None:
             return
+        if any(has_parameter(str(known.get(resource))) for known in (container.limits, container.requests)):
+            continue
         if limit != request:
             fault = f"request and limit of {resource} differ: the pod is not Guaranteed"
             yield Problem(container.at.child("resources", field, resource), fault, "make them equal")

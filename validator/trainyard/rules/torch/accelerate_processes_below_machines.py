@@ -18,7 +18,7 @@ from trainyard.model.run import Project
 
 
 @rule(
-    code="TD020",
+    code="TD018",
     severity="error",
     confidence="high",
     since="0.1.0",

@@ -5,8 +5,8 @@ different address in each pod. The first pod waits for others that never join; t
 until the timeout of ten minutes. Such an address comes from scripts written for one machine, often as a default that
 the manifest should override.
 
-Without an address torchrun takes 127.0.0.1 too. The operator sets one in a PyTorchJob with a Master or an elasticPolicy,
-and in a TrainJob; in a PyTorchJob with Workers alone it sets the number of nodes and no address.
+Without an address torchrun takes 127.0.0.1 too. The operator sets one in a TrainJob and in a PyTorchJob with a Master
+or an elasticPolicy. In a PyTorchJob with Workers alone it sets the number of nodes and no address.
 
 The rule ignores a role with one pod that hosts the rendezvous for the others, and pods that are each told one node.
 

@@ -1,0 +1,1 @@
+"""Tests of what the rules ask about a run."""

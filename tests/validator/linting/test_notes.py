@@ -1,0 +1,86 @@
+"""What was not checked is named in every format, and is not called clean."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from trainyard.cli import main
+from trainyard.engine import registry
+from trainyard.facts.judged_kinds import JUDGED_KINDS
+
+SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n"
+CUSTOM = "apiVersion: example.com/v1\nkind: Foo\nmetadata: {name: foo}\nspec: {size: 3}\n"
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: b}]}\n"
+Lint = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Lint:
+    """Lint files in an empty folder; return the exit code and both outputs."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str, **texts: str) -> tuple[int, str, str]:
+        for name, text in texts.items():
+            path = tmp_path / (name.replace("__", "/") + (".json" if text.startswith("{") else ".yaml"))
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        code = main.main(["lint", *words])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.mark.parametrize(("text", "kind"), [(SERVICE, "Service"), (CUSTOM, "Foo")])
+def test_a_named_file_without_anything_to_check_is_not_called_clean(lint: Lint, text: str, kind: str) -> None:
+    assert lint("a.yaml", a=text) == (
+        0,
+        "Nothing was checked in 1 file.\n",
+        f"note: a.yaml: not checked: no rule is about {kind}\n",
+    )
+
+
+def test_json_gets_the_same_note(lint: Lint) -> None:
+    text = '{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}'
+    assert lint("a.json", a=text)[2] == "note: a.json: not checked: no rule is about Service\n"
+
+
+def test_standard_input_gets_the_same_note(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(SERVICE.encode())))
+    assert lint("-")[2] == "note: <stdin>: not checked: no rule is about Service\n"
+
+
+def test_a_folder_without_anything_to_check_is_named_once(lint: Lint) -> None:
+    code, out, notes = lint("apps", apps__a=SERVICE, apps__b=CUSTOM)
+    assert (code, out) == (0, "Nothing was checked in 2 files.\n")
+    assert notes == "note: apps: not checked: no rule is about Foo or Service\n"
+
+
+def test_files_beside_others_that_are_checked_are_usual_in_a_folder(lint: Lint) -> None:
+    assert lint("apps", apps__a=SERVICE, apps__b=POD) == (0, "Nothing found in 2 files.\n", "")
+
+
+def test_the_notes_are_in_json(lint: Lint) -> None:
+    report = json.loads(lint("--output-format", "json", "a.yaml", a=CUSTOM)[1])
+    assert report["notes"] == ["a.yaml: not checked: no rule is about Foo"]
+
+
+def test_the_notes_are_notifications_in_sarif(lint: Lint) -> None:
+    (run,) = json.loads(lint("--output-format", "sarif", "a.yaml", a=CUSTOM)[1])["runs"]
+    (invocation,) = run["invocations"]
+    assert [told["message"]["text"] for told in invocation["toolExecutionNotifications"]] == [
+        "a.yaml: not checked: no rule is about Foo"
+    ]
+
+
+def test_the_kinds_that_rules_name_count_as_checked() -> None:
+    texts = [path.read_text() for path in registry.folder().glob("*/*.py")]
+    named = {kind for text in texts for kind in re.findall(r'(?:of_kind\(|kind (?:==|!=) )"([A-Z]\w+)"', text)}
+    jobs = {kind for kind in named if kind.endswith(("Job", "Set", "Cluster", "Deployment", "Pod"))}
+    assert named - jobs <= JUDGED_KINDS

@@ -1,0 +1,1 @@
+"""The exit code of a shell script whose launcher fails."""

@@ -1,0 +1,1 @@
+"""Checks of a platform team: expressions of the configuration that become rules."""

@@ -1,0 +1,43 @@
+"""Parameters in values, which a workflow replaces when it creates an object: their values are not in the files.
+
+Sources: kubeflow/katib pkg/apis/controller/experiments/v1beta1: `${trialParameters.NAME}`; argoproj/argo-workflows
+docs/variables.md: `{{inputs.parameters.NAME}}` and `{{=EXPRESSION}}`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trainyard.document.document import Place
+
+_KATIB = "${trialParameters."
+_ARGO = "{{"
+# An action outside of quotes is no YAML; this has the same length, so that places stay.
+_ACTION = re.compile(r"\{\{([^{}\n]*)\}\}")
+_MASKED = re.compile(r"\$<[^<>\n]*>\$")
+_ANY = re.compile(r"\$\{trialParameters\.[^}]*\}|\{\{.*?\}\}|\$<[^<>\n]*>\$")
+
+
+def masked(text: str) -> str:
+    """Returns a text in which every action of a template is a plain scalar of the same length."""
+    return _ACTION.sub(r"$<\1>$", text)
+
+
+def has_parameter(text: str) -> bool:
+    """True if a text contains a parameter."""
+    return _ARGO in text or _KATIB in text or ("$<" in text and _MASKED.search(text) is not None)
+
+
+def is_parameter(place: Place) -> bool:
+    """True if the value at a place, or the line of its text, is a word with a parameter."""
+    value: Any = place.document.tree
+    for step in place.path:
+        known = step in value if isinstance(value, dict) else isinstance(value, list) and step in range(len(value))
+        if not known:
+            return False
+        value = value[step]
+    if isinstance(value, str) and place.line:
+        value = next(iter(value.split("\n")[place.line - 1 : place.line]), "")
+    return isinstance(value, str) and has_parameter(value) and not re.search(r"\s", _ANY.sub("", value.strip()))

@@ -1,0 +1,13 @@
+"""Kinds of objects that rules are about, beside those with pods. A file without any of them was not checked."""
+
+from __future__ import annotations
+
+JUDGED_KINDS = frozenset(
+    (
+        *("ConfigMap", "LimitRange", "PodGroup", "ResourceClaim", "ResourceClaimTemplate"),
+        *("LocalQueue", "ClusterQueue", "Topology", "PrometheusRule", "ServiceMonitor", "PodMonitor"),
+        *("ClusterPolicy", "NVIDIADriver", "NicClusterPolicy", "NicNodePolicy", "NetworkAttachmentDefinition"),
+        *("HostDeviceNetwork", "IPoIBNetwork", "MacvlanNetwork", "SriovNetwork", "SriovIBNetwork", "OVSNetwork"),
+        *("SriovNetworkNodePolicy", "IPPool", "CIDRPool", "HelmRelease", "HelmChart", "Application"),
+    )
+)

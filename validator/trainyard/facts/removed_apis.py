@@ -1,0 +1,53 @@
+"""API versions that Kubernetes and the Kubeflow operators served once, with the release that dropped them.
+
+Sources: kubernetes.io/docs/reference/using-api/deprecation-guide; kubeflow/training-operator v1.9.3 pkg/apis and
+kubeflow/mpi-operator v0.8.0 pkg/apis hold kubeflow.org/v1 and v2beta1 alone.
+"""
+
+from __future__ import annotations
+
+# By API version and kind, the release that stopped serving it and the version that replaces it. An empty kind stands
+# for all of the version.
+REMOVED: dict[tuple[str, str], tuple[str, str]] = {
+    ("extensions/v1beta1", "DaemonSet"): ("1.16", "apps/v1"),
+    ("extensions/v1beta1", "Deployment"): ("1.16", "apps/v1"),
+    ("extensions/v1beta1", "ReplicaSet"): ("1.16", "apps/v1"),
+    ("extensions/v1beta1", "NetworkPolicy"): ("1.16", "networking.k8s.io/v1"),
+    ("extensions/v1beta1", "Ingress"): ("1.22", "networking.k8s.io/v1"),
+    ("apps/v1beta1", ""): ("1.16", "apps/v1"),
+    ("apps/v1beta2", ""): ("1.16", "apps/v1"),
+    ("admissionregistration.k8s.io/v1beta1", "MutatingWebhookConfiguration"): (
+        "1.22",
+        "admissionregistration.k8s.io/v1",
+    ),
+    ("admissionregistration.k8s.io/v1beta1", "ValidatingWebhookConfiguration"): (
+        "1.22",
+        "admissionregistration.k8s.io/v1",
+    ),
+    ("apiextensions.k8s.io/v1beta1", ""): ("1.22", "apiextensions.k8s.io/v1"),
+    ("apiregistration.k8s.io/v1beta1", ""): ("1.22", "apiregistration.k8s.io/v1"),
+    ("certificates.k8s.io/v1beta1", "CertificateSigningRequest"): ("1.22", "certificates.k8s.io/v1"),
+    ("coordination.k8s.io/v1beta1", "Lease"): ("1.22", "coordination.k8s.io/v1"),
+    ("networking.k8s.io/v1beta1", "Ingress"): ("1.22", "networking.k8s.io/v1"),
+    ("networking.k8s.io/v1beta1", "IngressClass"): ("1.22", "networking.k8s.io/v1"),
+    ("rbac.authorization.k8s.io/v1beta1", ""): ("1.22", "rbac.authorization.k8s.io/v1"),
+    ("scheduling.k8s.io/v1beta1", "PriorityClass"): ("1.22", "scheduling.k8s.io/v1"),
+    ("storage.k8s.io/v1beta1", "CSIDriver"): ("1.22", "storage.k8s.io/v1"),
+    ("storage.k8s.io/v1beta1", "CSINode"): ("1.22", "storage.k8s.io/v1"),
+    ("storage.k8s.io/v1beta1", "StorageClass"): ("1.22", "storage.k8s.io/v1"),
+    ("storage.k8s.io/v1beta1", "VolumeAttachment"): ("1.22", "storage.k8s.io/v1"),
+    ("batch/v1beta1", "CronJob"): ("1.25", "batch/v1"),
+    ("discovery.k8s.io/v1beta1", "EndpointSlice"): ("1.25", "discovery.k8s.io/v1"),
+    ("events.k8s.io/v1beta1", "Event"): ("1.25", "events.k8s.io/v1"),
+    ("autoscaling/v2beta1", "HorizontalPodAutoscaler"): ("1.25", "autoscaling/v2"),
+    ("autoscaling/v2beta2", "HorizontalPodAutoscaler"): ("1.26", "autoscaling/v2"),
+    ("policy/v1beta1", "PodDisruptionBudget"): ("1.25", "policy/v1"),
+    ("policy/v1beta1", "PodSecurityPolicy"): ("1.25", ""),
+    ("node.k8s.io/v1beta1", "RuntimeClass"): ("1.25", "node.k8s.io/v1"),
+    ("storage.k8s.io/v1beta1", "CSIStorageCapacity"): ("1.27", "storage.k8s.io/v1"),
+    ("flowcontrol.apiserver.k8s.io/v1beta1", ""): ("1.26", "flowcontrol.apiserver.k8s.io/v1"),
+    ("flowcontrol.apiserver.k8s.io/v1beta2", ""): ("1.29", "flowcontrol.apiserver.k8s.io/v1"),
+    ("flowcontrol.apiserver.k8s.io/v1beta3", ""): ("1.32", "flowcontrol.apiserver.k8s.io/v1"),
+}
+# Kinds of the Kubeflow operators for training. Other projects have kinds of the same group.
+KUBEFLOW_JOBS = frozenset(("JAXJob", "MPIJob", "MXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob"))

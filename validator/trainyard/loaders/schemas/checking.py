@@ -1,0 +1,54 @@
+"""Finds the objects that do not fit the schema of their kind. Those that fit cost a few microseconds each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from trainyard.loaders.schemas.table import BUILT_IN, table_of
+
+if TYPE_CHECKING:
+    from trainyard.model.run import Misfit, Resource, Run
+
+_POD_SPEC = "PodSpec"
+# Reports end at fewer findings of a rule in a file, and each takes time to describe.
+_MOST = 1_000
+
+
+def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
+    """Returns everything in the objects that the schemas of their kinds refuse.
+
+    The pods of an object of an unknown kind are checked by themselves; `runs` holds them.
+    """
+    found: list[Misfit] = []
+    unknown = set()
+    for resource in resources:
+        if len(found) > _MOST:
+            break
+        table = table_of(resource.api_version)
+        root = table.root(resource.api_version, resource.kind) if table is not None else None
+        if table is not None and root is not None:
+            if not table.fits(root, resource.tree):
+                from trainyard.loaders.schemas.faults import faults
+
+                found += islice(faults(table, root, resource), _MOST)
+        elif not resource.is_too_large:
+            unknown.add(resource.at)
+            from trainyard.loaders.schemas.served import unserved
+
+            found += unserved(resource)
+    for run in runs if unknown else ():
+        if run.at in unknown and not run.is_job and len(found) <= _MOST:
+            found += islice(_pods(run), _MOST)
+    return found
+
+
+def _pods(run: Run) -> Iterable[Misfit]:
+    table = table_of(BUILT_IN)
+    for role in run.roles:
+        at = role.pod.at
+        if table is not None and at.path[-1:] == ("spec",) and not table.fits(_POD_SPEC, role.pod.tree):
+            from trainyard.loaders.schemas.faults import faults_of_pod
+
+            yield from faults_of_pod(table, _POD_SPEC, role.pod.tree, at)

@@ -1,0 +1,214 @@
+"""Describes what does not fit the schema of its kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from trainyard.document.document import Place
+from trainyard.engine.suggestions import closest_match, format_list
+from trainyard.loaders.json_schema import format_value
+from trainyard.loaders.schemas.nearby import belongs
+from trainyard.loaders.schemas.partial import is_partial
+from trainyard.loaders.schemas.table import BUILT_IN, table_of, within
+from trainyard.model.run import Misfit
+
+if TYPE_CHECKING:
+    from trainyard.loaders.schemas.table import Table
+    from trainyard.model.run import Resource
+
+# Groups of which the release that is known here has every field: that of Kubernetes is the newest, and the last release
+# of the training operator is out. Fields of other groups that are not known may be those of another release.
+_COMPLETE = ("kubeflow.org/", "k8s.cni.cncf.io/")
+# No webhook adds to the items of these.
+_POD_LISTS = frozenset(("containers", "initContainers", "volumes"))
+_ALIKE, _SURELY_ALIKE = 0.8, 0.85
+_FEW = 8
+# Go programs write it into every template.
+_UNSET_TIME = ("creationTimestamp", None)
+# Text that a program replaces before the API server sees the object.
+_PLACEHOLDER = re.compile(r"\{\{|\$\{|\$\(|\$[A-Z_]|^<.*>$|^__\w+__$|^@\w+@$|^%\w+%$")
+_QUANTITY = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?").fullmatch
+_TAKES = {
+    "s": "a string", "i": "an integer", "n": "a number", "b": "true or false", "q": "a quantity",
+    "x": "an integer or a string",
+}  # fmt: skip
+_CLASSES: dict[str, tuple[type, ...]] = {"s": (str,), "i": (int,), "n": (int, float), "b": (bool,), "x": (int, str)}
+_BOUNDS = {
+    "minimum": "at least {}", "maximum": "at most {}", "minLength": "at least {} characters",
+    "maxLength": "at most {} characters", "minItems": "at least {} items", "maxItems": "at most {} items",
+    "pattern": "text that matches {}",
+}  # fmt: skip
+
+# The types from the root down to a mapping, with the steps between them.
+Chain = tuple[tuple[str, tuple[str | int, ...]], ...]
+
+
+def faults(table: Table, root: str, resource: Resource) -> Iterator[Misfit]:
+    """Yields every fault of an object."""
+    version = resource.api_version
+    complete = table is table_of(BUILT_IN) or version.startswith(_COMPLETE)
+    yield from _Walk(table, resource.at, complete=complete).value(root, resource.tree, ((root, ()),))
+
+
+def faults_of_pod(table: Table, root: str, spec: dict[str, Any], at: Place) -> Iterator[Misfit]:
+    """Yields the faults of a pod's spec in an object of unknown kind, whose fields may be more than those of a pod."""
+    yield from _Walk(table, at, complete=False).value(root, spec, ((root, ()),))
+
+
+class _Walk:
+    """Walks through one object."""
+
+    def __init__(self, table: Table, at: Place, *, complete: bool) -> None:
+        self._table, self._at, self._complete = table, at, complete
+
+    def value(self, reference: str, value: Any, chain: Chain) -> Iterator[Misfit]:
+        """Yields the faults of a value; `chain` ends with the step to it."""
+        if value is None or reference == "a" or _is_placeholder(value):
+            return
+        if reference.startswith("~"):
+            yield from self._limited(reference, value, chain)
+        elif not _is(reference, value):
+            if not _is_variable(self._place(chain).path):
+                yield self._wrong(chain, value, _takes(reference), reference)
+        elif reference.startswith("["):
+            for index, item in enumerate(value):
+                yield from self.value(reference[1:], item, _deeper(chain, reference[1:], index))
+        elif reference.startswith("{"):
+            for key, item in value.items():
+                yield from self.value(reference[1:], item, _deeper(chain, reference[1:], key))
+        elif isinstance(value, dict):
+            yield from self._mapping(reference, value, chain)
+
+    def _limited(self, reference: str, value: Any, chain: Chain) -> Iterator[Misfit]:
+        inner, limits = self._table.limited(reference)
+        found = list(self.value(inner, value, chain))
+        yield from found
+        # The API server takes an empty text for a field that is not set.
+        if found or not _is(inner, value) or value == "" or within(limits, value):
+            return
+        if "enum" in limits:
+            values = [one for one in limits["enum"].split("|") if one]
+            meant = _folded(value, values) or closest_match(str(value), values, _ALIKE)
+            takes = format_list(f"`{one}`" for one in values)
+            yield self._wrong(chain, value, f"one of {takes}", "s")._replace(
+                name=meant, help=f"did you mean `{meant}`?" if meant else ""
+            )
+        else:
+            takes = " and ".join(_BOUNDS[name].format(limit) for name, limit in limits.items())
+            yield self._wrong(chain, value, takes, "")
+
+    def _mapping(self, name: str, tree: dict[str, Any], chain: Chain) -> Iterator[Misfit]:
+        known = self._table.type(name)
+        for field, value in tree.items():
+            reference = known.fields.get(field, known.others)
+            if reference is not None:
+                yield from self.value(reference, value, _deeper(chain, reference, field))
+            elif not _is_directive(field) and (field, value) != _UNSET_TIME:
+                yield from self._unknown(field, value, tree, chain)
+        missing = [field for field in known.required if tree.get(field) is None]
+        if missing and "$patch" not in tree and not self._is_open(chain):
+            at = self._key(chain)
+            names = format_list(f"`{field}`" for field in missing)
+            yield Misfit("missing field", at, f"{_said(at.path)} needs {names}", name=missing[0])
+
+    def _is_open(self, chain: Chain) -> bool:
+        """True if something else may add to the mapping: another file, or the webhook of an operator.
+
+        Items of a list are always whole.
+        """
+        path = self._place(chain).path
+        if not self._complete and not _POD_LISTS.intersection(path):
+            return True
+        return not isinstance(path[-1] if path else "", int) and is_partial(self._at.document)
+
+    def _unknown(self, field: str, value: Any, tree: dict[str, Any], chain: Chain) -> Iterator[Misfit]:
+        at = self._place(chain).child(field).key()
+        fields = self._table.type(chain[-1][0].lstrip("[{")).fields
+        alike = _ALIKE if self._complete else _SURELY_ALIKE
+        rest = [one for one in fields if one not in tree]
+        meant = _folded(field, rest)
+        right = None if meant else belongs(self._table, chain, field, value)
+        meant = meant or (None if right else closest_match(field, rest, alike))
+        owner = _said(at.path[:-1])
+        message = f"`{field}` is not a field of {owner}: kubectl refuses it, other clients drop it"
+        if meant is not None:
+            yield Misfit("unknown field", at, message, f"did you mean `{meant}`?", meant)
+        elif right is not None:
+            yield Misfit("unknown field", at, message, f"it is a field of {_said(right)}")
+        elif self._complete:
+            listed = (
+                f"the fields are {format_list(f'`{one}`' for one in sorted(fields))}" if len(fields) <= _FEW else ""
+            )
+            yield Misfit("unknown field", at, message, listed)
+        else:
+            yield Misfit("other release", at, f"`{field}` is not known in {owner}; another release may have it")
+
+    def _wrong(self, chain: Chain, value: Any, takes: str, wanted: str) -> Misfit:
+        at = self._key(chain) if isinstance(value, dict | list) else self._place(chain)
+        said = f"`{_last_name(at.path)}` takes {takes}, not {format_value(value)}"
+        return Misfit("wrong value", at, f"{said}: Kubernetes refuses the object", "", None, wanted, value)
+
+    def _key(self, chain: Chain) -> Place:
+        """Returns the place of a field's name, which a reader looks at when its value has many lines."""
+        place = self._place(chain)
+        return place if isinstance(place.path[-1] if place.path else 0, int) else place.key()
+
+    def _place(self, chain: Chain) -> Place:
+        return self._at.child(*(step for _, steps in chain for step in steps))
+
+
+def _deeper(chain: Chain, reference: str, step: str | int) -> Chain:
+    return (*chain, (reference, (step,)))
+
+
+def _is(reference: str, value: Any) -> bool:
+    mark = reference[0]
+    if mark == "q":
+        return (isinstance(value, int | float) and not isinstance(value, bool)) or (
+            isinstance(value, str) and _QUANTITY(value) is not None
+        )
+    if reference in _CLASSES:
+        whole = isinstance(value, float) and value.is_integer() and int in _CLASSES[reference]
+        fits = isinstance(value, _CLASSES[reference]) and (mark == "b" or not isinstance(value, bool))
+        return fits or whole
+    return isinstance(value, list if mark == "[" else dict)
+
+
+def _is_variable(path: tuple[str | int, ...]) -> bool:
+    """True for the value of an environment variable, of which the rule env-value-not-string says more."""
+    return path[-1:] == ("value",) and path[-3:-2] == ("env",)
+
+
+def _takes(reference: str) -> str:
+    if reference[0] == "[":
+        return "a list"
+    return _TAKES.get(reference, "a mapping")
+
+
+def _is_placeholder(value: Any) -> bool:
+    return isinstance(value, str) and _PLACEHOLDER.search(value) is not None
+
+
+def _is_directive(field: Any) -> bool:
+    """True for a key that a patch, or a template that is not yet filled in, may have anywhere."""
+    return not isinstance(field, str) or field.startswith("$") or _is_placeholder(field)
+
+
+def _folded(word: Any, known: list[str]) -> str | None:
+    """Returns the known word that differs in nothing but capitals, dashes and underscores."""
+    plain = re.sub("[-_]", "", str(word)).lower()
+    return next((one for one in known if one.lower() == plain), None)
+
+
+def _said(path: tuple[str | int, ...]) -> str:
+    """Returns a path as `kubectl explain` writes it, with the indexes of lists."""
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return f"`{steps.removeprefix('.')}`" if path else "the object"
+
+
+def _last_name(path: tuple[str | int, ...]) -> str:
+    """Returns the last field of a path with the index behind it."""
+    last = next((number for number in range(len(path) - 1, -1, -1) if isinstance(path[number], str)), 0)
+    return _said(path[last:]).strip("`")

@@ -1,0 +1,24 @@
+"""Tells objects from the patches of objects, in which required fields may be missing."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trainyard.document.document import Document
+
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_WORDS = ("patch", "overlay", "override", "merge")
+
+
+def is_partial(document: Document) -> bool:
+    """True if the document may be a patch: by its name, or because a kustomization stands beside it."""
+    name = document.source.name
+    return any(word in name.lower() for word in _WORDS) or _is_beside_kustomization(os.path.dirname(name))
+
+
+@functools.lru_cache(maxsize=256)
+def _is_beside_kustomization(folder: str) -> bool:
+    return any(os.path.lexists(os.path.join(folder, name)) for name in _KUSTOMIZATIONS)

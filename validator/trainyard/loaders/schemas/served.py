@@ -1,0 +1,91 @@
+"""Kinds and API versions that no current release serves, and those that are misspelt."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from trainyard.engine.suggestions import closest_match, format_list
+from trainyard.facts.removed_apis import KUBEFLOW_JOBS, REMOVED
+from trainyard.loaders.schemas.table import BUILT_IN, FOLDER, table_of
+from trainyard.model.run import Misfit
+
+if TYPE_CHECKING:
+    from trainyard.model.run import Resource
+
+_ALIKE = 0.8
+_KUBEFLOW = "kubeflow.org"
+# A new version of these groups would be a new release of Kubernetes or of an operator that gets none.
+_SETTLED = (_KUBEFLOW, "trainer.kubeflow.org")
+
+
+def unserved(resource: Resource) -> Iterator[Misfit]:
+    """Yields the fault of an object whose kind is not in a table of types; none for a kind that may exist."""
+    version, kind = resource.api_version, resource.kind
+    at = resource.at.child("apiVersion" if version else "kind")
+    kinds = _kinds()
+    known = kinds.get(kind, ())
+    removed = REMOVED.get((version, kind)) or REMOVED.get((version, ""))
+    if not version:
+        if known and "metadata" in resource.tree and len(resource.tree) > 2:
+            # Other programs have files with a kind, too.
+            message = f"the object has no apiVersion: a {kind} is of {format_list(known)}"
+            yield Misfit("not served", at, message, f"write `apiVersion: {known[-1]}`")
+    elif removed is not None:
+        since, instead = removed
+        message = f"Kubernetes has not served {version} {kind} since {since}"
+        told = f"write `{instead}` and convert the fields" if instead else "nothing replaces it"
+        yield Misfit("not served", at, message, told, instead or None)
+    elif version.startswith(f"{_KUBEFLOW}/") and kind in KUBEFLOW_JOBS:
+        message = f"no current operator serves {version} {kind}"
+        told = f"convert it to {format_list(known)}, whose fields differ" if known else ""
+        yield Misfit("not served", at, message, told)
+    else:
+        yield from _misspelt(resource, known, kinds)
+
+
+def _misspelt(resource: Resource, known: tuple[str, ...], kinds: dict[str, tuple[str, ...]]) -> Iterator[Misfit]:
+    version, kind = resource.api_version, resource.kind
+    group = _group(version)
+    table = table_of(version)
+    built_in = table is not None and table is table_of(BUILT_IN)
+    at = resource.at.child("apiVersion")
+    own = {name: found for name, found in kinds.items() if any(_group(one) == group for one in found)}
+    if built_in or group in _SETTLED:
+        if known:
+            right = next((one for one in known if _group(one) == group), known[-1])
+            message = f"{version} has no {kind}: it is a kind of {format_list(known)}"
+            yield Misfit("unknown kind", at, message, f"write `{right}`", right)
+            return
+        meant = _folded(kind, kinds) or closest_match(kind, own, _ALIKE)
+    elif table is not None:
+        meant = _folded(kind, own)
+    else:
+        groups = {_group(one): one for one in known}
+        near = closest_match(group, [one for one in groups if one], _ALIKE)
+        if near is not None:
+            message = f"no API group is called {group}: {kind} is a kind of {groups[near]}"
+            yield Misfit("unknown kind", at, message, f"did you mean `{groups[near]}`?", groups[near])
+        return
+    if meant is not None:
+        message = f"{version} has no kind {kind}"
+        yield Misfit("unknown kind", resource.at.child("kind"), message, f"did you mean `{meant}`?", meant)
+
+
+def _folded(kind: str, kinds: dict[str, tuple[str, ...]]) -> str | None:
+    plain = kind.lower().replace("_", "").replace("-", "")
+    return next((one for one in kinds if one.lower() == plain), None)
+
+
+def _group(version: str) -> str:
+    return version.rpartition("/")[0]
+
+
+@functools.cache
+def _kinds() -> dict[str, tuple[str, ...]]:
+    """Returns the API versions of each kind of all tables."""
+    with open(os.path.join(FOLDER, "kinds.txt"), encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split("\t") for line in file]
+    return {kind: tuple(versions.split()) for kind, versions in lines}

@@ -1,0 +1,36 @@
+"""No current release serves this API version, so `kubectl apply` fails with "no matches for kind".
+
+Kubernetes drops beta versions a few releases after their successor: `extensions/v1beta1` went with 1.16 and 1.22, the
+`batch/v1beta1` CronJob with 1.25. The Kubeflow operators serve `kubeflow.org/v1`, and the mpi-operator `v2beta1`. The
+versions `v1alpha1` to `v1beta2` of their jobs are years old, and their fields differ: MPIJob of `v1alpha2` has the pod
+template directly under `spec`. An object without an `apiVersion` is refused, too.
+
+The replacement often has other fields, so changing the version alone is not enough. Such an object is not checked
+against a schema.
+
+Convert the object to the version that the message names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Misfit
+
+
+@rule(
+    code="SM005",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes.io/docs/reference/using-api/deprecation-guide: removed APIs by release",
+        "kubeflow/training-operator v1.9.3 pkg/apis/kubeflow.org/v1",
+        "kubeflow/mpi-operator v0.8.0 pkg/apis/kubeflow/v2beta1",
+    ),
+)
+def api_version_not_served(misfit: Misfit) -> Iterator[Problem]:
+    """Report an API version that was removed."""
+    if misfit.fault == "not served":
+        yield Problem(misfit.at, misfit.message, misfit.help)

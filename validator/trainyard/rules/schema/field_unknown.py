@@ -1,0 +1,43 @@
+"""The kind has no field of this name at this place, so the API server never sees the setting.
+
+A misspelt field, or a right one at the wrong depth, is not an error everywhere. `kubectl apply` and `kubectl create`
+refuse the object with "unknown field". Helm, most controllers and older clients send it all the same: the API server
+answers with a warning at most, and drops the field. The job then runs with the default instead: one replica for
+`replica: 4`, no limits for `resource:`, the default runtime for a `runtimeClassName` beside `replicas`.
+
+The fields are those of the API version that the object names: Kubernetes up to 1.37, the last release of the training
+operator, and the releases of the other operators that Trainyard is tested with. For these other operators, this rule
+reports only a field that resembles a known one, or that belongs elsewhere in the object. The rule
+`field-of-another-release` reports the rest. Pods in objects of unknown kinds are checked in the same way.
+
+A place that a more specific rule reports is not reported again.
+
+Correct the name, or move the field to the place that the message names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.document.document import Rename
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Misfit
+
+
+@rule(
+    code="SM001",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes v1.34.4 api/openapi-spec/swagger.json; k8s.io/api v0.37.1: fields of newer releases",
+        "schemas/crds: the CRDs of the operators, each with the module that it was generated from",
+        "kubernetes.io API concepts: field validation with Strict, Warn and Ignore",
+    ),
+    fix="unsafe",
+)
+def field_unknown(misfit: Misfit) -> Iterator[Problem]:
+    """Report a field that the type does not have."""
+    if misfit.fault == "unknown field":
+        edits = (Rename(misfit.at, misfit.name),) if misfit.name is not None else ()
+        yield Problem(misfit.at, misfit.message, misfit.help, edits)
