@@ -205,6 +205,7 @@ OF_WHOLE_PODS = {
 UNSET = "SC002"
 # Rules that compare the pods of a job with each other, or with what its operator sets.
 OF_JOBS = {
+    "controller-variable-unset",
     "elastic-with-fixed-nnodes",
     "mnnvl-without-imex-claim",
     "nccl-debug-file-collides",
