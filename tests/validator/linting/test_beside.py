@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -116,7 +117,6 @@ def test_a_job_names_the_deepspeed_configuration_of_its_folder(tmp_path: Path) -
         (tmp_path / name).mkdir()
         job = (JOB % f'"{command}"').replace('[bash, "-c, ', '[bash, -c, "')
         (tmp_path / name / "job.yaml").write_text(job)
-        (tmp_path / name / "ds_config.json").write_text(
-            '{"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 2, "train_batch_size": %d}' % total
-        )
-    assert [(os.path.basename(os.path.dirname(file)), code) for file, _, code in found(tmp_path)] == [("prod", "DS001")]
+        sizes = {"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 2, "train_batch_size": total}
+        (tmp_path / name / "ds_config.json").write_text(json.dumps(sizes))
+    assert [(Path(file).parent.name, code) for file, _, code in found(tmp_path)] == [("prod", "DS001")]

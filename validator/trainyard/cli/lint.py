@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 HELP = """Check files, folders and standard input for mistakes.
 
-All inputs are checked together: a job is compared with the networks, policies and ConfigMaps beside it.
+All inputs are checked together: a job is compared with the networks, policies, queues, claims and ConfigMaps beside it.
+A shell script that it starts is read if it lies beside its file.
 
 \b
   trainyard lint run.yaml

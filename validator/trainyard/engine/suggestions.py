@@ -18,7 +18,8 @@ def closest_match(word: str, known: Iterable[str], alike: float) -> str | None:
     Of many words only those are compared that follow or precede the word in the alphabet, read forwards or backwards: a
     misspelt word has either its first or its last letters right.
     """
-    return _closest(word, frozenset(known), alike)
+    words = frozenset(known)
+    return _closest(word, words, alike) if words else None
 
 
 # Copies of an object have the same misspelt words.

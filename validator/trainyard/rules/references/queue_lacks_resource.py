@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainyard.analysis.queues import queue_of
-from trainyard.analysis.requests import asked
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kueue import QUEUE
 from trainyard.model.run import Run
@@ -42,6 +40,10 @@ class Parameters(NamedTuple):
 )
 def queue_lacks_resource(run: Run, context: Context) -> Iterator[Problem]:
     """Resources that the ClusterQueue of a job does not cover."""
+    # A rule with parameters is imported in every run.
+    from trainyard.analysis.queues import queue_of
+    from trainyard.analysis.requests import asked
+
     queue = queue_of(run, context.project) if QUEUE in run.labels else None
     if queue is None or not queue.groups:
         return

@@ -7,18 +7,17 @@ The rule looks at ConfigMaps, Secrets, claims, service accounts, priority classe
 ClusterQueue of a LocalQueue and the ResourceFlavors of a ClusterQueue. It applies if the files define at least one
 object of the kind, and is off by default.
 
-Define the object, or list it in the parameter `known_objects` as `Kind/name`, if the cluster has it.
+Define the object, or add its file to the command line. Suppress the finding if the cluster has the object.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.analysis.known_objects import everywhere, has_kind, names
 from trainyard.analysis.references import Reference, references
 from trainyard.document.lookup import items, text
-from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.model.run import Project, Resource
 
@@ -31,12 +30,6 @@ BUILT_IN = frozenset(
 )
 
 
-class Parameters(NamedTuple):
-    """`known_objects`: objects of the cluster that no file defines, as `Kind/name`."""
-
-    known_objects: tuple[str, ...] = ()
-
-
 @rule(
     code="RF003",
     severity="info",
@@ -46,21 +39,19 @@ class Parameters(NamedTuple):
         "kubernetes.io/docs/concepts/configuration/configmap and /secret: pods wait for the objects that they refer to",
         "kueue.sigs.k8s.io/docs/concepts/cluster_queue: inactive without its flavors (FlavorNotFound)",
     ),
-    parameters=Parameters(),
 )
-def reference_not_found(project: Project, context: Context) -> Iterator[Problem]:
+def reference_not_found(project: Project) -> Iterator[Problem]:
     """References to objects that no file defines."""
-    known = frozenset(context.parameters.known_objects)
     done: set[tuple[str, str, str]] = set()
     for one in (*_of_runs(project), *_of_queues(project)):
         file = one.at.document.source.name
         asked = not one.optional and has_kind(project, one.kind) and (one.kind, one.name) not in BUILT_IN
-        if not asked or (one.kind, one.name, file) in done or f"{one.kind}/{one.name}" in known:
+        if not asked or (one.kind, one.name, file) in done:
             continue
         done.add((one.kind, one.name, file))
         if not everywhere(project, one.kind, one.name):
             near = closest_match(one.name, names(project, one.kind), 0.6)
-            help_ = f"did you mean `{near}`?" if near is not None else "define it, or add it to `known_objects`"
+            help_ = f"did you mean `{near}`?" if near is not None else "define it, unless the cluster has it"
             yield Problem(one.at, f"no file defines the {one.kind} `{one.name}`", help_)
 
 

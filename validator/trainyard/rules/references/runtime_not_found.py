@@ -5,14 +5,13 @@ created before the TrainJob is created`. Trainer ships `torch-distributed`, `dee
 `jax-distributed`, `xgboost-distributed` and several `torchtune-...`; some of them exist in some releases only, which
 the rule checks if `--target trainer` gives the version.
 
-A cluster usually has runtimes of its own, so the rule is off by default. List them in the parameter `known_runtimes`.
-Without its runtime, a TrainJob is checked as far as its own fields go: lint both files together.
+A cluster usually has runtimes of its own, so the rule is off by default. Without its runtime, a TrainJob is checked as
+far as its own fields go: lint both files together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.analysis.known_objects import everywhere, names
 from trainyard.document.lookup import text
@@ -20,12 +19,6 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.facts.training_runtimes import SHIPPED, ShippedRuntime, shipped_runtime
 from trainyard.model.run import Run
-
-
-class Parameters(NamedTuple):
-    """`known_runtimes`: names of runtimes of the cluster that no file defines."""
-
-    known_runtimes: tuple[str, ...] = ()
 
 
 @rule(
@@ -37,14 +30,13 @@ class Parameters(NamedTuple):
         "kubeflow/trainer v2.0.0 to v2.3.0 manifests/base/runtimes",
         "kubeflow/trainer v2.1.0 pkg/runtime/core/clustertrainingruntime.go: ValidateObjects",
     ),
-    parameters=Parameters(),
     needs=("runtimeRef",),
 )
 def runtime_not_found(run: Run, context: Context) -> Iterator[Problem]:
     """Runtimes that nobody knows."""
     name = text(run.spec, "runtimeRef", "name")
     kind = text(run.spec, "runtimeRef", "kind") or "ClusterTrainingRuntime"
-    if run.kind != "TrainJob" or not name or run.runtime is not None or name in context.parameters.known_runtimes:
+    if run.kind != "TrainJob" or not name or run.runtime is not None:
         return
     at = run.at.child("spec", "runtimeRef", "name")
     shipped, target = shipped_runtime(run.spec), context.target.trainer

@@ -1,0 +1,67 @@
+"""Names of the pods of jobs in the cluster's DNS, and the labels that controllers give them.
+
+Sources: kubernetes.io/docs/concepts/services-networking/dns-pod-service (hostname and subdomain need a headless Service
+of the subdomain's name) and workloads/controllers/job (Indexed: `<job>-<index>`); kubernetes-sigs/jobset v0.10.1
+pkg/controllers/jobset_controller.go (`<jobset>-<replicatedJob>-<job>-<pod>`, a Service of the subdomain, by default the
+JobSet's name); kubeflow/training-operator v1.9.3 pkg/controller.v1/common/service.go (a Service for each pod).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.document.lookup import integer, items, mapping, text
+from trainyard.model.run import Role, Run
+
+# Labels with these parts are given by controllers; the files do not show their values.
+_CONTROLLED = ("kubernetes.io/", "k8s.io/", "kubeflow.org/", "x-k8s.io", "controller-uid", "job-name", "pod-template")
+
+
+def may_match(selector: dict[str, Any], role: Role) -> bool:
+    """True if a selector of a Service may select the pods of a role: only labels of the template are certain."""
+    labels = role.pod.labels
+    return all(
+        str(labels[name]) == str(value) if name in labels else any(part in name for part in _CONTROLLED)
+        for name, value in selector.items()
+    )
+
+
+def host_count(run: Run, host: str) -> tuple[str, int] | None:
+    """Returns the reason why a host name is none of a run's pods, and the number of pods of its role.
+
+    None if the host is one of the pods, or none that the run would create.
+    """
+    for prefix, count, what in _hosts(run):
+        if not host.startswith(prefix):
+            continue
+        index = host[len(prefix) :]
+        if index.isdecimal() and len(index) < 8 and int(index) >= count:
+            return f"the last {what} is `{prefix}{count - 1}`", count
+    return None
+
+
+def _hosts(run: Run) -> Iterator[tuple[str, int, str]]:
+    """Yields the prefix of the names of a run's pods, their number and kind."""
+    if run.kind == "Job" and run.spec.get("completionMode") == "Indexed":
+        count = integer(run.spec, "completions") or integer(run.spec, "parallelism")
+        if count:
+            yield f"{run.name}-", count, "pod"
+    elif run.kind == "JobSet":
+        for job in items(run.spec, "replicatedJobs"):
+            inner = mapping(job, "template", "spec")
+            count = integer(inner, "completions") or integer(inner, "parallelism") or 1
+            for number in range(min(integer(job, "replicas") or 1, 64)):
+                yield f"{run.name}-{text(job, 'name')}-{number}-", count, "pod"
+
+
+def subdomain(run: Run, role: Role) -> str:
+    """Returns the subdomain of a role's pods: the name of a Service; empty if they have none."""
+    if run.kind == "JobSet":
+        network = mapping(run.spec, "network")
+        if network.get("enableDNSHostnames") is False:
+            return ""
+        return text(network, "subdomain") or run.name
+    if run.kind == "StatefulSet":
+        return text(run.spec, "serviceName")
+    return text(role.pod.tree, "subdomain")

@@ -1,0 +1,111 @@
+"""The address of the rendezvous names no pod of the job, so every process waits for it in vain.
+
+A pod has the name `<hostname>.<subdomain>`. For an Indexed Job it is `<job>-<index>` under the `subdomain` of its
+template, for a JobSet `<jobset>-<replicatedJob>-<job>-<pod>` under `network.subdomain` or the JobSet's own name. A name
+with another index, subdomain or namespace does not resolve. The pods of a Job that is not Indexed have random names.
+A name of a Kubeflow job (`<job>-master-0`, `<job>-worker-0`) leads to a pod of that job only: after the job is renamed
+or copied, the old name remains.
+
+The rule looks at `MASTER_ADDR`, `--master-addr` and `--rdzv-endpoint` with a literal name that begins like the pods of
+the job, or like those of a Kubeflow job that is not in the files. It ignores variables that the operator sets itself.
+
+Write the name of the first pod.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trainyard.analysis.kubeflow import metadata_of
+from trainyard.analysis.pod_names import host_count, subdomain
+from trainyard.analysis.torchrun import operator_variables, torchrun_commands
+from trainyard.document.document import Place
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES, WITH_SERVICES
+from trainyard.model.run import Container, Project, Role, Run
+
+OPTIONS = ("--rdzv-endpoint", "--master-addr")
+VARIABLES = ("MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "COORDINATOR_ADDRESS")
+KUBEFLOW = re.compile(r"([a-z0-9][a-z0-9-]*)-(?:master|worker|chief|launcher)-[0-9]{1,4}$")
+HOST = re.compile(r"[a-z0-9][a-z0-9.-]*$")
+
+
+@rule(
+    code="RF017",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes.io/docs/concepts/workloads/controllers/job: hostnames of Indexed Jobs",
+        "kubernetes-sigs/jobset v0.10.1 api/jobset/v1alpha2/jobset_types.go: Network.Subdomain, EnableDNSHostnames",
+        "kubeflow/training-operator v1.9.3 pkg/controller.v1/common/service.go: CreateNewService",
+    ),
+    needs=("rdzv", "RDZV", "master_addr", "master-addr", "MASTER_ADDR", "COORDINATOR_ADDRESS"),
+)
+def address_names_no_pod(role: Role, context: Context) -> Iterator[Problem]:
+    """Addresses that no pod of the job has."""
+    run = context.run
+    if run is None or role.container is None or run.kind in (*RUNTIMES, "TrainJob"):
+        return
+    # The operator's values win over those of the pod template.
+    ignored = operator_variables(run)
+    for value, at in dict(_addresses(role.container, ignored)).items():
+        host, _, rest = value.partition(":")[0].partition(".")
+        if not HOST.match(value.partition(":")[0]):
+            continue
+        found = _fault(run, role, host, rest, context.project)
+        if found is not None:
+            reason, help_ = found
+            yield Problem(at, f"`{value}` is no pod of {run.kind} {run.name}: {reason}", help_)
+
+
+def _addresses(container: Container, ignored: frozenset[str]) -> Iterator[tuple[str, Place]]:
+    for launch in torchrun_commands(container):
+        for option in OPTIONS:
+            found = launch.option_at(option)
+            if found is not None:
+                yield found
+    for setting in container.settings:
+        if setting.name in VARIABLES and setting.name not in ignored and setting.value:
+            yield setting.value, setting.at
+
+
+def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tuple[str, str] | None:
+    """The reason why a name does not resolve, and the remedy; None if it may resolve."""
+    if run.kind in WITH_SERVICES:
+        return _of_other_job(run, host, rest, project)
+    if run.kind not in ("Job", "JobSet") or not host.startswith(f"{run.name}-"):
+        return None
+    below = subdomain(run, role)
+    if run.kind == "Job" and re.fullmatch(rf"{re.escape(run.name)}-\d+", host):
+        if "hostname" in role.pod.tree:
+            return None
+        if run.spec.get("completionMode") != "Indexed":
+            return "the pods of a Job have such names only with `completionMode: Indexed`", "add it"
+        if not below:
+            return "the pod template has no `subdomain`", "add it, and a headless Service of the same name"
+    wrong = host_count(run, host)
+    if wrong is not None:
+        return wrong[0], "use the first pod"
+    service, _, namespace = rest.partition(".")
+    if below and service and service != below:
+        return f"the subdomain of the pods is `{below}`", f"write `{host}.{below}`"
+    namespace = namespace.partition(".")[0]
+    if namespace and run.namespace and namespace != run.namespace and namespace != "svc":
+        return f"the pods are in namespace `{run.namespace}`", "leave the namespace out, or correct it"
+    return None
+
+
+def _of_other_job(run: Run, host: str, rest: str, project: Project) -> tuple[str, str] | None:
+    match = KUBEFLOW.match(host)
+    if match is None or match[1] == run.name or any(other.name == match[1] for other in project.runs):
+        return None
+    if not text(metadata_of(run), "name"):
+        return None
+    if rest or any(host == service.name for service in project.of_kind("Service")):
+        return None
+    first = next((name for name in ("Master", "Chief") if run.role(name) is not None), None)
+    first = first or next((other.name for other in run.roles), "worker")
+    return f"the names of its pods begin with `{run.name}-`", f"write `{run.name}-{first.lower()}-0`"
