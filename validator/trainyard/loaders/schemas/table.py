@@ -116,7 +116,7 @@ def _mapping(table: Table, known: Type) -> Fits:
     checks, required = _Checks(table, known), frozenset(known.required)
 
     def check(value: Any) -> bool:
-        if value.__class__ is not dict or not required <= value.keys():
+        if value.__class__ is not dict or (required and not required <= value.keys()):
             return False
         for field, item in value.items():
             wanted = checks[field]

@@ -1,0 +1,1 @@
+"""Tests of the check of objects against the schemas of their kinds."""

@@ -1,0 +1,62 @@
+"""The container mounts a volume that the pod does not have: the API server refuses the pod.
+
+The name of a volume mount must be that of an entry of `volumes` of the same pod. `kubectl apply` of a Deployment or a
+Job fails with "volumeMounts[0].name: Not found". A job of Kubeflow is accepted, since its CRD compares no names: the
+operator then fails to create each pod, and says so in its events only. The same holds for `volumeDevices`.
+
+The rule checks the pods of kinds whose pods are all in the file. Other controllers, and the runtime of a TrainJob, may
+add volumes. A StatefulSet makes volumes of its `volumeClaimTemplates`.
+
+Correct the name, or add the volume to the pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.document.document import Edit, SetValue
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match, format_list
+from trainyard.model.run import Container, Pod, Run
+
+ALIKE = 0.75
+
+
+@rule(
+    code="SM007",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=("kubernetes v1.34.4 pkg/apis/core/validation/validation.go: ValidateVolumeMounts, ValidateVolumeDevices",),
+    fix="unsafe",
+    needs=("volumeMounts", "volumeDevices"),
+)
+def mount_of_absent_volume(container: Container, context: Context) -> Iterator[Problem]:
+    """Report a mount whose name is not that of a volume."""
+    pod, run = context.pod, context.run
+    if pod is None or run is None or run.kind == "TrainJob" or not has_all_pods(run):
+        return
+    known = None
+    for field in ("volumeMounts", "volumeDevices"):
+        for index, mount in enumerate(items(container.tree, field)):
+            name = text(mount, "name")
+            known = _volumes(pod, run) if known is None else known
+            if name and name not in known and "{{" not in name and "${" not in name:
+                at = container.at.child(field, index, "name")
+                meant = closest_match(name, known, ALIKE)
+                edits: tuple[Edit, ...] = (SetValue(at, meant),) if meant else ()
+                yield Problem(at, f"the pod has no volume `{name}`, so it is never created", _help(meant, known), edits)
+
+
+def _help(meant: str | None, known: set[str]) -> str:
+    if meant is not None:
+        return f"did you mean `{meant}`?"
+    listed = format_list(f"`{name}`" for name in sorted(known))
+    return f"add it to the pod's volumes: {listed}" if known else "add it to the pod's volumes"
+
+
+def _volumes(pod: Pod, run: Run) -> set[str]:
+    claims = items(run.spec, "volumeClaimTemplates") if run.kind == "StatefulSet" else []
+    return {volume.name for volume in pod.volumes} | {text(mapping(claim, "metadata"), "name") for claim in claims}
