@@ -27,7 +27,14 @@ from tests.harness.jobs import operator
 from tests.harness.jobs.run import Run
 
 # These files change which kinds the API server serves, or list all of them.
-CRD_TESTS = {"test_audit.py", "test_dry_run.py", "test_policies.py", "test_trainjob.py", "test_uninstall.py"}
+CRD_TESTS = {
+    "test_admission_policies.py",
+    "test_audit.py",
+    "test_dry_run.py",
+    "test_policies.py",
+    "test_trainjob.py",
+    "test_uninstall.py",
+}
 NAME = os.environ.get("TRAINYARD_E2E", "trainyard-e2e")
 
 

@@ -23,11 +23,12 @@ def refusals(connection: Any, objects: Iterable[Object]) -> list[str]:
     as well.
     """
     asked = [part for found in objects for part in (found, *_pods(found))]
-    answers = [(part, _refusal(connection, part)) for part in asked]
+    answers = [(part, refusal(connection, part)) for part in asked]
     return [f"{part['kind']} {part['metadata']['name']}: {answer}" for part, answer in answers if answer]
 
 
-def _refusal(connection: Any, asked: Object) -> str:
+def refusal(connection: Any, asked: Object) -> str:
+    """Return the reason why the API server refuses an object; empty if it does not."""
     metadata = asked["metadata"]
     try:
         resource = connection.resources.get(api_version=asked["apiVersion"], kind=asked["kind"])

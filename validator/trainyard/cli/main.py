@@ -23,6 +23,7 @@ COMMANDS = {
     "audit": "Check the runs that are live in a cluster.",
     "lsp": "Serve an editor: findings while you type, pages of rules, and fixes.",
     "baseline": "Record today's findings, so that only new ones are reported.",
+    "policy": "Print rules as ValidatingAdmissionPolicies of Kubernetes.",
     "schema": "Print the JSON Schema of the configuration file or of the JSON output.",
 }
 

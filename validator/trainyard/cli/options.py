@@ -20,16 +20,19 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 
-def load_checks() -> Config:
+def load_checks(named: Path | None = None) -> Config:
     """Makes the checks of the configuration known as rules, for commands that lint nothing."""
     from trainyard.linting.config import load_config
     from trainyard.linting.discovery import discover
 
+    if named is not None:
+        return load_config(str(named))
     found = discover(str(Path.cwd()))
     return load_config(found.path, found.root)
 
 
-def _rules(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+def rule_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """Returns the names and codes of rules that a word on the command line may become."""
     from contextlib import suppress
 
     from trainyard.document.errors import MistakeError
@@ -51,7 +54,7 @@ def _profiles(context: click.Context, parameter: click.Parameter, incomplete: st
     return [name for name in profiles.profile_names() if name.startswith(incomplete)]
 
 
-RULE = click.argument("rule", shell_complete=_rules)
+RULE = click.argument("rule", shell_complete=rule_names)
 FILES = click.argument("files", nargs=-1, metavar="FILE|FOLDER|-...", type=click.Path())
 
 _SELECTION = (
@@ -59,14 +62,14 @@ _SELECTION = (
         "--select",
         multiple=True,
         metavar="RULE",
-        shell_complete=_rules,
+        shell_complete=rule_names,
         help="Run only these rules: codes (NC005), code prefixes (NC) or names, separated by commas. Repeatable.",
     ),
     click.option(
         "--ignore",
         multiple=True,
         metavar="RULE",
-        shell_complete=_rules,
+        shell_complete=rule_names,
         help="Skip these rules, in the form of --select.",
     ),
     click.option("--pedantic", is_flag=True, help="Also run rules that advise, and rules of medium confidence."),

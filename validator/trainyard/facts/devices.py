@@ -8,9 +8,9 @@ from typing import Any
 from trainyard.document.lookup import decimal
 
 # Device plugins of NVIDIA, AMD, Intel and Habana; a MIG device has its profile as a suffix.
-_ACCELERATORS = ("nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi")
+ACCELERATORS = ("nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi")
 # RDMA shared device plugin and SR-IOV device plugin (the site sets the prefix), AWS EFA, OKE's virtual functions.
-_RDMA = (
+RDMA = (
     "rdma/",
     "vpc.amazonaws.com/efa",
     "nvidia.com/rdma",
@@ -25,19 +25,19 @@ def gpus(limits: Mapping[str, Any], requests: Mapping[str, Any]) -> int:
     total = 0
     for resource, quantity in limits.items():
         # Most resource names have no domain.
-        if "/" in resource and resource.startswith(_ACCELERATORS):
+        if "/" in resource and resource.startswith(ACCELERATORS):
             total += decimal(str(quantity)) or 0
     for resource, quantity in requests.items():
-        if "/" in resource and resource not in limits and resource.startswith(_ACCELERATORS):
+        if "/" in resource and resource not in limits and resource.startswith(ACCELERATORS):
             total += decimal(str(quantity)) or 0
     return total
 
 
 def is_accelerator(resource: str) -> bool:
     """True if an extended resource is an accelerator."""
-    return resource.startswith(_ACCELERATORS)
+    return resource.startswith(ACCELERATORS)
 
 
 def is_rdma(resource: str) -> bool:
     """True if an extended resource is an RDMA or EFA device."""
-    return "/" in resource and resource.startswith(_RDMA)
+    return "/" in resource and resource.startswith(RDMA)

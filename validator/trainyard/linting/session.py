@@ -85,8 +85,8 @@ def start_session(names: tuple[str, ...], options: Options | None = None, chart:
         profile=configuration.parse_profile(given.profile, "--profile") if given.profile else config.profile,
         site=given.site or config.site,
         root=None if given.site else config.root,
-        select=_split(given.select) or config.select,
-        ignore=(*config.ignore, *_split(given.ignore)),
+        select=split_names(given.select) or config.select,
+        ignore=(*config.ignore, *split_names(given.ignore)),
         pedantic=given.pedantic or config.pedantic,
         auditor=given.auditor or config.auditor,
         fail_on=configuration.parse_severity(given.fail_on, "--fail-on") if given.fail_on else config.fail_on,
@@ -129,5 +129,6 @@ def _site(config: Config) -> Site | None:
         raise configuration.ConfigError(f"{where}: it does not hold the values of a site; {hint}") from None
 
 
-def _split(texts: tuple[str, ...]) -> tuple[str, ...]:
+def split_names(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the names in the values of an option, which commas may separate."""
     return tuple(part.strip() for text in texts for part in text.split(",") if part.strip())
