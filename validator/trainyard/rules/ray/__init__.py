@@ -1,0 +1,1 @@
+"""RY: clusters, jobs and services of Ray."""

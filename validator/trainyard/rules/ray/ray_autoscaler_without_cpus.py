@@ -1,0 +1,45 @@
+"""Ray's autoscaler cannot tell how many CPUs the pods of this group have, so it ends and restarts again and again.
+
+With `enableInTreeAutoscaling` the autoscaler reads the CPUs of each group, the head included, from `num-cpus` in
+`rayStartParams`, or from the resources of the first container: the limit, and in newer releases the request. Without
+any of them it ends with `Autoscaler failed to detect CPU resources for group`, or with a `KeyError`. No worker is added.
+
+State limits for CPU and memory in the first container of each group. `num-cpus: "0"` on the head keeps tasks away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.ray import cluster_of
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
+
+
+@rule(
+    code="RY005",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "github.com/ray-project/kuberay/issues/1943: the autoscaler crashes without limits on the head",
+        "ray-project/ray python/ray/autoscaler/_private/kuberay/autoscaling_config.py: _get_num_cpus",
+    ),
+    needs=("enableInTreeAutoscaling",),
+)
+def ray_autoscaler_without_cpus(resource: Resource) -> Iterator[Problem]:
+    """Report groups without a number of CPUs."""
+    cluster = cluster_of(resource)
+    for group in cluster.groups if cluster is not None and cluster.is_autoscaled else ():
+        resources = mapping(group.container, "resources")
+        given = ("cpu" in mapping(resources, field) for field in ("limits", "requests"))
+        # `resources` of the group itself takes the place of those of the container.
+        if not group.container or "num-cpus" in group.start or "resources" in group.tree or any(given):
+            continue
+        yield Problem(
+            group.container_at.child("resources"),
+            f"the {group.name if group.is_head else f'group `{group.name}`'} states no CPUs: the autoscaler ends with "
+            "an error again and again",
+            "set resources.limits for CPU and memory",
+        )

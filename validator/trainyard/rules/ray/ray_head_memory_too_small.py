@@ -1,0 +1,52 @@
+"""The head of the Ray cluster has too little memory, so it is ended while it starts or soon after.
+
+The head runs the control store, the dashboard with its agents, and in a RayService a proxy. A head of Ray 2.49 to 2.52
+takes about 2.7 GiB before any work, that of a RayService 3.5 GB. With a limit of 2 GiB the kernel ends it
+(`OOMKilled`), and without fault tolerance the whole cluster is lost. Older releases need 2 GB. KubeRay raised the
+limit in its samples to 4 GiB and then to 5 GiB.
+
+The rule reports a limit of up to 2 GiB from Ray 2.46, and below 2 GB for any release.
+
+Set the memory request and limit of the head to 5 GiB or more; Ray recommends 8 GB and more in production.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.ray import cluster_of
+from trainyard.analysis.requests import written
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
+
+# The release from which heads with 2 GiB were seen to run out of memory, and the limits that are too small.
+NEWER = (2, 46)
+TOO_SMALL = 2 * 2**30
+TOO_SMALL_BEFORE = 2e9
+
+
+@rule(
+    code="RY007",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "github.com/ray-project/kuberay/issues/4287, pull/4288 and pull/4089: OOM with 2 GB, use of 2.7 to 3.5 GB",
+        "github.com/ray-project/kuberay/issues/528 and pull/761: a head with less than 2 GB runs out of memory",
+    ),
+    needs=("headGroupSpec",),
+)
+def ray_head_memory_too_small(resource: Resource) -> Iterator[Problem]:
+    """Report heads with too little memory."""
+    cluster = cluster_of(resource)
+    head = cluster.groups[0] if cluster is not None else None
+    limit = head.quantity("limits", "memory") if head is not None else None
+    if cluster is None or head is None or limit is None:
+        return
+    is_newer = cluster.release is not None and cluster.release >= NEWER
+    if limit < TOO_SMALL_BEFORE or (is_newer and limit <= TOO_SMALL):
+        yield Problem(
+            head.container_at.child("resources", "limits", "memory"),
+            f"a Ray head with {written(limit, 'memory')} of memory is ended while it starts or soon after (OOMKilled)",
+            "set the memory request and limit to 5Gi or more",
+        )
