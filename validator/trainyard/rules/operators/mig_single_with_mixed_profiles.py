@@ -4,8 +4,9 @@ With `single` the device plugin offers all devices as `nvidia.com/gpu`, and requ
 one profile it stops with "more than one MIG device type present on node", and the node offers no GPU. `mixed` offers a
 resource per profile, such as `nvidia.com/mig-1g.10gb`.
 
-The rule looks at the configuration that `migManager.config.default` names, in the ConfigMap `migManager.config.name`.
-`single` is the default of the GPU operator's chart.
+The label `nvidia.com/mig.config` of a node chooses a configuration of the ConfigMap `migManager.config.name`. The rule
+reports the strategy if each configuration there that makes MIG devices has several profiles. `single` is the default of
+the GPU operator's chart.
 
 Set the strategy to `mixed`, or use a configuration with one profile.
 """
@@ -53,16 +54,22 @@ def mig_single_with_mixed_profiles(project: Project) -> Iterator[Problem]:
         if chosen.strategy != DEFAULT:
             continue
         for tree, at in _files(project, text(chosen.config, "name")):
-            name = text(chosen.config, "default")
-            for index, entry in enumerate(items(mapping(tree, "mig-configs"), name)):
-                devices = mapping(entry, "mig-devices") if isinstance(entry, dict) else {}
-                if len(devices) > 1:
-                    yield Problem(
-                        chosen.at,
-                        f"the MIG strategy is single, but `{name}` makes devices of {len(devices)} profiles",
-                        "set the strategy to mixed",
-                        related=((at.child("mig-configs", name, index, "mig-devices"), "the profiles"),),
-                    )
+            profiles = [(len(devices), place) for devices, place in _devices(tree, at) if devices]
+            if profiles and all(count > 1 for count, _ in profiles):
+                yield Problem(
+                    chosen.at,
+                    f"the MIG strategy is single, but {text(chosen.config, 'name')} makes devices of several profiles",
+                    "set the strategy to mixed",
+                    related=((profiles[0][1], f"{profiles[0][0]} profiles"),),
+                )
+
+
+def _devices(tree: dict[str, Any], at: Place) -> Iterator[tuple[dict[str, Any], Place]]:
+    """Yields the profiles that each part of each configuration makes."""
+    for name in mapping(tree, "mig-configs"):
+        for index, entry in enumerate(items(mapping(tree, "mig-configs"), name)):
+            if isinstance(entry, dict):
+                yield mapping(entry, "mig-devices"), at.child("mig-configs", name, index, "mig-devices")
 
 
 def _chosen(project: Project) -> Iterator[Chosen]:
