@@ -1,11 +1,8 @@
 """The IPAM configuration of whereabouts has a field of another plugin, which it ignores.
 
-`subnet`, `rangeStart` and `rangeEnd` are fields of the plugin host-local. whereabouts calls them `range`, `range_start`
-and `range_end`, and its parser drops names that it does not know. Without a `range` it assigns no address at all: the
-pods start with an interface that nothing can reach. Without the limits it assigns all addresses of the range, also
-those of gateways and hosts.
-
-The rule is silent about a `subnet` beside a `range` or `ipRanges`.
+`rangeStart` and `rangeEnd` are fields of the plugin host-local. whereabouts calls them `range_start` and `range_end`, and
+its parser drops names that it does not know. Without the limits it assigns all addresses of the range, also those of
+gateways and hosts.
 
 Rename the field.
 """
@@ -20,7 +17,7 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Network
 
 # By the name without capitals and separators.
-MEANT = {"subnet": "range", "rangestart": "range_start", "rangeend": "range_end"}
+MEANT = {"rangestart": "range_start", "rangeend": "range_end"}
 
 
 @rule(
@@ -42,13 +39,14 @@ def nad_whereabouts_field_unknown(network: Network) -> Iterator[Problem]:
         if not isinstance(ipam, dict) or cni.field_value(ipam, "type") != "whereabouts":
             continue
         place = at.child(cni.field_name(plugin, "ipam"))
-        has_range = any(cni.field_value(ipam, name) for name in ("range", "ipRanges"))
         for name in ipam:
             meant = MEANT.get(name.replace("-", "").lower())
-            if meant is None or cni.field_value(ipam, meant) or (meant == "range" and has_range):
+            if meant is None or cni.field_value(ipam, meant):
                 continue
             key = place.child(name).key()
-            effect = "assigns no address" if meant == "range" else "assigns every address of the range"
             yield Problem(
-                key, f"whereabouts has no field `{name}` and {effect}", f"write `{meant}`", (Rename(key, meant),)
+                key,
+                f"whereabouts has no field `{name}` and assigns every address of the range",
+                f"write `{meant}`",
+                (Rename(key, meant),),
             )
