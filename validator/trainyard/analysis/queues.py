@@ -51,11 +51,17 @@ def queue_of(run: Run, project: Project) -> Queue | None:
         return None
     at = run.at.child("metadata", "labels", QUEUE)
     local = _only(fitting(project, "LocalQueue", name, run.namespace, at))
-    if local is None:
+    if local is None or not _is_meant(run, local):
         return None
     known = everywhere(project, "ClusterQueue", text(local.tree, "spec", "clusterQueue"))
     queue = _only(nearest(((one, one.at) for one in known), local.at))
     return _loaded(queue) if queue is not None else None
+
+
+def _is_meant(run: Run, local: Known) -> bool:
+    """False for a queue of another file in a namespace that the job does not name: an example beside this one."""
+    is_near = run.at.document.source is local.at.document.source
+    return bool(run.namespace) or is_near or local.namespace in ("", "default")
 
 
 def _only(found: list[Known]) -> Known | None:

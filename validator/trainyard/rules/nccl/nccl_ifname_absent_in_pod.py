@@ -20,13 +20,14 @@ from trainyard.analysis.settings import literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
 from trainyard.facts import nccl_lists
+from trainyard.facts.devices import RDMA_DEVICE
 from trainyard.model.run import Setting
 
 
 @rule(
     code="NC014",
     severity="warning",
-    confidence="medium",
+    confidence="high",
     since="0.1.0",
     sources=(
         "NVIDIA/nccl v2.30.7-1 src/misc/socket.cc: ncclFindInterfaces; src/bootstrap.cc: bootstrapNetInit",
@@ -43,7 +44,8 @@ def nccl_ifname_absent_in_pod(setting: Setting, context: Context) -> Iterator[Pr
     listed = nccl_lists.parse_list(value)
     if listed.excludes or not listed.names or listed.names_it("lo"):
         return
-    if any(entry[0] in "^=" for entry in listed.entries):
+    # Other rules report signs in the wrong place, and names of RDMA devices.
+    if any(entry[0] in "^=" for entry in listed.entries) or any(map(RDMA_DEVICE.match, listed.names)):
         return
     role = role_of_ranks(context)
     present = interfaces(role.pod, context.run) if role is not None else None

@@ -26,7 +26,7 @@ from trainyard.model.run import Setting
 @rule(
     code="NC013",
     severity="error",
-    confidence="medium",
+    confidence="high",
     since="0.1.0",
     sources=(
         "NVIDIA/nccl v2.30.7-1 src/misc/socket.cc: ncclFindInterfaces; src/bootstrap.cc: bootstrapNetInit",

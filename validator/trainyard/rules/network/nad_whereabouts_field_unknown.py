@@ -1,6 +1,6 @@
 """The IPAM configuration of whereabouts has a field of another plugin, which it ignores.
 
-`rangeStart` and `rangeEnd` are fields of the plugin host-local. whereabouts calls them `range_start` and `range_end`, and
+`rangeStart` and `rangeEnd` are fields of host-local. whereabouts calls them `range_start` and `range_end`, and
 its parser drops names that it does not know. Without the limits it assigns all addresses of the range, also those of
 gateways and hosts.
 

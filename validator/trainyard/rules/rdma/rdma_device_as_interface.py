@@ -12,17 +12,15 @@ Write the adapter's other name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from trainyard.analysis.settings import literal_value
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts import nccl_lists
+from trainyard.facts.devices import RDMA_DEVICE
 from trainyard.model.run import Setting
 
 INTERFACE_LISTS = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
-# The driver's names, and those of rdma-core's renaming; `ib...` is the name of an interface as well.
-RDMA = re.compile(r"(mlx[45]_(bond_)?\d+|roce[px]\w+|bnxt_re\d+|irdma\d+|rdmap\d+s\d+\w*|efa_\d+|hfi1_\d+)$")
 
 
 @rule(
@@ -43,7 +41,7 @@ def rdma_device_as_interface(setting: Setting) -> Iterator[Problem]:
         return
     listed = nccl_lists.parse_list(value)
     for name in () if listed.excludes else listed.names:
-        if RDMA.match(name):
+        if RDMA_DEVICE.match(name):
             yield Problem(
                 setting.at,
                 f"{setting.name} takes network interfaces, but `{name}` is an RDMA device: no interface matches",

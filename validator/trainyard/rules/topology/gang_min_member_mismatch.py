@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from trainyard.analysis.devices import wants_gpu
 from trainyard.analysis.torchrun import torchrun_commands
 from trainyard.analysis.workloads import is_volcano
 from trainyard.document.document import Place
@@ -81,7 +82,7 @@ def _compared(run: Run, roles: tuple[Role, ...], size: int | None, at: Place, fi
     pods = sum(count or 0 for count in counts)
     if size > pods:
         reason = f"the gang needs {size} pods, but {run.kind} {run.name} has {pods}, so it never starts"
-    elif size < pods - _launchers(roles) and not _may_start_smaller(run):
+    elif size < pods - _launchers(roles) and any(wants_gpu(role.pod) for role in roles) and not _may_start_smaller(run):
         reason = f"{size} of the {pods} pods of {run.kind} {run.name} can start and hold GPUs without the others"
     else:
         return
