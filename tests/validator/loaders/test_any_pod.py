@@ -205,11 +205,13 @@ OF_WHOLE_PODS = {
 UNSET = "SC002"
 # Rules that compare the pods of a job with each other, or with what its operator sets.
 OF_JOBS = {
+    "gpus-held-after-training",
     "elastic-with-fixed-nnodes",
     "mnnvl-without-imex-claim",
     "nccl-debug-file-collides",
     "nccl-ifname-absent-in-pod",
     "nccl-ifname-excludes-pod-eth0",
+    "nccl-ifname-ignores-attached-network",
     "nccl-ifname-prefix-too-broad",
     "null-gpu-quantity",
     "torchrun-static-rank-override",
