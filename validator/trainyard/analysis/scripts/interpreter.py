@@ -29,8 +29,8 @@ from trainyard.analysis.scripts.syntax import (
 )  # fmt: skip
 
 # More paths, commands or calls are not followed.
-_MOST_STATES = 48
-_MOST_STEPS = 4000
+_MOST_STATES = 32
+_MOST_STEPS = 1000
 _DEEPEST = 12
 _ITERATIONS = 4
 
@@ -83,9 +83,6 @@ class Interpreter:
         return states
 
     def _item(self, item: AndOr, state: State, context: Context, *, background: bool) -> list[State]:
-        self._steps += 1
-        if self._steps > _MOST_STEPS:
-            raise UnsupportedError("too long")
         return self._background(item, state) if background else self._and_or(item, state, context)
 
     def _background(self, item: AndOr, state: State) -> list[State]:
@@ -172,6 +169,9 @@ class Interpreter:
         return found
 
     def _command(self, command: Command, state: State, context: Context) -> list[State]:
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise UnsupportedError("too long")
         match command:
             case Simple():
                 return self._execute(self, command, state, context)
