@@ -26,6 +26,7 @@ from trainyard.analysis.scripts.syntax import (
     Test,
     While,
     parse,
+    work,
 )  # fmt: skip
 
 # More paths, commands or calls are not followed.
@@ -168,10 +169,14 @@ class Interpreter:
             found.append(after)
         return found
 
-    def _command(self, command: Command, state: State, context: Context) -> list[State]:
+    def _count(self) -> None:
         self._steps += 1
+        work.steps += 1
         if self._steps > _MOST_STEPS:
             raise UnsupportedError("too long")
+
+    def _command(self, command: Command, state: State, context: Context) -> list[State]:
+        self._count()
         match command:
             case Simple():
                 return self._execute(self, command, state, context)

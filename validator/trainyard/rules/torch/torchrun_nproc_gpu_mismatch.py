@@ -20,7 +20,7 @@ from trainyard.analysis.torchrun import has_torch_policy, processes_per_node, to
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.launchers import launcher_in
+from trainyard.facts.launchers import ALL, launcher_in
 from trainyard.loaders.manifests.node_counts import count
 from trainyard.model.run import Command, Container, Role, Run
 
@@ -36,7 +36,7 @@ MIG = "nvidia.com/mig-"
         "pytorch 2.15.0 torch/distributed/run.py: --nproc-per-node, LOCAL_RANK",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch/envvar.go: PET_NPROC_PER_NODE",
     ),
-    needs=("torchrun", "torch.distributed", "ft_launcher", "tune", "deepspeed", "composer", "colossalai"),
+    needs=tuple(launcher.name for launcher in ALL if launcher.per_node),
 )
 def torchrun_nproc_gpu_mismatch(role: Role, context: Context) -> Iterator[Problem]:
     """Processes without a GPU, or GPUs without a process."""
