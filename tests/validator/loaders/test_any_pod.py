@@ -213,6 +213,7 @@ UNSET = "SC002"
 # Rules that compare the pods of a job with each other, or with what its operator sets.
 OF_JOBS = {
     "controller-variable-unset",
+    "gpus-held-after-training",
     "elastic-with-fixed-nnodes",
     "launcher-exit-code-lost",
     "mnnvl-without-imex-claim",
@@ -220,6 +221,7 @@ OF_JOBS = {
     "nccl-ifname-absent-in-pod",
     "nccl-ifname-excludes-pod-eth0",
     "nccl-ifname-keeps-loopback",
+    "nccl-ifname-ignores-attached-network",
     "nccl-ifname-prefix-too-broad",
     "null-gpu-quantity",
     "torchrun-static-rank-override",

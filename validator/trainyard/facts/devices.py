@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,8 +18,6 @@ RDMA = (
     "mellanox.com/",
     "openshift.io/mlnx",
 )
-# Names of RDMA devices: the driver's, and those of rdma-core's renaming; `ib...` is the name of an interface as well.
-RDMA_DEVICE = re.compile(r"(mlx[45]_(bond_)?\d+|roce[px]\w+|bnxt_re\d+|irdma\d+|rdmap\d+s\d+\w*|efa_\d+|hfi1_\d+)$")
 
 
 def gpus(limits: Mapping[str, Any], requests: Mapping[str, Any]) -> int:

@@ -26,11 +26,12 @@ from trainyard.analysis.scripts.syntax import (
     Test,
     While,
     parse,
+    work,
 )  # fmt: skip
 
 # More paths, commands or calls are not followed.
-_MOST_STATES = 48
-_MOST_STEPS = 4000
+_MOST_STATES = 32
+_MOST_STEPS = 1000
 _DEEPEST = 12
 _ITERATIONS = 4
 
@@ -83,9 +84,6 @@ class Interpreter:
         return states
 
     def _item(self, item: AndOr, state: State, context: Context, *, background: bool) -> list[State]:
-        self._steps += 1
-        if self._steps > _MOST_STEPS:
-            raise UnsupportedError("too long")
         return self._background(item, state) if background else self._and_or(item, state, context)
 
     def _background(self, item: AndOr, state: State) -> list[State]:
@@ -171,7 +169,14 @@ class Interpreter:
             found.append(after)
         return found
 
+    def _count(self) -> None:
+        self._steps += 1
+        work.steps += 1
+        if self._steps > _MOST_STEPS:
+            raise UnsupportedError("too long")
+
     def _command(self, command: Command, state: State, context: Context) -> list[State]:
+        self._count()
         match command:
             case Simple():
                 return self._execute(self, command, state, context)

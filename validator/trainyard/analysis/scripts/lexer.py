@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 # A longer script is not read.
-MAX_LENGTH = 64 * 1024
+MAX_LENGTH = 32 * 1024
 _DEEPEST = 20
 
 _BLANK = re.compile(r"(?:[ \t\r]|\\\r?\n)+")

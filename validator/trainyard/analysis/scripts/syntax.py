@@ -9,6 +9,7 @@ bash itself, on generated scripts.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
@@ -20,6 +21,15 @@ _NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
 _ENDS_OF_BODIES = frozenset(("then", "do", "else", "elif", "fi", "done", "esac", "}"))
 _ARRAYS = re.compile(r"[A-Za-z_]\w*\+?=\(")
 _DEEPEST = 50
+
+
+class Work:
+    """The number of tokens and commands read so far, by which the time for a file is limited."""
+
+    steps = 0
+
+
+work = Work()
 
 
 class Redirect(NamedTuple):
@@ -115,9 +125,12 @@ class Test(NamedTuple):
 Command: TypeAlias = Simple | Group | If | While | For | Case | Function | Test
 
 
+@functools.lru_cache(maxsize=128)
 def parse(text: str) -> Sequence:
     """Returns the commands of a script. Raises `UnsupportedError`."""
-    parser = _Parser(list(tokens(text)))
+    found = list(tokens(text))
+    work.steps += len(found)
+    parser = _Parser(found)
     body = parser.sequence()
     if parser.token is not None:
         raise UnsupportedError(parser.token.text)

@@ -20,7 +20,6 @@ from trainyard.analysis.settings import literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
 from trainyard.facts import nccl_lists
-from trainyard.facts.devices import RDMA_DEVICE
 from trainyard.model.run import Setting
 
 
@@ -45,7 +44,7 @@ def nccl_ifname_absent_in_pod(setting: Setting, context: Context) -> Iterator[Pr
     if listed.excludes or not listed.names or listed.names_it("lo"):
         return
     # Other rules report signs in the wrong place, and names of RDMA devices.
-    if any(entry[0] in "^=" for entry in listed.entries) or any(map(RDMA_DEVICE.match, listed.names)):
+    if any(entry[0] in "^=" for entry in listed.entries) or any(map(nccl_lists.RDMA_DEVICE.match, listed.names)):
         return
     role = role_of_ranks(context)
     present = interfaces(role.pod, context.run) if role is not None else None

@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from trainyard.analysis.settings import literal_value
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts import nccl_lists
-from trainyard.facts.devices import RDMA_DEVICE
 from trainyard.model.run import Setting
 
 INTERFACE_LISTS = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
@@ -41,7 +40,7 @@ def rdma_device_as_interface(setting: Setting) -> Iterator[Problem]:
         return
     listed = nccl_lists.parse_list(value)
     for name in () if listed.excludes else listed.names:
-        if RDMA_DEVICE.match(name):
+        if nccl_lists.RDMA_DEVICE.match(name):
             yield Problem(
                 setting.at,
                 f"{setting.name} takes network interfaces, but `{name}` is an RDMA device: no interface matches",

@@ -25,16 +25,22 @@ from trainyard.analysis.scripts.entry import Entry, entry_of
 from trainyard.document.document import Edit, Substitute
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.manifests import shell
-from trainyard.model.run import Container
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Container, Project
 
 if TYPE_CHECKING:
     from trainyard.analysis.scripts.state import Launch
 
 # Their pods restart whatever the exit code is.
 SERVERS = ("Deployment", "StatefulSet", "DaemonSet")
+# Tokens and commands that are followed in one file; a thousand take 50 ms.
+MOST_STEPS = 20_000
 SET = re.compile(r"^set -(?=[a-z]*e)[a-z]+(?= *(?:$|[#;]))", re.MULTILINE)
 DISCARDED = re.compile(r"[ \t]*\|\|[ \t]*(?:true|:)[ \t]*$", re.MULTILINE)
 WAIT = re.compile(r"^([ \t]*)wait[ \t]*$", re.MULTILINE)
+
+
+_spent: LastIndex[Project, dict[str, int]] = LastIndex(lambda _: {})
 
 
 class Remedy(NamedTuple):
@@ -85,9 +91,17 @@ def launcher_exit_code_lost(container: Container, context: Context) -> Iterator[
     if entry is None:
         return
     from trainyard.analysis.scripts.exit_codes import masked_launches
+    from trainyard.analysis.scripts.syntax import work
 
-    for launch in masked_launches(entry.ends()):
-        remedy = next((one for one in REMEDIES if _helps(one, entry, launch)), None)
+    spent, name, start = _spent.of(context.project), entry.at.document.source.name, work.steps
+    if spent.get(name, 0) > MOST_STEPS:
+        return
+    found = [
+        (launch, next((one for one in REMEDIES if _helps(one, entry, launch)), None))
+        for launch in masked_launches(entry.ends())
+    ]
+    spent[name] = spent.get(name, 0) + work.steps - start
+    for launch, remedy in found:
         yield Problem(
             launch.at,
             f"the exit code of {launch.program} is lost: {_reason(entry, remedy, launch.at.line)}",

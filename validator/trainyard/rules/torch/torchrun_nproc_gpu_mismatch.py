@@ -1,13 +1,13 @@
-"""torchrun starts a number of processes that does not match the container's GPUs.
+"""The launcher starts a number of processes that does not match the container's GPUs.
 
 Each process uses the GPU with the number of its `LOCAL_RANK`. With more processes than GPUs, the extra processes fail
 with `invalid device ordinal` when they choose their device, and torchrun stops the rest. With fewer, paid GPUs are
 idle, unless the program itself places its model on several GPUs of one process. torchrun starts one process if nothing
 tells it the number.
 
-The number of processes comes from `--nproc-per-node`, from `nprocPerNode` of a PyTorchJob, from a TrainJob's
-`numProcPerNode` or from `PET_NPROC_PER_NODE`; the number of GPUs is the container's limit. The rule ignores containers
-with MIG devices or `CUDA_VISIBLE_DEVICES`.
+The number of processes comes from `--nproc-per-node` (`--num_gpus` of deepspeed, `-n` of composer), from `nprocPerNode`
+of a PyTorchJob, from a TrainJob's `numProcPerNode` or from `PET_NPROC_PER_NODE`; the number of GPUs is the container's
+limit. The rule ignores containers with MIG devices or `CUDA_VISIBLE_DEVICES`.
 
 Write the number of GPUs, or `gpu`. If a process uses several GPUs on purpose, suppress the finding with that reason.
 """
@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from trainyard.analysis.torchrun import has_torch_policy, processes_per_node, torchrun_commands
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.launchers import ALL, launcher_in
 from trainyard.loaders.manifests.node_counts import count
 from trainyard.model.run import Command, Container, Role, Run
 
@@ -34,7 +36,7 @@ MIG = "nvidia.com/mig-"
         "pytorch 2.15.0 torch/distributed/run.py: --nproc-per-node, LOCAL_RANK",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch/envvar.go: PET_NPROC_PER_NODE",
     ),
-    needs=("nproc", "NPROC", "nProc", "numProc"),
+    needs=tuple(launcher.name for launcher in ALL if launcher.per_node),
 )
 def torchrun_nproc_gpu_mismatch(role: Role, context: Context) -> Iterator[Problem]:
     """Processes without a GPU, or GPUs without a process."""
@@ -42,6 +44,7 @@ def torchrun_nproc_gpu_mismatch(role: Role, context: Context) -> Iterator[Proble
     if container is None or run is None or not role.trains or _unclear(container):
         return
     devices = container.gpus
+    yield from _of_others(container)
     for launch in torchrun_commands(container):
         started = count(processes_per_node(launch, container, run))
         if not started or not devices or devices == started:
@@ -51,6 +54,27 @@ def torchrun_nproc_gpu_mismatch(role: Role, context: Context) -> Iterator[Proble
             _place(launch, container, run),
             f"torchrun starts {started} process{'es' * (started > 1)} for {devices} GPUs: {what}",
             f"write {devices}, or `gpu`",
+        )
+
+
+def _of_others(container: Container) -> Iterator[Problem]:
+    """Yields the problems of launchers with options of their own, such as `deepspeed --num_gpus`."""
+    for command in container.commands:
+        start = launcher_in(command.words)
+        if start is None or start.launcher.takes_torchrun or not start.launcher.per_node:
+            continue
+        # The program has its own options, which may have the same names.
+        end = next((n for n, word in enumerate(command.words) if word.endswith(".py")), len(command.words))
+        own = Command(command.words[:end], command.word_at[:end], command.at)
+        found = own.option_at(*start.launcher.per_node)
+        started, devices = count(found[0]) if found is not None else None, container.gpus
+        if found is None or not started or not devices or started == devices:
+            continue
+        what = "the extra processes fail without a device" if started > devices else "the other GPUs are idle"
+        yield Problem(
+            found[1],
+            f"{start.launcher.name} starts {started} process{'es' * (started > 1)} for {devices} GPUs: {what}",
+            f"write {devices}",
         )
 
 
@@ -67,6 +91,8 @@ def _place(launch: Command, container: Container, run: Run) -> Place:
         elastic = run.elastic is not None and run.elastic.get("nProcPerNode") is not None
         return run.at.child("spec", *(("elasticPolicy", "nProcPerNode") if elastic else ("nprocPerNode",)))
     setting = container.setting("PET_NPROC_PER_NODE")
+    if setting is None and run.kind not in ("TrainJob", *RUNTIMES):
+        return launch.at
     if setting is None or (run.kind == "TrainJob" and has_torch_policy(run) is not False):
         return run.at.child("spec", "trainer", "numProcPerNode")
     return setting.at

@@ -1,0 +1,79 @@
+"""Every pod gets the same `--node-rank`, so the ranks of the pods collide and the rendezvous fails.
+
+Pods of one role run the same command. With `--node-rank=0` written out, each of them claims to be the first node, and
+all wait until the timeout for a node 1 that never comes. For the rendezvous backend `c10d`, torchrun assigns the ranks
+itself and ignores the option.
+
+The rule checks torchrun with the static rendezvous, which is its default, and Accelerate's `--machine_rank`, in roles
+with more than one pod.
+
+Use the index of the pod: `$(JOB_COMPLETION_INDEX)` in an Indexed Job or a JobSet, nothing at all in a PyTorchJob, or
+`--rdzv-backend=c10d`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trainyard.analysis.accelerate import accelerate_commands
+from trainyard.analysis.torchrun import operator_variables, torchrun_commands
+from trainyard.document.document import Place
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.loaders.manifests.node_counts import bounds
+from trainyard.model.run import Command, Container, Role
+
+REFERENCE = re.compile(r"\$[({]?([A-Za-z_]\w*)[)}]?\Z")
+
+
+@rule(
+    code="TD030",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "pytorch 2.15.0 torch/distributed/run.py: config_from_args, the static rendezvous takes --node-rank",
+        "pytorch 2.15.0 torchrun on CPU, two nodes with rank 0 on one machine: one waits, the other fails (seen)",
+        "huggingface/accelerate 1.15.0 commands/launch.py: --machine_rank",
+    ),
+    needs=("rank", "RANK"),
+)
+def node_rank_constant(role: Role, context: Context) -> Iterator[Problem]:
+    """A number as the rank of all pods of a role."""
+    container, run = role.container, context.run
+    if container is None or run is None or not role.trains or (role.replicas or 1) < 2:
+        return
+    for launch, option, nodes in _launches(container):
+        told = launch.option_at(option)
+        most = bounds(launch.option(nodes) or "")
+        if told is None or launch.has("--standalone") or (most is not None and most[1] < 2):
+            continue
+        if launch.option("--rdzv-backend") not in (None, "static") or container.setting("PET_RDZV_BACKEND"):
+            continue
+        if run.elastic is not None and "PET_RDZV_BACKEND" in operator_variables(run):
+            continue
+        number = _constant(told[0], container, told[1])
+        if number is not None:
+            yield Problem(
+                number[1],
+                f"all {role.replicas} pods get {option}={number[0]}, so their ranks collide",
+                "use the index of the pod, or `--rdzv-backend=c10d`, which assigns the ranks",
+            )
+
+
+def _launches(container: Container) -> Iterator[tuple[Command, str, str]]:
+    for launch in torchrun_commands(container):
+        yield launch, "--node-rank", "--nnodes"
+    for launch in accelerate_commands(container):
+        yield launch, "--machine-rank", "--num-machines"
+
+
+def _constant(value: str, container: Container, at: Place) -> tuple[str, Place] | None:
+    """Returns a number, written out or in a variable of the container that is set once."""
+    if value.isdecimal():
+        return value, at
+    match = REFERENCE.match(value)
+    found = [setting for setting in container.settings if match is not None and setting.name == match[1]]
+    if len(found) != 1 or not (found[0].value or "").isdecimal():
+        return None
+    return found[0].value or "", found[0].at
