@@ -74,7 +74,7 @@ def _cache_key(engine: Engine) -> str:
 
 
 def _last_change(folder: str) -> int:
-    """Returns the last change of the validator's own code, so that the author of a rule sees its effect."""
+    """Returns the last change of the validator's own code and types, so that the author of a rule sees its effect."""
     newest = os.stat(folder).st_mtime_ns
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -83,6 +83,6 @@ def _last_change(folder: str) -> int:
                 if entry.name == "__pycache__":
                     continue
                 newest = max(newest, _last_change(entry.path))
-            elif entry.name.endswith(".py"):
+            elif entry.name.endswith((".py", ".txt")):
                 newest = max(newest, entry.stat().st_mtime_ns)
     return newest

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from trainyard.loaders.schemas.table import BUILT_IN, table_of
 
 if TYPE_CHECKING:
+    from trainyard.document.document import Place
     from trainyard.model.run import Misfit, Resource, Run
 
 _POD_SPEC = "PodSpec"
@@ -22,18 +23,18 @@ def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
     The pods of an object of an unknown kind are checked by themselves; `runs` holds them.
     """
     found: list[Misfit] = []
-    unknown = set()
+    unknown: set[Place] = set()
     for resource in resources:
         if len(found) > _MOST:
             break
         table = table_of(resource.api_version)
         root = table.root(resource.api_version, resource.kind) if table is not None else None
         if table is not None and root is not None:
-            if not table.fits(root, resource.tree):
+            if not table.fits(root, resource.tree) and not _is_stored(resource):
                 from trainyard.loaders.schemas.faults import faults
 
                 found += islice(faults(table, root, resource), _MOST)
-        elif not resource.is_too_large:
+        elif not resource.is_too_large and not _is_stored(resource):
             unknown.add(resource.at)
             from trainyard.loaders.schemas.served import unserved
 
@@ -42,6 +43,12 @@ def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
         if run.at in unknown and not run.is_job and len(found) <= _MOST:
             found += islice(_pods(run), _MOST)
     return found
+
+
+def _is_stored(resource: Resource) -> bool:
+    """True if the object comes from a cluster: its API server knows the kind, and has dropped unknown fields."""
+    metadata = resource.tree.get("metadata")
+    return isinstance(metadata, dict) and "uid" in metadata
 
 
 def _pods(run: Run) -> Iterable[Misfit]:

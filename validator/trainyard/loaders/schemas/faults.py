@@ -28,7 +28,7 @@ _FEW = 8
 # Go programs write it into every template.
 _UNSET_TIME = ("creationTimestamp", None)
 # Text that a program replaces before the API server sees the object.
-_PLACEHOLDER = re.compile(r"\{\{|\$\{|\$\(|\$[A-Z_]|^<.*>$|^__\w+__$|^@\w+@$|^%\w+%$")
+_PLACEHOLDER = re.compile(r"\{\{|\$\{|\$\(|\$[A-Z_]|^<.*>$|^__\w+__$|^@\w+@$|^%\w+%$|^[A-Z]+(?:_[A-Z0-9]+)+$")
 _QUANTITY = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?").fullmatch
 _TAKES = {
     "s": "a string", "i": "an integer", "n": "a number", "b": "true or false", "q": "a quantity",
@@ -88,7 +88,13 @@ class _Walk:
         # The API server takes an empty text for a field that is not set.
         if found or not _is(inner, value) or value == "" or within(limits, value):
             return
-        if "enum" in limits:
+        if "enum" in limits and not self._complete:
+            place, names = self._place(chain), limits["enum"].replace("|", ", ")
+            said = (
+                f"`{_last_name(place.path)}` {format_value(value)} is not one of {names}; another release may have it"
+            )
+            yield Misfit("other release", place, said)
+        elif "enum" in limits:
             values = [one for one in limits["enum"].split("|") if one]
             meant = _folded(value, values) or closest_match(str(value), values, _ALIKE)
             takes = format_list(f"`{one}`" for one in values)

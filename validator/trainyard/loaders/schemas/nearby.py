@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -55,13 +56,22 @@ def _cut(chain: Chain, height: int) -> int:
 
 def _below(table: Table, name: str, field: str, value: Any) -> Path | None:
     """Returns the steps down to the mapping that has the field; None if several are as near."""
+    holders = [(steps, one) for steps, one in _holders(table, name).get(field, ()) if _has(table, one, field, value)]
+    nearest = min((len(steps) for steps, _ in holders), default=0)
+    return _one_of([steps for steps, _ in holders if len(steps) == nearest]) if holders else None
+
+
+@functools.lru_cache(maxsize=64)
+def _holders(table: Table, name: str) -> dict[str, list[tuple[Path, str]]]:
+    """Returns the mappings below a type that have a field, by the field."""
+    found: dict[str, list[tuple[Path, str]]] = {}
     level: list[tuple[Path, str]] = [((), name)]
     for _ in range(_DEPTH):
         level = [deeper for steps, one in level for deeper in _inner(table, steps, one)]
-        found = [steps for steps, one in level if _has(table, one, field, value)]
-        if found:
-            return _one_of(found)
-    return None
+        for steps, one in level:
+            for field in table.type(one).fields:
+                found.setdefault(field, []).append((steps, one))
+    return found
 
 
 def _one_of(found: list[Path]) -> Path | None:

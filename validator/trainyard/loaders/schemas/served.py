@@ -55,6 +55,8 @@ def _misspelt(resource: Resource, known: tuple[str, ...], kinds: dict[str, tuple
     own = {name: found for name, found in kinds.items() if any(_group(one) == group for one in found)}
     if built_in or group in _SETTLED:
         if known:
+            if not _is_older(version, known):
+                return
             right = next((one for one in known if _group(one) == group), known[-1])
             message = f"{version} has no {kind}: it is a kind of {format_list(known)}"
             yield Misfit("unknown kind", at, message, f"write `{right}`", right)
@@ -72,6 +74,12 @@ def _misspelt(resource: Resource, known: tuple[str, ...], kinds: dict[str, tuple
     if meant is not None:
         message = f"{version} has no kind {kind}"
         yield Misfit("unknown kind", resource.at.child("kind"), message, f"did you mean `{meant}`?", meant)
+
+
+def _is_older(version: str, known: tuple[str, ...]) -> bool:
+    """True unless a later release may serve the version: one of its group is not yet stable."""
+    own = [one for one in known if _group(one) == _group(version)]
+    return not own or any(one.rpartition("/")[2][1:].isdigit() for one in own)
 
 
 def _folded(kind: str, kinds: dict[str, tuple[str, ...]]) -> str | None:

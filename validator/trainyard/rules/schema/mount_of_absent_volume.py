@@ -4,8 +4,8 @@ The name of a volume mount must be that of an entry of `volumes` of the same pod
 Job fails with "volumeMounts[0].name: Not found". A job of Kubeflow is accepted, since its CRD compares no names: the
 operator then fails to create each pod, and says so in its events only. The same holds for `volumeDevices`.
 
-The rule checks the pods of kinds whose pods are all in the file. Other controllers, and the runtime of a TrainJob, may
-add volumes. A StatefulSet makes volumes of its `volumeClaimTemplates`.
+The rule checks the pods of kinds whose pods are all in the file. Other controllers, and Kubeflow Trainer for its
+runtimes, may add volumes. A StatefulSet makes volumes of its `volumeClaimTemplates`, a JobSet of its `volumeClaimPolicies`.
 
 Correct the name, or add the volume to the pod.
 """
@@ -19,6 +19,7 @@ from trainyard.document.document import Edit, SetValue
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
+from trainyard.facts.kubeflow import RUNTIMES
 from trainyard.model.run import Container, Pod, Run
 
 ALIKE = 0.75
@@ -29,14 +30,18 @@ ALIKE = 0.75
     severity="error",
     confidence="high",
     since="0.1.0",
-    sources=("kubernetes v1.34.4 pkg/apis/core/validation/validation.go: ValidateVolumeMounts, ValidateVolumeDevices",),
+    sources=(
+        "kubernetes v1.34.4 pkg/apis/core/validation/validation.go: ValidateVolumeMounts, ValidateVolumeDevices",
+        "kubernetes-sigs/jobset site/static/examples/volume-claim-policy/single-pvc.yaml: volumes of volumeClaimPolicies",
+    ),
     fix="unsafe",
     needs=("volumeMounts", "volumeDevices"),
 )
 def mount_of_absent_volume(container: Container, context: Context) -> Iterator[Problem]:
     """Report a mount whose name is not that of a volume."""
     pod, run = context.pod, context.run
-    if pod is None or run is None or run.kind == "TrainJob" or not has_all_pods(run):
+    # Kubeflow Trainer adds volumes to a runtime.
+    if pod is None or run is None or run.kind in ("TrainJob", *RUNTIMES) or not has_all_pods(run):
         return
     known = None
     for field in ("volumeMounts", "volumeDevices"):
@@ -59,4 +64,6 @@ def _help(meant: str | None, known: set[str]) -> str:
 
 def _volumes(pod: Pod, run: Run) -> set[str]:
     claims = items(run.spec, "volumeClaimTemplates") if run.kind == "StatefulSet" else []
+    for policy in items(run.spec, "volumeClaimPolicies") if run.kind == "JobSet" else []:
+        claims = [*claims, *items(policy, "templates")]
     return {volume.name for volume in pod.volumes} | {text(mapping(claim, "metadata"), "name") for claim in claims}

@@ -1,0 +1,80 @@
+"""What is left alone: patches, stored objects, placeholders, and what may be right in another release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from trainyard.document.document import Document
+from trainyard.document.source import Source
+from trainyard.loaders.manifests.manifest import load_project
+
+DEPLOYMENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: gateway}
+spec:
+  replicas: 4
+"""
+
+
+def faults(text: str, name: str = "a.yaml") -> list[tuple[str, str]]:
+    """Return fault and message of each misfit."""
+    tree: dict[str, Any] = yaml.safe_load(text)
+    found = load_project([Document(Source(name, text), 0, tree, ())]).misfits
+    return [(misfit.fault, misfit.message) for misfit in found]
+
+
+def test_a_part_of_an_object_lacks_required_fields() -> None:
+    assert faults(DEPLOYMENT) == [("missing field", "`spec` needs `selector`, `template`")]
+
+
+@pytest.mark.parametrize("name", ["patches/gateway.yaml", "overlays/prod/gateway.yaml", "gateway-patch.yaml"])
+def test_a_patch_has_no_required_fields(name: str) -> None:
+    assert faults(DEPLOYMENT, name) == []
+
+
+def test_a_file_beside_a_kustomization_may_be_a_patch(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text("resources: []\n", encoding="utf-8")
+    assert faults(DEPLOYMENT, str(tmp_path / "gateway.yaml")) == []
+
+
+def test_a_patch_has_no_unknown_fields() -> None:
+    assert [fault for fault, _ in faults(f"{DEPLOYMENT}  replica: 3\n", "patch.yaml")] == ["unknown field"]
+
+
+def test_an_item_that_a_patch_deletes_needs_no_fields() -> None:
+    volumes = "volumes: [{$patch: delete}]"
+    assert (
+        faults(f"{DEPLOYMENT}  template: {{spec: {{{volumes}, $setElementOrder/volumes: []}}}}\n", "patch.yaml") == []
+    )
+
+
+def test_an_object_of_a_cluster_was_checked_by_its_api_server() -> None:
+    assert faults(DEPLOYMENT.replace("{name: gateway}", "{name: gateway, uid: 6f0c}")) == []
+
+
+@pytest.mark.parametrize("value", ["{{ .Values.replicas }}", "${REPLICAS}", "$(REPLICAS)", "<number of pods>"])
+def test_a_placeholder_fits_every_field(value: str) -> None:
+    assert faults(DEPLOYMENT.replace("4", f'"{value}"'), "patch.yaml") == []
+
+
+def test_a_field_of_an_operator_may_be_of_another_release() -> None:
+    text = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: a}\nspec: {quotas: []}\n"
+    assert [fault for fault, _ in faults(text)] == ["other release"]
+    assert [fault for fault, _ in faults(text.replace("quotas: []", "clusterqueue: a"))] == ["unknown field"]
+
+
+def test_a_field_of_an_unknown_kind_may_be_its_own() -> None:
+    pod = "{containers: [{name: a, image: b, budget: 1}]}"
+    text = f"apiVersion: x.example.com/v1\nkind: Run\nmetadata: {{name: a}}\nspec: {{template: {{spec: {pod}}}}}\n"
+    assert [fault for fault, _ in faults(text)] == ["other release"]
+    assert [fault for fault, _ in faults(text.replace("budget", "workingdir"))] == ["unknown field"]
+
+
+def test_many_faults_are_described_in_part() -> None:
+    names = "\n".join(f"  name{number}: 1" for number in range(3_000))
+    assert len(faults(f"{DEPLOYMENT}{names}\n")) == 1_000
