@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from trainyard.analysis import multus
 from trainyard.document.lookup import integer, items, text
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Project, Resource
 
 # Makers whose networks take a device of a device plugin.
@@ -25,7 +26,7 @@ class OperatorNetwork(NamedTuple):
 
 def operator_networks(pod: Pod, namespace: str, project: Project) -> list[OperatorNetwork]:
     """Returns the networks of devices that a pod joins, one for each attachment, as far as an operator makes them."""
-    makers = {maker.name: maker for maker in project.of_kind(*OF_DEVICES)}
+    makers = _makers.of(project)
     found: list[OperatorNetwork] = []
     for attachment in multus.attachments(pod) if makers else ():
         maker = makers.get(attachment.name)
@@ -66,3 +67,8 @@ def _functions(name: str, each: int) -> int:
     if dash and first.isdecimal() and last.isdecimal() and len(last) < 6:
         return max(0, int(last) - int(first) + 1)
     return each
+
+
+_makers: LastIndex[Project, dict[str, Resource]] = LastIndex(
+    lambda project: {maker.name: maker for maker in project.of_kind(*OF_DEVICES)}
+)

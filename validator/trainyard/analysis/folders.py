@@ -10,8 +10,11 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from trainyard.document.document import Place
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Resource
 
 SAME_FILE, SAME_FOLDER, NESTED, APART = range(4)
+_MOST = 16
 
 _Thing = TypeVar("_Thing")
 
@@ -27,6 +30,13 @@ def distance(one: Place, other: Place) -> int:
     return NESTED if nested else APART
 
 
+def of_namespace(project: Project, kind: str, namespace: str, near: Place) -> list[Resource]:
+    """Returns the objects of a kind in exactly this namespace, in the folder of a place, below it or above it."""
+    found = _by_namespace.of(project).get((kind, namespace), [])
+    # More of them contradict each other.
+    return [one for one in found if distance(one.at, near) <= NESTED] if len(found) <= _MOST else []
+
+
 def folder_of(place: Place) -> str:
     """Returns the folder of an object's file; empty for the current one."""
     return place.document.source.name.replace("\\", "/").rpartition("/")[0].removeprefix("./")
@@ -37,3 +47,13 @@ def nearest(things: Iterable[tuple[_Thing, Place]], to: Place) -> list[_Thing]:
     found = [(distance(at, to), thing) for thing, at in things]
     shortest = min((far for far, _ in found), default=APART)
     return [thing for far, thing in found if far == shortest]
+
+
+def _find_by_namespace(project: Project) -> dict[tuple[str, str], list[Resource]]:
+    found: dict[tuple[str, str], list[Resource]] = {}
+    for one in project.of_kind("ResourceQuota", "LimitRange"):
+        found.setdefault((one.kind, one.namespace), []).append(one)
+    return found
+
+
+_by_namespace: LastIndex[Project, dict[tuple[str, str], list[Resource]]] = LastIndex(_find_by_namespace)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from trainyard.analysis.folders import NESTED, distance, nearest
+from trainyard.analysis.folders import NESTED, distance, folder_of, nearest
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.model.last_index import LastIndex
@@ -27,6 +27,8 @@ _MAKERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "DataVolume": ("PersistentVolumeClaim", ()),
     "Dataset": ("PersistentVolumeClaim", ()),
 }
+# Each reference is compared with all objects of its name.
+_MOST = 64
 _DATA = {"ConfigMap": ("data", "binaryData"), "Secret": ("data", "stringData")}
 # Annotations of controllers that copy an object into other namespaces begin with these.
 _COPIED = ("reflector.", "replicator.", "kubed.", "sync.kubed", "kopf.")
@@ -54,8 +56,13 @@ def names(project: Project, kind: str) -> frozenset[str]:
 
 
 def everywhere(project: Project, kind: str, name: str) -> list[Known]:
-    """Returns the objects of a kind and name in any namespace."""
-    return _index.of(project).objects.get((kind, name), [])
+    """Returns the objects of a kind and name in any namespace; none if there are too many to tell them apart."""
+    return _few(_index.of(project).objects.get((kind, name), []))
+
+
+def is_known(project: Project, kind: str, name: str) -> bool:
+    """True if the files define an object of this kind and name in any namespace."""
+    return (kind, name) in _index.of(project).objects
 
 
 def fitting(project: Project, kind: str, name: str, namespace: str, at: Place) -> list[Known]:
@@ -63,8 +70,14 @@ def fitting(project: Project, kind: str, name: str, namespace: str, at: Place) -
 
     An object whose file gives no namespace fits any namespace, and so does a place without one.
     """
-    found = [one for one in everywhere(project, kind, name) if _fits(kind, one.namespace, namespace)]
-    return nearest(((one, one.at) for one in found), at)
+    index, source = _index.of(project), at.document.source
+    in_file = index.by_file.get((kind, name, id(source)), [])
+    in_folder = index.by_folder.get((kind, name, folder_of(at)), [])
+    for found in (in_file, in_folder, index.objects.get((kind, name), [])):
+        fits = [one for one in _few(found) if _fits(kind, one.namespace, namespace)]
+        if fits:
+            return nearest(((one, one.at) for one in fits), at)
+    return []
 
 
 def only_elsewhere(project: Project, kind: str, name: str, namespace: str, at: Place) -> list[Known]:
@@ -77,6 +90,10 @@ def only_elsewhere(project: Project, kind: str, name: str, namespace: str, at: P
     return [one for one in found if distance(one.at, at) <= NESTED]
 
 
+def _few(found: list[Known]) -> list[Known]:
+    return found if len(found) <= _MOST else []
+
+
 def _fits(kind: str, one: str, other: str) -> bool:
     return kind in CLUSTER_WIDE or not one or not other or one == other
 
@@ -87,18 +104,26 @@ def _is_copied(known: Known) -> bool:
 
 class _Index(NamedTuple):
     objects: dict[tuple[str, str], list[Known]]
+    by_file: dict[tuple[str, str, int], list[Known]]
+    by_folder: dict[tuple[str, str, str], list[Known]]
     kinds: dict[str, frozenset[str]]
     sets_namespace: bool
 
 
 def _make_index(project: Project) -> _Index:
-    objects: dict[tuple[str, str], list[Known]] = {}
+    index = _Index({}, {}, {}, {}, any(text(tree, "namespace") for tree, _ in _kustomizations(project)))
     kinds: dict[str, set[str]] = {}
-    for known in (*map(_of_resource, project.resources), *_generated(project)):
-        objects.setdefault((known.kind, known.name), []).append(known)
-        kinds.setdefault(known.kind, set()).add(known.name)
-    sets_namespace = any(text(tree, "namespace") for tree, _ in _kustomizations(project))
-    return _Index(objects, {kind: frozenset(found) for kind, found in kinds.items()}, sets_namespace)
+    found = (*map(_of_resource, project.resources), *_generated(project))
+    # Of several in one file, the cluster ends up with the last one.
+    last = {(one.kind, one.name, one.namespace, id(one.at.document.source)): one for one in found}
+    for known in last.values():
+        kind, name = known.kind, known.name
+        index.objects.setdefault((kind, name), []).append(known)
+        index.by_file.setdefault((kind, name, id(known.at.document.source)), []).append(known)
+        index.by_folder.setdefault((kind, name, folder_of(known.at)), []).append(known)
+        kinds.setdefault(kind, set()).add(name)
+    index.kinds.update((kind, frozenset(names)) for kind, names in kinds.items())
+    return index
 
 
 def _of_resource(resource: Resource) -> Known:

@@ -28,12 +28,12 @@ def _closest(word: str, words: frozenset[str], alike: float) -> str | None:
     # Most files have no misspelt word: difflib is imported when there is one.
     from difflib import get_close_matches
 
-    compared: Iterable[str] = sorted(words)
+    compared: Iterable[str] = words
     if len(words) > _FEW:
         forwards, backwards = _sorted(words)
         ends = (one[::-1] for one in _neighbours(word[::-1], backwards))
-        compared = sorted({*_neighbours(word, forwards), *ends})
-    return next(iter(get_close_matches(word, compared, 1, alike)), None)
+        compared = {*_neighbours(word, forwards), *ends}
+    return next(iter(get_close_matches(word, sorted(compared), 1, alike)), None)
 
 
 def format_list(words: Iterable[str]) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from trainyard.analysis.known_objects import is_known
 from trainyard.analysis.kubeflow import metadata_of
 from trainyard.analysis.pod_names import host_count, subdomain
 from trainyard.analysis.torchrun import operator_variables, torchrun_commands
@@ -24,6 +25,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES, WITH_SERVICES
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Project, Role, Run
 
 OPTIONS = ("--rdzv-endpoint", "--master-addr")
@@ -100,12 +102,15 @@ def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tupl
 
 def _of_other_job(run: Run, host: str, rest: str, project: Project) -> tuple[str, str] | None:
     match = KUBEFLOW.match(host)
-    if match is None or match[1] == run.name or any(other.name == match[1] for other in project.runs):
+    if match is None or match[1] in _jobs.of(project):
         return None
     if not text(metadata_of(run), "name"):
         return None
-    if rest or any(host == service.name for service in project.of_kind("Service")):
+    if rest or is_known(project, "Service", host):
         return None
     first = next((name for name in ("Master", "Chief") if run.role(name) is not None), None)
     first = first or next((other.name for other in run.roles), "worker")
     return f"the names of its pods begin with `{run.name}-`", f"write `{run.name}-{first.lower()}-0`"
+
+
+_jobs: LastIndex[Project, frozenset[str]] = LastIndex(lambda project: frozenset(run.name for run in project.runs))

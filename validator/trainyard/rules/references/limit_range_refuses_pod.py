@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis.devices import quantity_at
-from trainyard.analysis.folders import NESTED, distance
+from trainyard.analysis.folders import of_namespace
 from trainyard.analysis.requests import limits_of, of_container, of_pod, place_of, written
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
@@ -39,9 +39,7 @@ def limit_range_refuses_pod(role: Role, context: Context) -> Iterator[Problem]:
     run = context.run
     if run is None or run.kind in RUNTIMES:
         return
-    for found in context.project.of_kind("LimitRange"):
-        if found.namespace != run.namespace or distance(found.at, run.at) > NESTED:
-            continue
+    for found in of_namespace(context.project, "LimitRange", run.namespace, run.at):
         for index, limit in enumerate(items(found.tree, "spec", "limits")):
             at = found.at.child("spec", "limits", index)
             if text(limit, "type") == "Container":

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.folders import NESTED, distance
+from trainyard.analysis.folders import of_namespace
 from trainyard.analysis.requests import limits_of_pod, of_pod, place_of, pods_of, written
 from trainyard.analysis.training_commands import starts_launcher
 from trainyard.document.lookup import mapping
@@ -39,9 +39,8 @@ def quota_below_job(run: Run, context: Context) -> Iterator[Problem]:
     """Jobs that are larger than a quota of their namespace."""
     if run.kind in RUNTIMES or not _starts_together(run):
         return
-    for quota in context.project.of_kind("ResourceQuota"):
-        if quota.namespace == run.namespace and distance(quota.at, run.at) <= NESTED:
-            yield from _exceeded(run, quota)
+    for quota in of_namespace(context.project, "ResourceQuota", run.namespace, run.at):
+        yield from _exceeded(run, quota)
 
 
 def _starts_together(run: Run) -> bool:

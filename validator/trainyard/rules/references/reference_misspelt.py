@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.folders import SAME_FOLDER, distance
-from trainyard.analysis.known_objects import everywhere, fitting, names
+from trainyard.analysis.known_objects import fitting, is_known, names
 from trainyard.analysis.references import references
 from trainyard.document.document import SetValue
 from trainyard.engine.rule import Context, Problem, rule
@@ -45,11 +45,10 @@ def reference_misspelt(run: Run, context: Context) -> Iterator[Problem]:
     project = context.project
     done: set[tuple[str, str]] = set()
     for one in references(run):
-        if one.kind not in KINDS or (one.kind, one.name) in done or everywhere(project, one.kind, one.name):
+        if one.kind not in KINDS or (one.kind, one.name) in done or is_known(project, one.kind, one.name):
             continue
         done.add((one.kind, one.name))
-        unused = names(project, one.kind) - {name for kind, name in _used.of(project) if kind == one.kind}
-        near = closest_match(one.name, unused, RATIO)
+        near = closest_match(one.name, _unused.of(project)[one.kind], RATIO)
         if near is None or _is_numbered(one.name, near):
             continue
         meant = [
@@ -73,6 +72,10 @@ def _is_numbered(one: str, other: str) -> bool:
     return letters[0] == letters[1] or (one.rpartition("-")[0] == other.rpartition("-")[0] and len(one) == len(other))
 
 
-_used: LastIndex[Project, frozenset[tuple[str, str]]] = LastIndex(
-    lambda project: frozenset((one.kind, one.name) for run in project.runs for one in references(run))
-)
+def _find_unused(project: Project) -> dict[str, frozenset[str]]:
+    """Returns the names of the objects that no run refers to, by kind."""
+    used = {(one.kind, one.name) for run in project.runs for one in references(run)}
+    return {kind: frozenset(name for name in names(project, kind) if (kind, name) not in used) for kind in KINDS}
+
+
+_unused: LastIndex[Project, dict[str, frozenset[str]]] = LastIndex(_find_unused)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import everywhere, has_kind, names
+from trainyard.analysis.known_objects import has_kind, is_known, names
 from trainyard.analysis.references import Reference, references
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Problem, rule
@@ -49,7 +49,7 @@ def reference_not_found(project: Project) -> Iterator[Problem]:
         if not asked or (one.kind, one.name, file) in done:
             continue
         done.add((one.kind, one.name, file))
-        if not everywhere(project, one.kind, one.name):
+        if not is_known(project, one.kind, one.name):
             near = closest_match(one.name, names(project, one.kind), 0.6)
             help_ = f"did you mean `{near}`?" if near is not None else "define it, unless the cluster has it"
             yield Problem(one.at, f"no file defines the {one.kind} `{one.name}`", help_)

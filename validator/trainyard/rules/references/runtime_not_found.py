@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import everywhere, names
+from trainyard.analysis.known_objects import is_known, names
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
@@ -40,7 +40,7 @@ def runtime_not_found(run: Run, context: Context) -> Iterator[Problem]:
         return
     at = run.at.child("spec", "runtimeRef", "name")
     shipped, target = shipped_runtime(run.spec), context.target.trainer
-    if shipped is None and not everywhere(context.project, kind, name):
+    if shipped is None and not is_known(context.project, kind, name):
         known = names(context.project, kind) | (SHIPPED.keys() if kind == "ClusterTrainingRuntime" else set())
         near = closest_match(name, known, 0.6)
         help_ = f"did you mean `{near}`?" if near is not None else "add its file to the command line"
