@@ -42,6 +42,8 @@ def helm(words: list[str]) -> int:
 
 def kubectl(words: list[str]) -> int:
     """The flags are checked. Standard output gets an empty file of values."""
+    if "-" in words:
+        sys.stdin.read()
     sys.stdout.write("{}\n")
     # The namespace may stand before the command.
     return flags_exist("kubectl", words[2:] if words[0] == "-n" else words)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HELP = """Print rules as ValidatingAdmissionPolicies, so that an API server refuses what the linter finds.
 
 A policy sees one object and nothing beside it. Only rules that are certain of one object are policies: some about jobs,
-pods and network objects, and checks of the configuration over objects. What stands in scripts and ConfigMaps is left to
+pods and network objects, and checks of the configuration over objects. Scripts and ConfigMaps are left to
 the linter.
 
 \b
