@@ -257,7 +257,7 @@ def test_fix_corrects_the_values_of_a_named_chart(lint: Lint) -> None:
 
 
 WARNING = FAULTY.replace('"no"', '"0"').replace(
-    "            env:", "            resources: {limits: {nvidia.com/gpu: 1}}\n            env:"
+    "            env:", "            resources: {limits: {cpu: 1, nvidia.com/gpu: 1}}\n            env:"
 )
 
 
