@@ -245,3 +245,17 @@ def test_related_places_and_help_are_shown_below_the_line() -> None:
 def test_the_committed_schema_describes_the_output() -> None:
     committed = Path(__file__).parents[3] / "schemas/finding.schema.json"
     assert json.loads(committed.read_text()) == json_schema.report_schema()
+
+
+def test_the_word_is_underlined_and_not_the_whole_script_on_one_line() -> None:
+    script = "cd /work; export NCCL_NVLS_ENABLE=no; torchrun train.py"
+    text = f"""\
+apiVersion: batch/v1
+kind: Job
+metadata: {{name: short}}
+spec: {{template: {{spec: {{containers: [{{name: a, image: a, command: [bash, -c, "{script}"]}}]}}}}}}
+"""
+    shown = rendered("text", report(text)).split("\n")
+    carets = next(line for line in shown if "^" in line)
+    assert carets.count("^") == len("NCCL_NVLS_ENABLE=no")
+    assert shown[shown.index(carets) - 1][carets.index("^") :].startswith("NCCL_NVLS_ENABLE=no")

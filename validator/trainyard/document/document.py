@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainyard.document.source import Path, Position, Source
+from trainyard.document.source import Path, Position, Source, narrowed
 
 if TYPE_CHECKING:
     from yaml import Node
@@ -156,12 +156,16 @@ class TextDocument(Document):
 
 
 class Place(NamedTuple):
-    """A node of a document, or a line of its text: `line` counts the lines of a block scalar from 1; 0 is all of it."""
+    """A node of a document, or a line of its text: `line` counts the lines of a block scalar from 1; 0 is all of it.
+
+    `words` is the part of the text that is meant, if it is not all of it.
+    """
 
     document: Document
     path: Path = ()
     line: int = 0
     on_key: bool = False
+    words: str = ""
 
     def child(self, *keys: str | int) -> Place:
         """Returns the place of a field or an item below this one, whether it exists or not."""
@@ -174,6 +178,15 @@ class Place(NamedTuple):
     def below(self, line: int) -> Place:
         """Returns the place of a line in the text of this block scalar, counted from 0."""
         return self._replace(line=line + 1)
+
+    def word(self, line: int, words: str) -> Place:
+        """Returns the place of words in the text of this scalar, in a line counted from 0."""
+        return Place(self.document, self.path, line + 1, False, words)
+
+    def locate(self) -> Position:
+        """Returns the position of this place in a file, of its words if the text there has them once."""
+        position = self.document.locate(self)
+        return narrowed(position, self.words) if self.words else position
 
 
 class SetValue(NamedTuple):

@@ -60,6 +60,21 @@ def has_plain_breaks(text: str) -> bool:
     return not any(mark in text for mark in ("\r", "\x85", "\u2028", "\u2029"))
 
 
+def narrowed(position: Position, words: str) -> Position:
+    """Returns the part of a position with these words; all of it unless they are there exactly once."""
+    numbered = lines(position.source)
+    form = re.compile(rf"(?<![\w./=-]){re.escape(words)}(?![\w./-])")
+    found = []
+    for line in range(position.line, min(position.end_line, len(numbered)) + 1):
+        start = position.column - 1 if line == position.line else 0
+        end = position.end_column - 1 if line == position.end_line else len(numbered[line - 1])
+        found += [(line, match) for match in form.finditer(numbered[line - 1], start, end)]
+    if len(found) != 1:
+        return position
+    ((line, match),) = found
+    return Position(position.source, line, match.start() + 1, line, match.end() + 1)
+
+
 def offset(text: str, line: int, column: int) -> int:
     """Returns the number of characters before a position; `line` and `column` count from 0."""
     ends = [0, *(match.end() for match in _BREAK.finditer(text))]

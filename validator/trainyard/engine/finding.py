@@ -48,12 +48,12 @@ def resolve(rule: Rule, problem: Problem) -> Finding:
     notes = ((image, f"this image has {release.component} {release}"),) if release is not None and image else ()
     return Finding(
         rule=rule,
-        position=problem.at.document.locate(problem.at),
+        position=problem.at.locate(),
         message=problem.message,
         help=problem.help,
         edits=_translated(problem.edits),
         related=(
-            *((at.document.locate(at), words) for at, words in (*problem.related, *notes)),
+            *((at.locate(), words) for at, words in (*problem.related, *notes)),
             *problem.at.document.explain(problem.at),
         ),
         is_from_image=bool(notes),

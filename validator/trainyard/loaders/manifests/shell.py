@@ -162,7 +162,7 @@ def parse_script(text: str, at: Place) -> tuple[list[Command], list[Setting]]:
             continue
         settings += _assignments(assignments, at, "command" if words else "script")
         if words and words[0].text not in _SYNTAX:
-            places = tuple(at.below(word.line) for word in words)
+            places = tuple(at.word(word.line, word.text) for word in words)
             commands.append(Command(tuple(word.text for word in words), places, places[0]))
     return commands, settings
 
@@ -172,7 +172,7 @@ def _assignments(words: tuple[Word, ...], at: Place, via: str) -> list[Setting]:
     for word in words:
         name, equals, value = word.text.partition("=")
         if equals and name.rstrip("+").isidentifier():
-            result.append(Setting(name.rstrip("+"), value, value, via, at.below(word.line)))
+            result.append(Setting(name.rstrip("+"), value, value, via, at.word(word.line, word.text)))
     return result
 
 
