@@ -1,0 +1,1 @@
+"""WL: jobs of Volcano, LeaderWorkerSet and Ray, and AppWrappers."""
