@@ -9,6 +9,9 @@ rejected.
 The pods of a Volcano Job are named `<job>-<task>-<index>`, those of a LeaderWorkerSet `<name>-<group>-<worker>`.
 KubeRay accepts at most 53 characters for a RayCluster, and 47 for a RayJob or RayService.
 
+The address of a JobSet's coordinator, `<name>-<job>-<index>-<pod>.<subdomain>`, is the value of a label as well, which
+has at most 63 characters. The subdomain is the name of the JobSet unless `network.subdomain` is shorter.
+
 The name can therefore have 63 characters less the role, the indexes and, for JobSet and TrainJob, the six characters
 at the end of a pod name. `generateName` takes five more. The rule skips a name with a `${VARIABLE}` that a script
 fills in.
@@ -46,6 +49,7 @@ GENERATED = "x7k2p"
         "pkg/controller.v1/common/service.go: CreateNewService names a Service GenGeneralName(job, role, index)",
         "kubeflow/mpi-operator v0.8.0 pkg/apis/kubeflow/validation/validation.go: validateMPIJobName",
         "kubernetes-sigs/jobset v0.10.1 pkg/webhooks/jobset_webhook.go: GenJobName, GenPodName and IsDNS1035Label",
+        "github.com/kubernetes-sigs/jobset/issues/1056: the address of the coordinator is the value of a label",
         "kubeflow/trainer v2.1.0 pkg/apis/trainer/v1alpha1/trainjob_types.go: rules on metadata.name",
         "volcano-sh/volcano v1.15.1 pkg/webhooks/admission/jobs/validate/admit_job.go: validateK8sPodNameLength",
         "kubernetes-sigs/lws v0.10.0 pkg/webhooks/leaderworkerset_webhook.go: NameIsDNS1035Label",
@@ -76,12 +80,15 @@ def job_name_too_long(run: Run) -> Iterator[Problem]:
             "start with a letter, and use only lower case letters, digits and dashes",
         )
         return
-    longest = max(_derived(run, name), key=len)
+    longest = max((*_derived(run, name), _coordinator(run, name)), key=len)
     if len(longest) > LIMIT:
+        # The address of a coordinator contains the name twice, unless the subdomain is another.
+        times, place = (2, " or set network.subdomain") if longest.endswith(f".{name}") else (1, "")
+        what = "the value of a label" if "." in longest else "a DNS label"
         yield Problem(
             at,
-            f"the derived name `{longest}` has {len(longest)} characters; a DNS label has at most {LIMIT}",
-            f"shorten the name by {len(longest) - LIMIT} or more",
+            f"the derived name `{longest}` has {len(longest)} characters; {what} has at most {LIMIT}",
+            f"shorten the name by {-((LIMIT - len(longest)) // times)} or more{place and f',{place}'}",
         )
 
 
@@ -115,6 +122,16 @@ def _of_job_set(run: Run, name: str) -> Iterator[str]:
         if completions is not None and spec.get("completionMode") in (None, "Indexed"):
             longest += f"-{_last(completions)}-{GENERATED}"
         yield longest
+
+
+def _coordinator(run: Run, name: str) -> str:
+    """Returns the address of the coordinator, which JobSet also writes into a label; empty if there is none."""
+    given = mapping(run.spec, "coordinator") if run.kind == "JobSet" else {}
+    job = text(given, "replicatedJob")
+    if not job:
+        return ""
+    subdomain = text(run.spec, "network", "subdomain") or name
+    return f"{name}-{job}-{integer(given, 'jobIndex') or 0}-{integer(given, 'podIndex') or 0}.{subdomain}"
 
 
 def _last(count: int | None) -> int:

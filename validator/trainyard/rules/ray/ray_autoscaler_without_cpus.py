@@ -2,7 +2,8 @@
 
 With `enableInTreeAutoscaling` the autoscaler reads the CPUs of each group, the head included, from `num-cpus` in
 `rayStartParams`, or from the resources of the first container: the limit, and in newer releases the request. Without
-any of them it ends with `Autoscaler failed to detect CPU resources for group`, or with a `KeyError`. No worker is added.
+any of them it ends with `Autoscaler failed to detect CPU resources for group`, or with a `KeyError`, and adds no
+worker.
 
 State limits for CPU and memory in the first container of each group. `num-cpus: "0"` on the head keeps tasks away.
 """

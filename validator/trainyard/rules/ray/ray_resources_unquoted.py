@@ -1,11 +1,11 @@
-"""The shell takes the quotes out of the JSON of the custom resources, so `ray start` ends.
+r"""The shell takes the quotes out of the JSON of the custom resources, so `ray start` ends.
 
 KubeRay puts each of the `rayStartParams` into the text of a shell command, as `--resources=VALUE`. Of the value
 `{"NPU": 1}`, `ray start` gets the two words `{NPU:` and `1}`, and ends with `Got unexpected extra argument` or
 `is not a valid JSON string`. The pod restarts again and again.
 
 The value needs quotes of its own, inside those of YAML: `resources: '''{"NPU": 1}'''` or
-`resources: '"{\\"NPU\\": 1}"'`.
+`resources: '"{\"NPU\": 1}"'`.
 """
 
 from __future__ import annotations
