@@ -5,7 +5,8 @@ Job fails with "volumeMounts[0].name: Not found". A job of Kubeflow is accepted,
 operator then fails to create each pod, and says so in its events only. The same holds for `volumeDevices`.
 
 The rule checks the pods of kinds whose pods are all in the file. Other controllers, and Kubeflow Trainer for its
-runtimes, may add volumes. A StatefulSet makes volumes of its `volumeClaimTemplates`.
+runtimes, may add volumes. A StatefulSet makes volumes of its `volumeClaimTemplates`, and a JobSet of its
+`volumeClaimPolicies`.
 
 Correct the name, or add the volume to the pod.
 """
@@ -30,7 +31,10 @@ ALIKE = 0.75
     severity="error",
     confidence="high",
     since="0.1.0",
-    sources=("kubernetes v1.34.4 pkg/apis/core/validation/validation.go: ValidateVolumeMounts, ValidateVolumeDevices",),
+    sources=(
+        "kubernetes v1.34.4 pkg/apis/core/validation/validation.go: ValidateVolumeMounts, ValidateVolumeDevices",
+        "kubernetes-sigs/jobset site/static/examples/volume-claim-policy/single-pvc.yaml",
+    ),
     fix="unsafe",
     needs=("volumeMounts", "volumeDevices"),
 )
@@ -61,4 +65,6 @@ def _help(meant: str | None, known: set[str]) -> str:
 
 def _volumes(pod: Pod, run: Run) -> set[str]:
     claims = items(run.spec, "volumeClaimTemplates") if run.kind == "StatefulSet" else []
+    for policy in items(run.spec, "volumeClaimPolicies") if run.kind == "JobSet" else []:
+        claims = [*claims, *items(policy, "templates")]
     return {volume.name for volume in pod.volumes} | {text(mapping(claim, "metadata"), "name") for claim in claims}
