@@ -5,7 +5,8 @@ Job fails with "volumeMounts[0].name: Not found". A job of Kubeflow is accepted,
 operator then fails to create each pod, and says so in its events only. The same holds for `volumeDevices`.
 
 The rule checks the pods of kinds whose pods are all in the file. Other controllers, and Kubeflow Trainer for its
-runtimes, may add volumes. A StatefulSet makes volumes of its `volumeClaimTemplates`, a JobSet of its `volumeClaimPolicies`.
+runtimes, may add volumes. A StatefulSet makes volumes of its `volumeClaimTemplates`, and a JobSet of its
+`volumeClaimPolicies`.
 
 Correct the name, or add the volume to the pod.
 """
@@ -32,7 +33,7 @@ ALIKE = 0.75
     since="0.1.0",
     sources=(
         "kubernetes v1.34.4 pkg/apis/core/validation/validation.go: ValidateVolumeMounts, ValidateVolumeDevices",
-        "kubernetes-sigs/jobset site/static/examples/volume-claim-policy/single-pvc.yaml: volumes of volumeClaimPolicies",
+        "kubernetes-sigs/jobset site/static/examples/volume-claim-policy/single-pvc.yaml",
     ),
     fix="unsafe",
     needs=("volumeMounts", "volumeDevices"),
