@@ -39,9 +39,10 @@ OPTIONS = frozenset(
 )
 def launcher_option_after_program(container: Container) -> Iterator[Problem]:
     """Torchrun's options among those of the script."""
+    launches = {launch.at: launch for launch in torchrun_commands(container)}
     for command in container.commands:
         start = launcher_in(command.words)
-        launch = next((one for one in torchrun_commands(container) if one.at == command.at), None)
+        launch = launches.get(command.at)
         if start is None or launch is None:
             continue
         behind = start.after + len(launch.words) - 1
