@@ -86,7 +86,12 @@ _SELECTION = (
         metavar="NAME=VERSION",
         help="Version of a component: `nccl=2.21`, `torch=2.7`, `trainer=2.1`, `kubernetes=1.33`.",
     ),
-    click.option("--profile", metavar="NAME", shell_complete=_profiles, help="Fabric of the cluster, such as eks-efa."),
+    click.option(
+        "--profile",
+        metavar="NAME",
+        shell_complete=_profiles,
+        help="Fabric of the cluster, such as eks-efa, oke-roce or gke-gib: its settings and devices are checked.",
+    ),
     click.option(
         "--site",
         metavar="FILE",

@@ -60,7 +60,7 @@ def ds_elastic_world_size(deepspeed: DeepSpeed, context: Context) -> Iterator[Pr
         numbers = ", ".join(str(size) for size in refused[:LISTED]) + ", ..." * (len(refused) > LISTED)
         yield Problem(
             at.child("micro_batch_sizes"),
-            f"the job can have {numbers} GPUs, for which elasticity finds no batch size: DeepSpeed stops",
+            f"no elastic batch size fits {numbers} GPUs, which this job can have: DeepSpeed stops at start-up",
             "choose micro_batch_sizes, max_train_batch_size, min_gpus and max_gpus that allow the job's GPU counts",
             related=((context.run.at, "the job"),),
         )

@@ -41,6 +41,6 @@ def backoff_limit_below_one_restart(run: Run) -> Iterator[Problem]:
     if 0 < limit <= pods:
         yield Problem(
             run.at.child("spec", "runPolicy", "backoffLimit"),
-            f"one restart of the job counts as {pods}, one per pod, so the job fails at backoffLimit {limit}",
+            f"a restart of the job counts once for each pod ({pods}), so the first one reaches backoffLimit {limit}",
             f"write {pods + 1} or more: {pods} for each restart of the job, plus one",
         )

@@ -46,7 +46,7 @@ def jobset_names_absent_job(run: Run) -> Iterator[Problem]:
     for name, place in (*_targets(spec, at), *_coordinator(spec, at)):
         if name not in names:
             yield Problem(
-                place, f"there is no replicated job `{name}`", f"write one of {format_list(filter(None, names))}"
+                place, f"`{name}` is not one of the replicatedJobs", f"write one of {format_list(filter(None, names))}"
             )
     for number, job in enumerate(jobs):
         for index, other in enumerate(items(job, "dependsOn")):

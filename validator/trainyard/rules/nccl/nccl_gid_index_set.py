@@ -55,7 +55,7 @@ def nccl_gid_index_set(setting: Setting, context: Context) -> Iterator[Problem]:
         return
     yield Problem(
         setting.at,
-        f"every pod uses entry {index} of its GID table, which is not the RoCE v2 address on every node",
+        f"NCCL_IB_GID_INDEX={index} is fixed, but the RoCE v2 address can have another index on each node",
         "remove NCCL_IB_GID_INDEX: NCCL 2.21 and later find the entry",
         remove_variable(setting),
         rests_on=release,

@@ -42,7 +42,7 @@ def privileged_for_rdma(container: Container) -> Iterator[Problem]:
         edits.append(Append(security.child("capabilities", "add"), "IPC_LOCK"))
     yield Problem(
         security.child("privileged"),
-        f"container {container.name} is privileged, but {devices[0]} needs only the capability IPC_LOCK",
+        f"container `{container.name}` is privileged, but `{devices[0]}` needs only the capability IPC_LOCK",
         "remove `privileged` and add the capability IPC_LOCK",
         tuple(edits),
     )
