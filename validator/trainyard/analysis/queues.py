@@ -6,6 +6,7 @@ pkg/scheduler/flavorassigner/flavorassigner.go.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from trainyard.analysis.folders import nearest
@@ -14,7 +15,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.facts.kueue import QUEUE
 from trainyard.facts.quantities import parse_quantity
-from trainyard.model.run import Project, Run
+from trainyard.model.run import Project, Resource, Run
 
 
 class Flavor(NamedTuple):
@@ -103,3 +104,27 @@ def flavor_labels(flavor: Flavor, project: Project) -> dict[str, Any] | None:
     found = everywhere(project, "ResourceFlavor", flavor.name)
     known = _only(nearest(((one, one.at) for one in found), flavor.at))
     return mapping(known.tree, "spec", "nodeLabels") if known is not None else None
+
+
+def flavors_of(queue: Resource) -> Iterator[tuple[str, Place]]:
+    """Yields the names of the flavors of a queue or a cohort, with their places."""
+    for number, group in enumerate(items(queue.tree, "spec", "resourceGroups")):
+        for index, flavor in enumerate(items(group, "flavors")):
+            if text(flavor, "name"):
+                at = queue.at.child("spec", "resourceGroups", number, "flavors", index, "name")
+                yield text(flavor, "name"), at
+
+
+def unnamed_flavors(queue: Resource, project: Project) -> list[str]:
+    """Returns the flavors that the file of a queue defines and nothing names, if they are clearly meant.
+
+    They are if the files define none of the flavors that the queue names, and the file as many others at least.
+    """
+    wanted = {name for name, _ in flavors_of(queue)}
+    if not wanted or any("$" in name or everywhere(project, "ResourceFlavor", name) for name in wanted):
+        return []
+    source = queue.at.document.source
+    used = {name for one in project.of_kind("ClusterQueue", "Cohort") for name, _ in flavors_of(one)}
+    beside = [one.name for one in project.of_kind("ResourceFlavor") if one.at.document.source is source]
+    free = [name for name in beside if name and name not in used]
+    return free if len(free) >= len(wanted) else []

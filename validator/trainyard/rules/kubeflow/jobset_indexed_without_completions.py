@@ -35,7 +35,11 @@ def jobset_indexed_without_completions(run: Run) -> Iterator[Problem]:
     jobs = [(run.spec, run.at.child("spec"), "")] if is_batch_job(run) else []
     if run.kind == "JobSet":
         at = run.at.child("spec", "replicatedJobs")
+        coordinator = text(run.spec, "coordinator", "replicatedJob")
         for index, job in enumerate(items(run.spec, "replicatedJobs")):
+            # The webhook looks at the job of the coordinator, about which there is another rule.
+            if coordinator and text(job, "name") == coordinator:
+                continue
             jobs.append((mapping(job, "template", "spec"), at.child(index, "template", "spec"), text(job, "name")))
     for spec, place, name in jobs:
         indexed = ("Indexed",) if not name else ("Indexed", None)

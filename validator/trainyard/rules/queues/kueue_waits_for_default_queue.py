@@ -55,7 +55,7 @@ def kueue_waits_for_default_queue(project: Project) -> Iterator[Problem]:
 
 def _selects(selector: dict[str, Any], run: Run, project: Project) -> bool:
     """True if Kueue certainly manages the namespace of a run."""
-    namespace = next((one for one in project.of_kind("Namespace") if one.name == run.namespace and one.name), None)
+    namespace = project.named("Namespace", run.namespace, "") if run.namespace else None
     wanted = mapping(selector, "matchLabels")
     if namespace is None or not wanted or selector.get("matchExpressions"):
         return False

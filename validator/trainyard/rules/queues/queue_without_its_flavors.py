@@ -12,9 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import everywhere
-from trainyard.document.document import Place
-from trainyard.document.lookup import items, text
+from trainyard.analysis.queues import flavors_of, unnamed_flavors
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Resource
 
@@ -32,28 +30,10 @@ from trainyard.model.run import Resource
 )
 def queue_without_its_flavors(resource: Resource, context: Context) -> Iterator[Problem]:
     """Report flavors that the file defines under other names."""
-    wanted = dict(_flavors(resource)) if resource.kind == "ClusterQueue" else {}
-    if not wanted or any("$" in name or everywhere(context.project, "ResourceFlavor", name) for name in wanted):
-        return
-    source = resource.at.document.source
-    beside = [
-        one.name for one in context.project.of_kind("ResourceFlavor") if one.at.document.source is source and one.name
-    ]
-    used = {name for queue in context.project.of_kind("ClusterQueue", "Cohort") for name, _ in _flavors(queue)}
-    free = [name for name in beside if name not in used]
-    if len(free) < len(wanted):
-        return
-    for name, at in wanted.items():
+    free = unnamed_flavors(resource, context.project) if resource.kind == "ClusterQueue" else []
+    for name, at in dict(flavors_of(resource)).items() if free else ():
         yield Problem(
             at,
             f"there is no ResourceFlavor `{name}`: ClusterQueue `{resource.name}` is inactive and admits nothing",
             f"the file defines {', '.join(f'`{one}`' for one in free)}, which no queue names",
         )
-
-
-def _flavors(queue: Resource) -> Iterator[tuple[str, Place]]:
-    for number, group in enumerate(items(queue.tree, "spec", "resourceGroups")):
-        for index, flavor in enumerate(items(group, "flavors")):
-            at = queue.at.child("spec", "resourceGroups", number, "flavors", index, "name")
-            if text(flavor, "name"):
-                yield text(flavor, "name"), at

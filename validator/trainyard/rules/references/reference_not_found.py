@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.known_objects import has_kind, is_known, names
+from trainyard.analysis.queues import flavors_of, unnamed_flavors
 from trainyard.analysis.references import Reference, references
-from trainyard.document.lookup import items, text
+from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.model.run import Project, Resource
+from trainyard.model.run import Project
 
 # Classes and accounts that every cluster has.
 BUILT_IN = frozenset(
@@ -66,11 +67,6 @@ def _of_queues(project: Project) -> Iterator[Reference]:
             "ClusterQueue", text(queue.tree, "spec", "clusterQueue"), queue.at.child("spec", "clusterQueue")
         )
     for queue in project.of_kind("ClusterQueue"):
-        yield from _flavors(queue)
-
-
-def _flavors(queue: Resource) -> Iterator[Reference]:
-    for number, group in enumerate(items(queue.tree, "spec", "resourceGroups")):
-        for index, flavor in enumerate(items(group, "flavors")):
-            at = queue.at.child("spec", "resourceGroups", number, "flavors", index, "name")
-            yield Reference("ResourceFlavor", text(flavor, "name"), at)
+        # Another rule reports the flavors of a queue whose file defines them under other names.
+        for name, at in flavors_of(queue) if not unnamed_flavors(queue, project) else ():
+            yield Reference("ResourceFlavor", name, at)
