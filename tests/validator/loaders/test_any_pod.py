@@ -20,8 +20,8 @@ from trainyard.loaders.manifests.manifest import load_project
 from trainyard.model.run import Project
 
 REGULAR = tuple(rule for rule in registry.rules() if rule.persona == "regular")
-# The other kinds do not have the fields of a job.
-OF_NO_SCHEMA = tuple(rule for rule in REGULAR if rule.subject != "Misfit")
+# The other kinds have neither the fields of a job nor the volumes that its controller makes.
+OF_NO_SCHEMA = tuple(rule for rule in REGULAR if rule.subject != "Misfit" and rule.name != "mount-of-absent-volume")
 MISTAKE, RIGHT = "true", "1"
 
 
@@ -217,6 +217,7 @@ OF_JOBS = {
     "elastic-with-fixed-nnodes",
     "launcher-exit-code-lost",
     "mnnvl-without-imex-claim",
+    "mount-of-absent-volume",
     "nccl-debug-file-collides",
     "nccl-ifname-absent-in-pod",
     "nccl-ifname-excludes-pod-eth0",
