@@ -30,7 +30,7 @@ def job(kind: str = "PyTorchJob") -> dict[str, Any]:
         "torchrun",
         "--nnodes=4",
         "--nproc-per-node=8",
-        "--rdzv-endpoint=llm-0.llm:29400",
+        "--rdzv-endpoint=etcd.example.com:2379",
         "train.py",
         "--output-dir=/ckpt",
     ]

@@ -5,17 +5,9 @@ from __future__ import annotations
 JUDGED_KINDS = frozenset(
     (
         *("ConfigMap", "LimitRange", "PodGroup", "ResourceClaim", "ResourceClaimTemplate", "ResourceQuota"),
-        *(
-            "AppWrapper",
-            "ClusterTrainingRuntime",
-            "TrainingRuntime",
-            "LocalQueue",
-            "ClusterQueue",
-            "Topology",
-            "PrometheusRule",
-            "ServiceMonitor",
-            "PodMonitor",
-        ),
+        *("AppWrapper", "ClusterTrainingRuntime", "TrainingRuntime", "RayService", "Queue"),
+        *("LocalQueue", "ClusterQueue", "ResourceFlavor", "Topology"),
+        *("PrometheusRule", "ServiceMonitor", "PodMonitor"),
         *("ClusterPolicy", "NVIDIADriver", "NicClusterPolicy", "NicNodePolicy", "NetworkAttachmentDefinition"),
         *("HostDeviceNetwork", "IPoIBNetwork", "MacvlanNetwork", "SriovNetwork", "SriovIBNetwork", "OVSNetwork"),
         *("SriovNetworkNodePolicy", "IPPool", "CIDRPool", "HelmRelease", "HelmChart", "Application"),
