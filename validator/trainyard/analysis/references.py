@@ -86,8 +86,9 @@ def _of_env(container: Container) -> Iterator[Reference]:
             place = at.child("envFrom", index, field, "name")
             yield Reference(kind, text(body, "name"), place, body.get("optional") is True)
     for index, entry in enumerate(items(tree, "env")):
-        for kind, field in (("ConfigMap", "configMapKeyRef"), ("Secret", "secretKeyRef")):
-            body = mapping(entry, "valueFrom", field)
+        source = mapping(entry, "valueFrom")
+        for kind, field in (("ConfigMap", "configMapKeyRef"), ("Secret", "secretKeyRef")) if source else ():
+            body = mapping(source, field)
             place, optional = at.child("env", index, "valueFrom", field), body.get("optional") is True
             yield Reference(kind, text(body, "name"), place.child("name"), optional)
             yield Reference(kind, text(body, "name"), place.child("key"), optional, text(body, "key"))
