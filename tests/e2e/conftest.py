@@ -93,10 +93,18 @@ def kube_config(cluster: Cluster) -> str:
 
 
 @pytest.fixture(scope="session")
-def training_operator(cluster: Cluster, engine: Engine) -> None:
-    """The training operator, installed from our chart and Available."""
+def training_operator(cluster: Cluster, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The training operator, installed from our chart and Available.
+
+    One process installs it. Helm would otherwise take back the version of MPIJob that `mpi_operator.served` added for
+    tests of another process.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    installed = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "training-operator"
     with session_lock():
-        operator.install(cluster, engine)
+        if not installed.exists():
+            operator.install(cluster, engine)
+            installed.touch()
 
 
 @pytest.fixture(scope="module")

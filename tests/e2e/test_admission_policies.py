@@ -28,6 +28,7 @@ REFUSED_ANYWAY = {
     "pytorchjob_role_invalid.first.bad": "the training operator's webhook",
     "pytorchjob_role_invalid.unset.bad": "the training operator's webhook",
     "pytorchjob_role_invalid.unset.good": "the webhook of a newer operator than the one of this case",
+    "pytorchjob_role_invalid.unset_unknown.good": "the webhook of a newer operator than the one of this case",
     "elastic_with_master.room.good": "the schema: a number of replicas is a string, which another rule reports",
     "backoff_limit_below_one_restart.unset.bad": "the schema: a number of replicas is a string",
     "sriov_network_vlan_invalid.limits.bad": "the schema",

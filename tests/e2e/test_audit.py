@@ -20,13 +20,15 @@ PAGE = Path(__file__).parents[2] / "docs" / "validator" / "audit.md"
 # Kinds that this cluster does not serve: their operators need hardware, or are not part of this project.
 ABSENT = ("TrainJob", "JobSet", "NetworkAttachmentDefinition", "ClusterPolicy", "LocalQueue")
 
+RENDEZVOUS = ("--rdzv-backend=c10d", "--rdzv-endpoint=rendezvous:29400")
+
 
 def pytorch_job(name: str, switch: str) -> dict[str, Any]:
     """Return a suspended job without pods, like one that Kueue has not admitted yet."""
     container = {
         "name": "pytorch",
         "image": "registry.example.com/team/llm:1.4",
-        "command": ["torchrun", "--nnodes=2", "--nproc-per-node=1", "train.py"],
+        "command": ["torchrun", "--nnodes=2", "--nproc-per-node=1", *RENDEZVOUS, "train.py"],
         "env": [{"name": "NCCL_SHM_DISABLE", "value": switch}],
         "envFrom": [{"configMapRef": {"name": "nccl"}}],
     }
