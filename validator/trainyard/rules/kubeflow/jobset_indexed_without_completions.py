@@ -18,7 +18,7 @@ from trainyard.model.run import Run
 
 
 @rule(
-    code="KF040",
+    code="KF037",
     severity="error",
     confidence="high",
     since="0.1.0",

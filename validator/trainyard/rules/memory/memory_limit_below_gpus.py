@@ -23,7 +23,7 @@ WHOLE = ("nvidia.com/gpu", "amd.com/gpu")
 
 
 @rule(
-    code="SH020",
+    code="SH012",
     severity="error",
     confidence="high",
     since="0.1.0",

@@ -35,7 +35,7 @@ HOST = re.compile(r"[a-z0-9][a-z0-9.-]*$")
 
 
 @rule(
-    code="RF017",
+    code="RF014",
     severity="error",
     confidence="high",
     since="0.1.0",

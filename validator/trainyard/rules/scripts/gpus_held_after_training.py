@@ -26,7 +26,7 @@ BRANCHES = re.compile(r"(?m)^\s*(?:if|else|elif|case|exit|exec|set -\w*e|trap|wh
 
 
 @rule(
-    code="SC010",
+    code="SC009",
     severity="warning",
     confidence="high",
     since="0.1.0",

@@ -27,7 +27,7 @@ OPTIONS = frozenset(
 
 
 @rule(
-    code="SC009",
+    code="SC008",
     severity="error",
     confidence="high",
     since="0.1.0",

@@ -22,7 +22,7 @@ NAME = "sidecar.istio.io/inject"
 
 
 @rule(
-    code="TP020",
+    code="TP014",
     severity="warning",
     confidence="high",
     since="0.1.0",

@@ -27,7 +27,7 @@ REFERENCE = re.compile(r"\$[({]?([A-Za-z_]\w*)[)}]?\Z")
 
 
 @rule(
-    code="TD030",
+    code="TD019",
     severity="error",
     confidence="high",
     since="0.1.0",

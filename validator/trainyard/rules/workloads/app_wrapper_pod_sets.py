@@ -25,7 +25,7 @@ PATH = re.compile(r"template(\.[^.\[\]]+(\[\d{1,4}\])?)*\Z")
 
 
 @rule(
-    code="WL016",
+    code="WL007",
     severity="error",
     confidence="high",
     since="0.1.0",

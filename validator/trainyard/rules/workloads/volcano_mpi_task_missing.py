@@ -18,7 +18,7 @@ from trainyard.model.run import Run
 
 
 @rule(
-    code="WL020",
+    code="WL008",
     severity="error",
     confidence="high",
     since="0.1.0",

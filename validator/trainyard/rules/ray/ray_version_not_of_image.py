@@ -19,7 +19,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL013",
+    code="RY016",
     severity="warning",
     confidence="high",
     since="0.1.0",

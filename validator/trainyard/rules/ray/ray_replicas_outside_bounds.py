@@ -18,7 +18,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL009",
+    code="RY012",
     severity="warning",
     confidence="high",
     since="0.1.0",

@@ -19,7 +19,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL015",
+    code="RY018",
     severity="info",
     confidence="high",
     since="0.1.0",

@@ -23,7 +23,7 @@ SHUTDOWN = "shutdownAfterJobFinishes"
 
 
 @rule(
-    code="WL011",
+    code="RY014",
     severity="error",
     confidence="high",
     since="0.1.0",

@@ -21,7 +21,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL010",
+    code="RY013",
     severity="error",
     confidence="high",
     since="0.1.0",

@@ -18,7 +18,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL008",
+    code="RY011",
     severity="error",
     confidence="high",
     since="0.1.0",

@@ -20,7 +20,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL014",
+    code="RY017",
     severity="error",
     confidence="high",
     since="0.1.0",
