@@ -52,8 +52,8 @@ def accelerate_trainer_argument_mismatch(project: Project) -> Iterator[Problem]:
                     continue
                 yield Problem(
                     config.at.child("deepspeed_config", name),
-                    f"`{name}` is {written:g}, but the script has {told:g} as argument: Hugging Face's Trainer stops",
-                    "give both the same number",
+                    f"`{name}` is {written:g}, but the script gets {told:g}: Hugging Face's Trainer stops at start-up",
+                    "write the same number in both places",
                     related=((launch.word_at[0], "the command"),),
                 )
 

@@ -42,7 +42,7 @@ def ray_container_not_first(resource: Resource) -> Iterator[Problem]:
                     group.containers_at.child(0, "name"),
                     f"KubeRay starts Ray in the first container, {text(first, 'name')}, not in "
                     f"{text(container, 'name')}",
-                    f"move {text(container, 'name')} to the first place",
+                    f"make {text(container, 'name')} the first container",
                     related=((group.containers_at.child(number, "name"), "the container with Ray"),),
                 )
                 break

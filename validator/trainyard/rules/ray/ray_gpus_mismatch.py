@@ -1,4 +1,4 @@
-"""Ray is told another number of GPUs than the container has.
+"""`num-gpus` of Ray is not the number of GPUs that the container has.
 
 KubeRay passes the GPUs of the first container's limits to `ray start` as `--num-gpus`. A `num-gpus` in
 `rayStartParams` replaces this number. If it is larger, Ray places tasks on GPUs that do not exist, and they fail with
@@ -50,7 +50,7 @@ def ray_gpus_mismatch(resource: Resource) -> Iterator[Problem]:
         at = group.at.child("rayStartParams", "num-gpus")
         yield Problem(
             at,
-            f"Ray is told {told} GPUs in {group.name}, but its container has {owned}: {effect}",
+            f"num-gpus of {group.name} is {told}, but its container has {owned} GPUs: {effect}",
             "remove num-gpus: KubeRay passes the limit of the container",
             (Remove(at),),
             ((group.containers_at.child(0, "resources", "limits"), "the limits of the container"),),

@@ -38,7 +38,7 @@ def ray_replicas_outside_bounds(resource: Resource) -> Iterator[Problem]:
             bound = "minReplicas" if wanted < least else "maxReplicas"
             yield Problem(
                 group.at.child("replicas"),
-                f"{group.name} gets {given} workers and not {wanted}, because of {bound}",
+                f"{group.name} gets {given} workers instead of {wanted}, because of {bound}",
                 f"write a {bound} that allows {wanted}",
                 related=((group.at.child(bound), "the bound"),),
             )
