@@ -40,7 +40,6 @@ def ray_autoscaler_without_cpus(resource: Resource) -> Iterator[Problem]:
             continue
         yield Problem(
             group.container_at.child("resources"),
-            f"the {group.name if group.is_head else f'group `{group.name}`'} requests no CPUs: the autoscaler fails "
-            "and restarts repeatedly",
+            f"{group.title} requests no CPUs: the autoscaler fails and restarts repeatedly",
             "set resources.limits for CPU and memory",
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.ray_clusters import groups_of
+from trainyard.analysis.ray import groups_of
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.devices import gpus

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray_clusters import groups_of
+from trainyard.analysis.ray import groups_of
 from trainyard.document.document import Remove
 from trainyard.document.lookup import decimal, mapping
 from trainyard.engine.rule import Problem, rule
@@ -50,7 +50,7 @@ def ray_gpus_mismatch(resource: Resource) -> Iterator[Problem]:
         at = group.at.child("rayStartParams", "num-gpus")
         yield Problem(
             at,
-            f"num-gpus of {group.name} is {told}, but its container has {owned} GPUs: {effect}",
+            f"num-gpus of {group.title} is {told}, but its container has {owned} GPUs: {effect}",
             "remove num-gpus: KubeRay passes the limit of the container",
             (Remove(at),),
             ((group.containers_at.child(0, "resources", "limits"), "the limits of the container"),),
