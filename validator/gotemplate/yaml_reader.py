@@ -124,7 +124,7 @@ def _check_escapes(node: Node, written: str) -> None:
     before, mark = written[: match.end() - 2], node.start_mark
     line = before.count("\n")
     column = len(before) - before.rfind("\n") - 1 if line else mark.column + len(before)
-    where = Mark(mark.name, mark.index + len(before), mark.line + line, column, None, None)
+    where = Mark(mark.name, mark.index + len(before), mark.line + line, column, None, 0)
     raise ScannerError(None, None, "unknown escape character `\\/`; write `/`", where)
 
 

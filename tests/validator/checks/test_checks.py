@@ -20,8 +20,10 @@ from trainyard.checks import expressions
 from trainyard.checks.check import Check
 from trainyard.checks.values import VARIABLES
 from trainyard.cli import main
+from trainyard.engine import registry, rule_index
 from trainyard.linting import config_schema
 from trainyard.linting.config import load_config
+from trainyard.linting.session import Options, start_session
 from trainyard.reporters import json_schema
 
 Run = Callable[..., tuple[int, str, str]]
@@ -132,6 +134,24 @@ def test_without_a_configuration_there_are_no_checks(trainyard: Run) -> None:
     Path(".trainyard.yaml").unlink()
     assert "ACME001" not in trainyard("rules")[1]
     assert trainyard("lint", "run.yaml")[0] == 0
+
+
+def test_checks_of_a_configuration_leave_the_rules_of_trainyard_alone(trainyard: Run) -> None:
+    configure(LABEL)
+    assert trainyard("lint", "run.yaml")[0] == 1
+    assert len(registry.rules()) == len(rule_index.RULES)
+    assert registry.find_rule("team-label-missing") is None
+
+
+def test_each_of_two_configurations_keeps_its_checks(trainyard: Run) -> None:
+    Path("run.yaml").write_text("# trainyard: allow team-label-missing: a demo\n" + CLEAN)
+    configure(LABEL)
+    first = start_session(("run.yaml",))
+    Path("other.yaml").write_text("pedantic: false\n")
+    second = start_session(("run.yaml",), Options(config_file="other.yaml"))
+    assert first.lint().findings == ()
+    (finding,) = second.lint().findings
+    assert "no rule has this name or code" in finding.message
 
 
 @pytest.mark.parametrize(

@@ -16,17 +16,25 @@ from trainyard.facts.workloads import RAY, group_of
 from trainyard.model.run import Resource
 
 OVERWRITE = "ray.io/overwrite-container-cmd"
+# The field of a RayJob with which KubeRay deletes its cluster at the end; false by default.
+SHUTDOWN = "shutdownAfterJobFinishes"
 _SPECS = {"RayCluster": ("spec",), "RayJob": ("spec", "rayClusterSpec"), "RayService": ("spec", "rayClusterConfig")}
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
+_IMAGE = re.compile(r"(?:^|/)rayproject/ray(?:-ml|-llm)?:(\d+\.\d+\.\d+)(?:[.-]|\Z)")
 
 
 class Group(NamedTuple):
-    """The head or a group of workers. `containers` are those of its template, as written."""
+    """The head or a group of workers, which has a name."""
 
     name: str
     is_head: bool
     tree: dict[str, Any]
     at: Place
+
+    @property
+    def title(self) -> str:
+        """The words for the group in messages."""
+        return "the head" if self.is_head else f"group {self.name}"
 
     @property
     def start(self) -> dict[str, Any]:
@@ -44,6 +52,16 @@ class Group(NamedTuple):
         return self.at.child("template", "spec")
 
     @property
+    def containers(self) -> list[dict[str, Any]]:
+        """The containers of the pods, as written."""
+        return [container for container in items(self.pod, "containers") if isinstance(container, dict)]
+
+    @property
+    def containers_at(self) -> Place:
+        """The place of the containers."""
+        return self.pod_at.child("containers")
+
+    @property
     def container(self) -> dict[str, Any]:
         """The container in which KubeRay starts Ray."""
         return mapping(next(iter(items(self.pod, "containers")), None))
@@ -51,7 +69,7 @@ class Group(NamedTuple):
     @property
     def container_at(self) -> Place:
         """The place of the container in which KubeRay starts Ray."""
-        return self.pod_at.child("containers", 0)
+        return self.containers_at.child(0)
 
     def quantity(self, field: str, resource: str) -> float | None:
         """Returns a request or a limit of the container."""
@@ -85,11 +103,23 @@ def cluster_of(resource: Resource) -> Cluster | None:
     if path is None or group_of(resource.api_version) != RAY or not tree:
         return None
     at = resource.at.child(*path)
-    groups = [Group("head", True, mapping(tree, "headGroupSpec"), at.child("headGroupSpec"))]
+    groups = [Group("", True, mapping(tree, "headGroupSpec"), at.child("headGroupSpec"))]
     for index, group in enumerate(items(tree, "workerGroupSpecs")):
         place = at.child("workerGroupSpecs", index)
         groups.append(Group(text(group, "groupName"), False, mapping(group), place))
     return Cluster(tree, at, tuple(groups), mapping(resource.tree, "metadata", "annotations"))
+
+
+def groups_of(resource: Resource) -> tuple[Group, ...]:
+    """Returns the head and the groups of workers that an object describes."""
+    cluster = cluster_of(resource)
+    return cluster.groups if cluster is not None else ()
+
+
+def image_version(image: str) -> str | None:
+    """Returns the version of Ray in the tag of one of its own images."""
+    found = _IMAGE.search(image)
+    return found[1] if found else None
 
 
 def keeps_command(cluster: Cluster, group: Group) -> bool:

@@ -1,4 +1,4 @@
-"""The resource pools of the SR-IOV network device plugin, in its ConfigMap.
+"""The resource pools of the SR-IOV network device plugin.
 
 Source: k8snetworkplumbingwg/sriov-network-device-plugin v3.11.0, cmd/sriovdp/manager.go (readConfig) and
 pkg/factory/factory.go (selectors are an object or a list of objects).
@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from trainyard.analysis.plugin_configs import configurations
 from trainyard.document.document import Place
-from trainyard.document.lookup import items, mapping, text
-from trainyard.document.reading import embedded
-from trainyard.document.source import BrokenText
+from trainyard.document.lookup import items, text
 from trainyard.model.run import Resource
 
 
@@ -26,18 +25,11 @@ class PluginPool(NamedTuple):
 
 
 def pools(resource: Resource) -> Iterator[PluginPool]:
-    """Yields the pools in a ConfigMap; none for other objects."""
-    if resource.kind != "ConfigMap":
-        return
-    for key, raw in mapping(resource.tree, "data").items():
-        if not isinstance(raw, str) or '"resourceList"' not in raw or '"selectors"' not in raw:
-            continue
-        inner = embedded(resource.at.child("data", key), raw)
-        if isinstance(inner, BrokenText) or not isinstance(inner.tree, dict):
-            continue
-        for index, entry in enumerate(items(inner.tree, "resourceList")):
+    """Yields the pools in the configuration of the plugin; none for other objects."""
+    for found in configurations(resource, "sriovDevicePlugin", "resourceList", "selectors"):
+        for index, entry in enumerate(items(found.tree, "resourceList")):
             if isinstance(entry, dict):
-                yield _pool(entry, Place(inner).child("resourceList", index))
+                yield _pool(entry, found.at.child("resourceList", index))
 
 
 def _pool(entry: dict[str, Any], at: Place) -> PluginPool:

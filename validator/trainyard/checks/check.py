@@ -117,8 +117,8 @@ class Judge:
             ) from None
 
 
-def rule_of(check: Check, judge: Judge) -> Rule:
-    """Returns the rule that a check becomes."""
+def rule_of(check: Check, judge: Judge | None = None) -> Rule:
+    """Returns the rule that a check becomes. Raises `ExpressionError`."""
     return Rule(
         code=check.code,
         name=check.name,
@@ -127,7 +127,7 @@ def rule_of(check: Check, judge: Judge) -> Rule:
         since="",
         sources=(check.source,),
         subject=TYPES[check.subject],
-        check=judge,
+        check=judge or Judge(check),
         module=f"checks.{check.name}",
         needs=tuple(kind.partition(".")[0] for kind in check.match.kinds),
         page=check.page,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from trainyard.cli.options import RULE, load_checks
+from trainyard.cli.options import RULE, load_configuration
 
 HELP = """Show a rule's page: the fact behind it, its sources and what to write instead.
 
@@ -23,9 +23,7 @@ def command(rule: str) -> None:
     from trainyard.engine import registry, selection
     from trainyard.reporters import explanation
 
-    if registry.find_rule(rule) is None:
-        load_checks()
-    found = selection.find_one(rule)
+    found = registry.find_rule(rule) or selection.find_one(rule, load_configuration().check_rules)
     click.echo(f"{found.code} {found.name}\n")
     click.echo(f"{registry.page(found)}\n")
     for name, value in explanation.facts(found):

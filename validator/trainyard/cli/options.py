@@ -14,14 +14,15 @@ from trainyard.engine.rule import SEVERITIES
 from trainyard.linting.session import Options, start_session
 
 if TYPE_CHECKING:
+    from trainyard.engine.rule import Rule
     from trainyard.linting.config import Config
     from trainyard.linting.session import Session
 
 Function = Callable[..., Any]
 
 
-def load_checks(named: Path | None = None) -> Config:
-    """Makes the checks of the configuration known as rules, for commands that lint nothing."""
+def load_configuration(named: Path | None = None) -> Config:
+    """Returns the configuration, for commands that lint nothing."""
     from trainyard.linting.config import load_config
     from trainyard.linting.discovery import discover
 
@@ -38,9 +39,10 @@ def rule_names(context: click.Context, parameter: click.Parameter, incomplete: s
     from trainyard.document.errors import MistakeError
     from trainyard.engine import registry
 
+    checks: tuple[Rule, ...] = ()
     with suppress(MistakeError):
-        load_checks()
-    known = (text for rule in registry.rules() for text in (rule.name, rule.code))
+        checks = load_configuration().check_rules
+    known = (text for rule in (*registry.rules(), *checks) for text in (rule.name, rule.code))
     return [text for text in known if text.lower().startswith(incomplete.lower())]
 
 

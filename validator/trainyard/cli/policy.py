@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainyard.cli import output
-from trainyard.cli.options import load_checks, rule_names
+from trainyard.cli.options import load_configuration, rule_names
 
 if TYPE_CHECKING:
     from trainyard.engine.rule import Rule
@@ -89,7 +89,7 @@ def command(
     from trainyard.linting.session import split_names
     from trainyard.policies import policy
 
-    config = load_checks(config_file)
+    config = load_configuration(config_file)
     config = config._replace(
         select=split_names(select) or config.select,
         ignore=(*config.ignore, *split_names(ignore)),
@@ -111,7 +111,10 @@ def _policies(config: Config, *, named: bool) -> Iterator[tuple[Rule, Policy]]:
     from trainyard.engine import selection
     from trainyard.policies import catalog
 
-    on = {rule.name: rule for rule in selection.select(config.select, config.ignore, config.persona)}
+    on = {
+        rule.name: rule
+        for rule in selection.select(config.select, config.ignore, config.persona, checks=config.check_rules)
+    }
     for found in catalog.of_rules():
         if found.rule in on:
             yield on[found.rule], found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trainyard.cli import output
-from trainyard.cli.options import load_checks
+from trainyard.cli.options import load_configuration
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 from trainyard.reporters.escaping import visible
 
@@ -54,10 +54,12 @@ def _families(context: click.Context, parameter: click.Parameter, incomplete: st
 @click.option("--check", "checking", is_flag=True, help="Run the cases of the checks in the configuration.")
 def command(words: tuple[str, ...], family: str | None, output_format: str, checking: bool) -> int:
     """Prints the rules, or tests the checks among them."""
+    from trainyard.engine import registry
+
     config = _configuration(checking=checking)
     if checking:
         return _test(config)
-    known = _selected(words, family)
+    known = _selected(words, family, (*registry.rules(), *config.check_rules))
     if output_format == "json":
         import json
 
@@ -76,7 +78,7 @@ def _configuration(*, checking: bool) -> Config:
     from trainyard.linting.config import Config
 
     try:
-        return load_checks()
+        return load_configuration()
     except MistakeError as error:
         if checking:
             raise
@@ -98,11 +100,9 @@ def _test(config: Config) -> int:
     return FINDINGS if failed else CLEAN
 
 
-def _selected(words: Sequence[str], family: str | None) -> list[Rule]:
-    from trainyard.engine import registry
+def _selected(words: Sequence[str], family: str | None, known: Sequence[Rule]) -> list[Rule]:
     from trainyard.engine.selection import nearest
 
-    known = registry.rules()
     families = sorted({_family(rule) for rule in known})
     if family is not None and family not in families:
         hint = nearest(family, families) or f"write one of {', '.join(families)}"

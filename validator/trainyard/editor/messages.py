@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -50,10 +50,10 @@ def _location(position: Position, snapshot: Snapshot, encoding: str | None) -> t
     return types.Location(uri, Ruler(position.source.text, encoding).range(position))
 
 
-def hover(findings: Iterable[Finding], ruler: Ruler, at: types.Position) -> types.Hover | None:
+def hover(findings: Iterable[Finding], checks: Sequence[Rule], ruler: Ruler, at: types.Position) -> types.Hover | None:
     """Returns the pages of the findings at a position, or of the rule that the text names there."""
     found = [finding for finding in findings if covers(ruler.range(finding.position), at)]
-    rules = list(dict.fromkeys(finding.rule for finding in found)) or _named(ruler, at)
+    rules = list(dict.fromkeys(finding.rule for finding in found)) or _named(checks, ruler, at)
     if not rules:
         return None
     pages = "\n\n---\n\n".join(map(page, rules))
@@ -72,10 +72,10 @@ def covers(area: types.Range, at: types.Position) -> bool:
     return (area.start.line, area.start.character) <= (at.line, at.character) <= (area.end.line, area.end.character)
 
 
-def _named(ruler: Ruler, at: types.Position) -> list[Rule]:
+def _named(checks: Sequence[Rule], ruler: Ruler, at: types.Position) -> list[Rule]:
     """Returns the rule whose name or code is at a position: in a suppression, or in the configuration."""
     offset = ruler.at(at)
     start = ruler.at(types.Position(at.line, 0))
     line = ruler.text[start : start + 1000].split("\n", 1)[0]
     words = (match[0] for match in _WORD.finditer(line) if match.start() <= offset - start <= match.end())
-    return [rule for word in words if (rule := registry.find_rule(word)) is not None]
+    return [rule for word in words if (rule := registry.find_rule(word, checks)) is not None]

@@ -76,7 +76,9 @@ class Server(LanguageServer):
         path = self._path(uri)
         found = await self._snapshot(path) if path is not None else None
         ruler = self._ruler(self.workspace.get_text_document(uri).source or "")
-        return messages.hover(found[1].findings(path) if found and path else (), ruler, at)
+        if found is None or path is None:
+            return messages.hover((), (), ruler, at)
+        return messages.hover(found[1].findings(path), found[1].session.config.check_rules, ruler, at)
 
     async def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """Returns the actions for a range."""

@@ -26,7 +26,10 @@ _MOST_FOR_FIXES = 50_000
 
 
 class Engine:
-    """A set of rules with their parameters, ready to check any number of projects."""
+    """A set of rules with their parameters, ready to check any number of projects.
+
+    `checks` are the rules of the configuration, also those that are off: suppressions may name them.
+    """
 
     def __init__(
         self,
@@ -35,9 +38,11 @@ class Engine:
         profile: str | None = None,
         parameters: Mapping[str, Any] | None = None,
         site: Site | None = None,
+        checks: Sequence[Rule] = (),
     ) -> None:
         self.rules = rules
         self.site = site
+        self.checks = checks
         self._most = MOST
         self._target = target or Target()
         self._profile = profile
@@ -47,7 +52,7 @@ class Engine:
 
     def for_fixes(self) -> Engine:
         """Returns an engine that finds practically all faults: a fix must reduce them."""
-        engine = Engine(self.rules, self._target, self._profile, self._parameters, self.site)
+        engine = Engine(self.rules, self._target, self._profile, self._parameters, self.site, self.checks)
         engine._most = _MOST_FOR_FIXES
         return engine
 
@@ -57,7 +62,8 @@ class Engine:
         site = self.site.document.source.text if self.site is not None else None
         # The page of a check holds its expression, its message and what it matches.
         rules = sorted((rule.code, rule.severity, rule.page) for rule in self.rules)
-        return repr((rules, self._target, self._profile, self._parameters, site))
+        checks = [check.name for check in self.checks]
+        return repr((rules, checks, self._target, self._profile, self._parameters, site))
 
     def judge(self, project: Project) -> list[Finding]:
         """Returns all findings, in the order of the files' text."""

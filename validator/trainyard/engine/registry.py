@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trainyard.engine import rule_index
@@ -23,25 +23,12 @@ _RULES = "trainyard.rules"
 
 # Names that rules had in earlier releases, for suppressions and configurations that hold them.
 FORMER_NAMES = {"exit-code-masked-by-tee": "sc001"}
-# The rules that checks of the configuration have become, and all rules by name and code.
-_checks: list[Rule] = []
-
-
-def rules() -> tuple[Rule, ...]:
-    """Returns every rule: those of Trainyard by code, and the checks of the configuration in use."""
-    return (*built_in(), *_checks) if _checks else built_in()
 
 
 @functools.cache
-def built_in() -> tuple[Rule, ...]:
-    """Returns every rule of Trainyard. Those with parameters are imported, since their types are in the module."""
+def rules() -> tuple[Rule, ...]:
+    """Returns every rule by code. Those with parameters are imported, since their types are in the module."""
     return tuple(map(_known, rule_index.RULES))
-
-
-def use(checks: Iterable[Rule]) -> None:
-    """Makes these the checks of the configuration in use, instead of any others."""
-    _checks[:] = checks
-    _by_word.cache_clear()
 
 
 def _known(entry: dict[str, Any]) -> Rule:
@@ -88,9 +75,11 @@ def load_check(check: Check) -> Check:
     return load_rule(check.module).check if isinstance(check, _Later) else check
 
 
-def find_rule(code_or_name: str) -> Rule | None:
-    """Returns the rule with this code or name, in any case."""
-    return _by_word().get(code_or_name.lower().replace("_", "-"))
+def find_rule(code_or_name: str, checks: Sequence[Rule] = ()) -> Rule | None:
+    """Returns the rule with this code or name, in any case. `checks` are the rules of a configuration."""
+    word = code_or_name.lower().replace("_", "-")
+    own = (check for check in checks if word in (check.name, check.code.lower()))
+    return _by_word().get(word) or next(own, None)
 
 
 @functools.cache

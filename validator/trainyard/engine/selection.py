@@ -22,48 +22,54 @@ class UnknownRuleError(MistakeError):
 
 
 def select(
-    selected: Sequence[str], ignored: Iterable[str], persona: Persona = "regular", min_severity: Severity = "info"
+    selected: Sequence[str],
+    ignored: Iterable[str],
+    persona: Persona = "regular",
+    min_severity: Severity = "info",
+    checks: Sequence[Rule] = (),
 ) -> tuple[Rule, ...]:
-    """Returns the rules that are on; those below `min_severity` are not.
+    """Returns the rules that are on, among those of Trainyard and `checks`; those below `min_severity` are not.
 
     Without a selection these are all of the persona and the less strict ones. A prefix selects among them; the full
     code or name of a rule turns it on in any persona.
     """
     strictness = PERSONAS.index(persona)
-    on = {rule.code for rule in registry.rules() if rule.name in ALWAYS}
+    known = (*registry.rules(), *checks)
+    on = {rule.code for rule in known if rule.name in ALWAYS}
     for selector in selected or ("",):
-        exact = registry.find_rule(selector) is not None
-        on |= {rule.code for rule in matching_rules(selector) if exact or PERSONAS.index(rule.persona) <= strictness}
+        exact = registry.find_rule(selector, checks) is not None
+        found = matching_rules(selector, checks)
+        on |= {rule.code for rule in found if exact or PERSONAS.index(rule.persona) <= strictness}
     for selector in ignored:
-        on -= {rule.code for rule in matching_rules(selector)}
+        on -= {rule.code for rule in matching_rules(selector, checks)}
     grave = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
-    return tuple(rule for rule in registry.rules() if rule.code in on and rule.severity in grave)
+    return tuple(rule for rule in known if rule.code in on and rule.severity in grave)
 
 
-def matching_rules(selector: str) -> list[Rule]:
+def matching_rules(selector: str, checks: Sequence[Rule] = ()) -> list[Rule]:
     """Returns the rule with this code or name, or those whose code starts with it."""
-    exact = registry.find_rule(selector)
+    exact = registry.find_rule(selector, checks)
     if exact is not None:
         return [exact]
-    found = [rule for rule in registry.rules() if rule.code.startswith(selector.upper())]
+    found = [rule for rule in (*registry.rules(), *checks) if rule.code.startswith(selector.upper())]
     if not found:
-        hint = suggestion(selector) or "`trainyard rules` lists all"
+        hint = suggestion(selector, checks) or "`trainyard rules` lists all"
         raise UnknownRuleError(f"no rule has the code or name `{selector}`, nor a code that starts with it; {hint}")
     return found
 
 
-def find_one(code_or_name: str) -> Rule:
+def find_one(code_or_name: str, checks: Sequence[Rule] = ()) -> Rule:
     """Returns the rule with this code or name."""
-    rule = registry.find_rule(code_or_name)
+    rule = registry.find_rule(code_or_name, checks)
     if rule is None:
-        hint = suggestion(code_or_name) or "`trainyard rules` lists all"
+        hint = suggestion(code_or_name, checks) or "`trainyard rules` lists all"
         raise UnknownRuleError(f"there is no rule `{code_or_name}`; {hint}")
     return rule
 
 
-def suggestion(wrong: str) -> str:
+def suggestion(wrong: str, checks: Sequence[Rule] = ()) -> str:
     """Returns a suggestion as a question; empty if no name is similar."""
-    names = [text for rule in registry.rules() for text in (rule.name, rule.code)]
+    names = [text for rule in (*registry.rules(), *checks) for text in (rule.name, rule.code)]
     return nearest(wrong, names)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from typing import Any
 
@@ -29,3 +30,12 @@ def _number(text: str) -> float | None:
         # More than a float holds, and more than any cluster has.
         return None
     return float(digits) * (_SUFFIX[suffix] if suffix else 10.0 ** int(exponent) if exponent else 1.0)
+
+
+def finite_number(value: Any) -> float | None:
+    """Returns a number, or the number that a text holds; None for anything else, such as `auto`, true or infinity."""
+    try:
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None

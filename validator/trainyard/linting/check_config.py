@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from trainyard.checks.check import Case, Check, Judge, Match, rule_of
+from trainyard.checks.check import Case, Check, Match
 from trainyard.checks.values import VARIABLES
 from trainyard.document import opening
 from trainyard.document.document import Document, Place
@@ -15,7 +15,7 @@ from trainyard.document.errors import MistakeError
 from trainyard.document.source import Path
 from trainyard.document.text import Text
 from trainyard.engine import registry
-from trainyard.engine.rule import SEVERITIES, Rule
+from trainyard.engine.rule import SEVERITIES
 from trainyard.engine.selection import nearest
 
 _CODE = re.compile(r"[A-Z]{2,8}[0-9]{3,4}")
@@ -40,12 +40,11 @@ class Checks:
         self._root = root
 
     def read(self, written: Any) -> tuple[Check, ...]:
-        """Returns the checks, and makes them known as rules. Raises `CheckError` and `ExpressionError`."""
+        """Returns the checks. Raises `CheckError`."""
         if not isinstance(written, list):
             raise self._error((), "write a list of checks, each with `code`, `name`, `expression` and `message`")
         checks = [self._check(index, entry) for index, entry in enumerate(written)]
         self._are_distinct(checks)
-        registry.use([_rule(check) for check in checks])
         return tuple(checks)
 
     def _check(self, index: int, entry: Any) -> Check:
@@ -130,8 +129,8 @@ class Checks:
             raise self._error(at, f"{text} cannot be read: {reason}; write a manifest, or the name of a file") from None
 
     def _are_distinct(self, checks: Iterable[Check]) -> None:
-        prefixes = {rule.code.rstrip("0123456789") for rule in registry.built_in()}
-        known = {word: rule.name for rule in registry.built_in() for word in (rule.name, rule.code)}
+        prefixes = {rule.code.rstrip("0123456789") for rule in registry.rules()}
+        known = {word: rule.name for rule in registry.rules() for word in (rule.name, rule.code)}
         for index, check in enumerate(checks):
             for key, word in (("name", check.name), ("code", check.code)):
                 if word in known:
@@ -192,7 +191,3 @@ _MEANINGS = {
     "expression": "it is true for a correct object, such as `has(object.metadata.labels)`",
     "message": "it tells the user what is wrong",
 }
-
-
-def _rule(check: Check) -> Rule:
-    return rule_of(check, Judge(check))

@@ -13,7 +13,7 @@ from trainyard.document.errors import MistakeError
 from trainyard.document.lookup import decimal
 from trainyard.document.source import Source
 from trainyard.document.text import Text
-from trainyard.engine import parameters, registry
+from trainyard.engine import parameters
 from trainyard.engine.rule import SEVERITIES, Severity, Target
 from trainyard.engine.selection import Persona, UnknownRuleError, find_one, matching_rules, nearest
 from trainyard.linting.suppression import Allowance
@@ -35,6 +35,7 @@ class Config(NamedTuple):
     """The user's settings, from the file and the command line together.
 
     `root` is the folder that `site` of the file may not leave; None if the user named the site, or the file.
+    `check_rules` are the rules that the checks become.
     """
 
     path: str | None = None
@@ -55,6 +56,7 @@ class Config(NamedTuple):
     min_severity: Severity = "info"
     exit_zero: bool = False
     checks: tuple[Check, ...] = ()
+    check_rules: tuple[Rule, ...] = ()
 
     @property
     def persona(self) -> Persona:
@@ -67,13 +69,12 @@ class Config(NamedTuple):
 
 
 def load_config(name: str | None, root: str | None = None) -> Config:
-    """Returns the configuration in a file, or the defaults, and makes its checks known as rules. Raises `MistakeError`.
+    """Returns the configuration in a file, or the defaults. Raises `MistakeError`.
 
     `root` is the folder that neither the file nor those that it names may leave; None if the user named the file.
     """
     from pathlib import Path
 
-    registry.use(())
     if name is None:
         return Config()
     path = Path(name)
@@ -177,6 +178,7 @@ class _Reader:
         self._name = name
         self._root = root
         self._document = document
+        self._check_rules: tuple[Rule, ...] = ()
 
     def config(self) -> Config:
         readers: dict[str, Callable[[str, Any], Any]] = {
@@ -202,7 +204,7 @@ class _Reader:
         # The other keys may name checks.
         ordered = sorted(tree, key=lambda key: key != "checks")
         values = {key.replace("-", "_"): readers[key](key, tree[key]) for key in ordered if tree[key] is not None}
-        return Config(path=self._name, root=self._root, **values)
+        return Config(path=self._name, root=self._root, check_rules=self._check_rules, **values)
 
     def _location(self, key: str) -> str:
         return f"{self._name}: {key}" if key else self._name
@@ -247,7 +249,7 @@ class _Reader:
         selectors = self._texts(key, [value] if isinstance(value, str) else value)
         for selector in selectors:
             try:
-                matching_rules(selector)
+                matching_rules(selector, self._check_rules)
             except UnknownRuleError as error:
                 raise self._error(key, str(error)) from None
         return selectors
@@ -266,7 +268,7 @@ class _Reader:
         result = {}
         for name, given in self._mapping(key, value).items():
             try:
-                rule = find_one(name)
+                rule = find_one(name, self._check_rules)
             except UnknownRuleError as error:
                 raise self._error(f"{key}.{name}", str(error)) from None
             known = parameters.parameter_names(rule)
@@ -282,9 +284,12 @@ class _Reader:
         return result
 
     def _checks(self, key: str, value: Any) -> tuple[Check, ...]:  # noqa: ARG002
+        from trainyard.checks.check import rule_of
         from trainyard.linting.check_config import Checks
 
-        return Checks(self._name, self._document, self._root).read(value)
+        checks = Checks(self._name, self._document, self._root).read(value)
+        self._check_rules = tuple(map(rule_of, checks))
+        return checks
 
     def _allow(self, key: str, value: Any) -> tuple[Allowance, ...]:
         if not isinstance(value, list):

@@ -15,7 +15,7 @@ def configuration_schema() -> dict[str, Any]:
     from trainyard.engine.rule import SEVERITIES, Target
     from trainyard.facts import profiles
 
-    rules = registry.built_in()
+    rules = registry.rules()
     # Any other text is the name of a check.
     names = {"anyOf": [{"enum": [text for rule in rules for text in (rule.code, rule.name)]}, TEXT]}
     selectors = {"anyOf": [TEXT, list_of(TEXT)], "description": "Codes, code prefixes, or names."}

@@ -75,7 +75,7 @@ def lint(
     projects = (project, *(manifest.load_project(release) for release in releases))
     findings = _distinct(finding for one in projects for finding in engine.judge(one))
     findings += engine.examine((*known, *_empty_folders(known)), project)
-    entries = suppression.collect(known, projects, allowances, engine.rules)
+    entries = suppression.collect(known, projects, allowances, engine.rules, engine.checks)
     kept, allowed, entries = suppression.sift(findings, entries)
     if entries:
         kept += engine.examine(entries, project)

@@ -93,7 +93,7 @@ def start_session(names: tuple[str, ...], options: Options | None = None, chart:
         min_severity=_min_severity(given, config),
         exit_zero=given.exit_zero or config.exit_zero,
     )
-    rules = selection.select(config.select, config.ignore, config.persona, config.min_severity)
+    rules = selection.select(config.select, config.ignore, config.persona, config.min_severity, config.check_rules)
     return Session(config, engine(config, rules, _site(config)), names, chart, found.notes)
 
 
@@ -105,7 +105,7 @@ def _min_severity(given: Options, config: Config) -> Severity:
 
 def engine(config: Config, rules: tuple[Rule, ...], site: Site | None) -> Engine:
     """Returns the engine for rules with the user's settings, for a site that is already read. Raises `MistakeError`."""
-    return Engine(rules, config.target, config.profile, config.parameters_of(rules), site)
+    return Engine(rules, config.target, config.profile, config.parameters_of(rules), site, config.check_rules)
 
 
 def _site(config: Config) -> Site | None:

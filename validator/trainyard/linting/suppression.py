@@ -49,9 +49,13 @@ _Written = tuple[str, str, Place, "Callable[[Finding], bool]", tuple[Edit, ...]]
 
 
 def collect(
-    readings: Iterable[Reading], projects: Iterable[Project], allowances: Iterable[Allowance], judged: Iterable[Rule]
+    readings: Iterable[Reading],
+    projects: Iterable[Project],
+    allowances: Iterable[Allowance],
+    judged: Iterable[Rule],
+    checks: Sequence[Rule] = (),
 ) -> list[Suppression]:
-    """Returns every suppression in the files and the configuration."""
+    """Returns every suppression in the files and the configuration. `checks` are the rules of the configuration."""
     known = list(readings)
     in_files = [
         *(entry for reading in known for entry in _limited(_comments(reading))),
@@ -63,7 +67,7 @@ def collect(
     on = {rule.code for rule in judged}
     # If only some of the project's files were linted, an entry may be needed for the others.
     on_in_config = on if any(_is_all_around(entry.at, known) for entry in allowances) else set[str]()
-    return [*_named(in_files, on), *_named(in_config, on_in_config)]
+    return [*_named(in_files, on, checks), *_named(in_config, on_in_config, checks)]
 
 
 def _limited(written: Iterator[_Written]) -> Iterator[_Written]:
@@ -78,16 +82,16 @@ def cut(entries: Iterable[Suppression]) -> Iterator[str]:
             yield f"{name}: only the first {MAX_IN_FILE:,} suppressions of a file count"
 
 
-def _named(written: Iterable[_Written], judged: set[str]) -> Iterator[Suppression]:
+def _named(written: Iterable[_Written], judged: set[str], checks: Sequence[Rule]) -> Iterator[Suppression]:
     from trainyard.engine import registry, selection
 
     guesses = _MAX_GUESSES
     for name, reason, at, covers, edits in written:
-        rule = registry.find_rule(name)
+        rule = registry.find_rule(name, checks)
         entry = Suppression(name, rule, reason, at, covers, rule is not None and rule.code in judged, edits)
         if rule is None and guesses:
             guesses -= 1
-            entry = entry._replace(suggestion=selection.suggestion(name))
+            entry = entry._replace(suggestion=selection.suggestion(name, checks))
         yield entry
 
 

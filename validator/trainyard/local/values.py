@@ -57,7 +57,7 @@ def read_values(names: Sequence[str], settings: Iterable[str], release: str) -> 
 
 def _with_refusals(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """Returns these rules with those that cannot be turned off, because Helm refuses the values anyway."""
-    return tuple(rule for rule in registry.rules() if rule in rules or rule.name in _REFUSALS)
+    return (*rules, *(rule for rule in registry.rules() if rule.name in _REFUSALS and rule not in rules))
 
 
 def _document(text: str) -> str:

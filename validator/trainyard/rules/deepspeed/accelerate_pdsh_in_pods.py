@@ -51,7 +51,7 @@ def accelerate_pdsh_in_pods(project: Project) -> Iterator[Problem]:
             what = "is pdsh" if LAUNCHER in section else "defaults to pdsh"
             yield Problem(
                 at,
-                f"`{LAUNCHER}` {what}: accelerate wants to start the other pods of {run.name} over SSH",
+                f"`{LAUNCHER}` {what}: accelerate tries to start the other pods of {run.name} over SSH",
                 "write `standard`",
                 (SetValue(at, "standard"),) if LAUNCHER in section else (),
             )

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from trainyard.analysis.accelerate_config import accelerate_configs, scripts
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.quantities import finite_number
 from trainyard.model.run import Project
 
 ARGUMENTS = (
@@ -45,22 +45,14 @@ def accelerate_trainer_argument_mismatch(project: Project) -> Iterator[Problem]:
             continue
         for _, launch, script in scripts(config, project):
             for name, option in ARGUMENTS:
-                written, told = _number(section.get(name)), _number(script.option(option))
+                written, told = finite_number(section.get(name)), finite_number(script.option(option))
                 # An option of accelerate has precedence over the file.
                 overridden = launch.has(f"--{name.replace('_', '-')}")
                 if written is None or told is None or math.isclose(written, told) or overridden:
                     continue
                 yield Problem(
                     config.at.child("deepspeed_config", name),
-                    f"`{name}` is {written:g}, but the script has {told:g} as argument: Hugging Face's Trainer stops",
-                    "give both the same number",
+                    f"`{name}` is {written:g}, but the script gets {told:g}: Hugging Face's Trainer stops at start-up",
+                    "write the same number in both places",
                     related=((launch.word_at[0], "the command"),),
                 )
-
-
-def _number(value: Any) -> float | None:
-    try:
-        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None

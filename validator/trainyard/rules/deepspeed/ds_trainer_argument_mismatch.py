@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.quantities import finite_number
 from trainyard.loaders.manifests.deepspeed import commands_of_trainer, data_parallel_sizes
 from trainyard.model.run import Command, DeepSpeed, Run
 
@@ -55,7 +55,7 @@ def ds_trainer_argument_mismatch(deepspeed: DeepSpeed, context: Context) -> Iter
         return
     for command in commands_of_trainer(context.run):
         for path, argument in ARGUMENTS:
-            number = _number(mapping(deepspeed.config, *path[:-1]).get(path[-1]))
+            number = finite_number(mapping(deepspeed.config, *path[:-1]).get(path[-1]))
             told = _argument(command, argument)
             if number is None or told is None or math.isclose(number, told):
                 continue
@@ -74,8 +74,8 @@ def _total(deepspeed: DeepSpeed, run: Run, command: Command) -> Iterator[Problem
     """Compares `train_batch_size` where the file leaves the other two to Trainer; else DS001 or the above finds it."""
     config = deepspeed.config
     micro, steps = (_argument(command, name) for name in DEFAULTS)
-    total, worlds = _number(config.get("train_batch_size")), data_parallel_sizes(run, config)
-    left = any(_number(config.get(name)) is None for name in (MICRO_BATCH, "gradient_accumulation_steps"))
+    total, worlds = finite_number(config.get("train_batch_size")), data_parallel_sizes(run, config)
+    left = any(finite_number(config.get(name)) is None for name in (MICRO_BATCH, "gradient_accumulation_steps"))
     if total is None or micro is None or steps is None or not left or command.has("--auto-find-batch-size"):
         return
     products = [micro * steps * world for world in worlds]
@@ -94,14 +94,6 @@ def _argument(command: Command, name: str) -> float | None:
     option = f"--{name.replace('_', '-')}"
     value = command.option(option)
     if value is not None:
-        return _number(value)
+        return finite_number(value)
     reads_file = command.has("--config") or any(word.endswith((".yaml", ".yml")) for word in command.words)
     return DEFAULTS.get(name) if command.has("--output-dir") and not reads_file and not command.has(option) else None
-
-
-def _number(value: Any) -> float | None:
-    try:
-        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None

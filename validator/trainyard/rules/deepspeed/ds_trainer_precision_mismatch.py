@@ -5,8 +5,8 @@ compares `fp16.enabled` and `bf16.enabled` with these arguments and stops with "
 config values that mismatch TrainingArguments values", or accelerate stops before with "`--mixed_precision` arg cannot
 be set to `bf16` when `fp16` is set in the DeepSpeed config file".
 
-The rule compares with `--fp16` and `--bf16` in the command. Without either it says nothing, because the script may set
-the precision itself.
+The rule compares with `--fp16` and `--bf16` in the command. Without either it reports nothing, because the script may
+set the precision itself.
 
 Write `auto` for `enabled` of both sections: each takes the argument.
 """
@@ -50,7 +50,8 @@ def ds_trainer_precision_mismatch(deepspeed: DeepSpeed, context: Context) -> Ite
                 at = deepspeed.at.child(name, "enabled")
                 yield Problem(
                     at,
-                    f"`{name}.enabled` is {str(enabled).lower()}, but Trainer has `--{chosen}`: it stops at start-up",
+                    f"`{name}.enabled` is {str(enabled).lower()}, but the script gets `--{chosen}`: "
+                    "Trainer stops at start-up",
                     'write "auto", which takes the argument',
                     (SetValue(at, "auto"),),
                     related=((command.word_at[0], "the command"),),

@@ -41,13 +41,13 @@ def ds_value_is_text(deepspeed: DeepSpeed) -> Iterator[Problem]:
         section = deepspeed.config.get(name)
         written = section.get("enabled") if isinstance(section, dict) else None
         if isinstance(written, str) and written.lower() in BOOLEANS:
-            message = f"{name}.enabled is the text `{written}`, which counts as true"
+            message = f"{name}.enabled is the string `{written}`, which counts as true"
             yield _problem(deepspeed.at.child(name, "enabled"), message, BOOLEANS[written.lower()])
     for name in COUNTS:
         written = deepspeed.config.get(name)
         number = decimal(written) if isinstance(written, str) else None
         if number is not None:
-            message = f"{name} is the text `{written}`, which equals no number: the run stops at start-up"
+            message = f"{name} is the string `{written}` and not a number: the run stops at start-up"
             yield _problem(deepspeed.at.child(name), message, number)
 
 

@@ -25,7 +25,7 @@ REASONS = (
 
 
 @rule(
-    code="KF041",
+    code="KF038",
     severity="error",
     confidence="high",
     since="0.1.0",

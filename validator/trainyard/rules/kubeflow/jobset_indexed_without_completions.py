@@ -2,7 +2,7 @@
 
 An indexed Job needs `completions`. Kubernetes sets it to 1 only if `parallelism` is missing as well. JobSet makes each
 of its jobs indexed unless `completionMode` says otherwise. The JobSet itself is accepted, and its controller fails
-again and again with `spec.completions: Required value: when completion mode is Indexed`: there are no pods.
+repeatedly with `spec.completions: Required value: when completion mode is Indexed`: there are no pods.
 
 Set `completions` to the value of `parallelism`.
 """
@@ -18,7 +18,7 @@ from trainyard.model.run import Run
 
 
 @rule(
-    code="KF040",
+    code="KF037",
     severity="error",
     confidence="high",
     since="0.1.0",

@@ -23,7 +23,7 @@ WHOLE = ("nvidia.com/gpu", "amd.com/gpu")
 
 
 @rule(
-    code="SH020",
+    code="SH012",
     severity="error",
     confidence="high",
     since="0.1.0",
@@ -43,5 +43,5 @@ def memory_limit_below_gpus(container: Container, context: Context) -> Iterator[
     yield Problem(
         quantity_at(context.run, context.role, container, "limits", "memory"),
         f"{written} of memory for {gpus:.0f} GPUs: the container is killed when its processes start",
-        "write the memory that the job needs, such as the node's share for these GPUs",
+        "set the limit to the memory that the job needs, such as the share of these GPUs in the node's memory",
     )

@@ -4,9 +4,9 @@ NCCL treats a name that was removed like any unknown name: there is no message. 
 2.4, `NCCL_LL_THRESHOLD`, `NCCL_TREE_THRESHOLD` and `NCCL_RINGS` in 2.5; they live on in copied settings.
 `NCCL_CHECKS_DISABLE`, which the documentation calls deprecated, has not been read by any release since 2.3.
 
-If the release is unknown, the rule reports only names that were gone by 2.10. With a `target`, or an image that tells
-its NCCL, it also reports later ones, such as `NCCL_WORK_FIFO_DEPTH` (gone after 2.21) and `NCCL_PROXY_PROFILE` (after
-2.22).
+If the release is unknown, the rule reports only names that were gone by 2.10. With a `target`, or an image with a
+known NCCL, it also reports later ones, such as `NCCL_WORK_FIFO_DEPTH` (gone after 2.21) and `NCCL_PROXY_PROFILE`
+(after 2.22).
 
 Remove the variable, or use its successor.
 """

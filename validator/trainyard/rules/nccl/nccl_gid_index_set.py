@@ -7,7 +7,7 @@ itself, and its documentation says that the variable should not be set any more.
 
 Before 2.21 there is no other way, so the rule needs to know the release, from the target or from the image of the
 container. It ignores `-1`, which means automatic, values that the fabric profile asks for, and those that it forbids,
-which FB003 reports. Without a profile, the instance type in a node selector tells the fabric.
+which FB003 reports. Without a profile, the instance type in a node selector determines the fabric.
 
 Remove the variable. If an address must be chosen, use `NCCL_IB_ADDR_FAMILY`, `NCCL_IB_ADDR_RANGE` and
 `NCCL_IB_ROCE_VERSION_NUM`.

@@ -23,7 +23,7 @@ LOWEST = 14
 
 
 @rule(
-    code="NC051",
+    code="NC041",
     severity="warning",
     confidence="high",
     since="0.1.0",

@@ -29,7 +29,7 @@ STORAGE = ("storage", "nfs", "lustre", "gpfs", "weka", "ceph", "data", "mgmt", "
 
 
 @rule(
-    code="NC050",
+    code="NC040",
     severity="warning",
     confidence="high",
     since="0.1.0",

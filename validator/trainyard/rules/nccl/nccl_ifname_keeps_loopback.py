@@ -46,7 +46,7 @@ def nccl_ifname_keeps_loopback(setting: Setting, context: Context) -> Iterator[P
         fixed = f"{value},lo"
         yield Problem(
             setting.at,
-            f"`{value}` does not exclude lo: pods may offer 127.0.0.1 to each other",
+            f"`{value}` does not exclude lo: NCCL may offer 127.0.0.1 to other pods",
             f'write "{fixed}", or remove the variable',
             change_value(setting, fixed),
         )

@@ -4,7 +4,7 @@ The API server treats the annotation `k8s.v1.cni.cncf.io/networks` as plain text
 list of `namespace/name@interface` or, if it contains `[`, `{` or `"`, as a JSON list of objects. In the short form,
 names consist of lower-case letters, digits and `-`; an interface name has at most 15 characters, no blank and no `/`.
 In JSON, `name` is required, `ips` is a list, and `mac`, `infiniband-guid` and each entry of `ips` must be valid
-addresses. Anything else fails the pod's sandbox again and again, while the rest of the job waits for it with its GPUs.
+addresses. Anything else fails the pod's sandbox repeatedly, while the rest of the job waits for it with its GPUs.
 
 A trailing comma requests a network without a name, which Multus does not find either.
 """

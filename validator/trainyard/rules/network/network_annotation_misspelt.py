@@ -2,7 +2,7 @@
 
 Multus reads the networks of a pod from `k8s.v1.cni.cncf.io/networks` and nothing else. Earlier drafts of the
 specification had other names, such as `kubernetes.v1.cni.cncf.io/networks`, which remain in examples. Kubernetes
-accepts any annotation. The pod starts with `eth0` alone, and no event tells why.
+accepts any annotation. The pod starts with `eth0` alone, and no event gives the reason.
 
 Write `k8s.v1.cni.cncf.io/networks`.
 """

@@ -1,8 +1,8 @@
 """The networks annotation is on the workload instead of its pod template, so its pods get no additional network.
 
 Multus reads `k8s.v1.cni.cncf.io/networks` from the pod. Controllers create pods from `template.metadata` and do not
-copy the annotations of the workload itself. The pods start with `eth0` alone and no event tells it; NCCL then fails to
-find `net1`, or runs over the slow network.
+copy the annotations of the workload itself. The pods start with `eth0` alone and no event gives the reason; NCCL then
+fails to find `net1`, or runs over the slow network.
 
 The rule ignores workloads whose template has the annotation too, and kinds whose controllers may copy annotations.
 

@@ -56,5 +56,5 @@ def _faults(addresses: list[Any], at: Place) -> Iterator[Problem]:
             yield Problem(
                 at.child(index),
                 f"`{written}` is not a PCI address: it matches no device",
-                "write an address such as 0000:af:00.0, with small letters",
+                "write an address such as 0000:af:00.0, in lower case",
             )

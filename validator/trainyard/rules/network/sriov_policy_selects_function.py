@@ -56,6 +56,6 @@ def sriov_policy_selects_function(resource: Resource) -> Iterator[Problem]:
     if adapter is not None:
         yield Problem(
             resource.at.child("spec", "nicSelector", "deviceID"),
-            f"`{written}` is the id of virtual functions, not of an adapter: the policy selects none",
+            f"`{written}` is the device ID of virtual functions, not of an adapter: the policy selects no adapter",
             f"write the id of the adapter: these functions belong to {adapter}",
         )

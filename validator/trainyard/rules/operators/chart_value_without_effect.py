@@ -128,7 +128,7 @@ def _default(release: DeclaredRelease) -> Iterator[Problem]:
     if config.get("default") and not any(config.get(name) for name in ("name", "map", "files")):
         yield Problem(
             release.place("config", "default"),
-            f"`config.default` is `{config['default']}`, but neither `config.map` nor `config.name` has configurations",
+            f"`config.default` is `{config['default']}`, but neither `config.map` nor `config.name` provides one",
             "set `config.name` to the ConfigMap, and `config.default` to one of its keys",
         )
 

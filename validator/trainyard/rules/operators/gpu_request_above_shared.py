@@ -46,9 +46,9 @@ def gpu_request_above_shared(project: Project) -> Iterator[Problem]:
                 if isinstance(count, int | str) and str(count).isdecimal() and int(count) > 1:
                     yield Problem(
                         container.at.child("resources", "limits", name),
-                        f"{name}: {count} is refused: replicas of shared GPUs are given out one at a time",
+                        f"{name}: {count} is refused: a container gets at most one replica of a shared GPU",
                         "request 1, or nodes whose GPUs are not shared",
-                        related=((limited[0][name], "shares the GPUs"),),
+                        related=((limited[0][name], "the GPUs are shared here"),),
                     )
 
 

@@ -1,4 +1,4 @@
-"""The MIG strategy is `single`, but the MIG configuration makes devices of several profiles on a GPU.
+"""The MIG strategy is `single`, but the MIG configuration creates devices of several profiles on a GPU.
 
 With `single` the device plugin offers all devices as `nvidia.com/gpu`, and requires that all are alike. With more than
 one profile it stops with "more than one MIG device type present on node", and the node offers no GPU. `mixed` offers a
@@ -58,7 +58,7 @@ def mig_single_with_mixed_profiles(project: Project) -> Iterator[Problem]:
             if profiles and all(count > 1 for count, _ in profiles):
                 yield Problem(
                     chosen.at,
-                    f"the MIG strategy is single, but {text(chosen.config, 'name')} makes devices of several profiles",
+                    f"the MIG strategy is single, but {text(chosen.config, 'name')} creates several profiles",
                     "set the strategy to mixed",
                     related=((profiles[0][1], f"{profiles[0][0]} profiles"),),
                 )

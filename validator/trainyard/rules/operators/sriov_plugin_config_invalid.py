@@ -24,7 +24,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="GO020",
+    code="GO017",
     severity="error",
     confidence="high",
     since="0.1.0",

@@ -23,7 +23,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="GO021",
+    code="GO018",
     severity="warning",
     confidence="high",
     since="0.1.0",

@@ -47,8 +47,8 @@ def volcano_queue_refused(resource: Resource, context: Context) -> Iterator[Prob
                 done.add(name)
                 yield Problem(
                     resource.at.child("spec", *SHARES[lower], name),
-                    f"{SHARES[lower][0]} of {name} is above {SHARES[upper][0]}: Volcano rejects the queue",
-                    f"make it at most {SHARES[upper][0]}",
+                    f"`{SHARES[lower][0]}` of {name} is above `{SHARES[upper][0]}`: Volcano rejects the queue",
+                    f"set it to at most `{SHARES[upper][0]}`",
                     related=((resource.at.child("spec", *SHARES[upper], name), SHARES[upper][0]),),
                 )
     for name, quantity in _share(resource, 2).items():
@@ -58,7 +58,7 @@ def volcano_queue_refused(resource: Resource, context: Context) -> Iterator[Prob
                 resource.at.child("spec", "capability", name),
                 f"the capability of {name} is above that of the parent `{parent.name}`: Volcano rejects the queue, or "
                 "schedules nothing",
-                "make it at most the capability of the parent",
+                "set it to at most the capability of the parent",
                 related=((parent.at.child("spec", "capability", name), "the parent"),),
             )
 

@@ -1,4 +1,4 @@
-"""Ray's autoscaler cannot tell how many CPUs the pods of this group have, so it ends and restarts again and again.
+"""Ray's autoscaler does not know how many CPUs the pods of this group have, so it fails and restarts repeatedly.
 
 With `enableInTreeAutoscaling` the autoscaler reads the CPUs of each group, the head included, from `num-cpus` in
 `rayStartParams`, or from the resources of the first container: the limit, and in newer releases the request. Without
@@ -40,7 +40,6 @@ def ray_autoscaler_without_cpus(resource: Resource) -> Iterator[Problem]:
             continue
         yield Problem(
             group.container_at.child("resources"),
-            f"the {group.name if group.is_head else f'group `{group.name}`'} states no CPUs: the autoscaler ends with "
-            "an error again and again",
+            f"{group.title} requests no CPUs: the autoscaler fails and restarts repeatedly",
             "set resources.limits for CPU and memory",
         )

@@ -1,4 +1,4 @@
-"""KubeRay joins the words of this command with spaces and puts them in front of `ray start`, where they mean another.
+"""KubeRay joins the words of this command with spaces in front of `ray start`, where they mean something else.
 
 The first container of a group runs `COMMAND ARGS && ulimit ...; ray start ...` in one shell: the words of `command` and
 `args` become shell text without quotes. Of `[bash, -c, "pip list && date"]` the inner shell gets only the word `pip`.
@@ -46,7 +46,7 @@ def ray_command_torn(resource: Resource) -> Iterator[Problem]:
         if script is None or (len(script) == 1 and len(script[0].split()) == 1):
             continue
         field = "command" if "command" in group.container else "args"
-        fault = "it gets only the first word of its script" if script else "the shell gets `&&` as its script"
+        fault = "the shell gets only the first word of its script" if script else "the shell gets `&&` as its script"
         yield Problem(
             group.container_at.child(field),
             f"KubeRay puts this command in front of `ray start` without quotes: {fault}",

@@ -1,4 +1,4 @@
-"""The head of the Ray cluster has too little memory, so it is ended while it starts or soon after.
+"""The head of the Ray cluster has too little memory, so it is killed at its start or soon after.
 
 The head runs the control store, the dashboard with its agents, and in a RayService a proxy. A head of Ray 2.49 to 2.52
 takes about 2.7 GiB before any work, that of a RayService 3.5 GB. With a limit of 2 GiB the kernel ends it
@@ -47,6 +47,6 @@ def ray_head_memory_too_small(resource: Resource) -> Iterator[Problem]:
     if limit < TOO_SMALL_BEFORE or (is_newer and limit <= TOO_SMALL):
         yield Problem(
             head.container_at.child("resources", "limits", "memory"),
-            f"a Ray head with {written(limit, 'memory')} of memory is ended while it starts or soon after (OOMKilled)",
+            f"a Ray head with {written(limit, 'memory')} of memory is killed at its start or soon after (OOMKilled)",
             "set the memory request and limit to 5Gi or more",
         )

@@ -1,8 +1,8 @@
-r"""The shell takes the quotes out of the JSON of the custom resources, so `ray start` ends.
+r"""The shell removes the quotes in the JSON of the custom resources, so `ray start` fails.
 
 KubeRay puts each of the `rayStartParams` into the text of a shell command, as `--resources=VALUE`. Of the value
 `{"NPU": 1}`, `ray start` gets the two words `{NPU:` and `1}`, and ends with `Got unexpected extra argument` or
-`is not a valid JSON string`. The pod restarts again and again.
+`is not a valid JSON string`. The pod restarts repeatedly.
 
 The value needs quotes of its own, inside those of YAML: `resources: '''{"NPU": 1}'''` or
 `resources: '"{\"NPU\": 1}"'`.
@@ -42,8 +42,8 @@ def ray_resources_unquoted(resource: Resource) -> Iterator[Problem]:
             continue
         yield Problem(
             group.at.child("rayStartParams", "resources"),
-            "the shell takes the quotes out of the JSON in `resources`: `ray start` ends",
-            f"put quotes for the shell around it: '''{value.strip()}'''",
+            "the shell removes the quotes in the JSON of `resources`: `ray start` fails",
+            f"quote the JSON for the shell: '''{value.strip()}'''",
         )
 
 

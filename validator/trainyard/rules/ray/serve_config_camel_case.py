@@ -57,7 +57,7 @@ def serve_config_camel_case(resource: Resource) -> Iterator[Problem]:
         line = next((number for number, line in enumerate(lines) if re.search(rf"\b{name}['\"]?\s*:", line)), None)
         yield Problem(
             at.below(line) if line is not None and len(lines) > 1 else at,
-            f"Ray Serve does not know `{name}`",
+            f"Ray Serve has no field `{name}`",
             f"write {meant}",
         )
 

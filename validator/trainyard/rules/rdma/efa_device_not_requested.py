@@ -27,7 +27,7 @@ EFA = "vpc.amazonaws.com/efa"
 
 
 @rule(
-    code="RD023",
+    code="RD018",
     severity="warning",
     confidence="high",
     since="0.1.0",

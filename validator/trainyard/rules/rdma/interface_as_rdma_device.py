@@ -25,7 +25,7 @@ INTERFACE = re.compile(r"((eth|ib|net|bond)\d+|en[sopx]\w*\d\w*|lo|docker\d*)$")
 
 
 @rule(
-    code="RD022",
+    code="RD017",
     severity="warning",
     confidence="high",
     since="0.1.0",

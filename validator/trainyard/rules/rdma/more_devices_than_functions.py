@@ -24,7 +24,7 @@ from trainyard.model.run import Role
 
 
 @rule(
-    code="RD021",
+    code="RD016",
     severity="error",
     confidence="high",
     since="0.1.0",

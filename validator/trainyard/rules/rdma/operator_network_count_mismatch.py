@@ -25,7 +25,7 @@ from trainyard.model.run import Role
 
 
 @rule(
-    code="RD020",
+    code="RD015",
     severity="warning",
     confidence="high",
     since="0.1.0",

@@ -3,7 +3,7 @@
 An adapter has two names: the RDMA device (`mlx5_0`, `rocep23s0f0`, `bnxt_re0`, `rdmap16s27`), which `ibv_devices`
 lists, and the network interface (`eth0`, `ens5`, `ib0`), which `ip link` lists. `NCCL_SOCKET_IFNAME` and
 `GLOO_SOCKET_IFNAME` take interfaces: with `mlx5_0` NCCL fails with `no socket interface found`, and Gloo finds no
-address. RD022 is about the opposite mistake.
+address. RD017 is about the opposite mistake.
 
 The rule ignores names that both may have, such as `ibp59s0`, and lists that exclude (`^`).
 

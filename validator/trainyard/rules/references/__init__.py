@@ -1,1 +1,1 @@
-"""RF: references between objects: names, keys, claims, services and quotas."""
+"""RF: references between objects: names, keys, claims, services, quotas of a namespace, and addresses."""

@@ -1,4 +1,4 @@
-"""The address of the rendezvous names no pod of the job, so every process waits for it in vain.
+"""The address of the rendezvous names no pod of the job, so every process waits for it until its timeout.
 
 A pod has the name `<hostname>.<subdomain>`. For an Indexed Job it is `<job>-<index>` under the `subdomain` of its
 template, for a JobSet `<jobset>-<replicatedJob>-<job>-<pod>` under `network.subdomain` or the JobSet's own name. A name
@@ -35,7 +35,7 @@ HOST = re.compile(r"[a-z0-9][a-z0-9.-]*$")
 
 
 @rule(
-    code="RF017",
+    code="RF014",
     severity="error",
     confidence="high",
     since="0.1.0",
@@ -60,7 +60,7 @@ def address_names_no_pod(role: Role, context: Context) -> Iterator[Problem]:
         found = _fault(run, role, host, rest, context.project)
         if found is not None:
             reason, help_ = found
-            yield Problem(at, f"`{value}` is no pod of {run.kind} {run.name}: {reason}", help_)
+            yield Problem(at, f"`{value}` is not a pod of {run.kind} {run.name}: {reason}", help_)
 
 
 def _addresses(container: Container, ignored: frozenset[str]) -> Iterator[tuple[str, Place]]:

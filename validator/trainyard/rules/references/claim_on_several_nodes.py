@@ -7,8 +7,8 @@ the others held.
 The rule looks at jobs with several GPU pods whose claim is in the files. It ignores storage that any number of nodes
 mount whatever the claim asks for, such as NFS, by the name of the storage class or the source of the volume.
 
-Request `ReadWriteMany` from a storage class that has it (a shared file system), or `ReadOnlyMany` for data that pods
-only read. If each pod needs a volume of its own, use an ephemeral volume.
+Request `ReadWriteMany` from a storage class that supports it (a shared file system), or `ReadOnlyMany` for data that
+pods only read. If each pod needs a volume of its own, use an ephemeral volume.
 """
 
 from __future__ import annotations
@@ -42,6 +42,6 @@ def claim_on_several_nodes(run: Run, context: Context) -> Iterator[Problem]:
                 shared.at,
                 f"{shared.pods} pods mount claim `{shared.claim.name}`, which is ReadWriteOnce: pods on a second node "
                 "fail with `Multi-Attach error`",
-                "request ReadWriteMany from a storage class that has it",
+                "request ReadWriteMany from a storage class that supports it",
                 related=((shared.modes_at, "the access modes"),),
             )

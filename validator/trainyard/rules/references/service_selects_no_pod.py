@@ -23,7 +23,7 @@ from trainyard.model.run import Role
 
 
 @rule(
-    code="RF016",
+    code="RF013",
     severity="error",
     confidence="high",
     since="0.1.0",

@@ -2,7 +2,7 @@
 
 The name of a volume mount must be that of an entry of `volumes` of the same pod. `kubectl apply` of a Deployment or a
 Job fails with "volumeMounts[0].name: Not found". A job of Kubeflow is accepted, since its CRD compares no names: the
-operator then fails to create each pod, and says so in its events only. The same holds for `volumeDevices`.
+operator then fails to create each pod, and only its events show the reason. The same holds for `volumeDevices`.
 
 The rule checks the pods of kinds whose pods are all in the file. Other controllers, and Kubeflow Trainer for its
 runtimes, may add volumes. A StatefulSet makes volumes of its `volumeClaimTemplates`, and a JobSet of its

@@ -36,13 +36,13 @@ def name_repeated(pod: Pod) -> Iterator[Problem]:
         for field in ("initContainers", "containers")
         for index, tree in enumerate(items(pod.tree, field))
     ]
-    yield from _repeated("containers are called", containers)
+    yield from _repeated("containers are named", containers)
     yield from _repeated(
-        "volumes are called",
+        "volumes are named",
         [(text(tree, "name"), pod.at.child("volumes", n, "name")) for n, tree in enumerate(items(pod.tree, "volumes"))],
     )
     for container in (*pod.containers, *pod.init_containers):
-        for field, key, what in (("volumeMounts", "mountPath", "mounts are at"), ("ports", "name", "ports are called")):
+        for field, key, what in (("volumeMounts", "mountPath", "mounts are at"), ("ports", "name", "ports are named")):
             at = container.at.child(field)
             entries = enumerate(items(container.tree, field))
             yield from _repeated(what, [(text(tree, key), at.child(index, key)) for index, tree in entries])

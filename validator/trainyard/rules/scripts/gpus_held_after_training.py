@@ -1,4 +1,4 @@
-"""The script sleeps for ever after the training, so the job never completes and holds its GPUs.
+"""The script sleeps forever after the training, so the job never completes and holds its GPUs.
 
 `sleep infinity` or `tail -f /dev/null` at the end keeps a container open for debugging. The container does not end,
 whether the training succeeds or fails: the job never completes, no retry starts, and the GPUs stay allocated until
@@ -26,7 +26,7 @@ BRANCHES = re.compile(r"(?m)^\s*(?:if|else|elif|case|exit|exec|set -\w*e|trap|wh
 
 
 @rule(
-    code="SC010",
+    code="SC009",
     severity="warning",
     confidence="high",
     since="0.1.0",

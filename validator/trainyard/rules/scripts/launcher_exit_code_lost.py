@@ -65,7 +65,7 @@ REMEDIES = (
     Remedy("write `set -e` at the top of the script", ("-e",)),
     Remedy("write `set -eo pipefail` at the top of the script", ("-e", "-o", "pipefail")),
     Remedy("remove `|| true`", (), DISCARDED),
-    Remedy("write `wait $!`, which exits as the last background process does", (), WAIT, r"\1wait $!"),
+    Remedy("write `wait $!`, which returns the exit code of the last background process", (), WAIT, r"\1wait $!"),
     Remedy("write `wait $!`, and `set -e` at the top of the script", ("-e",), WAIT, r"\1wait $!"),
 )
 
@@ -122,7 +122,7 @@ def _reason(entry: Entry, remedy: Remedy | None, line: int) -> str:
     if remedy is not None and "-e" in remedy.options:
         parts.append("the script goes on and exits with that of its last command")
     if remedy is not None and remedy.pattern is WAIT:
-        parts = ["`wait` without a process exits with 0"]
+        parts = ["`wait` without an argument exits with 0"]
     return ", and ".join(parts) or "the script exits with 0 after its failure"
 
 

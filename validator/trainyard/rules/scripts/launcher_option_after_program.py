@@ -27,7 +27,7 @@ OPTIONS = frozenset(
 
 
 @rule(
-    code="SC009",
+    code="SC008",
     severity="error",
     confidence="high",
     since="0.1.0",
@@ -55,6 +55,6 @@ def launcher_option_after_program(container: Container) -> Iterator[Problem]:
             if option in OPTIONS and not launch.has(option):
                 yield Problem(
                     at,
-                    f"`{script}` gets `{word.partition('=')[0]}`, and torchrun does not: it stands after the script",
+                    f"`{word.partition('=')[0]}` stands after `{script}`: the script gets it, and torchrun does not",
                     f"move it before `{script}`",
                 )

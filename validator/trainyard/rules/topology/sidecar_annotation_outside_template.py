@@ -22,7 +22,7 @@ NAME = "sidecar.istio.io/inject"
 
 
 @rule(
-    code="TP020",
+    code="TP014",
     severity="warning",
     confidence="high",
     since="0.1.0",
@@ -43,7 +43,7 @@ def sidecar_annotation_outside_template(run: Run) -> Iterator[Problem]:
             return
         yield Problem(
             run.at.child("metadata", field, NAME),
-            f"Istio reads `{NAME}` from pods, and {run.kind} does not copy it to them: they get the sidecar",
+            f"Istio reads `{NAME}` from pods, and {run.kind} does not copy it to them, so they get the sidecar",
             "move it to the labels of the pod template",
         )
         return

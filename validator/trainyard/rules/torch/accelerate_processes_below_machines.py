@@ -38,6 +38,6 @@ def accelerate_processes_below_machines(project: Project) -> Iterator[Problem]:
             continue
         yield Problem(
             config.at.child("num_processes"),
-            f"num_processes {processes} is the total of {machines} machines: less than one process for each",
+            f"num_processes is the total of all machines: {processes} is less than one for each of {machines} machines",
             "write the number of GPUs of all machines together",
         )

@@ -19,7 +19,7 @@ NAMES = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "PYTORCH_ALLOC_CON
 
 
 @rule(
-    code="TD040",
+    code="TD021",
     severity="warning",
     confidence="high",
     since="0.1.0",

@@ -1,6 +1,6 @@
 """`GLOO_SOCKET_IFNAME` has signs of NCCL's lists, which Gloo reads as part of an interface name that does not exist.
 
-PyTorch splits the variable at commas and gives each name to Gloo, which wants an exact name. `^` (exclude) and `=`
+PyTorch splits the variable at commas and gives each name to Gloo, which expects an exact name. `^` (exclude) and `=`
 (exact) belong to `NCCL_SOCKET_IFNAME` alone. With `^lo,docker0` every process stops at start-up with "Unable to find
 address for: ^lo". `TP_SOCKET_IFNAME` of TensorPipe takes one exact name, too.
 

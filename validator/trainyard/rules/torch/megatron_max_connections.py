@@ -57,7 +57,7 @@ def megatron_max_connections(container: Container, context: Context) -> Iterator
         what = "is not set" if setting is None else f"is {setting.value}"
         yield Problem(
             command.option_at(option)[1] if setting is None else setting.at,  # type: ignore[index]
-            f"{VARIABLE} {what}, and Megatron stops with {option} on GPUs before Blackwell",
+            f"{VARIABLE} {what}, but Megatron stops with {option} on GPUs before Blackwell",
             f"set {VARIABLE} to 1",
             () if setting is None else change_value(setting, "1"),
         )

@@ -27,7 +27,7 @@ REFERENCE = re.compile(r"\$[({]?([A-Za-z_]\w*)[)}]?\Z")
 
 
 @rule(
-    code="TD030",
+    code="TD019",
     severity="error",
     confidence="high",
     since="0.1.0",
@@ -56,7 +56,7 @@ def node_rank_constant(role: Role, context: Context) -> Iterator[Problem]:
         if number is not None:
             yield Problem(
                 number[1],
-                f"all {role.replicas} pods get {option}={number[0]}, so their ranks collide",
+                f"each of the {role.replicas} pods gets {option}={number[0]}, so their ranks collide",
                 "use the index of the pod, or `--rdzv-backend=c10d`, which assigns the ranks",
             )
 

@@ -27,7 +27,7 @@ EVERY_CPU = ("auto", "cpu")
 
 
 @rule(
-    code="TD031",
+    code="TD020",
     severity="warning",
     confidence="high",
     since="0.1.0",

@@ -55,9 +55,10 @@ def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[P
         if any(count is not None and low <= count <= high for count in (run.nodes, own)):
             continue
         waits = "torchrun waits for the rest and times out" if run.nodes < low else "the extra pods never join"
+        pods = "1 pod" if run.nodes == 1 else f"{run.nodes} pods"
         yield Problem(
             found[1],
-            f"--nnodes={found[0]}, but the job has {run.nodes} pods: {waits}",
+            f"--nnodes={found[0]}, but the job has {pods}: {waits}",
             f"write --nnodes={run.nodes}",
         )
 

@@ -2,8 +2,8 @@
 
 Each process uses the GPU with the number of its `LOCAL_RANK`. With more processes than GPUs, the extra processes fail
 with `invalid device ordinal` when they choose their device, and torchrun stops the rest. With fewer, paid GPUs are
-idle, unless the program itself places its model on several GPUs of one process. torchrun starts one process if nothing
-tells it the number.
+idle, unless the program itself places its model on several GPUs of one process. torchrun starts one process if
+the number is not set.
 
 The number of processes comes from `--nproc-per-node` (`--num_gpus` of deepspeed, `-n` of composer), from `nprocPerNode`
 of a PyTorchJob, from a TrainJob's `numProcPerNode` or from `PET_NPROC_PER_NODE`; the number of GPUs is the container's

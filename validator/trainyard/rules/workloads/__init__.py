@@ -1,1 +1,1 @@
-"""WL: jobs of Volcano, LeaderWorkerSet and Ray, and AppWrappers."""
+"""WL: jobs of Volcano and LeaderWorkerSet, and AppWrappers."""

@@ -1,10 +1,10 @@
 """The pod sets of an AppWrapper are not those of the object that it wraps.
 
-`podSets` of a component tell Kueue how many pods of which template it must admit. Each `path` leads from the component
-to a pod template, such as `template.spec.template`, and `replicas` is the number of its pods, 1 by default. For a
-PyTorchJob, Job, JobSet, RayCluster, Deployment and others the AppWrapper computes the pod sets itself and rejects
-other numbers. For the rest it believes them: Kueue reserves the quota of another number of pods, and the job exceeds
-it or waits for too much.
+`podSets` of a component state for Kueue how many pods of which template it must admit. Each `path` leads from the
+component to a pod template, such as `template.spec.template`, and `replicas` is the number of its pods, 1 by default.
+For a PyTorchJob, Job, JobSet, RayCluster, Deployment and others the AppWrapper computes the pod sets itself and
+rejects other numbers. For the rest it believes them: Kueue reserves the quota of another number of pods, and the job
+exceeds it or waits for too much.
 
 Remove `podSets` for a kind that the AppWrapper knows; else write the path and the number of the object.
 """
@@ -25,7 +25,7 @@ PATH = re.compile(r"template(\.[^.\[\]]+(\[\d{1,4}\])?)*\Z")
 
 
 @rule(
-    code="WL016",
+    code="WL007",
     severity="error",
     confidence="high",
     since="0.1.0",
@@ -49,7 +49,7 @@ def app_wrapper_pod_sets(resource: Resource, context: Context) -> Iterator[Probl
             found = _value(component, steps) if PATH.match(path) else None
             if path and not mapping(found, "spec"):
                 yield Problem(
-                    place.child("path"), f"`{path}` is no pod template of the component", "write the path of one"
+                    place.child("path"), f"`{path}` is not a pod template of the component", "write the path of one"
                 )
                 continue
             role = roles.get((*at.path, *steps))

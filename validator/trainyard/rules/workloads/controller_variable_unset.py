@@ -56,7 +56,9 @@ def controller_variable_unset(container: Container, context: Context) -> Iterato
         if is_volcano(run) and HOSTS in script.text and "svc" not in plugins(run):
             line = next(n for n, text in enumerate(script.text.split("\n"), 1) if HOSTS in text)
             at = script.at._replace(line=line) if "\n" in script.text else script.at
-            yield Problem(at, f"the plugin `svc` makes the files in {HOSTS}, and the job has none", "add `svc: []`")
+            yield Problem(
+                at, f"the plugin `svc` creates the files in {HOSTS}, but the job does not use it", "add `svc: []`"
+            )
 
 
 def _advice(name: str, run: Run) -> str:

@@ -46,7 +46,7 @@ def leader_worker_set_invalid(resource: Resource) -> Iterator[Problem]:
         yield Problem(
             at.child("restartPolicy"),
             f"`{policy}` is not a restartPolicy of a LeaderWorkerSet",
-            "write RecreateGroupOnPodRestart or None; the pods' own policy belongs into the template",
+            "write RecreateGroupOnPodRestart or None; the restart policy of the pods belongs in the template",
         )
 
 

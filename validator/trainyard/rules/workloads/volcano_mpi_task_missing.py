@@ -2,7 +2,7 @@
 
 The plugin gives the task `--master` the variable `MPI_HOST` with the addresses of the task `--worker`; without these
 arguments the tasks are named `master` and `worker`. The webhook rejects a job without the master. Without the worker,
-the controller of older releases ends with a panic, again and again, and that of newer ones sets no `MPI_HOST`, so
+the controller of older releases panics repeatedly, and that of newer ones sets no `MPI_HOST`, so
 mpirun has no hosts.
 
 Name existing tasks in the arguments, or remove the plugin from a job of one task.
@@ -18,7 +18,7 @@ from trainyard.model.run import Run
 
 
 @rule(
-    code="WL020",
+    code="WL008",
     severity="error",
     confidence="high",
     since="0.1.0",

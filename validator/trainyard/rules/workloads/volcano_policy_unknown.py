@@ -1,6 +1,6 @@
 """A policy of a Volcano Job has an event or an action that Volcano does not know, so the job is rejected.
 
-`policies` say what happens when pods fail, are evicted, or complete. Each has an `event`, a list of `events` or an
+`policies` define what happens when pods fail, are evicted, or complete. Each has an `event`, a list of `events` or an
 `exitCode`, and an `action`. The webhook compares the names exactly: `PodFail`, `podFailed` and `Restart` are no names.
 It also rejects a policy with both an event and an exit code, an exit code of 0, an event in two policies, and other
 events beside `*`. Volcano's internal events and actions, such as `OutOfSync` and `SyncJob`, are not for users.
@@ -55,11 +55,11 @@ def _policies(policies: list[Any], at: Place) -> Iterator[Problem]:
         elif not events and code is None:
             yield Problem(place, "the policy has neither an event nor an exit code", "write one of them")
         elif code == 0:
-            yield Problem(place.child("exitCode"), "0 is no exit code of a failure", "write another exit code")
+            yield Problem(place.child("exitCode"), "0 is not the exit code of a failure", "write another exit code")
         for event, where in events:
             yield from _unknown(event, VOLCANO_EVENTS, "event", where)
             if event in known:
-                yield Problem(where, f"another policy has the event {event} too", "join the policies")
+                yield Problem(where, f"another policy has the event {event} too", "merge the policies")
             known.add(event)
         action = mapping(policy).get("action")
         if events and isinstance(action, str):
@@ -82,4 +82,4 @@ def _unknown(name: str, names: tuple[str, ...], what: str, at: Place) -> Iterato
     meant = next((one for one in names if one.lower() == name.lower()), None)
     edits: tuple[Edit, ...] = (SetValue(at, meant),) if meant is not None else ()
     help_ = f"write {meant}" if meant is not None else f"write one of {', '.join(names)}"
-    yield Problem(at, f"Volcano knows no {what} `{name}` and rejects the job", help_, edits)
+    yield Problem(at, f"Volcano has no {what} `{name}` and rejects the job", help_, edits)

@@ -2,8 +2,8 @@
 
 Volcano puts all pods of a job into a PodGroup, and its own scheduler starts all of them or none. The webhook sets
 `schedulerName: volcano` where the job names no scheduler. With `schedulerName: default-scheduler` in the job or in the
-template of a task, the pods wait for the default scheduler, which knows no PodGroup: it starts each pod that fits, in
-no queue. The job holds some GPUs and waits for the rest, which is what Volcano is installed to avoid.
+template of a task, the pods wait for the default scheduler, which does not know PodGroups: it starts each pod that
+fits, in no queue. The job holds some GPUs and waits for the rest, which is what Volcano is installed to avoid.
 
 Remove the field, or write `schedulerName: volcano`.
 """

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray_clusters import cluster_of, groups_of, image_version
+from trainyard.analysis.ray import cluster_of, image_version
 from trainyard.document.document import SetValue
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
@@ -19,7 +19,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL013",
+    code="RY016",
     severity="warning",
     confidence="high",
     since="0.1.0",
@@ -32,17 +32,17 @@ from trainyard.model.run import Resource
 )
 def ray_version_not_of_image(resource: Resource) -> Iterator[Problem]:
     """Report a version of Ray that the head's image does not have."""
-    found, head = cluster_of(resource), next(groups_of(resource), None)
-    if found is None or head is None or not head.containers:
+    cluster = cluster_of(resource)
+    if cluster is None:
         return
-    cluster, at = found
-    told, owned = text(cluster, "rayVersion"), image_version(text(head.containers[0], "image"))
+    head = cluster.groups[0]
+    told, owned = text(cluster.tree, "rayVersion"), image_version(text(head.container, "image"))
     if told and owned is not None and told.removeprefix("v") != owned and told[:1].isdigit():
-        place = at.child("rayVersion")
+        place = cluster.at.child("rayVersion")
         yield Problem(
             place,
-            f"rayVersion is {told}, but the image of {head.name} has Ray {owned}",
+            f"rayVersion is {told}, but the image of {head.title} has Ray {owned}",
             f'write "{owned}"',
             (SetValue(place, owned),),
-            ((head.containers_at.child(0, "image"), "the image"),),
+            ((head.container_at.child("image"), "the image"),),
         )

@@ -1,4 +1,4 @@
-"""Ray is told another number of GPUs than the container has.
+"""`num-gpus` of Ray is not the number of GPUs that the container has.
 
 KubeRay passes the GPUs of the first container's limits to `ray start` as `--num-gpus`. A `num-gpus` in
 `rayStartParams` replaces this number. If it is larger, Ray places tasks on GPUs that do not exist, and they fail with
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray_clusters import groups_of
+from trainyard.analysis.ray import groups_of
 from trainyard.document.document import Remove
 from trainyard.document.lookup import decimal, mapping
 from trainyard.engine.rule import Problem, rule
@@ -21,7 +21,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL010",
+    code="RY013",
     severity="error",
     confidence="high",
     since="0.1.0",
@@ -50,7 +50,7 @@ def ray_gpus_mismatch(resource: Resource) -> Iterator[Problem]:
         at = group.at.child("rayStartParams", "num-gpus")
         yield Problem(
             at,
-            f"Ray is told {told} GPUs in {group.name}, but its container has {owned}: {effect}",
+            f"num-gpus of {group.title} is {told}, but its container has {owned} GPUs: {effect}",
             "remove num-gpus: KubeRay passes the limit of the container",
             (Remove(at),),
             ((group.containers_at.child(0, "resources", "limits"), "the limits of the container"),),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray_clusters import groups_of
+from trainyard.analysis.ray import groups_of
 from trainyard.document.document import SetValue
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
@@ -18,7 +18,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL007",
+    code="RY010",
     severity="error",
     confidence="high",
     since="0.1.0",

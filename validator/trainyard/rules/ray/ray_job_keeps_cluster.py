@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray_clusters import groups_of
+from trainyard.analysis.ray import SHUTDOWN, groups_of
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.devices import gpus
@@ -19,7 +19,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL015",
+    code="RY018",
     severity="info",
     confidence="high",
     since="0.1.0",
@@ -31,16 +31,16 @@ def ray_job_keeps_cluster(resource: Resource) -> Iterator[Problem]:
     spec = mapping(resource.tree, "spec")
     if resource.kind != "RayJob" or group_of(resource.api_version) != RAY:
         return
-    if spec.get("shutdownAfterJobFinishes") is True or spec.get("deletionStrategy") is not None:
+    if spec.get(SHUTDOWN) is True or spec.get("deletionStrategy") is not None:
         return
     # Other rules report these without the shutdown.
     if spec.get("suspend") is True or spec.get("ttlSecondsAfterFinished"):
         return
     limits = (mapping(one, "resources", "limits") for group in groups_of(resource) for one in group.containers)
     if any(gpus(known, {}) for known in limits) and text(spec, "submissionMode") != "InteractiveMode":
-        at = resource.at.child("spec", "shutdownAfterJobFinishes")
+        at = resource.at.child("spec", SHUTDOWN)
         yield Problem(
             at.key(),
             "the cluster of the finished job stays and holds its GPUs",
-            "write `shutdownAfterJobFinishes: true`",
+            f"write `{SHUTDOWN}: true`",
         )

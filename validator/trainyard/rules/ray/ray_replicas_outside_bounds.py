@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray_clusters import groups_of
+from trainyard.analysis.ray import groups_of
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL009",
+    code="RY012",
     severity="warning",
     confidence="high",
     since="0.1.0",
@@ -38,7 +38,7 @@ def ray_replicas_outside_bounds(resource: Resource) -> Iterator[Problem]:
             bound = "minReplicas" if wanted < least else "maxReplicas"
             yield Problem(
                 group.at.child("replicas"),
-                f"{group.name} gets {given} workers and not {wanted}, because of {bound}",
+                f"{group.title} gets {given} workers instead of {wanted}, because of {bound}",
                 f"write a {bound} that allows {wanted}",
                 related=((group.at.child(bound), "the bound"),),
             )

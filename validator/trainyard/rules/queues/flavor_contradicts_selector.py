@@ -24,7 +24,7 @@ from trainyard.model.run import Role
 
 
 @rule(
-    code="RF015",
+    code="QU012",
     severity="error",
     confidence="high",
     since="0.1.0",

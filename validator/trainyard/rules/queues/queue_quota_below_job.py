@@ -24,7 +24,7 @@ PARTIAL = ("kueue.x-k8s.io/job-min-parallelism", ELASTIC)
 
 
 @rule(
-    code="RF014",
+    code="QU011",
     severity="error",
     confidence="high",
     since="0.1.0",

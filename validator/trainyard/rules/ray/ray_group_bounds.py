@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray_clusters import groups_of
+from trainyard.analysis.ray import groups_of
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL008",
+    code="RY011",
     severity="error",
     confidence="high",
     since="0.1.0",
@@ -35,6 +35,6 @@ def ray_group_bounds(resource: Resource) -> Iterator[Problem]:
         if low is not None and high is not None and 0 <= high < low:
             yield Problem(
                 group.at.child("minReplicas"),
-                f"{group.name} has a minimum of {low} above its maximum of {high}: KubeRay rejects it",
+                f"{group.title} has a minimum of {low} above its maximum of {high}: KubeRay rejects it",
                 f"write a maxReplicas of at least {low}",
             )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.ray_clusters import groups_of
+from trainyard.analysis.ray import groups_of
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.devices import gpus
@@ -20,7 +20,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL014",
+    code="RY017",
     severity="error",
     confidence="high",
     since="0.1.0",
@@ -42,7 +42,7 @@ def ray_container_not_first(resource: Resource) -> Iterator[Problem]:
                     group.containers_at.child(0, "name"),
                     f"KubeRay starts Ray in the first container, {text(first, 'name')}, not in "
                     f"{text(container, 'name')}",
-                    f"move {text(container, 'name')} to the first place",
+                    f"make {text(container, 'name')} the first container",
                     related=((group.containers_at.child(number, "name"), "the container with Ray"),),
                 )
                 break

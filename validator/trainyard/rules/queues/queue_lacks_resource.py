@@ -27,7 +27,7 @@ class Parameters(NamedTuple):
 
 
 @rule(
-    code="RF013",
+    code="QU010",
     severity="warning",
     confidence="high",
     since="0.1.0",

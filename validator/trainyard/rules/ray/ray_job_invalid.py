@@ -13,17 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.analysis.ray import SHUTDOWN
 from trainyard.document.document import Add, Edit, Place
 from trainyard.document.lookup import integer, mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.workloads import RAY, group_of
 from trainyard.model.run import Resource
 
-SHUTDOWN = "shutdownAfterJobFinishes"
-
 
 @rule(
-    code="WL011",
+    code="RY014",
     severity="error",
     confidence="high",
     since="0.1.0",

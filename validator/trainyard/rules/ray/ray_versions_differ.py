@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray_clusters import groups_of, image_version
+from trainyard.analysis.ray import groups_of, image_version
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 
 
 @rule(
-    code="WL012",
+    code="RY015",
     severity="error",
     confidence="high",
     since="0.1.0",
@@ -41,7 +41,7 @@ def ray_versions_differ(resource: Resource) -> Iterator[Problem]:
         if version != wanted:
             yield Problem(
                 at,
-                f"{group.name} has Ray {version}, but {first.name} has {wanted}: its pods do not join the cluster",
+                f"{group.title} has Ray {version}, but {first.title} has {wanted}: its pods do not join the cluster",
                 f"write an image with Ray {wanted}",
-                related=((place, f"the image of {first.name}"),),
+                related=((place, f"the image of {first.title}"),),
             )
