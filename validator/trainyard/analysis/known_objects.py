@@ -8,13 +8,14 @@ Certificate, kubevirt CDI DataVolume and fluid Dataset, which create an object o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from trainyard.analysis.folders import NESTED, distance, folder_of, nearest
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
+from trainyard.startup import NamedTuple
 
 # Kinds without a namespace.
 CLUSTER_WIDE = frozenset(("PriorityClass", "RuntimeClass", "ClusterQueue", "ResourceFlavor", "StorageClass"))

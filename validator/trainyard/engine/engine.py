@@ -229,11 +229,10 @@ class _Judge:
         return entries
 
     def _entries(self, rules: Iterable[Rule]) -> Sequence[_Entry]:
-        known = self._parameters
-        return [
-            (rule, registry.load_check(rule.check), rule.of_itself, known.get(rule.code, rule.parameters))
-            for rule in rules
-        ]
+        return [(rule, registry.load_check(rule.check), rule.of_itself, self._parameters_of(rule)) for rule in rules]
+
+    def _parameters_of(self, rule: Rule) -> Any:
+        return self._parameters.get(rule.code) or registry.load_parameters(rule)
 
     def _ask(self, entries: Sequence[_Entry], thing: Any, context: Context) -> Found:
         if self._done:

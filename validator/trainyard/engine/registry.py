@@ -34,7 +34,7 @@ def rules() -> tuple[Rule, ...]:
 
 @functools.cache
 def built_in() -> tuple[Rule, ...]:
-    """Returns every rule of Trainyard. Those with parameters are imported, since their types are in the module."""
+    """Returns every rule of Trainyard."""
     return tuple(map(_known, rule_index.RULES))
 
 
@@ -48,8 +48,6 @@ def _known(entry: dict[str, Any]) -> Rule:
     fields = dict(entry)
     name = fields.pop("name")
     module = f"{_RULES}.{fields.pop('family')}.{name}"
-    if fields.pop("parameters", False):
-        return load_rule(module)
     return Rule(name=name.replace("_", "-"), module=module, check=_Later(module), **fields)
 
 
@@ -86,6 +84,14 @@ class _Later:
 def load_check(check: Check) -> Check:
     """Returns the check itself, with its module imported, for callers that use it again and again."""
     return load_rule(check.module).check if isinstance(check, _Later) else check
+
+
+def load_parameters(rule: Rule) -> Any:
+    """Returns the parameters of a rule with their default values, None for a rule without; their type is in its module.
+
+    A rule of the index has `True` for them.
+    """
+    return load_rule(rule.module).parameters if rule.parameters is True else rule.parameters
 
 
 def find_rule(code_or_name: str) -> Rule | None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from trainyard.document.document import Document, Place
 from trainyard.model.last_index import LastIndex
+from trainyard.startup import NamedTuple
 
 # Fewer settings are searched as fast as an index of them is made.
 _MANY = 64
