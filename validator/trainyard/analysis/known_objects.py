@@ -46,6 +46,11 @@ class Known(NamedTuple):
     at: Place
 
 
+def stands_alone(project: Project) -> bool:
+    """True if the files hold one object and nothing else, as those of most jobs do: its names refer to other files."""
+    return len(project.documents) == 1 == len(project.resources)
+
+
 def has_kind(project: Project, kind: str) -> bool:
     """True if the files define an object of this kind."""
     return kind in _index.of(project).kinds

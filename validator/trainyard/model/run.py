@@ -76,6 +76,11 @@ class Command(NamedTuple):
                 last, value, at = found
         return (value, self.word_at[at]) if value is not None else None
 
+    def given(self, names: Sequence[str]) -> list[str]:
+        """Returns the options of this list that are among the words, in the order of the list."""
+        known = _options(self.words)
+        return [name for name in names if name in known]
+
     def has(self, *names: str) -> bool:
         """True if one of these flags is among the words, with or without a value."""
         return not _options(self.words).keys().isdisjoint(names)

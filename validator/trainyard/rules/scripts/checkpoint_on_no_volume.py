@@ -86,7 +86,7 @@ def checkpoint_on_no_volume(role: Role, context: Context) -> Iterator[Problem]:
 def _path(command: Command, container: Container) -> tuple[str, Place] | None:
     """Returns the last path among the options; a name that is common to many programs needs an absolute one."""
     known = list[tuple[int, str, Place]]()
-    for name in NAMES:
+    for name in command.given(NAMES):
         found = command.option_at(name)
         path = _expanded(found[0], container) if found is not None else None
         if found is not None and ((path or "").startswith("/") or name not in COMMON):
