@@ -72,10 +72,11 @@ def _row(*cells: str) -> str:
 
 
 def _parameters(rule: Rule) -> list[str]:
-    if rule.parameters is None:
+    known = registry.load_parameters(rule)
+    if known is None:
         return []
-    rows = [f"| `{name}` | `{value}` |" for name, value in rule.parameters._asdict().items()]
-    described = (type(rule.parameters).__doc__ or "").strip()
+    rows = [f"| `{name}` | `{value}` |" for name, value in known._asdict().items()]
+    described = (type(known).__doc__ or "").strip()
     return ["## Parameters", described, "\n".join(("| name | default |", "| --- | --- |", *rows))]
 
 

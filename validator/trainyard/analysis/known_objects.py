@@ -8,13 +8,14 @@ Certificate, kubevirt CDI DataVolume and fluid Dataset, which create an object o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from trainyard.analysis.folders import NESTED, distance, folder_of, nearest
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
+from trainyard.startup import NamedTuple
 
 # Kinds without a namespace.
 CLUSTER_WIDE = frozenset(("PriorityClass", "RuntimeClass", "ClusterQueue", "ResourceFlavor", "StorageClass"))
@@ -43,6 +44,11 @@ class Known(NamedTuple):
     keys: frozenset[str] | None
     tree: dict[str, Any]
     at: Place
+
+
+def stands_alone(project: Project) -> bool:
+    """True if the files hold one object and nothing else, as those of most jobs do: its names refer to other files."""
+    return len(project.documents) == 1 == len(project.resources)
 
 
 def has_kind(project: Project, kind: str) -> bool:

@@ -6,11 +6,12 @@ Source: k8snetworkplumbingwg/multus-cni v4.3.0, pkg/k8sclient/k8sclient.go (pars
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Network, Pod
+from trainyard.startup import NamedTuple
 
 ANNOTATION = "k8s.v1.cni.cncf.io/networks"
 # The bytes of all annotations of an object. Source: apimachinery/pkg/api/validation/objectmeta.go.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from trainyard.document.lookup import text
 from trainyard.engine.suggestions import closest_match
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project
+from trainyard.startup import NamedTuple
 
 # Objects for which an operator creates a NetworkAttachmentDefinition of the same name in `spec.networkNamespace`.
 MAKERS = ("SriovNetwork", "SriovIBNetwork", "OVSNetwork", "HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
 from trainyard.model.run import Resource
+from trainyard.startup import NamedTuple
 
 _POLICIES = ("NicClusterPolicy", "NicNodePolicy")
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.facts.kueue import QUEUE
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Run
+from trainyard.startup import NamedTuple
 
 # A namespaced pod uses these without a namespace of its own.
 NAMESPACED = ("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "LocalQueue", "TrainingRuntime")

@@ -7,8 +7,7 @@ kubeflow/trainer v2.1.0 pkg/runtime/framework/plugins/torch/torch.go.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trainyard.analysis.kubeflow import elastic_range
 from trainyard.analysis.workloads import pytorch_plugin_variables
@@ -17,6 +16,7 @@ from trainyard.document.lookup import mapping, text
 from trainyard.facts.launchers import launcher_in
 from trainyard.facts.training_runtimes import shipped_runtime
 from trainyard.loaders.manifests.node_counts import bounds
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Command, Container, Run
 
 _FLAGS = frozenset(
@@ -39,21 +39,24 @@ def torchrun_commands(container: Container) -> Iterator[Command]:
         yield launch
 
 
-def torchrun_scripts(container: Container) -> Iterator[tuple[Command, Command]]:
-    """Yields every start of torchrun, and the training script with its arguments; no words if there is none."""
-    for command in container.commands:
-        span = _span(command.words)
-        if span is not None:
-            start, end = span
+def torchrun_scripts(container: Container) -> Sequence[tuple[Command, Command]]:
+    """Returns every start of torchrun, and the training script with its arguments; no words if there is none."""
+    return _starts.of(container.commands)
+
+
+def _find_starts(commands: tuple[Command, ...]) -> list[tuple[Command, Command]]:
+    found = []
+    for command in commands:
+        start = _start(command.words)
+        if start is not None:
+            end = _end(command.words, start)
             launch = Command(("torchrun", *command.words[start:end]), command.word_at[start - 1 : end], command.at)
-            yield launch, Command(command.words[end:], command.word_at[end:], command.at)
+            found.append((launch, Command(command.words[end:], command.word_at[end:], command.at)))
+    return found
 
 
-@functools.lru_cache(maxsize=256)
-def _span(words: tuple[str, ...]) -> tuple[int, int] | None:
-    """Returns the range of torchrun's options. Cached: most pods of a run start the same command."""
-    start = _start(words)
-    return None if start is None else (start, _end(words, start))
+# A dozen rules ask for each container.
+_starts = LastIndex(_find_starts)
 
 
 def _start(words: tuple[str, ...]) -> int | None:

@@ -6,15 +6,12 @@ another version when it starts. A problem that follows from it names the release
 
 from __future__ import annotations
 
-import re
-
 from trainyard.engine.rule import Context, Release
 from trainyard.model.run import Container
+from trainyard.startup import pattern
 
 # A program that the container starts before the training replaces what the image has.
-_INSTALLS = re.compile(
-    r"\b(?:pip3?|uv|conda|mamba)\b[^\n;&|]*\binstall\b[^\n;&|]*(?:torch|nccl|requirements|deepspeed)"
-)
+_INSTALLS = pattern(r"\b(?:pip3?|uv|conda|mamba)\b[^\n;&|]*\binstall\b[^\n;&|]*(?:torch|nccl|requirements|deepspeed)")
 # A library of the host or of a plugin may be loaded instead of the image's.
 _LIBRARIES = ("LD_LIBRARY_PATH", "LD_PRELOAD")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trainyard.document.source import Path, Position, Source, narrowed
+from trainyard.startup import NamedTuple
 
 if TYPE_CHECKING:
     from yaml import Node

@@ -43,18 +43,30 @@ _LINE = rf"""
           | (?<=-[ ]) {_VALUE}
         )
     )?
-    [ ]*+ (?: (?:(?<=\s)|(?<=^)) \#[^\n]*+ )? (?:\n|\Z)"""
-# An atomic group for each line, and no possessive ones: Python 3.11.0 to 3.11.4 gets those wrong.
-_PLAIN_MANIFEST = re.compile(f"(?: (?>{_LINE}) )*", re.VERBOSE | re.ASCII)
+    [ ]*+ (?: (?:(?<=\s)|(?<=^)) \#[^\n]*+ )?"""
+_PLAIN_LINE = re.compile(_LINE, re.VERBOSE | re.ASCII)
+# Plain lines of the last files: most lines of a job are in other jobs, too.
+_known: set[str] = set()
+_MOST_KNOWN = 10_000
 
 
 def read_plain(source: Source) -> list[Document] | None:
     """Returns the only document of a text, or None if the text needs the other parser."""
     text = source.text
-    if yaml_rs is None or not text.isascii() or _PLAIN_MANIFEST.fullmatch(text) is None:
+    if yaml_rs is None or not text.isascii() or not _is_plain(text):
         return None
     try:
         tree = yaml_rs.loads(text)
     except yaml_rs.YAMLDecodeError:
         return None
     return [Document(source, 0, tree, ())] if isinstance(tree, dict) else None
+
+
+def _is_plain(text: str) -> bool:
+    if len(_known) > _MOST_KNOWN:
+        _known.clear()
+    unknown = set(text.split("\n")) - _known
+    if not all(map(_PLAIN_LINE.fullmatch, unknown)):
+        return False
+    _known.update(unknown)
+    return True

@@ -6,11 +6,11 @@ import codecs
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from trainyard.document import opening
 from trainyard.document.errors import MistakeError
 from trainyard.document.source import BrokenText, Source
+from trainyard.startup import NamedTuple
 
 STDIN = "-"
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from trainyard.startup import pattern
+
 if TYPE_CHECKING:
     from trainyard.document.document import Place
 
 _KATIB = "${trialParameters."
 _ARGO = "{{"
 # An action outside of quotes is no YAML; this has the same length, so that places stay.
-_ACTION = re.compile(r"\{\{([^{}\n]*)\}\}")
-_MASKED = re.compile(r"\$<[^<>\n]*>\$")
-_ANY = re.compile(r"\$\{trialParameters\.[^}]*\}|\{\{.*?\}\}|\$<[^<>\n]*>\$")
+_ACTION = pattern(r"\{\{([^{}\n]*)\}\}")
+_MASKED = pattern(r"\$<[^<>\n]*>\$")
+_ANY = pattern(r"\$\{trialParameters\.[^}]*\}|\{\{.*?\}\}|\$<[^<>\n]*>\$")
 
 
 def masked(text: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import NamedTuple
+
+from trainyard.startup import NamedTuple, pattern
 
 # The path to a node of a document: mapping keys and list indexes, from the root.
 Path = tuple[str | int, ...]
 
 # Line breaks of YAML, so that line numbers here equal those of the parser.
-_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_BREAK = pattern("\r\n|[\n\r\x85\u2028\u2029]")
 
 
 class Source:

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections import deque
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 from yaml import Node
@@ -14,6 +14,7 @@ from yaml import Node
 from gotemplate.construct import MAX_DEPTH, Builder, UnusableError
 from gotemplate.yaml_reader import COMPOSER, compose, too_deep
 from trainyard.document.source import BrokenText, Excerpt, Path, Source
+from trainyard.startup import NamedTuple, pattern
 
 
 class Tree(NamedTuple):
@@ -31,7 +32,7 @@ _recent_small: _Recent = deque(maxlen=8)
 _recent: _Recent = deque(maxlen=2)
 _SMALL = 2**14
 _MAX_KEPT = 2**20
-_DOCUMENT_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_DOCUMENT_START = pattern(r"^---(?=\s|$)", re.MULTILINE)
 # After this many broken documents, further ones tell the user nothing new.
 _MAX_BROKEN = 20
 

@@ -21,6 +21,8 @@ _Entry = tuple[Rule, Check, bool, Any]
 
 # Maximum findings of one rule in one file: nobody reads more, and some rules would take seconds to find them.
 MOST = 500
+# Lines of earlier files that are remembered.
+_MOST_LINES = 10_000
 # Fixes are compared by the number of findings, which is larger than the limit in few files.
 _MOST_FOR_FIXES = 50_000
 
@@ -47,8 +49,9 @@ class Engine:
         self._target = target or Target()
         self._profile = profile
         self._parameters = parameters or {}
-        self._needs = tuple({need for rule in rules if rule.subject != "Setting" for need in rule.needs})
-        self._judges: dict[tuple[tuple[str, ...], bool], _Judge] = {}
+        self._needs = frozenset(need for rule in rules if rule.subject != "Setting" for need in rule.needs)
+        self._judges: dict[tuple[frozenset[str], bool], _Judge] = {}
+        self._words = _Words(self._needs)
 
     def for_fixes(self) -> Engine:
         """Returns an engine that finds practically all faults: a fix must reduce them."""
@@ -68,9 +71,7 @@ class Engine:
     def judge(self, project: Project) -> list[Finding]:
         """Returns all findings, in the order of the files' text."""
         context = self._context(project)
-        judge = self._judge_with(
-            _words(project, self._needs), profiled=context.profile is not None or _profiled(project)
-        )
+        judge = self._judge_with(self._words.of(project), profiled=context.profile is not None or _profiled(project))
         found = judge.project(project, context)
         if project.misfits:
             found = _without_repetitions(list(found))
@@ -91,14 +92,13 @@ class Engine:
         profile = self._profile or (self.site.profile if self.site is not None else None)
         return Context(project, self._target, profile, self.site)
 
-    def _judge_with(self, words: tuple[str, ...], *, profiled: bool) -> _Judge:
+    def _judge_with(self, words: frozenset[str], *, profiled: bool) -> _Judge:
         judge = self._judges.get((words, profiled))
         if judge is None:
-            known = frozenset(words)
             asked = (
                 rule for rule in self.rules if (profiled or not rule.of_profile) and (self.site or not rule.of_site)
             )
-            applicable = [rule for rule in asked if _may_speak(rule, known)]
+            applicable = [rule for rule in asked if _may_speak(rule, words)]
             judge = self._judges[words, profiled] = _Judge(
                 applicable, self._parameters, self._most, named=self._profile is not None
             )
@@ -129,14 +129,29 @@ def _may_speak(rule: Rule, words: frozenset[str]) -> bool:
     return not rule.needs or rule.subject == "Setting" or bool(words.intersection(rule.needs))
 
 
-def _words(project: Project, needs: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the needed words that occur in the files; all of them if objects are rendered from a chart."""
-    if any(type(document) not in (Document, EmbeddedDocument, TextDocument) for document in project.documents):
-        return needs
-    texts = {id(document.source): document.source.text for document in project.documents}
-    # The pods of a run have most of their lines in common.
-    text = "\n".join(dict.fromkeys("\n".join(texts.values()).split("\n")))
-    return tuple([need for need in needs if need in text])
+class _Words:
+    """The needed words that occur in files. The lines of the last files are known: jobs have most of them in common."""
+
+    def __init__(self, needs: frozenset[str]) -> None:
+        self._needs = needs
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, project: Project) -> frozenset[str]:
+        """Returns the words that occur in a project; all of them if objects are rendered from a chart."""
+        if any(type(document) not in (Document, EmbeddedDocument, TextDocument) for document in project.documents):
+            return self._needs
+        texts = {id(document.source): document.source.text for document in project.documents}
+        known, lines = self._known, set("\n".join(texts.values()).split("\n"))
+        if len(known) > _MOST_LINES:
+            known.clear()
+        new = lines.difference(known)
+        if new:
+            text = "\n".join(new)
+            found = [need for need in self._needs if need in text]
+            if len(new) > _MOST_LINES:
+                return frozenset(found).union(*(known[line] for line in lines - new))
+            known.update((line, tuple([need for need in found if need in line])) for line in new)
+        return frozenset().union(*map(known.__getitem__, lines))
 
 
 class _Judge:
@@ -235,11 +250,10 @@ class _Judge:
         return entries
 
     def _entries(self, rules: Iterable[Rule]) -> Sequence[_Entry]:
-        known = self._parameters
-        return [
-            (rule, registry.load_check(rule.check), rule.of_itself, known.get(rule.code, rule.parameters))
-            for rule in rules
-        ]
+        return [(rule, registry.load_check(rule.check), rule.of_itself, self._parameters_of(rule)) for rule in rules]
+
+    def _parameters_of(self, rule: Rule) -> Any:
+        return self._parameters.get(rule.code) or registry.load_parameters(rule)
 
     def _ask(self, entries: Sequence[_Entry], thing: Any, context: Context) -> Found:
         if self._done:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from trainyard.document.document import Edit
 from trainyard.document.source import Position
 from trainyard.engine.rule import Confidence, Problem, Rule, Safety
+from trainyard.startup import NamedTuple
 
 
 class Finding(NamedTuple):

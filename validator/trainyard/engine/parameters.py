@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from trainyard.engine import registry
 from trainyard.engine.rule import Rule
 
 
@@ -15,7 +16,8 @@ def parameter_names(rule: Rule) -> tuple[str, ...]:
 
 def default_parameters(rule: Rule) -> dict[str, Any]:
     """Returns the default values of a rule's parameters, by their names in Python."""
-    return dict(rule.parameters._asdict()) if rule.parameters is not None else {}
+    defaults = registry.load_parameters(rule)
+    return dict(defaults._asdict()) if defaults is not None else {}
 
 
 def parameter_fault(rule: Rule, name: str, value: Any) -> str:
@@ -37,14 +39,15 @@ def resolve_parameters(
     rules: Iterable[Rule], given: Mapping[str, Mapping[str, Any]], shared: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Any]:
     """Returns the parameters of each rule with values, set for the rule or shared by all rules that have the name."""
-    result = {}
-    for rule in rules:
+    result: dict[str, Any] = {}
+    # The rules with parameters are imported only for a user who sets some.
+    for rule in rules if given or any(shared.values()) else ():
         known = default_parameters(rule)
         values = {name: value for name, value in shared.items() if name in known and value}
         values |= {name.replace("-", "_"): value for name, value in given.get(rule.code, {}).items()}
         if values:
             frozen = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-            result[rule.code] = rule.parameters._replace(**frozen)
+            result[rule.code] = registry.load_parameters(rule)._replace(**frozen)
     return result
 
 

@@ -27,7 +27,7 @@ FORMER_NAMES = {"exit-code-masked-by-tee": "sc001"}
 
 @functools.cache
 def rules() -> tuple[Rule, ...]:
-    """Returns every rule by code. Those with parameters are imported, since their types are in the module."""
+    """Returns every rule by code."""
     return tuple(map(_known, rule_index.RULES))
 
 
@@ -35,8 +35,6 @@ def _known(entry: dict[str, Any]) -> Rule:
     fields = dict(entry)
     name = fields.pop("name")
     module = f"{_RULES}.{fields.pop('family')}.{name}"
-    if fields.pop("parameters", False):
-        return load_rule(module)
     return Rule(name=name.replace("_", "-"), module=module, check=_Later(module), **fields)
 
 
@@ -73,6 +71,14 @@ class _Later:
 def load_check(check: Check) -> Check:
     """Returns the check itself, with its module imported, for callers that use it again and again."""
     return load_rule(check.module).check if isinstance(check, _Later) else check
+
+
+def load_parameters(rule: Rule) -> Any:
+    """Returns the parameters of a rule with their default values, None for a rule without; their type is in its module.
+
+    A rule of the index has `True` for them.
+    """
+    return load_rule(rule.module).parameters if rule.parameters is True else rule.parameters
 
 
 def find_rule(code_or_name: str, checks: Sequence[Rule] = ()) -> Rule | None:

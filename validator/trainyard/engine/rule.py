@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from trainyard.document.document import Edit, Place
 from trainyard.model.run import Container, Pod, Project, Role, Run
+from trainyard.startup import NamedTuple
 
 if TYPE_CHECKING:
     from trainyard.model.site import Site
@@ -87,8 +88,9 @@ class Rule(NamedTuple):
     """A rule and its metadata. `subject` names the type in the model that the check is called with.
 
     `of_profile` is true if the rule needs a fabric profile, `of_site` if it needs a site. `of_itself` is true if the
-    check takes only the thing that it checks, and no context. `page` and `link` are those of a check of the
-    configuration; the page of any other rule is the docstring of its module.
+    check takes only the thing that it checks, and no context. `parameters` is True for a rule of the index that has
+    some, which `registry.load_parameters` returns. `page` and `link` are those of a check of the configuration; the
+    page of any other rule is the docstring of its module.
     """
 
     code: str

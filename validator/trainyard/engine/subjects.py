@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from trainyard.document.document import Document, Edit, Place
 from trainyard.document.source import BrokenText, Source
 from trainyard.document.text import Text
 from trainyard.engine.finding import Finding
 from trainyard.engine.rule import Rule
+from trainyard.startup import NamedTuple
 
 
 class Reading(NamedTuple):

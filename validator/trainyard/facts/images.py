@@ -26,7 +26,8 @@ import csv
 import functools
 import os
 import re
-from typing import NamedTuple
+
+from trainyard.startup import NamedTuple, pattern
 
 Version = tuple[int, ...]
 # The last number of a version before its release: 2.6.0a0 is later than 2.5 and may lack parts of 2.6.
@@ -41,18 +42,18 @@ class Contents(NamedTuple):
     cuda: Version | None = None
 
 
-_NAMED = re.compile(r"(?:^|[-_.])(torch|nccl)-?(\d+\.\d+\.\d+)(?![\d.])")
-_RELEASED = re.compile(r"(\d+\.\d+(?:\.\d+)?)(?![\d.])")
-_CUDA = re.compile(r"(?:cuda|cu)(\d{2})\.?(\d)")
+_NAMED = pattern(r"(?:^|[-_.])(torch|nccl)-?(\d+\.\d+\.\d+)(?![\d.])")
+_RELEASED = pattern(r"(\d+\.\d+(?:\.\d+)?)(?![\d.])")
+_CUDA = pattern(r"(?:cuda|cu)(\d{2})\.?(\d)")
 # Names of repositories that contain the version of PyTorch.
 _IN_NAME = (
-    re.compile(r"(?:huggingface-)?pytorch-(?:training-)?(?:gpu|cpu|cu\d+)\.(\d+)-(\d+)(?:\.|$)"),
-    re.compile(r"acpt-pytorch-(\d+)\.(\d+)-cuda"),
-    re.compile(r"odh-training-(?:cuda|rocm)\d+-torch(\d)(\d+)-py3\d+(?:-|$)"),
+    pattern(r"(?:huggingface-)?pytorch-(?:training-)?(?:gpu|cpu|cu\d+)\.(\d+)-(\d+)(?:\.|$)"),
+    pattern(r"acpt-pytorch-(\d+)\.(\d+)-cuda"),
+    pattern(r"odh-training-(?:cuda|rocm)\d+-torch(\d)(\d+)-py3\d+(?:-|$)"),
 )
 # Repositories whose tags begin with the version of PyTorch.
 _IN_TAG = ("pytorch/pytorch", "mosaicml/pytorch", "pytorch-training", "huggingface-pytorch-training")
-_DEEPSPEED = re.compile(r"v\d+_torch(\d)(\d+)_cu\d+")
+_DEEPSPEED = pattern(r"v\d+_torch(\d)(\d+)_cu\d+")
 
 
 @functools.lru_cache(maxsize=512)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+
+from trainyard.startup import NamedTuple
 
 
 class Launcher(NamedTuple):

@@ -12,7 +12,8 @@ import csv
 import functools
 import os
 import re
-from typing import NamedTuple
+
+from trainyard.startup import NamedTuple
 
 Version = tuple[int, ...]
 NEWEST: Version = (2, 32, 3)

@@ -7,11 +7,11 @@ matchIf of NVIDIA/nccl at v2.30.7-1.
 from __future__ import annotations
 
 import functools
-import re
-from typing import NamedTuple
+
+from trainyard.startup import NamedTuple, pattern
 
 # Names of RDMA devices: the driver's, and those of rdma-core's renaming; `ib...` is the name of an interface as well.
-RDMA_DEVICE = re.compile(r"(mlx[45]_(bond_)?\d+|roce[px]\w+|bnxt_re\d+|irdma\d+|rdmap\d+s\d+\w*|efa_\d+|hfi1_\d+)$")
+RDMA_DEVICE = pattern(r"(mlx[45]_(bond_)?\d+|roce[px]\w+|bnxt_re\d+|irdma\d+|rdmap\d+s\d+\w*|efa_\d+|hfi1_\d+)$")
 INTERFACES = "NCCL_SOCKET_IFNAME"
 ADAPTERS = "NCCL_IB_HCA"
 LISTS = (INTERFACES, ADAPTERS, "NCCL_OOB_NET_IFNAME")

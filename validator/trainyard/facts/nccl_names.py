@@ -7,9 +7,8 @@ Mellanox/nccl-rdma-sharp-plugins (IBEXT, SHARP, UCX, PLUGIN_P2P); Meta's NCCLX (
 
 from __future__ import annotations
 
-import re
-
 from trainyard.facts import torch_variables
+from trainyard.startup import pattern
 
 PLUGIN_PREFIXES = (
     "NCCL_CHECKPOINT_", "NCCL_CTRAN_", "NCCL_EP_", "NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_", "NCCL_IBEXT_",
@@ -22,7 +21,7 @@ PLUGIN_NAMES = (
     "NCCL_IB_NET_LATENCY",
 )  # fmt: skip
 # Folders, versions and flags that images and scripts keep under such names for their own use.
-_BUILD = re.compile(
+_BUILD = pattern(
     r"NCCL_(?:(?:\w+_)?(?:DIR|HOME|ROOT|VERSION)|ARGS|BRANCH|CMD|ENV|FLAGS|INCDIR|INCLUDE|LIB|LIBDIR|LIBRARIES|LIBRARY"
     r"|LIB_PATH|OPTS|PARAMS|PATH|PLUGIN_PATH|PREFIX|REPO|SRC|TAG|TEST|TESTS|URL|VARS|VER)$"
 )

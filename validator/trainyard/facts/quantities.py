@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-import re
 from typing import Any
 
+from trainyard.startup import pattern
+
 # Possessive repetition: digits with an invalid end would otherwise be tried in every possible way.
-_QUANTITY = re.compile(r"([+-]?(?:\d++\.?\d*+|\.\d++))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d++))?$")
+_QUANTITY = pattern(r"([+-]?(?:\d++\.?\d*+|\.\d++))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d++))?$")
 _SUFFIX = {
     "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
     **{f"{letter}i": 1024.0 ** (power + 1) for power, letter in enumerate("KMGTPE")},

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from trainyard.startup import pattern
 
-_NUMBER = re.compile(r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_NUMBER = pattern(r"\s*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 
 
 def parse_integer(text: str | None) -> int | None:

@@ -6,9 +6,10 @@ file. v2.0.0 gives deepspeed-distributed four processes on each node, later rele
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from trainyard.document.lookup import text
+from trainyard.startup import NamedTuple
 
 Release = tuple[int, int]
 

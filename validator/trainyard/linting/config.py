@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trainyard.document import opening
 from trainyard.document.document import Document, Place
@@ -17,6 +17,7 @@ from trainyard.engine import parameters
 from trainyard.engine.rule import SEVERITIES, Severity, Target
 from trainyard.engine.selection import Persona, UnknownRuleError, find_one, matching_rules, nearest
 from trainyard.linting.suppression import Allowance
+from trainyard.startup import NamedTuple
 
 if TYPE_CHECKING:
     from trainyard.checks.check import Check
@@ -73,10 +74,10 @@ def load_config(name: str | None, root: str | None = None) -> Config:
 
     `root` is the folder that neither the file nor those that it names may leave; None if the user named the file.
     """
-    from pathlib import Path
-
     if name is None:
         return Config()
+    from pathlib import Path
+
     path = Path(name)
     try:
         source = Source(name, opening.read_text(name, root))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.document import opening
+from trainyard.startup import NamedTuple
 
 _PYPROJECT = "pyproject.toml"
 NAMES = (".trainyard.yaml", ".trainyard.yml", _PYPROJECT)

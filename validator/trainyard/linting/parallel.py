@@ -21,7 +21,6 @@ from trainyard.facts.kubeflow import JOB_KINDS, RUNTIMES
 from trainyard.linting import pipeline
 
 if TYPE_CHECKING:
-    from trainyard.document.files import File
     from trainyard.engine.engine import Engine
 
 
@@ -106,19 +105,9 @@ def _judge(found: Sequence[Found], engine: Engine) -> list[int]:
     # Reference counts free the trees; looking for cycles among them costs a third of the time.
     gc.disable()
     try:
-        return [_outcome(_read(file), engine) for file in files]
+        return [_outcome(pipeline.read_input(file), engine) for file in files]
     finally:
         gc.enable()
-
-
-def _read(file: File) -> Reading:
-    """Reads a file like `linting.read`, without positions if possible: a file with findings is read again."""
-    from trainyard.document import fast_yaml
-
-    documents = fast_yaml.read_plain(file.source) if file.fault is None else None
-    if documents is None:
-        return pipeline.read_file(file)
-    return Reading(file.source, tuple(documents), (), Text(file.source), file.folder)
 
 
 def _is_alone(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from trainyard.document import reading
+from trainyard.document import fast_yaml, reading
 from trainyard.document.document import Document
 from trainyard.document.source import Source
 from trainyard.document.text import Text
@@ -49,6 +49,9 @@ def released(release: ChartRelease, readings: Sequence[Reading], site: Site | No
 
 def read_input(file: File) -> Reading:
     """Returns the documents of a file that may be of any kind. One that is not ours to judge gets a note, no fault."""
+    documents = fast_yaml.read_plain(file.source) if file.fault is None else None
+    if documents is not None:
+        return Reading(file.source, tuple(documents), (), Text(file.source), file.folder)
     found = read_file(file)
     if not found.broken:
         return found

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from trainyard.engine.finding import Finding
+from trainyard.startup import NamedTuple
 
 if TYPE_CHECKING:
     from trainyard.model.run import Project

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trainyard.engine import selection
 from trainyard.engine.engine import Engine
 from trainyard.linting import config as configuration
 from trainyard.linting.discovery import Discovered, discover
+from trainyard.startup import NamedTuple
 
 if TYPE_CHECKING:
     from trainyard.engine.rule import Rule, Severity

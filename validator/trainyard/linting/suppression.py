@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trainyard.document.document import Edit, Place, Remove
 from trainyard.document.lookup import mapping
 from trainyard.document.source import Position, lines
 from trainyard.engine.rule import Rule
 from trainyard.engine.subjects import Suppression
+from trainyard.startup import NamedTuple, pattern
 
 if TYPE_CHECKING:
     from trainyard.engine.finding import Finding
@@ -31,9 +31,9 @@ ANNOTATION = "trainyard/allow"
 _MAX_GUESSES = 20
 # Suppressions of a file that count, because each is compared with each finding of its rule.
 MAX_IN_FILE = 1_000
-_COMMENT = re.compile(r"(?:^|(?<=\s))#\s*trainyard:\s*allow\b(.*)$")
-_NAME = re.compile(r"[\w-]*")
-_SEPARATOR = re.compile(r";\s*(?=[\w-]+\s*:)|;\s*$")
+_COMMENT = pattern(r"(?:^|(?<=\s))#\s*trainyard:\s*allow\b(.*)$")
+_NAME = pattern(r"[\w-]*")
+_SEPARATOR = pattern(r";\s*(?=[\w-]+\s*:)|;\s*$")
 
 
 class Allowance(NamedTuple):

@@ -8,9 +8,10 @@ import math
 import re
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from trainyard.document.source import Path
+from trainyard.startup import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path as FilePath

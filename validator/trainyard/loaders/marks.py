@@ -6,16 +6,17 @@ import copy
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from trainyard.document.source import Path
+from trainyard.startup import NamedTuple, pattern
 
 # More values than this are not traced; marks have four digits.
 MAX_LEAVES = 2_000
 
 # Lower case and digits survive names, labels and `lower`; no word contains these letters.
-_MARK = re.compile(r"zqx(\d{4})x")
-_NUMBER = re.compile(r"\d+")
+_MARK = pattern(r"zqx(\d{4})x")
+_NUMBER = pattern(r"\d+")
 
 
 class Leaf(NamedTuple):

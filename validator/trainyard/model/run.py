@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from trainyard.document.document import Document, Place
 from trainyard.model.last_index import LastIndex
+from trainyard.startup import NamedTuple
 
 # Fewer settings are searched as fast as an index of them is made.
 _MANY = 64
@@ -74,6 +75,11 @@ class Command(NamedTuple):
             if found is not None and found[0] > last and found[1] is not None:
                 last, value, at = found
         return (value, self.word_at[at]) if value is not None else None
+
+    def given(self, names: Sequence[str]) -> list[str]:
+        """Returns the options of this list that are among the words, in the order of the list."""
+        known = _options(self.words)
+        return [name for name in names if name in known]
 
     def has(self, *names: str) -> bool:
         """True if one of these flags is among the words, with or without a value."""

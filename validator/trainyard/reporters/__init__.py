@@ -6,7 +6,9 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from trainyard.startup import NamedTuple
 
 if TYPE_CHECKING:
     from trainyard.engine.rule import Rule

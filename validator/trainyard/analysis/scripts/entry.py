@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from trainyard.analysis.training_commands import training_indexes
 from trainyard.document.document import Place
 from trainyard.facts.launchers import BY_NAME, launcher_in
 from trainyard.loaders.manifests import shell
 from trainyard.model.run import Container, Script
+from trainyard.startup import NamedTuple
 
 if TYPE_CHECKING:
     from trainyard.analysis.scripts.state import Launch, State

@@ -15,6 +15,7 @@ from trainyard.facts.launchers import launcher_in
 from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.loaders.manifests.surroundings import Neighbourhood
 from trainyard.model.run import Command, Container, DeepSpeed, Pod, Resource, Run
+from trainyard.startup import pattern
 
 # One of the first is enough; the others occur in the configurations of other libraries too, and need company.
 SURE = ("zero_optimization", "train_micro_batch_size_per_gpu")
@@ -36,7 +37,7 @@ MOST_DIGITS = 8
 
 # Signs that a batch is split over fewer processes than there are.
 _MODEL_PARALLEL_KEYS = ("tensor_parallel", "sequence_parallel_size", "pipeline", "expert_parallel")
-_MODEL_PARALLEL = re.compile(
+_MODEL_PARALLEL = pattern(
     r"(tensor|pipeline|pipe|model|sequence|context|ulysses)[-_]?(model[-_]?)?parallel|ulysses|megatron|^--(tp|pp|sp|cp)\b",
     re.I,
 )

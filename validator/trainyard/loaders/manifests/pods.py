@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,10 +14,11 @@ from trainyard.loaders.manifests import shell
 from trainyard.loaders.manifests.surroundings import Surroundings
 from trainyard.loaders.manifests.templates import Template
 from trainyard.model.run import Command, Container, Mount, Pod, Script, Setting, Volume
+from trainyard.startup import pattern
 
 ConfigMaps = Surroundings
 # The name of a script, in a command such as `bash /workspace/train.sh` or `./train.sh`.
-_SHELL_FILE = re.compile(r"(?:^|[\s;&|])(?:\./)?([\w/][\w./-]{0,200}\.sh)(?![\w./-])")
+_SHELL_FILE = pattern(r"(?:^|[\s;&|])(?:\./)?([\w/][\w./-]{0,200}\.sh)(?![\w./-])")
 _FIRST_WORDS = 4
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.document.document import Place
 from trainyard.model.run import Command, Setting
+from trainyard.startup import NamedTuple, pattern
 
 SHELLS = ("sh", "bash", "dash", "ash", "zsh", "ksh")
 
@@ -29,9 +29,9 @@ _TOKEN = rf"""(?P<skip>[ \t\r]++|\\\r?\n|(?<![^\s;|&(])\#[^\n]*+)
             |\$?"(?>(?:\\.|{_SUBSTITUTION}|[^"\\$]++|\$)*)"|\$)+))
       | (?P<other>.)"""
 _PIECE = rf"""\$?'([^']*+)'|\$?"((?>(?:\\.|{_SUBSTITUTION}|[^"\\$]++|\$)*))"|\\(.)|([^'"\\$]++|\$)"""
-_ESCAPED = re.compile(r'\\(?:\n|(["\\$`]))')
-_QUOTING = re.compile(r"""['"\\]""")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+\+?=")
+_ESCAPED = pattern(r'\\(?:\n|(["\\$`]))')
+_QUOTING = pattern(r"""['"\\]""")
+_ASSIGNMENT = pattern(r"[A-Za-z_][A-Za-z0-9_]*+\+?=")
 
 _KEYWORDS = frozenset(("then", "do", "else", "elif", "if", "while", "until", "!", "time"))
 _SYNTAX = frozenset(("for", "case", "select", "function", "fi", "done", "esac", "in", "[", "[[", "{", "}"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from trainyard.document.document import Document, Place
 from trainyard.document.lookup import items, mapping
@@ -12,6 +12,7 @@ from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText, Path, Source
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Resource
+from trainyard.startup import NamedTuple
 
 # Pods in objects of these groups are patterns and schemas: nothing creates them.
 _DESCRIBING_GROUPS = frozenset(

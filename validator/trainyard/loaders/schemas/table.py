@@ -12,7 +12,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
+
+from trainyard.startup import NamedTuple
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "facts", "types")
 BUILT_IN = "kubernetes"

@@ -16,6 +16,7 @@ from trainyard.facts.kubeflow import CHART_KINDS
 from trainyard.loaders import json_schema
 from trainyard.loaders.marks import leaves
 from trainyard.loaders.origins import Layers, RenderedDocument
+from trainyard.startup import pattern
 
 if TYPE_CHECKING:
     from gotemplate.rendering import RenderedObject
@@ -37,7 +38,7 @@ TELLING_KEYS = OWN_KEYS | {
 # Keys of `charts/training-preflight`, which has some of the above.
 _OTHERS = frozenset(("ncclTests", "sizes", "slowRatio", "startTimeoutSeconds", "threshold", "warmUp"))
 # Possible values of `kind`, which are kinds of objects too.
-_MODELINE = re.compile(r"^#\s*yaml-language-server:\s*\$schema=\S*training-job/values\.schema\.json\s*$", re.MULTILINE)
+_MODELINE = pattern(r"^#\s*yaml-language-server:\s*\$schema=\S*training-job/values\.schema\.json\s*$", re.MULTILINE)
 
 Faults = Callable[[], tuple[json_schema.Fault, ...]]
 Paths = Callable[[], tuple[Path, ...]]

@@ -21,7 +21,6 @@ Shorten the name, and use only lower case letters, digits and dashes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from trainyard.analysis.kubeflow import is_mpi_operator, metadata_of
@@ -31,10 +30,11 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.facts.kubeflow import WITH_SERVICES
 from trainyard.facts.workloads import RAY_NAMES
 from trainyard.model.run import Run
+from trainyard.startup import pattern
 
 LIMIT = 63
 NAMED = ("TrainJob", "JobSet", "LeaderWorkerSet", *RAY_NAMES)
-LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?$")
+LABEL = pattern(r"[a-z]([-a-z0-9]*[a-z0-9])?$")
 # The suffix that the API server appends to `generateName`, and the Job controller to a pod's name.
 GENERATED = "x7k2p"
 

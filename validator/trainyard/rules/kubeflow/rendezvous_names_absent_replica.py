@@ -19,9 +19,10 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container, Role, Run
+from trainyard.startup import pattern
 
 VARIABLES = ("MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT")
-REFERENCE = re.compile(r"\$(?:\((?:PET_)?MASTER_ADDR\)|\{(?:PET_)?MASTER_ADDR\}|(?:PET_)?MASTER_ADDR\b)")
+REFERENCE = pattern(r"\$(?:\((?:PET_)?MASTER_ADDR\)|\{(?:PET_)?MASTER_ADDR\}|(?:PET_)?MASTER_ADDR\b)")
 # These commands may set any variable of a script.
 UNKNOWABLE = ("source", ".", "eval", "read")
 

@@ -12,11 +12,11 @@ limit.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.analysis import shared_memory
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod
+from trainyard.startup import NamedTuple
 
 
 class Share(NamedTuple):

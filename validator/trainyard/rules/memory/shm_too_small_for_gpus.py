@@ -11,12 +11,12 @@ Write a larger `sizeLimit`, below the memory limit.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.analysis import shared_memory
 from trainyard.document.document import SetValue
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role
+from trainyard.startup import NamedTuple
 
 
 class Floor(NamedTuple):

@@ -38,11 +38,11 @@ from trainyard.model.run import Setting
 def nccl_env_newer_than_target(setting: Setting, context: Context) -> Iterator[Problem]:
     """A variable that the target's NCCL does not have yet."""
     variable = nccl.nccl_variables().get(setting.name)
-    if variable is None or uses_rccl(context.run):
+    if variable is None:
         return
-    release = versions.nccl(context)
     known = [version for version in (variable.first, variable.since) if version is not None]
-    if known and before(release.version, min(known)):
+    release = versions.nccl(context)
+    if known and before(release.version, min(known)) and not uses_rccl(context.run):
         yield Problem(
             name_at(setting),
             f"NCCL {release} ignores {setting.name}, which was added in {_text(min(known))}",

@@ -13,13 +13,13 @@ Write a value from the range that the finding names, or leave the variable unset
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.analysis import versions
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.strtoll import parse_integer
 from trainyard.facts.versions import before
 from trainyard.model.run import Setting
+from trainyard.startup import NamedTuple
 
 
 class Range(NamedTuple):

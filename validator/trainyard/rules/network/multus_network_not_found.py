@@ -12,12 +12,12 @@ SR-IOV or the NVIDIA network operator creates one. List networks that the cluste
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.analysis import multus
 from trainyard.analysis.networks import Name, advice, defined_networks, is_among, is_defined, parse_names
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod
+from trainyard.startup import NamedTuple
 
 
 class Parameters(NamedTuple):

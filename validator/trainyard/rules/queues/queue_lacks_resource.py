@@ -13,11 +13,11 @@ parameter `excluded_prefixes`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kueue import QUEUE
 from trainyard.model.run import Run
+from trainyard.startup import NamedTuple
 
 
 class Parameters(NamedTuple):

@@ -27,11 +27,12 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES, WITH_SERVICES
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Project, Role, Run
+from trainyard.startup import pattern
 
 OPTIONS = ("--rdzv-endpoint", "--master-addr")
 VARIABLES = ("MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "COORDINATOR_ADDRESS")
-KUBEFLOW = re.compile(r"([a-z0-9][a-z0-9-]*)-(?:master|worker|chief|launcher)-[0-9]{1,4}$")
-HOST = re.compile(r"[a-z0-9][a-z0-9.-]*$")
+KUBEFLOW = pattern(r"([a-z0-9][a-z0-9-]*)-(?:master|worker|chief|launcher)-[0-9]{1,4}$")
+HOST = pattern(r"[a-z0-9][a-z0-9.-]*$")
 
 
 @rule(

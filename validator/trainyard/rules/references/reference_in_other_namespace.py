@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import only_elsewhere
+from trainyard.analysis.known_objects import only_elsewhere, stands_alone
 from trainyard.analysis.references import NAMESPACED, references
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Run
@@ -36,6 +36,8 @@ from trainyard.model.run import Run
 )
 def reference_in_other_namespace(run: Run, context: Context) -> Iterator[Problem]:
     """References whose object is in another namespace."""
+    if not run.namespace or stands_alone(context.project):
+        return
     done: set[tuple[str, str]] = set()
     for one in references(run):
         if one.kind not in NAMESPACED or one.optional or (one.kind, one.name) in done:

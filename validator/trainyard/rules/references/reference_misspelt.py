@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.folders import SAME_FOLDER, distance
-from trainyard.analysis.known_objects import fitting, is_known, names
+from trainyard.analysis.known_objects import fitting, is_known, names, stands_alone
 from trainyard.analysis.references import references
 from trainyard.document.document import SetValue
 from trainyard.engine.rule import Context, Problem, rule
@@ -43,6 +43,8 @@ KINDS = ("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "Loca
 def reference_misspelt(run: Run, context: Context) -> Iterator[Problem]:
     """References to a name that differs slightly from that of an unused object."""
     project = context.project
+    if stands_alone(project):
+        return
     done: set[tuple[str, str]] = set()
     for one in references(run):
         if one.kind not in KINDS or (one.kind, one.name) in done or is_known(project, one.kind, one.name):

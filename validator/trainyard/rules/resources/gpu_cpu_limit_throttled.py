@@ -11,12 +11,12 @@ Write a higher CPU limit, or only a CPU request: without a limit nothing is thro
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.analysis.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.quantities import parse_quantity
 from trainyard.model.run import Role
+from trainyard.startup import NamedTuple
 
 
 class Floor(NamedTuple):

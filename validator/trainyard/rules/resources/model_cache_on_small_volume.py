@@ -15,7 +15,6 @@ Write a larger `sizeLimit` or none, or set `HF_HOME` to a folder of a larger vol
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.analysis import shared_memory
 from trainyard.analysis.kubeflow import is_mpi_operator
@@ -23,6 +22,7 @@ from trainyard.analysis.mounts import mount_of
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import REPLICA_FIELDS
 from trainyard.model.run import Container, Role
+from trainyard.startup import NamedTuple
 
 GIB = 2**30
 # The folder of the hub's cache below each variable, by precedence.

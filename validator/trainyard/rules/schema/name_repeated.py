@@ -12,6 +12,7 @@ Rename one of the two, or remove it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, text
@@ -31,26 +32,21 @@ from trainyard.model.run import Pod
 )
 def name_repeated(pod: Pod) -> Iterator[Problem]:
     """Report a name that two parts of a pod share."""
-    containers = [
-        (text(tree, "name"), pod.at.child(field, index, "name"))
-        for field in ("initContainers", "containers")
-        for index, tree in enumerate(items(pod.tree, field))
-    ]
-    yield from _repeated("containers are named", containers)
-    yield from _repeated(
-        "volumes are named",
-        [(text(tree, "name"), pod.at.child("volumes", n, "name")) for n, tree in enumerate(items(pod.tree, "volumes"))],
-    )
+    yield from _repeated("containers are named", "name", pod.at, pod.tree, "initContainers", "containers")
+    yield from _repeated("volumes are named", "name", pod.at, pod.tree, "volumes")
     for container in (*pod.containers, *pod.init_containers):
-        for field, key, what in (("volumeMounts", "mountPath", "mounts are at"), ("ports", "name", "ports are named")):
-            at = container.at.child(field)
-            entries = enumerate(items(container.tree, field))
-            yield from _repeated(what, [(text(tree, key), at.child(index, key)) for index, tree in entries])
+        yield from _repeated("mounts are at", "mountPath", container.at, container.tree, "volumeMounts")
+        yield from _repeated("ports are named", "name", container.at, container.tree, "ports")
 
 
-def _repeated(what: str, named: list[tuple[str, Place]]) -> Iterator[Problem]:
+def _repeated(what: str, key: str, above: Place, tree: dict[str, Any], *fields: str) -> Iterator[Problem]:
+    names = [text(item, key) for field in fields for item in items(tree, field)]
+    # Places take longer to make than names to compare, and hardly a pod has a name twice.
+    if len(set(names)) == len(names):
+        return
     first: dict[str, Place] = {}
-    for name, at in named:
+    places = [above.child(field, index, key) for field in fields for index in range(len(items(tree, field)))]
+    for name, at in zip(names, places, strict=True):
         if name in first:
             message = f"two {what} `{name}`: the API server refuses the pod"
             yield Problem(at, message, "rename or remove one of them", (), ((first[name], "the other one"),))

@@ -16,7 +16,6 @@ Mount a PersistentVolumeClaim at the path, or write to object storage.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from trainyard.analysis.devices import wants_gpu
@@ -32,10 +31,11 @@ from trainyard.facts.checkpoints import COMMON, NAMES
 from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES
 from trainyard.facts.workloads import GROUPS, PLAIN, group_of
 from trainyard.model.run import Command, Container, Mount, Pod, Role, Run
+from trainyard.startup import pattern
 
-VARIABLE = re.compile(r"\$(?:\{(?=\w+\}))?([A-Za-z_]\w*)\}?((?:/[\w./-]*)?)\Z")
+VARIABLE = pattern(r"\$(?:\{(?=\w+\}))?([A-Za-z_]\w*)\}?((?:/[\w./-]*)?)\Z")
 # Excludes URLs, variables and devices.
-PATH = re.compile(r"(?!/dev/|-)[\w./@%+=-]+\Z")
+PATH = pattern(r"(?!/dev/|-)[\w./@%+=-]+\Z")
 # Volumes that are deleted with the pod, or that are read-only.
 LOST = frozenset(("emptyDir", "ephemeral", "configMap", "secret", "downwardAPI", "projected"))
 # Kinds of the training operator; the pods of the first two restart by default.
@@ -86,7 +86,7 @@ def checkpoint_on_no_volume(role: Role, context: Context) -> Iterator[Problem]:
 def _path(command: Command, container: Container) -> tuple[str, Place] | None:
     """Returns the last path among the options; a name that is common to many programs needs an absolute one."""
     known = list[tuple[int, str, Place]]()
-    for name in NAMES:
+    for name in command.given(NAMES):
         found = command.option_at(name)
         path = _expanded(found[0], container) if found is not None else None
         if found is not None and ((path or "").startswith("/") or name not in COMMON):

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from trainyard.analysis.scripts.entry import Entry, entry_of
 from trainyard.document.document import Edit, Substitute
@@ -27,6 +27,7 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.manifests import shell
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Project
+from trainyard.startup import NamedTuple, pattern
 
 if TYPE_CHECKING:
     from trainyard.analysis.scripts.state import Launch
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
 SERVERS = ("Deployment", "StatefulSet", "DaemonSet")
 # Tokens and commands that are followed in one file; a thousand take 50 ms.
 MOST_STEPS = 20_000
-SET = re.compile(r"^set -(?=[a-z]*e)[a-z]+(?= *(?:$|[#;]))", re.MULTILINE)
-DISCARDED = re.compile(r"[ \t]*\|\|[ \t]*(?:true|:)[ \t]*$", re.MULTILINE)
-WAIT = re.compile(r"^([ \t]*)wait[ \t]*$", re.MULTILINE)
+SET = pattern(r"^set -(?=[a-z]*e)[a-z]+(?= *(?:$|[#;]))", re.MULTILINE)
+DISCARDED = pattern(r"[ \t]*\|\|[ \t]*(?:true|:)[ \t]*$", re.MULTILINE)
+WAIT = pattern(r"^([ \t]*)wait[ \t]*$", re.MULTILINE)
 
 
 _spent: LastIndex[Project, dict[str, int]] = LastIndex(lambda _: {})

@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.launchers import MPI_LAUNCHERS
 from trainyard.model.run import Command
+from trainyard.startup import pattern
 
-JOINED = re.compile(r"-x\s+([A-Za-z_]\w*(?:=.*)?)\Z", re.DOTALL)
-QUOTED = re.compile(r"""(["'])[A-Za-z_]\w*=.*\1\Z|[A-Za-z_]\w*=(["']).*\2\Z""", re.DOTALL)
+JOINED = pattern(r"-x\s+([A-Za-z_]\w*(?:=.*)?)\Z", re.DOTALL)
+QUOTED = pattern(r"""(["'])[A-Za-z_]\w*=.*\1\Z|[A-Za-z_]\w*=(["']).*\2\Z""", re.DOTALL)
 
 
 @rule(

@@ -18,23 +18,24 @@ from collections.abc import Iterator
 
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Setting
+from trainyard.startup import pattern
 
-NAMES = re.compile(
+NAMES = pattern(
     r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|SECRET|SECRET_(?:ACCESS_)?KEY|PRIVATE_KEY|STORAGE_KEY)$"
 )
 # Tokens of a tokenizer, limits that are counted in tokens, and names of clusters.
-OTHER = re.compile(
+OTHER = pattern(
     r"(?:^|_)(?:PAD|EOS|BOS|UNK|MASK|SEP|CLS|STOP|IMAGE|SPECIAL|START|END|PER|MAX|MIN|NEXT|CLUSTER|DISCOVERY)_TOKEN$"
 )
-PLACEHOLDER = re.compile(
+PLACEHOLDER = pattern(
     r"[/~<{\[]|file:|secret:|vault:"
     r"|.*(?:\$|your|insert|change[-_ ]?me|replace|placeholder|dummy|redacted|xxx|\*\*\*|todo|\.\.\.)",
     re.IGNORECASE,
 )
 # Words without digits: the name of a Secret, of a profile or of an authentication method.
-WORDS = re.compile(r"[a-z]+(?:[-_.][a-z]+)*\Z")
+WORDS = pattern(r"[a-z]+(?:[-_.][a-z]+)*\Z")
 # The name of a variable or of a key, as `HF_TOKEN` and `nvapi-NVKEY`.
-CAPITALS = re.compile(r"(?:[a-z]{2,6}[-_])?[A-Z]+(?:_[A-Z]+)*\Z")
+CAPITALS = pattern(r"(?:[a-z]{2,6}[-_])?[A-Z]+(?:_[A-Z]+)*\Z")
 SHORTEST = 8
 
 

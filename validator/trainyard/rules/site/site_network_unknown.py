@@ -12,13 +12,13 @@ and `fabric.networks`. Add networks that exist independently of the site's value
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.analysis import multus, sites
 from trainyard.analysis.networks import Name, advice, defined_networks, is_among, is_defined, parse_names
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
 from trainyard.model.run import Pod
+from trainyard.startup import NamedTuple
 
 
 class Parameters(NamedTuple):

@@ -13,7 +13,6 @@ single rack turn the rule off. The parameter `nodes` is the number of pods from 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.analysis.devices import wants_gpu
 from trainyard.analysis.kubeflow import has_all_pods
@@ -22,6 +21,7 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
 from trainyard.facts.kueue import SLICES, TOPOLOGY_REQUESTS
 from trainyard.model.run import Role, Run
+from trainyard.startup import NamedTuple
 
 
 class Parameters(NamedTuple):

@@ -14,12 +14,12 @@ health checks of your cluster mark bad nodes with other taints, add them to the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from trainyard.analysis.devices import any_rdma, wants_gpu
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod
+from trainyard.startup import NamedTuple
 
 
 class Parameters(NamedTuple):

@@ -14,20 +14,20 @@ Write `"1"` or `"0"`, or a number.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from trainyard.analysis.settings import change_value, literal_value
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.torch_variables import BOOLEANS, FALSE, INTEGERS, TRUE
 from trainyard.model.run import Setting
+from trainyard.startup import pattern
 
 ON = ("on", "enable", "enabled")
 OFF = ("off", "disable", "disabled")
 MODES = range(4)
 LONGEST = 30
-_NUMBER = re.compile(r"\s*[+-]?[0-9]+")
-_MORE = re.compile(r"\s*[^\s.]|\.0*[1-9]")
+_NUMBER = pattern(r"\s*[+-]?[0-9]+")
+_MORE = pattern(r"\s*[^\s.]|\.0*[1-9]")
 
 
 @rule(

@@ -12,7 +12,6 @@ Remove the entry that is not meant.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,8 +19,9 @@ from trainyard.document.document import Remove
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
+from trainyard.startup import pattern
 
-REFERENCE = re.compile(r"\$\(([^()]+)\)")
+REFERENCE = pattern(r"\$\(([^()]+)\)")
 
 
 @rule(

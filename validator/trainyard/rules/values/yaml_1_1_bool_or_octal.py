@@ -21,12 +21,13 @@ from trainyard.analysis.scalars import unquoted_scalar
 from trainyard.document.document import Document, Place, SetValue
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
+from trainyard.startup import pattern
 
 KEYS = frozenset(
     ("env", "envs", "extraEnv", "extraEnvs", "extraEnvVars", "envVars", "environment", "environmentVariables")
 )
-WORD = re.compile(r"(?:y|n|yes|no|on|off)\Z", re.IGNORECASE)
-NUMBER = re.compile(r"[-+]?0[0-9xXoObB_]|[-+]?[0-9]+_")
+WORD = pattern(r"(?:y|n|yes|no|on|off)\Z", re.IGNORECASE)
+NUMBER = pattern(r"[-+]?0[0-9xXoObB_]|[-+]?[0-9]+_")
 # Values files nest their sections a few levels deep; deeper levels are data.
 DEPTH = 6
 
