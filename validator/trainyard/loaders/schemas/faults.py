@@ -29,6 +29,8 @@ _FEW = 8
 _UNSET_TIME = ("creationTimestamp", None)
 # Text that a program replaces before the API server sees the object.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|\$\(|\$[A-Z_]|^<.*>$|^__\w+__$|^@\w+@$|^%\w+%$|^[A-Z]+(?:_[A-Z0-9]+)+$")
+# A word in capitals is a placeholder where a number belongs.
+_CAPITALS = re.compile(r"[A-Z]{3,}").fullmatch
 _QUANTITY = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?").fullmatch
 _TAKES = {
     "s": "a string", "i": "an integer", "n": "a number", "b": "true or false", "q": "a quantity",
@@ -70,7 +72,7 @@ class _Walk:
         if reference.startswith("~"):
             yield from self._limited(reference, value, chain)
         elif not _is(reference, value):
-            if not _is_variable(self._place(chain).path):
+            if not _is_variable(self._place(chain).path) and not _stands_for_number(reference, value):
                 yield self._wrong(chain, value, _takes(reference), reference)
         elif reference.startswith("["):
             for index, item in enumerate(value):
@@ -185,6 +187,10 @@ def _is(reference: str, value: Any) -> bool:
 def _is_variable(path: tuple[str | int, ...]) -> bool:
     """True for the value of an environment variable, of which the rule env-value-not-string says more."""
     return path[-1:] == ("value",) and path[-3:-2] == ("env",)
+
+
+def _stands_for_number(reference: str, value: Any) -> bool:
+    return reference in ("i", "n", "x") and isinstance(value, str) and _CAPITALS(value) is not None
 
 
 def _takes(reference: str) -> str:
