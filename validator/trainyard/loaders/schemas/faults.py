@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _COMPLETE = ("kubeflow.org/", "k8s.cni.cncf.io/")
 # No webhook adds to the items of these.
 _POD_LISTS = frozenset(("containers", "initContainers", "volumes"))
+# Spark, Flink and others complete the spec of a Pod or of an object of their own, which may have no containers.
+_POD_SPEC, _OF_TEMPLATE = "PodSpec", 2
 _ALIKE, _SURELY_ALIKE = 0.8, 0.85
 _FEW = 8
 # Go programs write it into every template.
@@ -116,6 +118,8 @@ class _Walk:
             elif not _is_directive(field) and (field, value) != _UNSET_TIME:
                 yield from self._unknown(field, value, tree, chain)
         missing = [field for field in known.required if tree.get(field) is None]
+        if name == _POD_SPEC and len(chain) <= _OF_TEMPLATE and "containers" not in tree:
+            missing = []
         if missing and "$patch" not in tree and not self._is_open(chain):
             at = self._key(chain)
             names = format_list(f"`{field}`" for field in missing)
@@ -137,7 +141,9 @@ class _Walk:
         alike = _ALIKE if self._complete else _SURELY_ALIKE
         rest = [one for one in fields if one not in tree]
         meant = _folded(field, rest)
-        right = None if meant else belongs(self._table, chain, field, value)
+        # The spec of a kind such as KServe's ServingRuntime has fields beside those of a pod.
+        of_other_kind = not self._complete and len(chain) == 1
+        right = None if meant or of_other_kind else belongs(self._table, chain, field, value)
         meant = meant or (None if right else closest_match(field, rest, alike))
         owner = _said(at.path[:-1])
         message = f"`{field}` is not a field of {owner}: kubectl refuses it, other clients drop it"

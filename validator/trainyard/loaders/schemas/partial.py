@@ -1,4 +1,4 @@
-"""Tells objects from patches and templates of objects, in which required fields may be missing."""
+"""Tells objects from the patches of objects, in which required fields may be missing."""
 
 from __future__ import annotations
 
@@ -14,12 +14,8 @@ _WORDS = ("patch", "overlay", "override", "merge")
 
 
 def is_partial(document: Document) -> bool:
-    """True if the document may be a patch: by its name, or because a kustomization stands beside it.
-
-    Spark and other programs complete the pods of files such as `driver-pod-template.yaml`.
-    """
-    folder, name = os.path.split(document.source.name)
-    return is_named_patch(document) or "template" in name.lower() or _is_beside_kustomization(folder)
+    """True if the document may be a patch: by its name, or because a kustomization stands beside it."""
+    return is_named_patch(document) or _is_beside_kustomization(os.path.dirname(document.source.name))
 
 
 def is_named_patch(document: Document) -> bool:
