@@ -191,8 +191,9 @@ def _is(reference: str, value: Any) -> bool:
 
 
 def _is_variable(path: tuple[str | int, ...]) -> bool:
-    """True for the value of an environment variable, of which the rule env-value-not-string says more."""
-    return path[-1:] == ("value",) and path[-3:-2] == ("env",)
+    """True for the value of a container's variable, of which the rule env-value-not-string says more."""
+    in_container = path[-4:-3] == ("trainer",) or path[-5:-4] in (("containers",), ("initContainers",))
+    return path[-1:] == ("value",) and path[-3:-2] == ("env",) and in_container
 
 
 def _stands_for_number(reference: str, value: Any) -> bool:
