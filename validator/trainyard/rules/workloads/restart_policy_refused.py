@@ -41,7 +41,8 @@ def restart_policy_refused(pod: Pod, context: Context) -> Iterator[Problem]:
         return
     policy = pod.tree.get("restartPolicy")
     if run.kind in _ENDING:
-        if policy in ("Never", "OnFailure") or (policy is None and _is_incomplete(pod)):
+        # Other words are no policies at all, which the schema check reports.
+        if policy not in (None, "Always") or (policy is None and _is_incomplete(pod)):
             return
         told = "write `restartPolicy: Never` or `OnFailure`"
         said = "has no `restartPolicy`, and the default `Always` is refused" if policy is None else f"cannot have `{policy}`"
