@@ -11,6 +11,8 @@ from gotemplate.tracked import Value, first_origin
 
 _KINDS = ((bool, "bool"), (int, "int"), (float, "float64"), (str, "string"), (list, "slice"), (dict, "map"))
 
+_TYPES = {"slice": "[]interface {}", "map": "map[string]interface {}"}
+
 
 def _kind(data: Any) -> str:
     return next((name for kind, name in _KINDS if isinstance(data, kind)), "invalid")
@@ -68,6 +70,12 @@ def _kind_is(args: Sequence[Value]) -> Value:
     return Value(kind.data == _kind(value.data), first_origin((value,)))
 
 
+def _type_is(args: Sequence[Value]) -> Value:
+    wanted, value = args
+    kind = _TYPES.get(_kind(value.data), _kind(value.data))
+    return Value(wanted.data == kind, first_origin((value,)))
+
+
 def _kind_of(args: Sequence[Value]) -> Value:
     (value,) = args
     return Value(_kind(value.data), first_origin(args))
@@ -99,6 +107,7 @@ FUNCTIONS: dict[str, Function] = {
     "ternary": _ternary,
     "kindIs": _kind_is,
     "kindOf": _kind_of,
+    "typeIs": _type_is,
     "fail": _fail,
     "required": _required,
 }

@@ -64,12 +64,18 @@ def parse_annotation(annotation: str) -> tuple[Attachment, ...] | Malformed:
     try:
         listed = json.loads(annotation)
     except (ValueError, RecursionError) as error:
-        return Malformed(f"it is read as JSON and is invalid: {str(error).split(':')[0]}")
+        return Malformed(f"it is not valid JSON: {_fault(error)}")
     if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
         return Malformed("its JSON is not a list of objects")
     return tuple(
         Attachment(_text(item, "namespace"), _text(item, "name"), _text(item, "interface"), item) for item in listed
     )
+
+
+def _fault(error: Exception) -> str:
+    """Returns the fault in plain words: the JSON reader says `Expecting ',' delimiter`."""
+    said = str(error).split(":")[0]
+    return said.replace("Expecting", "missing").removesuffix(" delimiter")
 
 
 def _short(item: str) -> Attachment:

@@ -20,6 +20,9 @@ from trainyard.facts.workloads import (
 from trainyard.model.run import Container, Role, Run
 
 
+_IDLE = frozenset(("agnhost", "alpine", "busybox", "nginx", "pause", "sleep"))
+
+
 def is_volcano(run: Run) -> bool:
     """True for a Job of Volcano."""
     return run.kind == "Job" and group_of(run.api_version) == VOLCANO
@@ -46,6 +49,13 @@ def runs_one_program(run: Run) -> bool:
         return True
     images = {role.container.image for role in run.training_roles if role.container is not None}
     return is_volcano(run) and len(images) == 1
+
+
+def only_waits(container: Container) -> bool:
+    """True if the image or the command does nothing, as in examples of queues and schedulers."""
+    name = (container.image or "").rsplit("/", 1)[-1].split(":", 1)[0].split("@", 1)[0]
+    command = container.commands[0] if container.commands else None
+    return name in _IDLE or (command is not None and command.program in ("sleep", "pause"))
 
 
 def gets_shared_memory(run: Run | None, role: Role, container: Container) -> bool:

@@ -9,6 +9,8 @@ from trainyard.document.lookup import decimal
 
 # Device plugins of NVIDIA, AMD, Intel and Habana; a MIG device has its profile as a suffix.
 ACCELERATORS = ("nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi")
+# Shares of a GPU, which HAMi counts in percent and in MiB.
+_SHARES = ("nvidia.com/gpumem", "nvidia.com/gpucores")
 # RDMA shared device plugin and SR-IOV device plugin (the site sets the prefix), AWS EFA, OKE's virtual functions.
 RDMA = (
     "rdma/",
@@ -25,17 +27,17 @@ def gpus(limits: Mapping[str, Any], requests: Mapping[str, Any]) -> int:
     total = 0
     for resource, quantity in limits.items():
         # Most resource names have no domain.
-        if "/" in resource and resource.startswith(ACCELERATORS):
+        if "/" in resource and is_accelerator(resource):
             total += decimal(str(quantity)) or 0
     for resource, quantity in requests.items():
-        if "/" in resource and resource not in limits and resource.startswith(ACCELERATORS):
+        if "/" in resource and resource not in limits and is_accelerator(resource):
             total += decimal(str(quantity)) or 0
     return total
 
 
 def is_accelerator(resource: str) -> bool:
     """True if an extended resource is an accelerator."""
-    return resource.startswith(ACCELERATORS)
+    return resource.startswith(ACCELERATORS) and not resource.startswith(_SHARES)
 
 
 def is_rdma(resource: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 JUDGED_KINDS = frozenset(
     (
         *("ConfigMap", "LimitRange", "PodGroup", "ResourceClaim", "ResourceClaimTemplate", "ResourceQuota"),
-        *("AppWrapper", "ClusterTrainingRuntime", "TrainingRuntime", "RayService", "Queue"),
+        *("AppWrapper", "ClusterTrainingRuntime", "Experiment", "TrainingRuntime", "RayService", "Queue"),
         *("LocalQueue", "ClusterQueue", "ResourceFlavor", "Topology"),
         *("PrometheusRule", "ServiceMonitor", "PodMonitor"),
         *("ClusterPolicy", "NVIDIADriver", "NicClusterPolicy", "NicNodePolicy", "NetworkAttachmentDefinition"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trainyard.engine.subjects import Reading
 
 _QUOTED = re.compile(r"""(?:^|(?<=[\s:\[{,-]))(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')|(?:^|\s)#(?!\{).*$""", re.MULTILINE)
-_TEMPLATE = re.compile(r"\{[{%]")
+_TEMPLATE = re.compile(r"\{[{%]|%\{")
 # The indentation contains no line end. Otherwise the search reads on from every empty line, in quadratic time.
 _KUBERNETES = re.compile(r"""(?:^|[{,])(?:-|[^\S\n])*["']?(?:apiVersion|kind)["']?\s*:""", re.MULTILINE)
 _DEEPSPEED = re.compile(r"\"(?:train_batch_size|train_micro_batch_size_per_gpu|zero_optimization)\"\s*:")

@@ -15,7 +15,7 @@ from gotemplate.tracked import Value
 from gotemplate.yaml_reader import BrokenError
 from trainyard.document.document import Document, Place
 from trainyard.document.source import Position, Source
-from trainyard.facts.served_apis import SERVED_APIS
+from trainyard.facts.served_apis import BUILT_IN_APIS, SERVED_APIS
 from trainyard.loaders import trial
 from trainyard.loaders.chart_files import ABOUT
 from trainyard.loaders.origins import Layers, RenderedDocument
@@ -131,7 +131,7 @@ def rendered_objects(chart: Chart, values: Mapping[str, Any], about: About) -> l
         chart,
         values,
         {"Name": about.name, "Namespace": about.namespace},
-        apis=SERVED_APIS,
+        apis=(*SERVED_APIS, *BUILT_IN_APIS),
         kube_version=about.kube_version or rendering.KUBE_VERSION,
         functions=_STAND_INS,
         is_wanted=_is_wanted,

@@ -23,12 +23,16 @@ if TYPE_CHECKING:
 _COMPLETE = ("kubeflow.org/", "k8s.cni.cncf.io/")
 # No webhook adds to the items of these.
 _POD_LISTS = frozenset(("containers", "initContainers", "volumes"))
+# Spark, Flink and others complete the spec of a Pod or of an object of their own, which may have no containers.
+_POD_SPEC, _OF_TEMPLATE = "PodSpec", 2
 _ALIKE, _SURELY_ALIKE = 0.8, 0.85
 _FEW = 8
 # Go programs write it into every template.
 _UNSET_TIME = ("creationTimestamp", None)
 # Text that a program replaces before the API server sees the object.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|\$\(|\$[A-Z_]|^<.*>$|^__\w+__$|^@\w+@$|^%\w+%$|^[A-Z]+(?:_[A-Z0-9]+)+$")
+# A word in capitals is a placeholder where a number belongs.
+_CAPITALS = re.compile(r"[A-Z]{3,}").fullmatch
 _QUANTITY = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?").fullmatch
 _TAKES = {
     "s": "a string", "i": "an integer", "n": "a number", "b": "true or false", "q": "a quantity",
@@ -70,7 +74,7 @@ class _Walk:
         if reference.startswith("~"):
             yield from self._limited(reference, value, chain)
         elif not _is(reference, value):
-            if not _is_variable(self._place(chain).path):
+            if not _is_variable(self._place(chain).path) and not _stands_for_number(reference, value):
                 yield self._wrong(chain, value, _takes(reference), reference)
         elif reference.startswith("["):
             for index, item in enumerate(value):
@@ -114,6 +118,8 @@ class _Walk:
             elif not _is_directive(field) and (field, value) != _UNSET_TIME:
                 yield from self._unknown(field, value, tree, chain)
         missing = [field for field in known.required if tree.get(field) is None]
+        if name == _POD_SPEC and len(chain) <= _OF_TEMPLATE and "containers" not in tree:
+            missing = []
         if missing and "$patch" not in tree and not self._is_open(chain):
             at = self._key(chain)
             names = format_list(f"`{field}`" for field in missing)
@@ -135,7 +141,9 @@ class _Walk:
         alike = _ALIKE if self._complete else _SURELY_ALIKE
         rest = [one for one in fields if one not in tree]
         meant = _folded(field, rest)
-        right = None if meant else belongs(self._table, chain, field, value)
+        # The spec of a kind such as KServe's ServingRuntime has fields beside those of a pod.
+        of_other_kind = not self._complete and len(chain) == 1
+        right = None if meant or of_other_kind else belongs(self._table, chain, field, value)
         meant = meant or (None if right else closest_match(field, rest, alike))
         owner = _said(at.path[:-1])
         message = f"`{field}` is not a field of {owner}: kubectl refuses it, other clients drop it"
@@ -183,8 +191,13 @@ def _is(reference: str, value: Any) -> bool:
 
 
 def _is_variable(path: tuple[str | int, ...]) -> bool:
-    """True for the value of an environment variable, of which the rule env-value-not-string says more."""
-    return path[-1:] == ("value",) and path[-3:-2] == ("env",)
+    """True for the value of a container's variable, of which the rule env-value-not-string says more."""
+    in_container = path[-4:-3] == ("trainer",) or path[-5:-4] in (("containers",), ("initContainers",))
+    return path[-1:] == ("value",) and path[-3:-2] == ("env",) and in_container
+
+
+def _stands_for_number(reference: str, value: Any) -> bool:
+    return reference in ("i", "n", "x") and isinstance(value, str) and _CAPITALS(value) is not None
 
 
 def _takes(reference: str) -> str:

@@ -15,8 +15,13 @@ _WORDS = ("patch", "overlay", "override", "merge")
 
 def is_partial(document: Document) -> bool:
     """True if the document may be a patch: by its name, or because a kustomization stands beside it."""
-    name = document.source.name
-    return any(word in name.lower() for word in _WORDS) or _is_beside_kustomization(os.path.dirname(name))
+    return is_named_patch(document) or _is_beside_kustomization(os.path.dirname(document.source.name))
+
+
+def is_named_patch(document: Document) -> bool:
+    """True if the path of the document says that it changes another one."""
+    name = document.source.name.lower()
+    return any(word in name for word in _WORDS)
 
 
 @functools.lru_cache(maxsize=256)

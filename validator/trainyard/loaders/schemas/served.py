@@ -24,6 +24,9 @@ _SETTLED = (_KUBEFLOW, "trainer.kubeflow.org")
 def unserved(resource: Resource) -> Iterator[Misfit]:
     """Yields the fault of an object whose kind is not in a table of types; none for a kind that may exist."""
     version, kind = resource.api_version, resource.kind
+    if kind == "Config" and "clusters" in resource.tree:
+        # The configuration of kubectl, which no API server gets.
+        return
     at = resource.at.child("apiVersion" if version else "kind")
     kinds = _kinds()
     known = kinds.get(kind, ())

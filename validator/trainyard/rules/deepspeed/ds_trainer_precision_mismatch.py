@@ -5,8 +5,8 @@ compares `fp16.enabled` and `bf16.enabled` with these arguments and stops with "
 config values that mismatch TrainingArguments values", or accelerate stops before with "`--mixed_precision` arg cannot
 be set to `bf16` when `fp16` is set in the DeepSpeed config file".
 
-The rule compares with `--fp16` and `--bf16` in the command. Without either it reports nothing, because the script may
-set the precision itself.
+The rule compares with `--fp16` and `--bf16` in the command, also with `--fp16=False`. Without either it reports nothing,
+because the script may set the precision itself.
 
 Write `auto` for `enabled` of both sections: each takes the argument.
 """
@@ -42,20 +42,23 @@ def ds_trainer_precision_mismatch(deepspeed: DeepSpeed, context: Context) -> Ite
         return
     for command in commands_of_trainer(context.run):
         chosen = next((name for name in PRECISIONS if _on(command, name)), None)
-        if chosen is None:
-            continue
         for name in PRECISIONS:
             enabled = mapping(deepspeed.config, name).get("enabled")
-            if isinstance(enabled, bool) and enabled is not (name == chosen):
+            argument = f"--{chosen}" if chosen is not None else f"--{name}={_value(command, name)}"
+            known = chosen is not None or _value(command, name).lower() in OFF
+            if known and isinstance(enabled, bool) and enabled is not (name == chosen):
                 at = deepspeed.at.child(name, "enabled")
                 yield Problem(
                     at,
-                    f"`{name}.enabled` is {str(enabled).lower()}, but the script gets `--{chosen}`: "
-                    "Trainer stops at start-up",
+                    f"`{name}.enabled` is {str(enabled).lower()}, but Trainer has `{argument}`: it stops at start-up",
                     'write "auto", which takes the argument',
                     (SetValue(at, "auto"),),
                     related=((command.word_at[0], "the command"),),
                 )
+
+
+def _value(command: Command, name: str) -> str:
+    return command.option(f"--{name}") or ""
 
 
 def _on(command: Command, name: str) -> bool:

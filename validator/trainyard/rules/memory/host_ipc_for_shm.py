@@ -20,7 +20,7 @@ from trainyard.model.run import Role
 
 @rule(
     code="SH010",
-    severity="warning",
+    severity="info",
     confidence="high",
     since="0.1.0",
     sources=(

@@ -5,23 +5,25 @@ operators pass names of services and pods (`MASTER_ADDR`, rendezvous endpoints, 
 cluster's DNS can resolve. The pods retry with `Name or service not known` or `failed to resolve` until their timeout.
 
 The rule ignores MPIJobs and Volcano's Jobs, because the operators set the policy themselves. It also ignores single
-pods, Deployments, Jobs that are not indexed, and pods with a `dnsPolicy` of `None`, which bring their own DNS
-configuration.
+pods, Deployments and Jobs that are not indexed, unless a variable or an argument has the name of a Service, such as
+`http://collector.monitoring.svc:4318`. Pods with a `dnsPolicy` of `None` bring their own DNS configuration.
 
 Write `dnsPolicy: ClusterFirstWithHostNet` beside `hostNetwork: true`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.analysis.workloads import is_batch_job, is_volcano
 from trainyard.document.document import Add, SetValue
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Role, Run
+from trainyard.model.run import Pod, Role, Run
 
 # The MPI operator sets the policy itself, and HyperPod's operator is closed.
 CLOSED = ("MPIJob", "HyperPodPyTorchJob")
+SERVICE = re.compile(r"\b[a-z0-9-]+\.[a-z0-9-]+\.svc\b(?!\.(?!cluster\.local))")
 # Their pods have no names that others could look up.
 NAMELESS = ("Pod", "Deployment", "ReplicaSet")
 
@@ -40,10 +42,12 @@ NAMELESS = ("Pod", "Deployment", "ReplicaSet")
     fix="safe",
     needs=("hostNetwork",),
 )
-def host_network_without_dns_policy(role: Role, context: Context) -> Iterator[Problem]:
+def host_network_without_dns_policy(pod: Pod, context: Context) -> Iterator[Problem]:
     """Pods with host network that cannot resolve other pods."""
-    run, pod = context.run, role.pod
-    if run is None or run.kind in CLOSED or not pod.host_network or _alone(run, role):
+    run, role = context.run, context.role
+    if run is None or role is None or run.kind in CLOSED or not pod.host_network:
+        return
+    if (_alone(run, role) or not run.is_job) and not _names_service(pod):
         return
     policy = pod.tree.get("dnsPolicy")
     if policy not in (None, "ClusterFirst", "Default") or (policy is None and is_volcano(run)):
@@ -56,6 +60,15 @@ def host_network_without_dns_policy(role: Role, context: Context) -> Iterator[Pr
         f"write `dnsPolicy: {wanted}`",
         (SetValue(at, wanted) if "dnsPolicy" in pod.tree else Add(pod.at, "dnsPolicy", wanted),),
     )
+
+
+def _names_service(pod: Pod) -> bool:
+    """Returns true if a variable or an argument has the name of a Service, which only the cluster's DNS knows."""
+    for container in pod.containers:
+        texts = (*container.command, *container.args, *(setting.value or "" for setting in container.settings))
+        if any(".svc" in text and SERVICE.search(text) for text in texts):
+            return True
+    return False
 
 
 def _alone(run: Run, role: Role) -> bool:

@@ -20,7 +20,7 @@ from trainyard.model.run import Container
 
 @rule(
     code="RD004",
-    severity="warning",
+    severity="info",
     confidence="high",
     since="0.1.0",
     sources=(

@@ -5,6 +5,8 @@ proxy thread, which moves the data of every network transfer. When the container
 all its threads until the next period of 100 ms. Steps then take longer on some ranks, and all others wait for them. The
 minimum is two CPUs for each GPU unless configured otherwise: one for the training loop, and one for the other threads.
 
+The rule ignores images that only wait, such as `sleep` and `busybox`, with which examples show a queue or a scheduler.
+
 Write a higher CPU limit, or only a CPU request: without a limit nothing is throttled.
 """
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.workloads import only_waits
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.quantities import parse_quantity
 from trainyard.model.run import Role
@@ -41,7 +44,7 @@ def gpu_cpu_limit_throttled(role: Role, context: Context) -> Iterator[Problem]:
     for container in role.pod.containers if role.trains else ():
         count, limit = container.gpus, parse_quantity(container.limits.get("cpu"))
         floor = context.parameters.cpus_per_gpu * count
-        if count and limit is not None and limit < floor:
+        if count and limit is not None and limit < floor and not only_waits(container):
             yield Problem(
                 quantity_at(context.run, role, container, "limits", "cpu"),
                 f"a CPU limit of {container.limits['cpu']} throttles the processes of {_gpus(count)}",

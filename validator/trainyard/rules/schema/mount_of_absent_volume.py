@@ -6,7 +6,8 @@ operator then fails to create each pod, and only its events show the reason. The
 
 The rule checks the pods of kinds whose pods are all in the file. Other controllers, and Kubeflow Trainer for its
 runtimes, may add volumes. A StatefulSet makes volumes of its `volumeClaimTemplates`, and a JobSet of its
-`volumeClaimPolicies`.
+`volumeClaimPolicies`. The mpi-operator adds `mpi-job-config` and `ssh-auth`. A patch leaves volumes to the object that it
+changes: a pod with a container without an image is one, and so is a file whose path has the word `patch` or `overlay`.
 
 Correct the name, or add the volume to the pod.
 """
@@ -16,14 +17,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.patches import is_patch
 from trainyard.document.document import Edit, SetValue
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.loaders.schemas.partial import is_named_patch
 from trainyard.model.run import Container, Pod, Run
 
 ALIKE = 0.75
+OF_MPI_OPERATOR = frozenset(("mpi-job-config", "mpi-job-kubectl", "ssh-auth"))
 
 
 @rule(
@@ -34,6 +38,7 @@ ALIKE = 0.75
     sources=(
         "kubernetes v1.34.4 pkg/apis/core/validation/validation.go: ValidateVolumeMounts, ValidateVolumeDevices",
         "kubernetes-sigs/jobset site/static/examples/volume-claim-policy/single-pvc.yaml",
+        "kubeflow/mpi-operator v0.8.0 pkg/controller/mpi_job_controller.go: configVolumeName, sshAuthVolume",
     ),
     fix="unsafe",
     needs=("volumeMounts", "volumeDevices"),
@@ -43,6 +48,8 @@ def mount_of_absent_volume(container: Container, context: Context) -> Iterator[P
     pod, run = context.pod, context.run
     # Kubeflow Trainer adds volumes to a runtime.
     if pod is None or run is None or run.kind in ("TrainJob", *RUNTIMES) or not has_all_pods(run):
+        return
+    if is_patch(pod) or is_named_patch(container.at.document):
         return
     known = None
     for field in ("volumeMounts", "volumeDevices"):
@@ -67,4 +74,5 @@ def _volumes(pod: Pod, run: Run) -> set[str]:
     claims = items(run.spec, "volumeClaimTemplates") if run.kind == "StatefulSet" else []
     for policy in items(run.spec, "volumeClaimPolicies") if run.kind == "JobSet" else []:
         claims = [*claims, *items(policy, "templates")]
-    return {volume.name for volume in pod.volumes} | {text(mapping(claim, "metadata"), "name") for claim in claims}
+    added = OF_MPI_OPERATOR if run.kind == "MPIJob" else frozenset()
+    return added | {volume.name for volume in pod.volumes} | {text(mapping(one, "metadata"), "name") for one in claims}

@@ -6,7 +6,8 @@ or of another container do not count, and no shell runs a command. For the same 
 a shell gets `$NAME`, `${NAME}` and `$${NAME}` unchanged.
 
 The training operator sets `MASTER_ADDR`, `RANK` and `WORLD_SIZE` in a PyTorchJob only if the job has a Master. The rule
-ignores text for a shell, scripts of init containers, and containers with an unknown `envFrom`.
+ignores text for a shell, scripts of init containers, containers with an unknown `envFrom`, and containers without an
+image, which a patch has.
 
 Set the variable, or start the program through `bash -c`.
 """
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 from trainyard.analysis.environment import has_unknown_variables
 from trainyard.analysis.injected import injected
 from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.patches import is_patch
 from trainyard.analysis.torchrun import rendezvous_options
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
@@ -53,7 +55,8 @@ def variable_defined_nowhere(container: Container, context: Context) -> Iterator
     if any(word.rsplit("/", 1)[-1] in SHELLS for word in command.words):
         return
     # The TrainJobs that refer to a runtime add more variables.
-    if context.run is not None and context.run.kind not in RUNTIMES and has_all_pods(context.run):
+    is_whole = context.pod is None or context.run is None or context.run.is_job or not is_patch(context.pod)
+    if context.run is not None and context.run.kind not in RUNTIMES and has_all_pods(context.run) and is_whole:
         yield from _unset(command, container, context)
     if container.command and (command.program in BY_NAME or command.program.startswith("python")):
         yield from _shell_style(command, container, context)

@@ -21,7 +21,7 @@ from trainyard.analysis.torchrun import operator_variables, torchrun_commands
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.manifests.node_counts import bounds
-from trainyard.model.run import Command, Container, Role
+from trainyard.model.run import Command, Container, Role, Run
 
 REFERENCE = re.compile(r"\$[({]?([A-Za-z_]\w*)[)}]?\Z")
 
@@ -41,7 +41,10 @@ REFERENCE = re.compile(r"\$[({]?([A-Za-z_]\w*)[)}]?\Z")
 def node_rank_constant(role: Role, context: Context) -> Iterator[Problem]:
     """A number as the rank of all pods of a role."""
     container, run = role.container, context.run
-    if container is None or run is None or not role.trains or (role.replicas or 1) < 2:
+    if container is None or run is None or not role.trains:
+        return
+    others = [] if (role.replicas or 1) > 1 else _of_roles_before(role, run)
+    if (role.replicas or 1) < 2 and not others:
         return
     for launch, option, nodes in _launches(container):
         told = launch.option_at(option)
@@ -53,12 +56,26 @@ def node_rank_constant(role: Role, context: Context) -> Iterator[Problem]:
         if run.elastic is not None and "PET_RDZV_BACKEND" in operator_variables(run):
             continue
         number = _constant(told[0], container, told[1])
-        if number is not None:
+        if number is not None and ((role.replicas or 1) > 1 or number[0] in others):
+            who = f"all {role.replicas} pods get" if (role.replicas or 1) > 1 else f"{role.name} and another role get"
             yield Problem(
                 number[1],
-                f"each of the {role.replicas} pods gets {option}={number[0]}, so their ranks collide",
+                f"{who} {option}={number[0]}, so their ranks collide",
                 "use the index of the pod, or `--rdzv-backend=c10d`, which assigns the ranks",
             )
+
+
+def _of_roles_before(role: Role, run: Run) -> list[str]:
+    """Returns the constant ranks of the roles before this one, of a job whose roles train together."""
+    found: list[str] = []
+    for other in run.training_roles if run.kind == "PyTorchJob" else ():
+        if other is role:
+            break
+        for launch, option, _ in _launches(other.container) if other.container is not None else ():
+            told = launch.option_at(option)
+            number = _constant(told[0], other.container, told[1]) if told and other.container else None
+            found += [number[0]] if number is not None else []
+    return found
 
 
 def _launches(container: Container) -> Iterator[tuple[Command, str, str]]:

@@ -65,7 +65,8 @@ def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[P
 
 def _countable(run: Run) -> bool:
     """Returns true if the files show the number of pods, and all of them join."""
-    if run.kind in RUNTIMES:
+    # A pod that is an object of its own may be one of several.
+    if run.kind in (*RUNTIMES, "Pod"):
         return False
     if is_batch_job(run) and integer(run.spec, "completions") not in (None, integer(run.spec, "parallelism") or 1):
         return False

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.torchrun import has_torch_policy, processes_per_node, torchrun_commands
 from trainyard.document.document import Place
+from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
 from trainyard.facts.launchers import ALL, launcher_in
@@ -45,6 +46,7 @@ def torchrun_nproc_gpu_mismatch(role: Role, context: Context) -> Iterator[Proble
         return
     devices = container.gpus
     yield from _of_others(container)
+    yield from _of_runtime(container, run)
     for launch in torchrun_commands(container):
         started = count(processes_per_node(launch, container, run))
         if not started or not devices or devices == started:
@@ -55,6 +57,17 @@ def torchrun_nproc_gpu_mismatch(role: Role, context: Context) -> Iterator[Proble
             f"torchrun starts {started} process{'es' * (started > 1)} for {devices} GPUs: {what}",
             f"write {devices}, or `gpu`",
         )
+
+
+def _of_runtime(container: Container, run: Run) -> Iterator[Problem]:
+    """Yields the problem of a TrainJob whose runtime starts torchrun, if no command shows it."""
+    if run.kind != "TrainJob" or container.commands or has_torch_policy(run) is not True:
+        return
+    started, devices = integer(run.spec, "trainer", "numProcPerNode"), container.gpus
+    if started and devices and started != devices:
+        what = "the extra processes fail without a device" if started > devices else "the other GPUs are idle"
+        at = run.at.child("spec", "trainer", "numProcPerNode")
+        yield Problem(at, f"torchrun starts {started} processes for {devices} GPUs: {what}", f"write {devices}, or `auto`")
 
 
 def _of_others(container: Container) -> Iterator[Problem]:
