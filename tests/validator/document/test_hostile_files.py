@@ -109,6 +109,26 @@ def test_process_substitution_is_read(run: Run) -> None:
     assert (code, f"/dev/fd/{read}:17:" in out) == (1, True)
 
 
+@pytest.mark.parametrize("target", ["/proc/self/environ", "../../home/credentials", "../.git/config"])
+def test_a_link_out_of_the_repository_is_not_followed_when_a_script_names_it(run: Run, target: str) -> None:
+    """CI names the changed files of a branch, and the branch may hold links."""
+    write({".git/config": SECRET})
+    Path("k8s").mkdir()
+    Path("k8s/x.yaml").symlink_to(target)
+    code, _, err = run("lint", "k8s/x.yaml")
+    assert code == 2
+    assert "its link leads" in err
+    assert "name its target" in err
+
+
+def test_a_named_link_to_a_file_of_the_repository_is_followed(run: Run) -> None:
+    write({"base/run.txt": FAULTY})
+    Path("k8s").mkdir()
+    Path("k8s/run.yaml").symlink_to("../base/run.txt")
+    code, out, _ = run("lint", "k8s/run.yaml")
+    assert (code, "k8s/run.yaml:17:" in out) == (1, True)
+
+
 @pytest.mark.parametrize("arguments", [["/dev/zero"], ["--site", "/dev/zero", "run.yaml"]])
 def test_a_named_file_without_an_end_is_read_up_to_the_limit(run: Run, arguments: list[str]) -> None:
     write({"run.yaml": CLEAN})

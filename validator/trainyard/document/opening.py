@@ -1,7 +1,8 @@
 """Opens files without trust: a repository may hold links to anywhere, pipes, and files without an end.
 
-A file that the user names may be of any kind, such as the pipe of a process substitution. A file that was found, in a
-folder or through a configuration, must be a regular file within a folder that the user trusts.
+A file that the user names may be of any kind, such as the pipe of a process substitution. But a link in a repository
+must not lead out of it, because scripts of CI name the files that a branch changes. A file that was found, in a folder
+or through a configuration, must be a regular file within a folder that the user trusts.
 """
 
 from __future__ import annotations
@@ -37,7 +38,12 @@ def reason(error: OSError) -> str:
 
 
 def read_named(path: str) -> bytes:
-    """Returns a file that the user named, and no more than `MAX_BYTES` + 1 bytes of it."""
+    """Returns a file that the user named, and no more than `MAX_BYTES` + 1 bytes of it. Raises `OSError`."""
+    if os.path.islink(path) and (root := repository(os.path.dirname(path))) is not None:
+        try:
+            path = real_path(path, root)
+        except RefusedError as error:
+            raise RefusedError(f"{error.strerror}; name its target to read that") from None
     with open(path, "rb", buffering=0) as stream:
         return _read(stream.fileno())
 
