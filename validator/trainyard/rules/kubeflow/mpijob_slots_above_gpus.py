@@ -22,7 +22,7 @@ _COUNT = ("-np", "--np", "-n", "--n")
 
 
 @rule(
-    code="KF042",
+    code="KF039",
     severity="warning",
     confidence="high",
     since="0.1.0",

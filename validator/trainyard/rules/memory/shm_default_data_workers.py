@@ -24,7 +24,7 @@ _OPTIONS = ("--workers", "--num-workers", "--dataloader-num-workers", "--data-wo
 
 
 @rule(
-    code="SH021",
+    code="SH013",
     severity="warning",
     confidence="high",
     since="0.1.0",

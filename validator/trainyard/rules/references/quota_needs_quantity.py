@@ -23,7 +23,7 @@ _COUNTED = ("cpu", "memory")
 
 
 @rule(
-    code="RF019",
+    code="RF016",
     severity="error",
     confidence="high",
     since="0.1.0",

@@ -22,7 +22,7 @@ _KEY = re.compile(rf"([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_NAME}").fullmat
 
 
 @rule(
-    code="TP021",
+    code="TP015",
     severity="error",
     confidence="high",
     since="0.1.0",

@@ -22,7 +22,7 @@ _TOLD = ("--num-machines", "--config-file", "--tpu", "--nnodes")
 
 
 @rule(
-    code="TD041",
+    code="TD022",
     severity="error",
     confidence="high",
     since="0.1.0",

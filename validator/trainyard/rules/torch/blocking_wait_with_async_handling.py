@@ -21,7 +21,7 @@ _HANDLING = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING")
 
 
 @rule(
-    code="TD043",
+    code="TD024",
     severity="warning",
     confidence="high",
     since="0.1.0",

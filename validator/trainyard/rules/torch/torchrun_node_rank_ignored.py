@@ -19,7 +19,7 @@ _ELASTIC = ("c10d", "etcd", "etcd-v2")
 
 
 @rule(
-    code="TD042",
+    code="TD023",
     severity="warning",
     confidence="high",
     since="0.1.0",
