@@ -197,7 +197,7 @@ def test_each_subject_has_its_values(trainyard: Run, subject: str, expression: s
         ({"expression": "1 == 'a'"}, "found no matching overload for `_==_` applied to `(int, string)`"),
         ({"expression": "object.kind == 'a' ? 1 : 2"}, "its result is an int and not true or false"),
         ({"messageExpression": "1 + 1"}, "checks[0].messageExpression: its result is an int and not a string"),
-        ({"message": None}, ":2: checks[0]: `message` is missing; it tells the user what is wrong"),
+        ({"message": None}, ":2: checks[0]: `message` is missing; it states the fault in a sentence"),
         ({"code": "NC900"}, ":2: checks[0].code: codes with NC are those of Trainyard; choose other letters"),
         ({"code": "acme1"}, "checks[0].code: write a word such as ACME001: capital letters"),
         ({"name": "nccl-word-boolean"}, ":3: checks[0].name: `nccl-word-boolean` is that of the rule"),

@@ -41,7 +41,7 @@ class Shared(NamedTuple):
 
 
 def access_modes(claim: Known) -> frozenset[str]:
-    """Returns the access modes that a claim requests; none if its file does not say."""
+    """Returns the access modes that a claim requests; none if its file does not contain them."""
     return frozenset(str(mode) for mode in items(claim.tree, "spec", "accessModes"))
 
 

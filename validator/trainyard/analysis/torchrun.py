@@ -110,7 +110,7 @@ def node_range(launch: Command, container: Container, run: Run) -> tuple[int, in
     setting = container.setting("PET_NNODES")
     if setting is not None:
         return bounds(setting.value or "")
-    # HyperPod's operator is closed: what it tells torchrun is not known.
+    # HyperPod's operator is closed source: what it passes to torchrun is not known.
     return (1, 1) if run.kind != "HyperPodPyTorchJob" else None
 
 

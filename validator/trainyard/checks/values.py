@@ -1,4 +1,4 @@
-"""The model as expressions see it: maps with every field, null where the files say nothing."""
+"""The model as expressions see it: maps with every field, null where the files contain no value."""
 
 from __future__ import annotations
 

@@ -278,7 +278,7 @@ def _add_requests(server: Server) -> None:
 
 
 async def _watch(server: Server) -> None:
-    """Asks the editor to tell which files change on disk, if it can."""
+    """Asks the editor to report changes of files on disk, if it can."""
     workspace = server.client_capabilities.workspace
     watched = workspace.did_change_watched_files if workspace else None
     if watched is None or not watched.dynamic_registration:

@@ -35,7 +35,7 @@ BEFORE_RELEASE = -1
 
 
 class Contents(NamedTuple):
-    """The versions in an image; None for a component that the image lacks or that its name does not tell."""
+    """The versions in an image; None for a component that the image lacks or that its name does not contain."""
 
     torch: Version | None = None
     nccl: Version | None = None
@@ -58,7 +58,7 @@ _DEEPSPEED = pattern(r"v\d+_torch(\d)(\d+)_cu\d+")
 
 @functools.lru_cache(maxsize=512)
 def contents(image: str) -> Contents:
-    """Returns the versions in an image, as its name and tag tell them."""
+    """Returns the versions in an image, according to its name and tag."""
     path, tag = _split(image)
     if not path:
         return Contents()

@@ -175,7 +175,7 @@ class Checks:
         return f"{self._file(at)}: {self._key(at)}"
 
     def _file(self, at: Path) -> str:
-        """Returns the name of the file and the line, which a TOML file does not tell."""
+        """Returns the name of the file and the line, which is unknown in a TOML file."""
         if isinstance(self._document, Text):
             return self._name
         return f"{self._name}:{self._document.locate(Place(self._document, ('checks', *at))).line}"
@@ -187,7 +187,7 @@ class Checks:
 
 _MEANINGS = {
     "code": "a short name for `select`, such as ACME001",
-    "name": "it says what is wrong, such as owner-label-missing",
+    "name": "it states the fault, such as owner-label-missing",
     "expression": "it is true for a correct object, such as `has(object.metadata.labels)`",
-    "message": "it tells the user what is wrong",
+    "message": "it states the fault in a sentence",
 }

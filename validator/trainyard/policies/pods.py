@@ -23,7 +23,6 @@ _WORDS = literal([*nccl_word_boolean.ON, *nccl_word_boolean.OFF])
 _LEVELS = [*nccl_debug_level_invalid.LEVELS, *nccl_debug_level_invalid.SILENCE]
 # The limit of 32 blocks of older releases depends on the release.
 _RANGES = nccl_value_out_of_range.RANGES
-_MULTIPLES = {name: one.multiple_of for name, one in _RANGES.items() if one.multiple_of > 1}
 
 # A sign behind the one or two that may begin a list, or at the start of a later entry.
 _MISPLACED = r"^(=[\\^=]|\\^\\^|\\^=[\\^=])|,[\\^=]"

@@ -39,7 +39,6 @@ _DECLARATIONS = frozenset(("export", "declare", "typeset", "local", "readonly"))
 # Files that set variables and define functions.
 _HARMLESS = re.compile(r"(?:\S*/)?(?:activate|conda\.sh|setvars\.sh|\.?bashrc|profile|\.bash_profile|os-release)\Z")
 _FOREVER = re.compile(r"inf(?:inity)?\Z|\d{6,}\Z|\d{2,}d\Z")
-_BASHISMS = ("pipefail", "PIPESTATUS", "pipestatus", "[[", "((", "ERR", "function ")
 _EXPORTED = "export -f"
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=", re.DOTALL)
 _SUBSTITUTION = re.compile(r"\"?(?:\$\((?!\()(.*)\)|`(.*)`)\"?\Z", re.DOTALL)
@@ -48,7 +47,7 @@ Runs = Callable[[tuple[str, ...]], bool]
 
 
 class Commands:
-    """Executes simple commands. `trains` tells the programs that count as launchers without being one."""
+    """Executes simple commands. `trains` is true for programs that count as launchers."""
 
     def __init__(self, trains: frozenset[tuple[str, ...]]) -> None:
         self._trains = trains

@@ -25,7 +25,7 @@ _PLAIN_IN_PARENTHESES = re.compile(r"[^()'\"\\`$#]+")
 
 
 class UnsupportedError(Exception):
-    """Shell text whose exit code this package cannot tell."""
+    """Shell text whose exit code this package cannot determine."""
 
 
 class Token(NamedTuple):

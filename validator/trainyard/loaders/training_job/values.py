@@ -32,8 +32,9 @@ NAMESPACE = "default"
 # Keys that only values of this chart have, and keys that few other files have.
 OWN_KEYS = frozenset(("processesPerNode", "torchrun", "temporaryStorage"))
 TELLING_KEYS = OWN_KEYS | {
-    "envSecrets", "nodes", "layout", "launcher", "train", "sharedMemory", "checkpoints", "placement", "runPolicy", "elastic",
-    "deepspeed", "scheduling", "dataset", "flightRecorder", "tensorboard", "saveSeconds", "multiNetworkPolicy",
+    "envSecrets", "nodes", "layout", "launcher", "train", "sharedMemory", "checkpoints", "placement", "runPolicy",
+    "elastic", "deepspeed", "scheduling", "dataset", "flightRecorder", "tensorboard", "saveSeconds",
+    "multiNetworkPolicy",
 }  # fmt: skip
 # Keys of `charts/training-preflight`, which has some of the above.
 _OTHERS = frozenset(("ncclTests", "sizes", "slowRatio", "startTimeoutSeconds", "threshold", "warmUp"))

@@ -5,8 +5,8 @@ compares `fp16.enabled` and `bf16.enabled` with these arguments and stops with "
 config values that mismatch TrainingArguments values", or accelerate stops before with "`--mixed_precision` arg cannot
 be set to `bf16` when `fp16` is set in the DeepSpeed config file".
 
-The rule compares with `--fp16` and `--bf16` in the command, also with `--fp16=False`. Without either it reports nothing,
-because the script may set the precision itself.
+The rule compares with `--fp16` and `--bf16` in the command, also with `--fp16=False`. Without either it reports
+nothing, because the script may set the precision itself.
 
 Write `auto` for `enabled` of both sections: each takes the argument.
 """

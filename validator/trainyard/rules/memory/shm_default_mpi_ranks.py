@@ -26,7 +26,7 @@ _FITTING = 16
 
 
 @rule(
-    code="SH022",
+    code="SH014",
     severity="warning",
     confidence="high",
     since="0.1.0",

@@ -24,7 +24,7 @@ _OPTIONS = ("--tensor-parallel-size", "-tp", "--tp-size", "--tp")
 
 
 @rule(
-    code="SH023",
+    code="SH015",
     severity="warning",
     confidence="high",
     since="0.1.0",

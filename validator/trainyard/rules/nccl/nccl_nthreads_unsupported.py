@@ -1,4 +1,4 @@
-"""`NCCL_NTHREADS` is none of the numbers that NCCL supports, so collectives may return wrong results.
+"""`NCCL_NTHREADS` is not a number that NCCL supports, so collectives may return wrong results.
 
 NCCL supports 64, 128, 256 and 512 threads per block. It accepts any multiple of 32 between 64 and 512, and its kernels
 divide their buffers by the number. With 480 threads, the Simple protocol returned wrong sums in nccl-tests. Nothing

@@ -19,7 +19,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="RF018",
+    code="RF015",
     severity="error",
     confidence="high",
     since="0.1.0",

@@ -23,7 +23,7 @@ from trainyard.model.run import Command, Container
 
 VARIABLE = "CUDA_DEVICE_MAX_CONNECTIONS"
 SIZES = ("--tensor-model-parallel-size", "--context-parallel-size")
-# With these options, Megatron does not check the variable, or wants another value.
+# With these options, Megatron does not check the variable, or requires another value.
 OTHERS = (
     "--use-torch-fsdp2", "--use-megatron-fsdp", "--use-custom-fsdp", "--overlap-moe-expert-parallel-comm",
 )  # fmt: skip

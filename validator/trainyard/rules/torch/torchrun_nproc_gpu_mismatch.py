@@ -67,7 +67,9 @@ def _of_runtime(container: Container, run: Run) -> Iterator[Problem]:
     if started and devices and started != devices:
         what = "the extra processes fail without a device" if started > devices else "the other GPUs are idle"
         at = run.at.child("spec", "trainer", "numProcPerNode")
-        yield Problem(at, f"torchrun starts {started} processes for {devices} GPUs: {what}", f"write {devices}, or `auto`")
+        yield Problem(
+            at, f"torchrun starts {started} processes for {devices} GPUs: {what}", f"write {devices}, or `auto`"
+        )
 
 
 def _of_others(container: Container) -> Iterator[Problem]:
