@@ -16,8 +16,13 @@ OF_THE_CLUSTER = (
 # Both need newer modules than the cluster is built with.
 OF_TRAINJOBS = ("kubeflow-trainer", "kueue")
 OF_DEVELOPERS = ("helm", "helm-unittest", "helm4", "prometheus")
-# Multus wants a field's old name. Kueue is built with the API of the Trainer that it was released with.
-APART = {("multus", "k8s.io/kubelet"), ("kueue", "github.com/kubeflow/trainer/v2")}
+# Multus wants a field's old name. Kueue is built with the API of the Trainer that it was released with. The CRDs of Trainer
+# contain a type of Volcano, as in the release of Trainer.
+APART = {
+    ("multus", "k8s.io/kubelet"),
+    ("kueue", "github.com/kubeflow/trainer/v2"),
+    ("kueue", "volcano.sh/apis"),
+}
 
 
 def pins(tool: str) -> dict[str, str]:
