@@ -16,8 +16,8 @@ OF_THE_CLUSTER = (
 # Both need newer modules than the cluster is built with.
 OF_TRAINJOBS = ("kubeflow-trainer", "kueue")
 OF_DEVELOPERS = ("helm", "helm-unittest", "helm4", "prometheus")
-# Multus wants a field's old name. Kueue is built with the API of the Trainer that it was released with. The CRDs of Trainer
-# contain a type of Volcano, as in the release of Trainer.
+# Multus wants a field's old name. Kueue is built with the API of the Trainer that it was released with. Trainer's CRDs
+# contain a type of Volcano, as in its release.
 APART = {
     ("multus", "k8s.io/kubelet"),
     ("kueue", "github.com/kubeflow/trainer/v2"),
