@@ -278,7 +278,7 @@ retryPeriod: 2s
 
 {{/*
 kubeflow-trainer.webhook: one webhook. caBundle is not rendered: an upgrade would remove the CA certificate. Takes (dict
-"root" "component" "name" "path" "group" "version" "operations" "resource" "selector").
+"root" "component" "name" "path" "group" "version" "operations" "resource" "selector" "conditions").
 */}}
 {{- define "kubeflow-trainer.webhook" -}}
 - name: {{ .name }}
@@ -296,6 +296,10 @@ kubeflow-trainer.webhook: one webhook. caBundle is not rendered: an upgrade woul
   objectSelector:
     matchExpressions:
       - {{ toYaml . | nindent 8 | trim }}
+  {{- end }}
+  {{- with .conditions }}
+  matchConditions:
+    {{- toYaml . | nindent 4 }}
   {{- end }}
   rules:
     - apiGroups: [{{ .group | quote }}]
