@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +9,8 @@ from pathlib import Path
 from tests.harness.cluster import api, loading
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import helm
-from tests.harness.jobs.helm import Helm, Settings
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs.helm import CHARTS, Helm, Settings
 
 RELEASE = CHART = "kubeflow-trainer"
 NAMESPACE = "kubeflow-system"
@@ -23,7 +22,7 @@ _PARTS = ("repository", "tag")
 
 def crds() -> list[Path]:
     """Return the files with the CRDs of Trainer and JobSet."""
-    return sorted((helm.ROOT / "charts" / CHART / "files" / "crds").glob("*.yaml"))
+    return sorted((CHARTS / CHART / "files" / "crds").glob("*.yaml"))
 
 
 @contextmanager
@@ -36,6 +35,7 @@ def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
         Helm(cluster.kubeconfig).uninstall(RELEASE, namespace=NAMESPACE)
         named = [word for file in crds() for word in ("--filename", str(file))]
         api.kubectl(cluster.kubeconfig, "delete", "--ignore-not-found", *named)
+        namespaces.delete(cluster.kubeconfig, NAMESPACE)
 
 
 def images(cluster: Cluster, engine: Engine) -> Settings:
@@ -52,18 +52,6 @@ def install(cluster: Cluster, engine: Engine, *, program: str = "helm", settings
         CHART,
         namespace=NAMESPACE,
         settings={**images(cluster, engine), **(settings or {})},
-        options=["--create-namespace"],
+        options=["--create-namespace", "--wait", f"--timeout={READY_SECONDS}s"],
         upgrade=True,
     )
-    wait_available(cluster)
-
-
-def wait_available(cluster: Cluster) -> None:
-    """Wait until both Deployments are Available; their readiness includes the certificates of the webhooks."""
-    connection = api.connect(cluster.kubeconfig)
-    for name in (JOBSET, TRAINER):
-        api.wait_until(
-            functools.partial(api.deployment_available, connection, NAMESPACE, name),
-            what=f"{name} to be Available",
-            seconds=READY_SECONDS,
-        )
