@@ -64,7 +64,8 @@ CANDIDATES: list[Any] = [
 # Without the CRDs, a megabyte that no other value affects, the operator's chart renders in a fifth of the time.
 LIGHT: dict[str, dict[str, Any]] = {
     "training-operator": {"crds": {"enabled": False}},
-    "training-platform": {"operator": {"crds": {"enabled": False}}},
+    "kubeflow-trainer": {"crds": {"enabled": False}},
+    "training-platform": {"operator": {"crds": {"enabled": False}}, "trainer": {"crds": {"enabled": False}}},
 }
 # Objects that are rendered only if the API of another component exists.
 OPTIONAL_APIS = (

@@ -51,7 +51,7 @@ def ready(
     """The API server with all kinds and all policies, which hold in one namespace and for objects without one."""
     namespaces.create(cluster.kubeconfig, NAMESPACE)
     folder = tmp_path_factory.mktemp("definitions")
-    crds = [*operator_crds.files(kubeflow_trainer.TOOL), *operator_crds.write_documented(helm.ROOT, folder)]
+    crds = [*kubeflow_trainer.crds(), *operator_crds.write_documented(helm.ROOT, folder)]
     labels = {"kubernetes.io/metadata.name": NAMESPACE}
     (folder / "checks.yaml").write_text(CHECKS)
     (check,) = load_config(str(folder / "checks.yaml")).checks

@@ -38,7 +38,7 @@ def ready(
     for name in NAMESPACES:
         namespaces.create(cluster.kubeconfig, name)
     others = [
-        *operator_crds.files(kubeflow_trainer.TOOL),
+        *kubeflow_trainer.crds(),
         *operator_crds.files("monitoring"),
         *operator_crds.files("kueue"),
         *sorted((helm.CHARTS["training-networks"] / "crds").glob("*.yaml")),

@@ -1,4 +1,4 @@
-"""A TrainJob of Kubeflow Trainer: the values of a PyTorchJob with another kind give the same run."""
+"""A TrainJob of Kubeflow Trainer, and the chart of Trainer: the values of a PyTorchJob give the same run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -21,6 +22,7 @@ from tests.harness.jobs.helm import Helm
 from tests.harness.jobs.namespace import TRAINJOB
 from tests.harness.jobs.run import CHART, Run
 
+WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
 # Two nodes of two processes each.
 VALUES = """\
 nodes: 2
@@ -43,7 +45,7 @@ def trainer(cluster: Cluster, engine: Engine) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def namespace(cluster: Cluster, training_operator: None, trainer: None) -> Iterator[str]:
-    """A namespace with Pod Security `restricted`, removed before Trainer: its runtimes block the removal of Trainer."""
+    """A namespace with Pod Security `restricted`, removed with its TrainJobs before Trainer."""
     name = f"run-{uuid4().hex[:6]}"
     namespaces.create(cluster.kubeconfig, name)
     yield name
@@ -68,6 +70,12 @@ def follow(run: Run) -> Outcome:
     outcome = run.follow()
     run.require_success(outcome)
     return outcome
+
+
+def trainjob(run: Run) -> dict[str, Any]:
+    """Return the TrainJob of a run."""
+    shown = api.kubectl(run.cluster.kubeconfig, "get", "trainjob", run.release, "-n", run.namespace, "-o", "json")
+    return dict(json.loads(shown))
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +108,11 @@ def test_changing_only_the_kind_to_trainjob_gives_the_same_losses(before: Outcom
     read = checkpoint.read(run.cluster.kubeconfig, run.namespace, run.claim, run.image())
     assert read.startswith("checkpoint: epoch=2 ")
     assert f"test_accuracy={epochs(after)[-1][2]}" in read
+    progress = trainjob(run)["status"]["trainerStatus"]
+    metrics = {metric["name"]: float(metric["value"]) for metric in progress["metrics"]}
+    assert (progress["progressPercentage"], progress["estimatedRemainingSeconds"]) == (100, 0)
+    assert metrics["epoch"] == 2
+    assert metrics["test_accuracy"] == pytest.approx(float(epochs(after)[-1][2]), abs=0.001)
 
     run.uninstall()
     assert namespaces.leftovers(run.cluster.kubeconfig, run.namespace, run.release, TRAINJOB) == []
@@ -145,8 +158,62 @@ def test_a_failing_program_fails_its_trainjob(digits: Run) -> None:
     assert not outcome.succeeded
     assert outcome.reason == "jobset failed due to one or more job failures (first failed job: wrong-node-0)"
     assert any("--epochs" in line and "none" in line for line in outcome.log)
-    (job,) = json.loads(api.kubectl(run.cluster.kubeconfig, "get", "trainjob", "-n", run.namespace, "-o", "json"))[
-        "items"
-    ]
+    job = trainjob(run)
     assert [condition["type"] for condition in job["status"]["conditions"]] == ["Failed"]
+    run.uninstall()
+
+
+def test_a_trainjob_without_its_runtime_is_refused_with_the_reason(digits: Run) -> None:
+    job = f"""
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: early, namespace: {digits.namespace}}}
+spec: {{runtimeRef: {{apiGroup: trainer.kubeflow.org, kind: TrainingRuntime, name: later}}}}
+"""
+    with pytest.raises(ClusterError, match="specified trainingRuntime must be created before the TrainJob is created"):
+        api.kubectl(digits.cluster.kubeconfig, "apply", "--dry-run=server", "-f", "-", stdin=job)
+
+
+def certificates(cluster: Cluster) -> dict[str, object]:
+    """Return the certificates of both controllers, and the authorities that the API server trusts."""
+    secrets = [f"secret/{name}-webhook-cert" for name in (kubeflow_trainer.TRAINER, kubeflow_trainer.JOBSET)]
+    own = api.kubectl(cluster.kubeconfig, "get", *secrets, "-n", kubeflow_trainer.NAMESPACE, "-o", "json")
+    shown = api.kubectl(cluster.kubeconfig, "get", WEBHOOKS, "-o", "json")
+    return {
+        **{secret["metadata"]["name"]: secret["data"] for secret in json.loads(own)["items"]},
+        **{
+            hook["name"]: hook["clientConfig"]["caBundle"]
+            for item in json.loads(shown)["items"]
+            if item["metadata"]["labels"].get("app.kubernetes.io/name") == kubeflow_trainer.CHART
+            for hook in item["webhooks"]
+        },
+    }
+
+
+def test_an_upgrade_of_trainer_keeps_the_certificates(cluster: Cluster, engine: Engine, trainer: None) -> None:
+    found = certificates(cluster)
+    # Of two controllers with two and three, and two and two, webhooks.
+    assert len(found) == 2 + 4 + 4
+    kubeflow_trainer.install(cluster, engine, program="helm4", settings={"controllerThreads": 11})
+    assert certificates(cluster) == found
+
+
+def test_trainjobs_outlive_trainer_and_go_on_with_the_next_one(digits: Run) -> None:
+    run = of(digits, "outlives")
+    cluster = run.cluster
+    given = {"train.args": ["--epochs", "1", "--checkpoint-dir", "/checkpoints"]}
+    run.install(settings={**given, "runPolicy.suspend": True})
+
+    def jobset() -> str:
+        return api.kubectl(cluster.kubeconfig, "get", "jobset", "-n", run.namespace, "-o", "name", "--ignore-not-found")
+
+    api.wait_until(lambda: bool(jobset()), what="the JobSet of the run", seconds=30)
+    Helm(cluster.kubeconfig).uninstall(kubeflow_trainer.RELEASE, namespace=kubeflow_trainer.NAMESPACE)
+    assert trainjob(run)["spec"]["suspend"] is True
+    assert jobset().strip() == f"jobset.jobset.x-k8s.io/{run.release}"
+
+    kubeflow_trainer.install(cluster, run.engine)
+    settings = {**run.settings(), **given}
+    Helm(cluster.kubeconfig).install(run.release, CHART, namespace=run.namespace, settings=settings, upgrade=True)
+    follow(run)
     run.uninstall()

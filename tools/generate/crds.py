@@ -34,6 +34,18 @@ TYPES = (
         "crd:generateEmbeddedObjectMeta=true,maxDescLen=0",
     ),
     Types(
+        "charts/kubeflow-trainer/files/crds",
+        "kubeflow-trainer",
+        "github.com/kubeflow/trainer/v2/pkg/apis/trainer/v1alpha1",
+        "crd:generateEmbeddedObjectMeta=true,maxDescLen=0",
+    ),
+    Types(
+        "charts/kubeflow-trainer/files/crds",
+        "kubeflow-trainer",
+        "sigs.k8s.io/jobset/api/jobset/v1alpha2",
+        "crd:generateEmbeddedObjectMeta=true,maxDescLen=0",
+    ),
+    Types(
         "charts/training-networks/crds",
         "whereabouts",
         "github.com/k8snetworkplumbingwg/whereabouts/pkg/api/whereabouts.cni.cncf.io/v1alpha1",

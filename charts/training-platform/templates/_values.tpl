@@ -6,7 +6,7 @@ Checks of values that depend on each other, which a schema cannot express.
 each other. */}}
 {{- define "training-platform.checkValues" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "fabric" "fabric.profile" "runs" "queues" "queues.enabled"
-    "queues.name" "operator" "operator.enabled" "networks" "networks.enabled"
+    "queues.name" "operator" "operator.enabled" "trainer" "trainer.enabled" "networks" "networks.enabled"
     "gpu" "gpu.enabled" "monitoring" "monitoring.enabled")) -}}
 {{- include "training-platform.checkRuns" . -}}
 {{- include "training-platform.checkNetworks" . -}}
@@ -161,6 +161,9 @@ training-platform.checkLabels: fails if Prometheus would select the monitors of 
 {{- $others := dict -}}
 {{- if .Values.operator.enabled -}}
 {{- $_ := set $others "operator.serviceMonitor" .Subcharts.operator.Values.serviceMonitor -}}
+{{- end -}}
+{{- if .Values.trainer.enabled -}}
+{{- $_ := set $others "trainer.serviceMonitor" .Subcharts.trainer.Values.serviceMonitor -}}
 {{- end -}}
 {{- if .Values.networks.enabled -}}
 {{- $_ := set $others "networks.podMonitor" .Subcharts.networks.Values.podMonitor -}}

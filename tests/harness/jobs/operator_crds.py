@@ -20,10 +20,6 @@ DOCUMENTED = "schemas/documented/*.yaml"
 # same name as the training operator's, and another version.
 MODULES: dict[str, dict[str, tuple[str, ...]]] = {
     "mpi-operator": {"github.com/kubeflow/mpi-operator": ("manifests/base/kubeflow.org_mpijobs.yaml",)},
-    "kubeflow-trainer": {
-        "github.com/kubeflow/trainer/v2": ("manifests/base/crds/trainer.kubeflow.org_*.yaml",),
-        "sigs.k8s.io/jobset": ("config/components/crd/bases/jobset.x-k8s.io_*.yaml",),
-    },
     "monitoring": {
         "github.com/prometheus-operator/prometheus-operator": (
             "example/prometheus-operator-crd/monitoring.coreos.com_*monitors.yaml",

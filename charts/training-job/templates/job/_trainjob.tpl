@@ -1,7 +1,7 @@
 {{/*
 A TrainJob of Kubeflow Trainer: a TrainingRuntime of the run's own, which holds the pods, and the object that starts it.
-Trainer makes a JobSet of the two, with one Job whose pods are the nodes of the run. Read in kubeflow/trainer v2.1.0 and
-kubernetes-sigs/jobset v0.10.1. Every helper takes the root context.
+Trainer makes a JobSet of the two, with one Job whose pods are the nodes of the run. Read in kubeflow/trainer v2.3.0 and
+kubernetes-sigs/jobset v0.12.0. Every helper takes the root context.
 */}}
 
 {{/* training-job.podRestartPolicy: of the pods of the run's Job; nothing where the operator writes it into them. */}}

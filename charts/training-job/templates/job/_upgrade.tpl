@@ -1,8 +1,8 @@
 {{/*
 Upgrades of an active run. The operator uses a changed pod template only for pods that it creates later: new values would
 have no effect, or only in a pod that restarts. A TrainJob accepts no other values at all: Trainer writes them into its JobSet only while that is suspended, and JobSet
-then refuses all but a few fields, the suspension of the run with them (trainer v2.1.0, plugins/jobset/jobset.go: Build;
-jobset v0.10.1, pkg/webhooks/jobset_webhook.go: ValidateUpdate).
+then refuses all but a few fields, the suspension of the run with them (trainer v2.3.0, plugins/jobset/jobset.go: Build;
+jobset v0.12.0, pkg/webhooks/jobset_webhook.go: ValidateUpdate).
 */}}
 
 {{/*

@@ -58,7 +58,10 @@ resources of the values.
 {{- keys $resources | sortAlpha | toJson -}}
 {{- end -}}
 
-{{/* training-platform.runValues: values of charts/training-job, the same for every run on this site. */}}
+{{/*
+training-platform.runValues: values of charts/training-job, the same for every run on this site. They name the kind where
+the default is not served.
+*/}}
 {{- define "training-platform.runValues" -}}
 {{- $fabric := dict "networks" (include "training-platform.runNetworks" . | fromJsonArray) -}}
 {{- $_ := set $fabric "rails" (.Values.fabric.rails | default 0 | int) -}}
@@ -72,6 +75,9 @@ fabric:
   {{- end }}
   {{- end }}
 {{- $runs := deepCopy .Values.runs -}}
+{{- if and .Values.trainer.enabled (not .Values.operator.enabled) -}}
+{{- $runs = merge $runs (dict "kind" "TrainJob") -}}
+{{- end -}}
 {{- if .Values.queues.enabled -}}
 {{- $queue := dict "scheduling" (dict "queue" (dict "name" .Values.queues.name)) -}}
 {{- $runs = mergeOverwrite $runs $queue -}}

@@ -51,7 +51,8 @@ CHARTS = (
             ("queues", "clusterQueues"), ("queues", "flavors"), ("queues", "topologies"), ("gpu", "profile"),
             ("gpu", "rdma"), ("gpu", "sriov"), ("networks", "networks"), ("networks", "multus"), ("fabric", "profile"),
             ("fabric", "networks"), ("operator", "schemes"), ("monitoring", "alerts"), ("monitoring", "monitors"),
-            ("gpu", "enabled"), ("networks", "enabled"), ("operator", "enabled"), ("queues", "enabled"),
+            ("gpu", "enabled"), ("networks", "enabled"), ("operator", "enabled"), ("trainer", "enabled"),
+            ("queues", "enabled"),
         ),
     ),
     KnownChart(
@@ -73,6 +74,11 @@ CHARTS = (
         "training-operator",
         PLATFORM / "charts" / "training-operator",
         (("schemes",), ("controllerThreads",), ("gangScheduler",), ("watchNamespace",), ("kubeApi",)),
+    ),
+    KnownChart(
+        "kubeflow-trainer",
+        PLATFORM / "charts" / "kubeflow-trainer",
+        (("jobset",), ("gangSchedulers",), ("progress",)),
     ),
     KnownChart(
         "training-monitoring",
@@ -115,6 +121,7 @@ def _accepts(chart: KnownChart, tree: Mapping[str, Any]) -> bool:
 # Parts of a site, with their names in its values.
 PARTS = {
     "training-operator": "operator",
+    "kubeflow-trainer": "trainer",
     "training-networks": "networks",
     "gpu-rdma-policy": "gpu",
     "training-monitoring": "monitoring",

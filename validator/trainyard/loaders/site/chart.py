@@ -28,6 +28,7 @@ def platform_chart() -> Chart:
     found = Chart(FOLDER)
     operator = found.parts["training-operator"]
     operator.files = {f"files/crds/{scheme}s.yaml": _DEFINITION.format(scheme) for scheme in SCHEMES}
+    found.parts["kubeflow-trainer"].files = {}
     return found
 
 
