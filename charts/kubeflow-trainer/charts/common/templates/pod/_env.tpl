@@ -46,7 +46,7 @@ EOS_TOKEN belongs to a tokenizer. Takes the root context.
 */}}
 {{- define "common.refuseSecrets" -}}
 {{- $secret := "(?:^|_)(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|SECRET|SECRET_(?:ACCESS_)?KEY|PRIVATE_KEY|STORAGE_KEY)$" -}}
-{{- $text := "(?:^|_)(?:PAD|EOS|BOS|UNK|MASK|SEP|CLS|STOP|IMAGE|SPECIAL|START|END|PER|MAX|MIN|NEXT)_TOKEN$" -}}
+{{- $text := "(?:^|_)(?:PAD|EOS|BOS|UNK|MASK|SEP|CLS|STOP|IMAGE|SPECIAL|START|END|PER|MAX|MIN|NEXT|CLUSTER|DISCOVERY)_TOKEN$" -}}
 {{- range $name := keys .Values.env | sortAlpha -}}
 {{- if and (regexMatch $secret (upper $name)) (not (regexMatch $text (upper $name))) -}}
 {{- $advice := printf "put it into a Secret and write envSecrets: {%s: {secret: NAME, key: KEY}}" $name -}}
