@@ -37,10 +37,10 @@ TELLING_KEYS = OWN_KEYS | {
     "multiNetworkPolicy",
 }  # fmt: skip
 # Keys of `charts/training-preflight` and `charts/training-runtimes`, which have some of the above.
-_OTHERS = frozenset(
-    ("ncclTests", "sizes", "slowRatio", "startTimeoutSeconds", "threshold", "warmUp")
-    + ("runtimes", "rendezvousSeconds", "maxRestarts")
-)
+_OTHERS = frozenset((
+    "ncclTests", "sizes", "slowRatio", "startTimeoutSeconds", "threshold", "warmUp",
+    "runtimes", "rendezvousSeconds", "maxRestarts",
+))  # fmt: skip
 # Possible values of `kind`, which are kinds of objects too.
 _MODELINE = pattern(r"^#\s*yaml-language-server:\s*\$schema=\S*training-job/values\.schema\.json\s*$", re.MULTILINE)
 
@@ -84,8 +84,8 @@ def recognises(document: Document) -> bool:
     """True if a document holds values of `charts/training-job`.
 
     It does if its modeline names the chart's schema; if it has a key that only charts of runs have and none of a
-    preflight's or of runtimes; or if all of its keys are the chart's and one of the distinctive ones has a value that the chart
-    accepts. Objects are never values.
+    preflight's or of runtimes; or if all of its keys are the chart's and one of the distinctive ones has a value that
+    the chart accepts. Objects are never values.
     """
     tree = document.tree
     if not isinstance(tree, dict) or "apiVersion" in tree or "metadata" in tree:
