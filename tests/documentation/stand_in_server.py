@@ -1,7 +1,7 @@
-"""Starts the stand-ins of examples as forks of a server that has imported PyTorch, the linter and the trainer once.
+"""Starts the stand-ins of examples as forks of servers that have imported PyTorch, the linter and the trainer once.
 
 The imports take several times the processor time of a call. The programs on PATH hand their descriptors, folder,
-environment and arguments to the server, and end with the exit status of the fork.
+environment and arguments to their server, and end with the exit status of the fork.
 """
 
 from __future__ import annotations
@@ -26,7 +26,15 @@ from tests.documentation.stand_ins import ROOT
 from tests.harness.trainer import environment
 from tests.harness.trainer.fork_server import REQUEST_BYTES, finish, reap
 
-PRELOADED = ("tests.harness.cluster.lifecycle", "torch.distributed.run", "trainer.config")
+# A fork copies the page tables of its server, so only programs that need PyTorch have a server that has imported it.
+SERVERS = {
+    ("python", "torchrun"): ("tests.harness.cluster.lifecycle", "torch.distributed.run", "trainer.config"),
+    ("trainyard", "helm", "kubectl", "make", "docker"): tuple(
+        module.name
+        for module in pkgutil.walk_packages(trainyard.__path__, "trainyard.")
+        if not module.name.endswith(".__main__")
+    ),
+}
 STANDARD_STREAMS = (0, 1, 2)
 # One thread for arithmetic: a process with several cannot be forked.
 ENVIRONMENT = (
@@ -47,33 +55,38 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
 
 @contextlib.contextmanager
 def programs(folder: Path) -> Iterator[Path]:
-    """Fills a folder for PATH with the stand-ins, whose server ends with the context."""
+    """Fills a folder for PATH with the stand-ins, whose servers end with the context."""
+    with contextlib.ExitStack() as servers:
+        for names in SERVERS:
+            address = servers.enter_context(_server(names))
+            for name in names:
+                (folder / name).write_text(CLIENT.format(python=sys.executable, address=address, name=name))
+                (folder / name).chmod(0o755)
+        # All that examples pipe into.
+        (folder / "grep").symlink_to("/bin/grep")
+        yield folder
+
+
+@contextlib.contextmanager
+def _server(names: tuple[str, ...]) -> Iterator[bytes]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
         # Linux chooses a free name that is no file.
         server.bind("")
         server.listen()
-        command = [sys.executable, "-m", "tests.documentation.stand_in_server", str(server.fileno())]
+        address: bytes = server.getsockname()
+        command = [sys.executable, "-m", "tests.documentation.stand_in_server", str(server.fileno()), *names]
         process = subprocess.Popen(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, pass_fds=[server.fileno()])
-        for name in stand_ins.PROGRAMS:
-            text = CLIENT.format(python=sys.executable, address=server.getsockname(), name=name)
-            (folder / name).write_text(text)
-            (folder / name).chmod(0o755)
-    # All that examples pipe into.
-    (folder / "grep").symlink_to("/bin/grep")
     try:
-        yield folder
+        yield address
     finally:
         process.terminate()
         process.wait()
 
 
-def _import_all() -> None:
+def _import(modules: Sequence[str]) -> None:
     """Imports what the stand-ins import, and reads what all calls of kubectl need."""
-    for module in pkgutil.walk_packages(trainyard.__path__, "trainyard."):
-        if not module.name.endswith(".__main__"):
-            importlib.import_module(module.name)
-    for name in PRELOADED:
-        importlib.import_module(name)
+    for module in modules:
+        importlib.import_module(module)
     stand_ins.tool("helm")
     stand_ins.global_options()
     if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208
@@ -114,18 +127,18 @@ def _become_stand_in(request: str, descriptors: Sequence[int]) -> NoReturn:
     words, variables = texts[: int(count)], texts[int(count) :]
     os.chdir(folder)
     os.environ.clear()
-    os.environ.update(variable.split("=", 1) for variable in variables)
+    os.environ.update({name: value for name, _, value in (variable.partition("=") for variable in variables)})
     finish(lambda: stand_ins.call(words))
 
 
-def main(descriptor: int) -> None:
-    """Serves requests from this listening socket."""
+def main(descriptor: int, *names: str) -> None:
+    """Serves requests for these programs from this listening socket."""
     # Waited for, a process adds to the processor time of its parent, which the steps of `make test` report.
     signal.signal(signal.SIGCHLD, reap)
-    _import_all()
+    _import(SERVERS[names])
     with socket.socket(fileno=descriptor) as server:
         _serve(server)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])
