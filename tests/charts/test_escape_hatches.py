@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.charts import linting
 
 BAD_SHM = "{name: shared-memory, emptyDir: {medium: Memory, sizeLimit: 1Gi}}"
 GPUS = "nodes: 2\nimage: {repository: example.com/trainer, tag: v1}\nresources: {limits: {nvidia.com/gpu: 8}}\n"
@@ -35,8 +35,7 @@ def lint(folder: Path, text: str, *options: str) -> str:
     """Return the findings in a values file."""
     path = folder / "run.yaml"
     path.write_text(text)
-    command = [sys.executable, "-m", "trainyard", "lint", *options, str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return linting.lint(*options, str(path))[1]
 
 
 @pytest.mark.parametrize(

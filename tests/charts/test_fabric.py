@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 import yaml
 import yaml_rs
 
-from tests.charts.helm import CHARTS, HELMS, ROOT, manifests, objects, template
+from tests.charts import linting
+from tests.charts.helm import CHARTS, HELMS, manifests, objects, template
 from trainyard.facts import profiles
 
 CHART = CHARTS["training-job"]
@@ -41,8 +40,7 @@ def values_for(profile: str) -> dict[str, Any]:
 
 def lint(profile: str | None, text: str, *options: str) -> str:
     """Return the validator's output for values or manifests."""
-    command = [sys.executable, "-m", "trainyard", "lint", *(("--profile", profile) if profile else ()), *options, "-"]
-    return subprocess.run(command, input=text, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    return linting.lint(*(("--profile", profile) if profile else ()), *options, "-", text=text)[1]
 
 
 def container(text: str) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.charts.helm import CHARTS, objects, template
+from tests.charts.linting import lint
 
 CHART = CHARTS["training-job"]
 FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15} | {
@@ -64,7 +63,6 @@ def test_the_validator_accepts_the_size_of_the_rule(
     manifest = tmp_path / "run.yaml"
     manifest.write_text(result.stdout)
 
-    command = [sys.executable, "-m", "trainyard", "lint", "--select=SH", "--pedantic", str(manifest)]
-    linted = subprocess.run(command, capture_output=True, text=True, check=False)
+    code, output = lint("--select=SH", "--pedantic", str(manifest))
 
-    assert linted.returncode == 0, linted.stdout + linted.stderr
+    assert code == 0, output

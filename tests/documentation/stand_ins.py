@@ -1,18 +1,24 @@
 """Programs as an example calls them, without a cluster: rendered, parsed or planned instead of executed.
 
-Called as `python -m tests.documentation.stand_ins PROGRAM ARGUMENT...`; the exit status is 0 if the call is right.
+A stand-in returns the exit status, which is 0 if the call is right. It has a process of its own, which it may end.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import click
+
+from tests.harness.cluster import tools
+from tests.harness.trainer.fork_server import become
 
 ROOT = Path(__file__).parents[2]
 # Rendering needs no cluster, and refuses the same charts, values and flags.
@@ -64,10 +70,16 @@ def python(words: list[str]) -> int:
         return trainer(arguments)
     if module in ("trainer.evaluate", "trainer.export"):
         return 0 if len(arguments) == (1 if module.endswith("evaluate") else 2) else 2
-    if importlib.util.find_spec(module) is None:
-        return 127
-    command = [word for word in arguments if not word.startswith("-")][:1]
-    return subprocess.run([sys.executable, "-m", module, *command, "--help"], check=False, cwd=ROOT).returncode
+    if importlib.util.find_spec(module) is not None:
+        command = [word for word in arguments if not word.startswith("-")][:1]
+        run_here([module, *command, "--help"])
+    return 127
+
+
+def run_here(arguments: list[str]) -> NoReturn:
+    """Run a module of the repository in this process, which has imported most of what it needs."""
+    os.chdir(ROOT)
+    become(arguments, dict(os.environ))
 
 
 def torchrun(words: list[str]) -> int:
@@ -121,7 +133,7 @@ def flags_exist(program: str, words: list[str]) -> int:
         text = shown.stdout if "Usage:" in shown.stdout else ""
         commands.pop()
     if program == "kubectl":
-        text += subprocess.run([tool(program), "options"], check=True, capture_output=True, text=True).stdout
+        text += global_options()
     flags = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
     unknown = sorted(flag for flag in flags if not re.search(rf"(?<![\w-]){flag}\b", text))
     if unknown or not text:
@@ -129,10 +141,15 @@ def flags_exist(program: str, words: list[str]) -> int:
     return 2 if unknown or not text else 0
 
 
+@functools.cache
+def global_options() -> str:
+    """The options of every command of kubectl."""
+    return subprocess.run([tool("kubectl"), "options"], check=True, capture_output=True, text=True).stdout
+
+
+@functools.cache
 def tool(name: str) -> str:
     """The path of a pinned tool."""
-    from tests.harness.cluster import tools
-
     return str(tools.binary(name))
 
 
@@ -147,19 +164,9 @@ PROGRAMS: dict[str, Callable[[list[str]], int]] = {
 }
 
 
-def install(folder: Path) -> None:
-    """Write a script for each program into a folder for PATH."""
-    folder.mkdir()
-    for name in PROGRAMS:
-        script = folder / name
-        script.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.documentation.stand_ins {name} "$@"\n')
-        script.chmod(0o755)
-    # All that examples pipe into.
-    (folder / "grep").symlink_to("/bin/grep")
-
-
-if __name__ == "__main__":
-    program, *rest = sys.argv[1:]
+def call(words: Sequence[str]) -> NoReturn:
+    """Call the program that the first word names, and end the process."""
+    program, *rest = words
     try:
         status = PROGRAMS[program](rest)
     except Exception as error:  # a parser's refusal has many types

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import html
-import os
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.charts.helm import WITHOUT_COLLECTOR
-from tests.documentation import examples, stand_ins
+from tests.documentation import examples, stand_in_server
 from tests.documentation.examples import ROOT, Example
 from tools import demo
 from trainyard.cli.main import trainyard
@@ -67,14 +66,21 @@ TRAINER_FILES = {"run.yaml": "epochs: 1\n"}
 FOUND = 1
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for PATH with the stand-ins alone."""
+    with stand_in_server.programs(tmp_path_factory.mktemp("programs")) as folder:
+        yield folder
+
+
 @pytest.fixture
-def sandbox(tmp_path: Path) -> Path:
-    """A folder with the charts, and a PATH of stand-ins alone."""
+def sandbox(tmp_path: Path, programs: Path) -> Path:
+    """A folder with the charts, and beside it the stand-ins."""
     folder = tmp_path / "sandbox"
     folder.mkdir()
     for name in ("charts", "recipes", "trainer"):
         (folder / name).symlink_to(ROOT / name)
-    stand_ins.install(tmp_path / "bin")
+    (tmp_path / "bin").symlink_to(programs)
     return folder
 
 
@@ -178,13 +184,7 @@ def _write_files(example: Example, folder: Path) -> None:
 def _run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     for placeholder, value in PLACEHOLDERS.items():
         command = command.replace(placeholder, value)
-    environment = {
-        **os.environ,
-        **WITHOUT_COLLECTOR,
-        "PATH": str(folder.parent / "bin"),
-        "PYTHONPATH": f"{ROOT}:{ROOT / 'validator'}",
-        "COLUMNS": "120",
-    }
+    environment = stand_in_server.ENVIRONMENT | {"PATH": str(folder.parent / "bin")}
     in_a_chart = re.match(r"helm template \w+ \. ", command)
     return subprocess.run(
         ["/bin/bash", "-euo", "pipefail", "-c", command],

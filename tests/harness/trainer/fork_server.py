@@ -122,7 +122,12 @@ def become(arguments: Sequence[str], environment: Mapping[str, str]) -> NoReturn
     os.environ.clear()
     os.environ.update(environment)
     program, *sys.argv[1:] = arguments
-    status = _status_of(functools.partial(_run, program)) or _status_of(atexit._run_exitfuncs)
+    finish(functools.partial(_run, program))
+
+
+def finish(program: Callable[[], object]) -> NoReturn:
+    """Calls a program in this process, and ends the process as `python` would."""
+    status = _status_of(program) or _status_of(atexit._run_exitfuncs)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
@@ -187,7 +192,8 @@ def _serve(server: socket.socket) -> None:
             os.close(descriptor)
 
 
-def _reap(*_: object) -> None:
+def reap(*_: object) -> None:
+    """Waits for the children that have ended: the handler of SIGCHLD in a server."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -214,7 +220,7 @@ def _keep(
 def main(descriptor: int) -> None:
     """Serves requests from this socket."""
     # Waited for, a process adds to the processor time of its parent, which the steps of `make test` report.
-    signal.signal(signal.SIGCHLD, _reap)
+    signal.signal(signal.SIGCHLD, reap)
     for name in PRELOADED:
         importlib.import_module(name)
     if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from functools import cache
 from pathlib import Path
@@ -57,4 +58,6 @@ def write() -> None:
 
 
 if __name__ == "__main__":
+    # Without a parser `--help` would write the files.
+    argparse.ArgumentParser(description=__doc__).parse_args()
     write()
