@@ -49,7 +49,7 @@ def kubeconform() -> Peer:
     return Peer(
         "kubeconform",
         tools.module_version("kubeconform").removeprefix("v"),
-        [str(tools.binary("kubeconform")), f"-schema-location={location}"],
+        [str(tools.binary("kubeconform")), "-strict", f"-schema-location={location}"],
     )
 
 

@@ -170,7 +170,8 @@ class Place(NamedTuple):
 
     def child(self, *keys: str | int) -> Place:
         """Returns the place of a field or an item below this one, whether it exists or not."""
-        return Place(self.document, self.path + keys)
+        # Twice as fast as calling the class, and a file of one job has a hundred places.
+        return tuple.__new__(Place, (self.document, self.path + keys, 0, False, ""))
 
     def key(self) -> Place:
         """Returns the place of the key instead of its value."""

@@ -25,7 +25,7 @@ _KEY = rf"(?!(?:{_NO_TEXT}|{_SWITCH}):)[A-Za-z_][\w./-]*+"
 _QUOTED = r""" "[^"\\\n]*+" | '[^'\n]*+' """
 _START = r"(?: --?[A-Za-z] | [A-Za-z/^$=](?=[\w./:(]) | [A-Za-z] )"
 _LETTER = r"[\w./=@$()^+~-] | :(?=[\w./])"
-_PLAIN = rf"(?!(?:{_SWITCH})[ ]*+(?:\n|\Z|\#)) {_START} (?: {_LETTER} | , | [ ](?=[\w./=@$()^+,~-]) )*"
+_PLAIN = rf"(?!(?:{_SWITCH})[ ]*+(?:\Z|\#)) {_START} (?: {_LETTER} | , | [ ](?=[\w./=@$()^+,~-]) )*"
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,14}) (?:\.[0-9]{1,6})? (?:[kMGTPE]i|[kmMGTPE])?"
 _ITEM = rf"""
     (?: {_QUOTED}
@@ -35,11 +35,11 @@ _ITEM = rf"""
 _LIST = rf"\[ (?: {_ITEM} (?: ,[ ]? {_ITEM} )* )? \]"
 _FIELD = rf"{_KEY}:[ ]{_ITEM}"
 _MAPPING = rf"\{{ (?: {_FIELD} (?: ,[ ]? {_FIELD} )* )? \}}"
-_VALUE = rf"(?: {_QUOTED} | {_PLAIN} | {_NUMBER} | {_LIST} | {_MAPPING} ) (?=[ \n]|\Z)"
+_VALUE = rf"(?: {_QUOTED} | {_PLAIN} | {_NUMBER} | {_LIST} | {_MAPPING} ) (?=[ ]|\Z)"
 _LINE = rf"""
     [ ]{{0,80}}+
     (?: (?:-[ ]){{0,3}}
-        (?: (?: {_KEY} | "[\w\ ./-]*+" ):(?=[ \n]) (?: [ ] {_VALUE} )?
+        (?: (?: {_KEY} | "[\w\ ./-]*+" ):(?=[ ]|\Z) (?: [ ] {_VALUE} )?
           | (?<=-[ ]) {_VALUE}
         )
     )?

@@ -10,7 +10,7 @@ from trainyard.document.placeholders import is_parameter
 from trainyard.engine import registry
 from trainyard.engine.finding import Finding, resolve
 from trainyard.engine.rule import Check, Context, Overflow, Problem, Rule, Target
-from trainyard.model.run import Container, Pod, Project, Run
+from trainyard.model.run import Container, Pod, Project, Run, Setting
 
 if TYPE_CHECKING:
     from trainyard.model.site import Site
@@ -174,10 +174,14 @@ class _Judge:
         self._ready: dict[str, Sequence[_Entry]] = {}
         self._ready_by_name: dict[str, Sequence[_Entry]] = {}
         self._ready_by_needs: dict[tuple[str, ...], Sequence[_Entry]] = {}
+        # The rules that need more than the variable itself, for each value in which no rule found anything.
+        self._clean: dict[tuple[str, str | None, type, str], Sequence[_Entry]] = {}
         self.begin()
 
     def begin(self) -> None:
         """Resets the counters for other files."""
+        if len(self._clean) > _MOST_LINES:
+            self._clean.clear()
         self._places: dict[tuple[str, str], set[Any]] = {}
         self._done: dict[str | None, set[str]] = {}
         # The rules of `_ready` and `_ready_by_name` without those that are done, with the number of these.
@@ -219,11 +223,24 @@ class _Judge:
     def _container(self, container: Container, context: Context) -> Found:
         yield from self.apply("Container", container, context)
         for setting in container.settings:
-            yield from self._ask(self._for_setting(setting.name), setting, context)
+            yield from self._setting(setting, context)
         for script in container.scripts:
             yield from self.apply("Script", script, context)
         for command in container.commands:
             yield from self.apply("Command", command, context)
+
+    def _setting(self, setting: Setting, context: Context) -> Found:
+        """Applies the rules for a variable. Those that look at nothing else know its value from another pod."""
+        written = (setting.name, setting.value, setting.raw.__class__, setting.via)
+        entries = self._clean.get(written)
+        if entries is not None:
+            yield from self._ask(entries, setting, context)
+            return
+        entries = self._for_setting(setting.name)
+        found = list(self._ask(entries, setting, context))
+        yield from found
+        if not found and setting.value is not None:
+            self._clean[written] = [entry for entry in entries if not entry[0].of_itself]
 
     def apply(self, subject: str, thing: Any, context: Context) -> Found:
         """Applies the rules for a subject to a thing."""
