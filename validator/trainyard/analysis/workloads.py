@@ -19,7 +19,6 @@ from trainyard.facts.workloads import (
 )
 from trainyard.model.run import Container, Role, Run
 
-
 _IDLE = frozenset(("agnhost", "alpine", "busybox", "nginx", "pause", "sleep"))
 
 

@@ -31,7 +31,8 @@ NAMESPACE = "default"
 # Keys that only values of this chart have, and keys that few other files have.
 OWN_KEYS = frozenset(("processesPerNode", "torchrun", "temporaryStorage"))
 TELLING_KEYS = OWN_KEYS | {
-    "envSecrets", "nodes", "layout", "launcher", "train", "sharedMemory", "checkpoints", "placement", "runPolicy", "elastic",
+    "envSecrets", "nodes", "layout", "launcher", "train", "sharedMemory", "checkpoints", "placement", "runPolicy",
+    "elastic",
     "deepspeed", "scheduling", "dataset", "flightRecorder", "tensorboard", "saveSeconds", "multiNetworkPolicy",
 }  # fmt: skip
 # Keys of `charts/training-preflight`, which has some of the above.

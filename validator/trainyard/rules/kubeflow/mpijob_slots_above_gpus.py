@@ -1,8 +1,8 @@
 """mpirun fills each worker with more processes than it has GPUs.
 
-mpirun places `slotsPerWorker` processes on the first host before it goes on to the next. With eight slots and four GPUs,
-two processes share each GPU. NCCL refuses that with "Duplicate GPU detected", and other programs run at half the speed.
-Manifests that were copied from machines with more GPUs fail this way.
+mpirun places `slotsPerWorker` processes on the first host before it goes on to the next. With eight slots and four
+GPUs, two processes share each GPU. NCCL refuses that with "Duplicate GPU detected", and other programs run at half the
+speed. Manifests that were copied from machines with more GPUs fail this way.
 
 The rule reports a job whose processes fill all slots. It ignores workers without GPUs and with MIG devices.
 

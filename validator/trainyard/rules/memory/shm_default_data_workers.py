@@ -1,8 +1,8 @@
 """The workers of the data loader share 64 MiB, and the first that finds it full ends with a bus error.
 
-Each worker of PyTorch's DataLoader passes its batches to the training process through `/dev/shm`. Without a volume there,
-container runtimes mount 64 MiB. Four workers with two batches of 32 images ready need about 150 MiB. The program then
-stops with "DataLoader worker is killed by signal: Bus error", often in the middle of an epoch.
+Each worker of PyTorch's DataLoader passes its batches to the training process through `/dev/shm`. Without a volume
+there, container runtimes mount 64 MiB. Four workers with two batches of 32 images ready need about 150 MiB. The program
+then stops with "DataLoader worker is killed by signal: Bus error", often in the middle of an epoch.
 
 The rule looks for `--workers` or `--num-workers` of at least two in the command of a container with one GPU.
 `shm-default-64mi` reports containers with several.

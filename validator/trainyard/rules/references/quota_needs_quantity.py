@@ -1,8 +1,8 @@
 """A ResourceQuota counts CPUs or memory, and a container states none: the API server refuses each pod.
 
-Where a quota limits `requests.cpu`, `requests.memory`, `limits.cpu` or `limits.memory`, every container of the namespace
-must state this quantity. A controller then reports "failed quota: must specify limits.cpu", and creates no pod. A limit
-counts as a request, too. A LimitRange with defaults gives containers what they lack.
+Where a quota limits `requests.cpu`, `requests.memory`, `limits.cpu` or `limits.memory`, every container of the
+namespace must state this quantity. A controller then reports "failed quota: must specify limits.cpu", and creates no
+pod. A limit counts as a request, too. A LimitRange with defaults gives containers what they lack.
 
 The rule reads quotas without a scope and LimitRanges in the files.
 
@@ -41,8 +41,10 @@ def quota_needs_quantity(pod: Pod, context: Context) -> Iterator[Problem]:
         return
     for quota in of_namespace(context.project, "ResourceQuota", run.namespace, run.at):
         spec = mapping(quota.tree, "spec")
-        if "scopes" in spec or "scopeSelector" in spec or of_namespace(
-            context.project, "LimitRange", run.namespace, run.at
+        if (
+            "scopes" in spec
+            or "scopeSelector" in spec
+            or of_namespace(context.project, "LimitRange", run.namespace, run.at)
         ):
             continue
         yield from _refused(pod, quota, [str(name) for name in mapping(spec, "hard")])
@@ -54,7 +56,12 @@ def _refused(pod: Pod, quota: Resource, hard: list[str]) -> Iterator[Problem]:
         if name is not None:
             message = f"quota `{quota.name}` counts {name}, and {container.name} states none: no pod is created"
             related = ((quota.at.child("spec", "hard", name), "the quota"),)
-            yield Problem(container.at, message, f"write {name} of the container, or add a LimitRange with a default", related=related)
+            yield Problem(
+                container.at,
+                message,
+                f"write {name} of the container, or add a LimitRange with a default",
+                related=related,
+            )
 
 
 def _lacks(container: Container, name: str) -> bool:

@@ -25,7 +25,7 @@ _OLD, _NEW = "alpha.kubernetes.io/nvidia-gpu", "nvidia.com/gpu"
     confidence="high",
     since="0.1.0",
     sources=(
-        "kubernetes CHANGELOG-1.10 and 1.11: the Accelerators feature gate and alpha.kubernetes.io/nvidia-gpu are removed",
+        "kubernetes CHANGELOG-1.11: alpha.kubernetes.io/nvidia-gpu is removed",
         "github.com/caicloud/charts pull 40",
     ),
     fix="unsafe",

@@ -1,8 +1,8 @@
 """`resources` of the whole pod names a device: the API server refuses the pod.
 
-Kubernetes 1.34 takes `resources` beside `containers`, for the pod as a whole. There, only `cpu`, `memory` and huge pages
-are allowed, since devices belong to one container. The usual cause is a `resources` that slipped out of its container
-by one level of indentation. Older releases drop the field, and the container runs without its GPU.
+Kubernetes 1.34 takes `resources` beside `containers`, for the pod as a whole. There, only `cpu`, `memory` and huge
+pages are allowed, since devices belong to one container. The usual cause is a `resources` that slipped out of its
+container by one level of indentation. Older releases drop the field, and the container runs without its GPU.
 
 Move `resources` into the container.
 """

@@ -6,8 +6,9 @@ operator then fails to create each pod, and says so in its events only. The same
 
 The rule checks the pods of kinds whose pods are all in the file. Other controllers, and Kubeflow Trainer for its
 runtimes, may add volumes. A StatefulSet makes volumes of its `volumeClaimTemplates`, and a JobSet of its
-`volumeClaimPolicies`. The mpi-operator adds `mpi-job-config` and `ssh-auth`. A patch leaves volumes to the object that it
-changes: a pod with a container without an image is one, and so is a file whose path has the word `patch` or `overlay`.
+`volumeClaimPolicies`. The mpi-operator adds `mpi-job-config` and `ssh-auth`. A patch leaves volumes to the object that
+it changes: a pod with a container without an image is one, and so is a file whose path has the word `patch` or
+`overlay`.
 
 Correct the name, or add the volume to the pod.
 """

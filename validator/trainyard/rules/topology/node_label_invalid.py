@@ -1,8 +1,8 @@
 """A key of the node selector is no label, so the API server refuses the pod.
 
 A key is a name of at most 63 letters, digits, `-`, `_` and `.`, which may have a DNS name and `/` before it. A space, a
-second `/` or an empty part makes it invalid: "Invalid value: name part must consist of alphanumeric characters". A job of
-Kubeflow is accepted, and its operator fails to create each pod.
+second `/` or an empty part makes it invalid: "Invalid value: name part must consist of alphanumeric characters". A job
+of Kubeflow is accepted, and its operator fails to create each pod.
 
 Correct the key.
 """
@@ -37,4 +37,6 @@ def node_label_invalid(pod: Pod) -> Iterator[Problem]:
     for key in mapping(pod.tree, "nodeSelector"):
         if isinstance(key, str) and not _KEY(key) and not has_parameter(key) and not re.search(r"[<>${}]", key):
             at = pod.at.child("nodeSelector", key).key()
-            yield Problem(at, f"`{key}` is no label key: Kubernetes refuses the pod", "write `domain/name` without spaces")
+            yield Problem(
+                at, f"`{key}` is no label key: Kubernetes refuses the pod", "write `domain/name` without spaces"
+            )

@@ -1,8 +1,8 @@
 """Each pod trains alone, because accelerate is not told that there are several machines.
 
-`accelerate launch` has one machine unless `--num_machines` or its configuration file says more. It then starts a process
-for each GPU of the pod, and ignores `--machine_rank` and `--main_process_ip`: all pods train the same model side by side,
-without an error, and write their checkpoints over one another.
+`accelerate launch` has one machine unless `--num_machines` or its configuration file says more. It then starts a
+process for each GPU of the pod, and ignores `--machine_rank` and `--main_process_ip`: all pods train the same model
+side by side, without an error, and write their checkpoints over one another.
 
 The rule looks at jobs of several pods that name a rank or an address, and ignores launches with a configuration file.
 
@@ -27,7 +27,7 @@ _TOLD = ("--num-machines", "--config-file", "--tpu", "--nnodes")
     confidence="high",
     since="0.1.0",
     sources=(
-        "huggingface/accelerate 1.15.0 commands/launch.py: num_machines defaults to 1; utils/launch.py: prepare_multi_gpu_env",
+        "huggingface/accelerate 1.15.0 utils/launch.py: prepare_multi_gpu_env, num_machines of 1",
         "github.com/stas00/ml-engineering pull 36",
     ),
     needs=("accelerate",),

@@ -1,8 +1,8 @@
 """Blocking wait and asynchronous error handling are on, and only blocking wait takes effect.
 
 They are two ways to end a collective that hangs. With `TORCH_NCCL_BLOCKING_WAIT` the rank itself waits and raises an
-error. With `TORCH_NCCL_ASYNC_ERROR_HANDLING` a watchdog ends the process. PyTorch turns the second off if the first is on,
-so no watchdog runs.
+error. With `TORCH_NCCL_ASYNC_ERROR_HANDLING` a watchdog ends the process. PyTorch turns the second off if the first is
+on, so no watchdog runs.
 
 Remove `TORCH_NCCL_BLOCKING_WAIT`: the watchdog is the default.
 """

@@ -1,8 +1,8 @@
 """torchrun ignores `--node-rank` with an elastic rendezvous, so the pod may get another rank than it asks for.
 
-`--node-rank` counts with the static rendezvous only. The backends `c10d` and `etcd` give each node a rank when it joins.
-What the pod with rank 0 is to do, such as downloading or saving, may then happen on another node, and a restart may change
-the ranks.
+`--node-rank` counts with the static rendezvous only. The backends `c10d` and `etcd` give each node a rank when it
+joins. What the pod with rank 0 is to do, such as downloading or saving, may then happen on another node, and a restart
+may change the ranks.
 
 Remove `--node-rank`, or use the static rendezvous: `--node-rank` with `--master-addr` and without `--rdzv-backend`.
 """

@@ -1,13 +1,14 @@
 """The controller takes other restart policies than the pod template has: the API server refuses the object.
 
-The pods of a Job or a CronJob end, so their template must say `Never` or `OnFailure`. A template without a policy has the
-default `Always`, which a Job does not take: "spec.template.spec.restartPolicy: Required value" or "Unsupported value".
-The pods of a Deployment, ReplicaSet, StatefulSet or DaemonSet run forever, and these take nothing but `Always`.
+The pods of a Job or a CronJob end, so their template must say `Never` or `OnFailure`. A template without a policy has
+the default `Always`, which a Job does not take: "spec.template.spec.restartPolicy: Required value" or "Unsupported
+value". The pods of a Deployment, ReplicaSet, StatefulSet or DaemonSet run forever, and these take nothing but `Always`.
 
-The rule ignores patches: files whose path has the word `patch` or `overlay`, and pods with a container without an image.
+The rule ignores patches: files whose path has the word `patch` or `overlay`, and pods with a container without an
+image.
 
-Write `restartPolicy: Never` or `OnFailure` into the template of a Job. Remove the policy from the template of the others,
-or make the object a Job if its program ends.
+Write `restartPolicy: Never` or `OnFailure` into the template of a Job. Remove the policy from the template of the
+others, or make the object a Job if its program ends.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ def restart_policy_refused(pod: Pod, context: Context) -> Iterator[Problem]:
         if policy not in (None, "Always") or (policy is None and _is_incomplete(pod)):
             return
         told = "write `restartPolicy: Never` or `OnFailure`"
-        said = "has no `restartPolicy`, and the default `Always` is refused" if policy is None else f"cannot have `{policy}`"
+        said = (
+            "has no `restartPolicy`, and the default `Always` is refused"
+            if policy is None
+            else f"cannot have `{policy}`"
+        )
         at = pod.at.key() if policy is None else pod.at.child("restartPolicy")
         yield Problem(at, f"the pod template of a {run.kind} {said}", told)
     elif run.kind in _RUNNING and policy in ("Never", "OnFailure"):
