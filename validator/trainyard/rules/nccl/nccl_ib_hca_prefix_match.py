@@ -4,8 +4,8 @@ NCCL uses every adapter whose name begins with an entry. On machines with many a
 then includes the storage or management adapters that it should keep out, and collectives run over them or fail to
 connect. The fault does not show on machines with few adapters, until the same manifest runs on larger ones.
 
-The rule ignores a family name such as `mlx5`, and an index that is not a prefix of another name, such as `mlx5_0`. It also
-ignores three or more neighbours below `mlx5_10`: whoever lists all rails of a machine would list those above, too.
+The rule ignores a family name such as `mlx5`, and an index that is not a prefix of another name, such as `mlx5_0`. It
+also ignores three or more neighbours below `mlx5_10`: whoever lists all rails of a machine would list those above, too.
 
 Put `=` in front of the whole list, after `^` if there is one: `=mlx5_1,mlx5_2` or `^=mlx5_1`.
 """
