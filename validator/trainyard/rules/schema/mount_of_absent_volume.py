@@ -76,4 +76,5 @@ def _volumes(pod: Pod, run: Run) -> set[str]:
     for policy in items(run.spec, "volumeClaimPolicies") if run.kind == "JobSet" else []:
         claims = [*claims, *items(policy, "templates")]
     added = OF_MPI_OPERATOR if run.kind == "MPIJob" else frozenset()
-    return added | {volume.name for volume in pod.volumes} | {text(mapping(one, "metadata"), "name") for one in claims}
+    claimed = (text(mapping(claim, "metadata"), "name") for claim in claims)
+    return {*added, *claimed, *(volume.name for volume in pod.volumes)}
