@@ -88,6 +88,15 @@ def test_a_chart_in_a_folder_is_rendered_without_helm(lint: Lint, monkeypatch: p
     assert "note: rendered from: apps/llm/templates/job.yaml:17:" in out
 
 
+def test_an_image_that_the_defaults_of_a_chart_leave_empty_is_no_mistake(lint: Lint) -> None:
+    template = TEMPLATE.replace("image: registry.example.com/team/llm:1.4", "image: {{ .Values.image | quote }}")
+    values = CHART["apps/llm/values.yaml"] + 'image: ""\n'
+    write({**CHART, "apps/llm/templates/job.yaml": template, "apps/llm/values.yaml": values})
+    assert lint("apps")[:2] == (0, "Nothing found in 3 files.\n")
+    write({"apps/llm/ci/empty-values.yaml": 'image: ""\n'})
+    assert "KF003" in lint("apps")[1]
+
+
 def test_each_scenario_of_a_chart_is_rendered(lint: Lint) -> None:
     scenario = {"apps/llm/ci/socket-values.yaml": "socket: true\n", "apps/llm/ci/shm-values.yaml": 'shm: "off"\n'}
     write({**CHART, **scenario})

@@ -102,3 +102,8 @@ def keywords(part: Any) -> set[str]:
 def test_every_keyword_of_the_schema_is_supported() -> None:
     notes = {"$schema", "$comment", "title", "description", "default", "required", "properties", "patternProperties"}
     assert keywords(SCHEMA) - notes <= json_schema.KEYWORDS
+
+
+def test_values_of_another_chart_with_a_key_of_ours_are_not_taken_for_ours() -> None:
+    text = "initContainers: {enabled: false}\nreplicas: 3\nenvSecrets: {APIKEY_KEYS: apikeys}\n"
+    assert not values.recognises(read(Source("weaviate.yaml", text))[0][0])

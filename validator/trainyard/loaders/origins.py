@@ -92,6 +92,11 @@ class RenderedDocument(Document):
         return super().node if self.rendered else None
 
     @property
+    def has_defaults_only(self) -> bool:
+        """True if no values are given: a user of the chart sets what its defaults leave empty."""
+        return self.layers.files[-1] is self.layers.defaults
+
+    @property
     def values_files(self) -> tuple[Document, ...]:
         """The values files of the release."""
         return self.layers.files

@@ -4,8 +4,8 @@ NCCL uses every adapter whose name begins with an entry. On machines with many a
 then includes the storage or management adapters that it should keep out, and collectives run over them or fail to
 connect. The fault does not show on machines with few adapters, until the same manifest runs on larger ones.
 
-The rule ignores a family name such as `mlx5`, and an index that is not a prefix of another name, such as `mlx5_0`. A
-list of three or more neighbours below `mlx5_6` is left alone: machines with few rails have no adapter of two digits.
+The rule ignores a family name such as `mlx5`, and an index that is not a prefix of another name, such as `mlx5_0`. It
+also ignores three or more neighbours below `mlx5_10`: whoever lists all rails of a machine would list those above, too.
 
 Put `=` in front of the whole list, after `^` if there is one: `=mlx5_1,mlx5_2` or `^=mlx5_1`.
 """
@@ -23,7 +23,7 @@ from trainyard.model.run import Setting
 # An adapter with its number: `mlx5_1`, `mlx5_ib1`, `mlx5_bond_1`, `bnxt_re1`.
 NUMBERED = re.compile(r"\w{1,60}_[a-z_]{0,20}([0-9]{1,6})")
 
-_SOME, _FAR = 2, 6
+_SOME, _TWO_DIGITS = 2, 10
 
 
 @rule(
@@ -46,7 +46,7 @@ def nccl_ib_hca_prefix_match(setting: Setting) -> Iterator[Problem]:
         return
     numbers = {name: int(match[1]) for name in adapters.names if (match := NUMBERED.fullmatch(name))}
     wide = [name for name, number in numbers.items() if number > 0]
-    if not wide or _are_few_rails(sorted(set(numbers.values()))):
+    if not wide or _are_rails(sorted(set(numbers.values()))):
         return
     # One adapter may be listed with several ports.
     are_full = len(numbers) == len(set(adapters.names))
@@ -60,5 +60,5 @@ def nccl_ib_hca_prefix_match(setting: Setting) -> Iterator[Problem]:
     )
 
 
-def _are_few_rails(numbers: list[int]) -> bool:
-    return len(numbers) > _SOME and numbers[-1] < _FAR and numbers[-1] - numbers[0] == len(numbers) - 1
+def _are_rails(numbers: list[int]) -> bool:
+    return len(numbers) > _SOME and numbers[-1] < _TWO_DIGITS and numbers[-1] - numbers[0] == len(numbers) - 1

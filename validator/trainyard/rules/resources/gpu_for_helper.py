@@ -34,6 +34,7 @@ _HELPERS = frozenset(
         "kubernetes v1.34.4 pkg/scheduler/framework/plugins/noderesources: the requests of all containers add up",
         "github.com/determined-ai/determined pull 1755",
     ),
+    needs=tuple(sorted(_HELPERS)),
 )
 def gpu_for_helper(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report GPUs of a helper beside a container with GPUs."""

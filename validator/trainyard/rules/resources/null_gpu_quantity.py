@@ -5,8 +5,8 @@ key from the custom resources of training operators, and reads it as 0 in a `bat
 accepted, and the pods start without a GPU, on any node. It rejects an empty string. A null or empty `image` is rejected
 too: at once by the API server or a webhook, or when the operator creates the pods (`image: Required value`).
 
-The rule ignores an image in a TrainJob or its runtime, because either of the two may set it; `pytorchjob-role-invalid`
-covers that of a PyTorchJob.
+The rule ignores an image in a TrainJob or its runtime, because either of the two may set it, and an image that the
+defaults of a chart leave empty for its users. `pytorchjob-role-invalid` covers the image of a PyTorchJob.
 
 Write the number of devices and the image's name.
 """
@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from trainyard.analysis.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.extended_resources import is_device
+from trainyard.loaders.origins import RenderedDocument
 from trainyard.model.run import Container
 
 # Kinds whose image may come from elsewhere, or that another rule checks.
@@ -50,7 +51,9 @@ def null_gpu_quantity(container: Container, context: Context) -> Iterator[Proble
                     message,
                     "write the number of devices, or remove the key",
                 )
-    elsewhere = context.run is not None and context.run.kind in IMAGE_ELSEWHERE
+    document = container.at.document
+    of_user = isinstance(document, RenderedDocument) and document.has_defaults_only
+    elsewhere = of_user or (context.run is not None and context.run.kind in IMAGE_ELSEWHERE)
     if not elsewhere and "image" in container.tree and container.tree["image"] in (None, ""):
         yield Problem(
             container.at.child("image").key(),

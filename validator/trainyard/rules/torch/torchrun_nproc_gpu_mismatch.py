@@ -37,7 +37,7 @@ MIG = "nvidia.com/mig-"
         "pytorch 2.15.0 torch/distributed/run.py: --nproc-per-node, LOCAL_RANK",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch/envvar.go: PET_NPROC_PER_NODE",
     ),
-    needs=tuple(launcher.name for launcher in ALL if launcher.per_node),
+    needs=("numProcPerNode", *(launcher.name for launcher in ALL if launcher.per_node)),
 )
 def torchrun_nproc_gpu_mismatch(role: Role, context: Context) -> Iterator[Problem]:
     """Processes without a GPU, or GPUs without a process."""
