@@ -5,8 +5,9 @@ maintainers have closed the project, and 1.9.4 is its last release. Kubeflow Tra
 and runtimes and installs none of their CRDs, so a cluster needs both operators for such files.
 
 The rule applies when the target's trainer is 2 or newer, or when the files also contain an object of
-`trainer.kubeflow.org`. It speaks once, at the first such job of all files. With `--pedantic`, KF042 tells the same about
-files that contain the old kinds alone. `kubeflow.org/v2beta1` MPIJobs belong to the mpi-operator and are not reported.
+`trainer.kubeflow.org`. It speaks once, at the first such job of all files. With `--pedantic`, KF042 tells the same
+about files that contain the old kinds alone. MPIJobs of `kubeflow.org/v2beta1` belong to the mpi-operator and are not
+reported.
 
 Write a TrainJob. The page [From PyTorchJob to TrainJob](../tutorials/to-trainjob.md) maps each field, and names what a
 TrainJob cannot do.
