@@ -9,9 +9,9 @@ import pytest
 from tests.harness.cluster import tools
 
 # By the version of Kubernetes' modules that they are built with.
-OF_THE_CLUSTER = ("cni-plugins", "device-plugin", "etcd", "kubernetes", "local-path-provisioner", "whereabouts")
+OF_THE_CLUSTER = ("cni-plugins", "device-plugin", "etcd", "kubernetes", "local-path-provisioner")
 # They need newer modules than the cluster is built with.
-OF_CONTROLLERS = ("kubeflow-trainer", "kueue", "mpi-operator", "multus")
+OF_CONTROLLERS = ("kubeflow-trainer", "kueue", "mpi-operator", "multus", "whereabouts")
 OF_DEVELOPERS = ("helm", "helm-unittest", "helm4", "prometheus")
 # Kueue is built with the API of the Trainer that it was released with. Trainer's CRDs contain a type of Volcano, as in its
 # release.
