@@ -13,8 +13,8 @@ OF_THE_CLUSTER = ("cni-plugins", "device-plugin", "etcd", "kubernetes", "local-p
 # They need newer modules than the cluster is built with.
 OF_CONTROLLERS = ("kubeflow-trainer", "kueue", "mpi-operator", "multus", "whereabouts")
 OF_DEVELOPERS = ("helm", "helm-unittest", "helm4", "prometheus")
-# Kueue is built with the API of the Trainer that it was released with. Trainer's CRDs contain a type of Volcano, as in its
-# release.
+# Kueue is built with the API of the Trainer that it was released with. Trainer's CRDs contain a type of Volcano, as in
+# its release.
 APART = {
     ("kueue", "github.com/kubeflow/trainer/v2"),
     ("kubeflow-trainer", "volcano.sh/apis"),
