@@ -111,6 +111,10 @@ gpu: ## Check a machine with GPUs, which needs torch and no `make setup` (GPU=na
 
 ##@ Change it
 
+.PHONY: outdated
+outdated: setup ## List all pins with the newest releases; asks the Go module proxy and the Python index
+	@$(RUN) tools.outdated
+
 .PHONY: generate
 generate: setup tools ## Write the generated files: CRDs, JSON Schemas, names of metrics, the index of rules, chart schemas and READMEs
 	@$(RUN) tools.generate

@@ -1,7 +1,8 @@
-"""The platform chart's queues with Kueue: a run waits for quota, and is placed within one topology domain."""
+"""The platform chart's queues with Kueue: runs wait for quota, share one topology domain, and are preempted."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,9 +11,10 @@ import pytest
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import kueue, platform
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs import kubeflow_trainer, kueue, platform
 from tests.harness.jobs.helm import Helm
-from tests.harness.jobs.namespace import PYTORCHJOB
+from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB
 from tests.harness.jobs.run import Run
 
 # Building Kueue takes three minutes.
@@ -25,6 +27,7 @@ LEVEL = "kubernetes.io/hostname"
 POD = {"cpu": "400m", "memory": "1Gi"}
 SHARE = {"cpu": "1", "memory": "2Gi"}
 STARTED_SECONDS = 120
+PRIORITIES = {"low": 1, "high": 1000}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +47,14 @@ def queues(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Cluster
                 "queues.name": QUEUE,
                 "queues.topologyLevels": [LEVEL],
                 "queues.flavors": [flavor],
-                "queues.clusterQueues": [{"name": "vision", "namespaces": [namespace], "quotas": [quota]}],
+                "queues.clusterQueues": [
+                    {
+                        "name": "vision",
+                        "namespaces": [namespace],
+                        "quotas": [quota],
+                        "preemption": {"withinClusterQueue": "LowerPriority"},
+                    }
+                ],
             },
         )
         yield cluster
@@ -60,12 +70,39 @@ def runs(queues: Cluster, engine: Engine, namespace: str) -> Iterator[tuple[Run,
     second.uninstall()
 
 
-def install_queued(run: Run, *, epochs: int, **topology: str) -> None:
+@pytest.fixture(scope="module")
+def priorities(queues: Cluster) -> Iterator[None]:
+    """A low and a high WorkloadPriorityClass."""
+    classes = [
+        {"apiVersion": API, "kind": "WorkloadPriorityClass", "metadata": {"name": name}, "value": value}
+        for name, value in PRIORITIES.items()
+    ]
+    manifest = json.dumps({"apiVersion": "v1", "kind": "List", "items": classes})
+    api.kubectl(queues.kubeconfig, "apply", "--filename=-", stdin=manifest)
+    yield
+    api.kubectl(queues.kubeconfig, "delete", "--filename=-", stdin=manifest)
+
+
+@pytest.fixture
+def trainjobs(queues: Cluster, engine: Engine, namespace: str, priorities: None) -> Iterator[tuple[Run, Run, Run]]:
+    """Three TrainJobs that are not installed yet: one of low priority, one that waits, and one of high priority."""
+    with kubeflow_trainer.installed(queues, engine):
+        low, waiting, high = (
+            Run(queues, engine, namespace, name, kind=TRAINJOB) for name in ("low", "waiting", "high")
+        )
+        yield low, waiting, high
+        # Trainer must still be there: it ends TrainJobs.
+        for run in (low, waiting, high):
+            run.uninstall()
+
+
+def install_queued(run: Run, *, epochs: int, priority: str = "", **topology: str) -> None:
     """Install a run of two nodes that waits in the queue."""
     run.install(
         settings={
             "scheduling.queue.name": QUEUE,
             "scheduling.queue.topology": topology,
+            "scheduling.queue.priorityClassName": priority,
             "resources": {"limits": POD},
             # Kueue considers free capacity but not affinity: with `required` the pods would stay Pending.
             "placement.spread": "none",
@@ -75,9 +112,29 @@ def install_queued(run: Run, *, epochs: int, **topology: str) -> None:
     )
 
 
+def selector(run: Run) -> str:
+    """Return the label selector of the run's pods."""
+    return f"jobset.sigs.k8s.io/jobset-name={run.release}" if run.kind == TRAINJOB else run.selector
+
+
+def log(run: Run) -> str:
+    """Return what the run's pods have printed so far; empty while they do not run."""
+    words = ("logs", "--namespace", run.namespace, "--selector", selector(run), "--tail=-1")
+    try:
+        return api.kubectl(run.cluster.kubeconfig, *words)
+    except ClusterError:
+        return ""
+
+
 def pods(connection: Any, run: Run) -> list[Any]:
     """The run's pods."""
-    return list(api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=run.selector))
+    return list(api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=selector(run)))
+
+
+def suspended(connection: Any, run: Run) -> bool:
+    """Return true if a TrainJob exists and is suspended."""
+    found = api.find(connection, *TRAINJOB, run.release, run.namespace)
+    return found is not None and bool(found.spec.suspend)
 
 
 def pending_reason(connection: Any, run: Run) -> str | None:
@@ -120,6 +177,40 @@ def test_a_run_waits_for_quota_and_then_trains_within_one_domain(runs: tuple[Run
     second.require_success(outcome)
     assert len(outcome.nodes) == 2
     assert len(set(outcome.nodes.values())) == 1
+
+
+def test_a_trainjob_waits_for_quota_and_resumes_after_a_preemption(
+    trainjobs: tuple[Run, Run, Run], connection: Any
+) -> None:
+    low, waiting, high = trainjobs
+    install_queued(low, epochs=1_000_000, priority="low")
+    api.wait_until(
+        lambda: "checkpoint saved" in log(low), what="Kueue to admit the TrainJob, which saves", seconds=STARTED_SECONDS
+    )
+
+    install_queued(waiting, epochs=1, priority="low")
+    connection.resources.invalidate_cache()
+    reason = api.wait_until(
+        lambda: pending_reason(connection, waiting), what="Kueue's decision on the second", seconds=STARTED_SECONDS
+    )
+    assert "insufficient unused quota" in reason
+    assert suspended(connection, waiting)
+    assert pods(connection, waiting) == []
+    waiting.uninstall()
+
+    install_queued(high, epochs=1, priority="high")
+    api.wait_until(
+        lambda: suspended(connection, low),
+        what="Kueue to preempt the TrainJob of low priority",
+        seconds=STARTED_SECONDS,
+    )
+    high.require_success(high.follow())
+
+    api.wait_until(
+        lambda: "resumed: epoch=" in log(low),
+        what="the preempted TrainJob to resume from its checkpoint",
+        seconds=STARTED_SECONDS,
+    )
 
 
 def test_uninstall_removes_the_queues(queues: Cluster, namespace: str, connection: Any) -> None:

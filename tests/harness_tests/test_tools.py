@@ -9,19 +9,15 @@ import pytest
 from tests.harness.cluster import tools
 
 # By the version of Kubernetes' modules that they are built with.
-OF_THE_CLUSTER = (
-    *("cni-plugins", "device-plugin", "etcd", "kubernetes", "local-path-provisioner", "mpi-operator", "multus"),
-    "whereabouts",
-)
-# Both need newer modules than the cluster is built with.
-OF_TRAINJOBS = ("kubeflow-trainer", "kueue")
+OF_THE_CLUSTER = ("cni-plugins", "device-plugin", "etcd", "kubernetes", "local-path-provisioner")
+# They need newer modules than the cluster is built with.
+OF_CONTROLLERS = ("kubeflow-trainer", "kueue", "mpi-operator", "multus", "whereabouts")
 OF_DEVELOPERS = ("helm", "helm-unittest", "helm4", "prometheus")
-# Multus wants a field's old name. Kueue is built with the API of the Trainer that it was released with. Trainer's CRDs
-# contain a type of Volcano, as in its release.
+# Kueue is built with the API of the Trainer that it was released with. Trainer's CRDs contain a type of Volcano, as in
+# its release.
 APART = {
-    ("multus", "k8s.io/kubelet"),
     ("kueue", "github.com/kubeflow/trainer/v2"),
-    ("kueue", "volcano.sh/apis"),
+    ("kubeflow-trainer", "volcano.sh/apis"),
 }
 
 
@@ -33,8 +29,8 @@ def pins(tool: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "family",
-    [OF_THE_CLUSTER, OF_TRAINJOBS, OF_DEVELOPERS],
-    ids=["of the cluster", "of TrainJobs", "of developers"],
+    [OF_THE_CLUSTER, OF_CONTROLLERS, OF_DEVELOPERS],
+    ids=["of the cluster", "of controllers", "of developers"],
 )
 def test_tools_that_share_packages_pin_one_version_of_each_module(family: tuple[str, ...]) -> None:
     found: dict[str, dict[str, str]] = {}

@@ -18,8 +18,9 @@ from tests.harness.jobs.helm import Helm, Settings
 TOOL = RELEASE = "kueue"
 MODULE = "sigs.k8s.io/kueue"
 NAMESPACE = "kueue-system"
-# The training operator's jobs alone, which Kueue's chart leaves out. Other frameworks would need their own webhooks.
-FRAMEWORKS = ["kubeflow.org/pytorchjob"]
+# The jobs that the tests queue. Kueue's chart leaves out those of the training operator. A kind that the cluster does
+# not serve is ignored until its CRD appears.
+FRAMEWORKS = ["kubeflow.org/pytorchjob", "trainer.kubeflow.org/trainjob"]
 USER = 65532
 WEBHOOK_SECONDS = 120
 

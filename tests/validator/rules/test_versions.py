@@ -30,6 +30,7 @@ RELEASES: dict[str, tuple[tuple[int, ...], ...]] = {
     "torch": ((1, 12), (2, 1, 2), (2, 2), (2, 5, 1), (2, 6), (2, 7, 1), (2, 8), (2, 9), (2, 10), (2, 15)),
     "trainer": ((1, 7), (1, 8, 1), (1, 9, 3), (2, 0), (2, 1), (2, 2), (2, 3)),
     "kubernetes": ((1, 27), (1, 34)),
+    "kueue": ((0, 14), (0, 16, 9), (0, 17), (0, 19, 2)),
 }  # fmt: skip
 # The words by which a rule asks for a version.
 ASKS = {
@@ -37,6 +38,7 @@ ASKS = {
     "torch": ("versions.torch(", "target.torch"),
     "trainer": ("target.trainer",),
     "kubernetes": ("target.kubernetes",),
+    "kueue": ("target.kueue",),
 }
 Found = dict[tuple[int, int, str], tuple[Any, ...]]
 

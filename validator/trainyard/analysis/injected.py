@@ -1,7 +1,7 @@
 """Variables that operators add to the containers of a job, so that `$(NAME)` may refer to them.
 
 Source: kubeflow/training-operator v1.9.3 pkg/controller.v1/{pytorch,tensorflow,xgboost,paddlepaddle,jax,mpi};
-kubeflow/mpi-operator v0.7.0 pkg/controller/mpi_job_controller.go; kubeflow/trainer v2.1.0 pkg/constants/constants.go;
+kubeflow/mpi-operator v0.8.2 pkg/controller/mpi_job_controller.go; kubeflow/trainer v2.1.0 pkg/constants/constants.go;
 Kubernetes documentation, "Indexed Job for Parallel Processing with Static Work Assignment".
 """
 

@@ -86,7 +86,7 @@ _SELECTION = (
         "--target",
         multiple=True,
         metavar="NAME=VERSION",
-        help="Version of a component: `nccl=2.21`, `torch=2.7`, `trainer=2.1`, `kubernetes=1.33`.",
+        help="Version of a component: `nccl=2.21`, `torch=2.7`, `trainer=2.3`, `kubernetes=1.33`, `kueue=0.19`.",
     ),
     click.option(
         "--profile",

@@ -53,6 +53,7 @@ class Target(NamedTuple):
     torch: tuple[int, ...] | None = None
     trainer: tuple[int, ...] | None = None
     kubernetes: tuple[int, ...] | None = None
+    kueue: tuple[int, ...] | None = None
 
 
 class Context(NamedTuple):

@@ -9,7 +9,7 @@ their names: its webhook refuses other names, or the pods have no rendezvous. Th
 default; a PyTorchJob and a TrainJob have `torchrun.port`. It appends `variables` to the container: of two entries with one
 name the last counts. Sources: the Go types and `SetPodEnv` or `SetClusterSpec` of
 kubeflow/training-operator v1.9.3; for MPIJob v2beta1 in `newWorker` and `newLauncherPodTemplate` of
-kubeflow/mpi-operator v0.7.0. In a TrainJob the chart itself writes them: see `training-job.peers`. Takes the root
+kubeflow/mpi-operator v0.8.2. In a TrainJob the chart itself writes them: see `training-job.peers`. Takes the root
 context.
 */}}
 {{- define "training-job.kind" -}}

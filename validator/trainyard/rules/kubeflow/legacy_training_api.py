@@ -1,43 +1,46 @@
-"""The job uses the old training API, which Kubeflow Trainer 2 does not serve.
+"""The files are for Kubeflow Trainer 2, which does not serve this job of the training operator.
 
-PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob and MPIJob of `kubeflow.org/v1` belong to the training operator, whose
-last release line is 1.9. Kubeflow Trainer 2 replaces them with TrainJob and runtimes and installs none of their CRDs,
-so such files need both operators. The rule applies when the target's trainer is 2 or newer, or when the files also
-contain an object of `trainer.kubeflow.org`.
+PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob and MPIJob of `kubeflow.org/v1` belong to the training operator. Its
+maintainers have closed the project, and 1.9.4 is its last release. Kubeflow Trainer 2 replaces the kinds with TrainJob
+and runtimes and installs none of their CRDs, so a cluster needs both operators for such files.
 
-`kubeflow.org/v2beta1` MPIJobs belong to the mpi-operator and are not reported.
+The rule applies when the target's trainer is 2 or newer, or when the files also contain an object of
+`trainer.kubeflow.org`. It speaks once, at the first such job of all files. With `--pedantic`, KF040 tells the same
+about files that contain the old kinds alone. MPIJobs of `kubeflow.org/v2beta1` belong to the mpi-operator and are not
+reported.
 
-Migrate to a TrainJob when you next change the job: `runtimeRef: torch-distributed`, with `numNodes`, image and command
-under `trainer`.
+Write a TrainJob. The page [From PyTorchJob to TrainJob](../tutorials/to-trainjob.md) maps each field, and names what a
+TrainJob cannot do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.training_operator import jobs, others
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import REPLICA_FIELDS
 from trainyard.facts.versions import since
-from trainyard.model.run import Run
+from trainyard.model.run import Project
 
 
 @rule(
     code="KF018",
-    severity="info",
+    severity="warning",
     confidence="high",
     since="0.1.0",
     sources=(
-        "kubeflow/training-operator v1.9.3 pkg/apis/kubeflow.org/v1; kubeflow/trainer v2.1.0 manifests/base/crds",
+        "kubeflow/training-operator v1.9.4 pkg/apis/kubeflow.org/v1; kubeflow/trainer v2.3.0 manifests/base/crds",
+        "github.com/kubeflow/trainer/issues/3517: the project of v1 is closed",
         "trainer.kubeflow.org documentation: migrating from the training operator",
     ),
 )
-def legacy_training_api(run: Run, context: Context) -> Iterator[Problem]:
-    """Report a job of the training operator where Kubeflow Trainer 2 is in use."""
-    if run.kind not in REPLICA_FIELDS or run.api_version != "kubeflow.org/v1":
+def legacy_training_api(project: Project, context: Context) -> Iterator[Problem]:
+    """Report the first job of the training operator where Kubeflow Trainer 2 is in use."""
+    if not project.has_group("trainer.kubeflow.org") and not since(context.target.trainer, (2, 0)):
         return
-    if context.project.has_group("trainer.kubeflow.org") or since(context.target.trainer, (2, 0)):
+    if found := jobs(project):
         yield Problem(
-            run.at.child("kind"),
-            f"only the training operator serves {run.kind}; Kubeflow Trainer 2 does not",
-            "write a TrainJob, or keep the training operator installed",
+            found[0].at.child("kind"),
+            f"Kubeflow Trainer 2 does not serve {found[0].kind}, only the closed training operator does{others(found)}",
+            "write a TrainJob: see `From PyTorchJob to TrainJob` in the documentation",
         )

@@ -1,5 +1,5 @@
 {{/*
-Permissions of the operator in the namespaces that it watches. The verbs are those that the controllers of v1.9.3 use
+Permissions of the operator in the namespaces that it watches. The verbs are those that the controllers of v1.9.4 use
 (the kubebuilder:rbac markers in pkg/), restricted to the enabled kinds and the gang scheduler.
 */}}
 

@@ -1,0 +1,39 @@
+"""The versions of controllers whose Deployments are in the files, by the tags of their images."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from trainyard.document.lookup import items, mapping, text
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Resource
+
+Version = tuple[int, ...]
+# A patch may follow; what follows it, such as `-rc.0`, makes another version.
+IMAGE = re.compile(r"(?P<name>[^@]+):v(?P<version>\d+\.\d+(?:\.\d+)?)(?:@.*)?")
+
+
+def version_of(project: Project, image: str) -> Version | None:
+    """Returns the version of the controller with this image; None if the files have none, or several versions."""
+    known = {
+        version
+        for name, version in _images.of(project.kinds.get("Deployment", ()))
+        if name == image or name.endswith(f"/{image}")
+    }
+    return known.pop() if len(known) == 1 else None
+
+
+def _versions(deployments: Sequence[Resource]) -> list[tuple[str, Version]]:
+    """Returns name and version of each image of the Deployments whose tag is a version."""
+    found = []
+    for deployment in deployments:
+        pod = mapping(deployment.tree, "spec", "template", "spec")
+        for container in items(pod, "containers"):
+            match = IMAGE.fullmatch(text(container, "image"))
+            if match:
+                found.append((match["name"], tuple(int(number) for number in match["version"].split("."))))
+    return found
+
+
+_images: LastIndex[Sequence[Resource], list[tuple[str, Version]]] = LastIndex(_versions)
