@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
-from yaml import AliasEvent, Node
+from yaml import AliasEvent, MappingNode, Mark, Node, ScalarNode
 from yaml.composer import Composer, ComposerError
+from yaml.scanner import ScannerError
 
 from gotemplate.construct import MAX_DEPTH, Builder, UnusableError
 
@@ -44,6 +45,13 @@ class Loader(COMPOSER):  # type: ignore[misc]
     descend_resolver = ascend_resolver = "".format
 
 
+# What go-yaml reads otherwise than libyaml, in a text and at the start of a node.
+_RARE = re.compile(r"\\/|(?<![^\s\[{,:-])!(?!\S)")
+_STRING = re.compile(r"(?:&\S+\s+)?!(?!\S)")
+_ESCAPED_SLASH = re.compile(r"(?<!\\)(?:\\\\)*\\/")
+_STRING_TAG = "tag:yaml.org,2002:str"
+
+
 class _Reusing(Composer, Loader):
     """Composes documents in which an anchor is set again, which libyaml's composer refuses, in three times the time."""
 
@@ -60,6 +68,14 @@ class _Reusing(Composer, Loader):
 
 def compose(text: str) -> Iterator[Node]:
     """Yields the root nodes of a text. Raises the errors of PyYAML, and `UnusableError`."""
+    rare = _RARE.search(text) is not None
+    for node in _roots(text):
+        if rare:
+            _read_as_go(node, text)
+        yield node
+
+
+def _roots(text: str) -> Iterator[Node]:
     count = 0
     try:
         for node in _composed(Loader(text)):
@@ -77,6 +93,39 @@ def _composed(loader: Loader) -> Iterator[Node]:
     while loader.check_node():
         loader.nodes = 0
         yield loader.get_node()
+
+
+def _read_as_go(root: Node, text: str) -> None:
+    """Gives a plain scalar with the tag `!` the tag of a string, and refuses the escape of a slash outside JSON.
+
+    The scanner of libyaml takes that escape, and its parser drops the tag. Go-yaml does neither (`scannerc.go` and
+    `decode.go` of go.yaml.in/yaml/v2).
+    """
+    is_json = text.lstrip().startswith("{")
+    seen: set[int] = set()
+    nodes: list[Any] = [root]
+    while nodes:
+        node = nodes.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if not isinstance(node, ScalarNode):
+            nodes.extend(itertools.chain(*node.value) if isinstance(node, MappingNode) else node.value)
+        elif node.style == '"' and not is_json:
+            _check_escapes(node, text[node.start_mark.index : node.end_mark.index])
+        elif not node.style and not node.tag and _STRING.match(text, node.start_mark.index):
+            node.tag = _STRING_TAG
+
+
+def _check_escapes(node: Node, written: str) -> None:
+    match = _ESCAPED_SLASH.search(written)
+    if match is None:
+        return
+    before, mark = written[: match.end() - 2], node.start_mark
+    line = before.count("\n")
+    column = len(before) - before.rfind("\n") - 1 if line else mark.column + len(before)
+    where = Mark(mark.name, mark.index + len(before), mark.line + line, column, None, None)
+    raise ScannerError(None, None, "unknown escape character `\\/`; write `/`", where)
 
 
 class BrokenError(Exception):

@@ -47,6 +47,21 @@ READ = {
     "a: !!binary aGk=": '{"a": "hi"}',
     "a: !x 1": '{"a": 1}',
     "a: !x '1'": '{"a": "1"}',
+    # The tag `!` makes a string.
+    "a: ! 1": '{"a": "1"}',
+    "a: ! yes": '{"a": "yes"}',
+    "a: ! ~": '{"a": "~"}',
+    "a: [! 1, 2]": '{"a": ["1", 2]}',
+    "! on: v": '{"on": "v"}',
+    "a: ! {b: 1}": '{"a": {"b": 1}}',
+    "a: '! 1'": '{"a": "! 1"}',
+    "é: ! 1": '{"é": "1"}',
+    "a: &x ! 1\nb: *x": '{"a": "1", "b": "1"}',
+    "a: ! &x 1\nb: &x 2": '{"a": "1", "b": 2}',
+    # A slash is escaped in JSON alone.
+    '{"a": "\\/"}': '{"a": "/"}',
+    'a: "\\\\/"': '{"a": "\\\\/"}',
+    "a: '\\/'": '{"a": "\\\\/"}',
     "a: 18446744073709551615": '{"a": 18446744073709551615}',
     "a: 123456789012345678901": '{"a": 1.2345678901234568e20}',
     # An anchor may be set again.
@@ -65,6 +80,9 @@ REFUSED = {
     "a: !!binary x": "is not base64",
     "a: &x *x": "did not find expected",
     "a: &x 1\nb: &x [*x]": "an alias is within its own anchor",
+    'a: "\\/"': r"unknown escape character `\/`",
+    'a: ["\\\\\\/b"]': r"unknown escape character `\/`",
+    '"\\/": v': r"unknown escape character `\/`",
 }
 
 
