@@ -7,7 +7,7 @@ each other. */}}
 {{- define "training-platform.checkValues" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "fabric" "fabric.profile" "runs" "queues" "queues.enabled"
     "queues.name" "operator" "operator.enabled" "trainer" "trainer.enabled" "networks" "networks.enabled"
-    "gpu" "gpu.enabled" "monitoring" "monitoring.enabled")) -}}
+    "gpu" "gpu.enabled" "monitoring" "monitoring.enabled" "runtimes" "runtimes.enabled")) -}}
 {{- include "training-platform.checkRuns" . -}}
 {{- include "training-platform.checkNetworks" . -}}
 {{- include "training-platform.checkQueues" . -}}
