@@ -32,6 +32,7 @@ CRD_TESTS = {
     "test_audit.py",
     "test_dry_run.py",
     "test_policies.py",
+    "test_python_sdk.py",
     "test_trainjob.py",
     "test_uninstall.py",
 }
