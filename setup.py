@@ -8,7 +8,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-CHARTS = ("training-job", "training-platform", "training-preflight")
+CHARTS = ("training-job", "training-platform", "training-preflight", "training-runtimes")
 FABRIC = "common/files/fabric"
 # What no rendering depends on. The definitions of the operator are a megabyte.
 LEFT_OUT = shutil.ignore_patterns("ci", "tests", "types", "crds", "README.md*", "LICENSE", "__pycache__", ".*")

@@ -41,6 +41,7 @@ CANDIDATES: list[Any] = [
         {"secret": "other", "key": "other"},
         {"other": "0" * 64},
         {"other": {"claim": "other", "mountPath": "/elsewhere"}},
+        {"other": {"policy": "torch"}},
     ),
     *({"cpu": "100m"}, {"example.com/other": 1}, {"batch_size": 64}),
     {"metadata": {"labels": {"other": "other"}}},

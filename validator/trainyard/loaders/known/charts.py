@@ -52,13 +52,18 @@ CHARTS = (
             ("gpu", "rdma"), ("gpu", "sriov"), ("networks", "networks"), ("networks", "multus"), ("fabric", "profile"),
             ("fabric", "networks"), ("operator", "schemes"), ("monitoring", "alerts"), ("monitoring", "monitors"),
             ("gpu", "enabled"), ("networks", "enabled"), ("operator", "enabled"), ("trainer", "enabled"),
-            ("queues", "enabled"),
+            ("queues", "enabled"), ("runtimes", "enabled"),
         ),
     ),
     KnownChart(
         "training-preflight",
         CHARTS_FOLDER / "training-preflight",
         (("ncclTests",), ("sizes",), ("slowRatio",), ("startTimeoutSeconds",), ("threshold",), ("warmUp",)),
+    ),
+    KnownChart(
+        "training-runtimes",
+        CHARTS_FOLDER / "training-runtimes",
+        (("runtimes",), ("rendezvousSeconds",), ("maxRestarts",), ("workspace",)),
     ),
     KnownChart(
         "gpu-rdma-policy",
@@ -175,7 +180,7 @@ def templates_of(known: KnownChart) -> Chart:
     platform = platform_chart()
     if known.folder == PLATFORM:
         return platform
-    if known.name == "training-preflight":
+    if known.name in ("training-preflight", "training-runtimes"):
         return chart_release.open_chart(known.folder)
     chart = Folder(known.folder)
     # A part of the platform has the platform's library chart, and its shortened definitions of resources.

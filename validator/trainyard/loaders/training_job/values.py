@@ -34,8 +34,11 @@ TELLING_KEYS = OWN_KEYS | {
     "nodes", "layout", "launcher", "train", "sharedMemory", "checkpoints", "placement", "runPolicy", "elastic",
     "deepspeed", "scheduling", "dataset", "flightRecorder", "tensorboard", "saveSeconds", "multiNetworkPolicy",
 }  # fmt: skip
-# Keys of `charts/training-preflight`, which has some of the above.
-_OTHERS = frozenset(("ncclTests", "sizes", "slowRatio", "startTimeoutSeconds", "threshold", "warmUp"))
+# Keys of `charts/training-preflight` and `charts/training-runtimes`, which have some of the above.
+_OTHERS = frozenset(
+    ("ncclTests", "sizes", "slowRatio", "startTimeoutSeconds", "threshold", "warmUp")
+    + ("runtimes", "rendezvousSeconds", "maxRestarts")
+)
 # Possible values of `kind`, which are kinds of objects too.
 _MODELINE = re.compile(r"^#\s*yaml-language-server:\s*\$schema=\S*training-job/values\.schema\.json\s*$", re.MULTILINE)
 
@@ -79,7 +82,7 @@ def recognises(document: Document) -> bool:
     """True if a document holds values of `charts/training-job`.
 
     It does if its modeline names the chart's schema; if it has a key that only charts of runs have and none of a
-    preflight's; or if all of its keys are the chart's and one of the distinctive ones has a value that the chart
+    preflight's or of runtimes; or if all of its keys are the chart's and one of the distinctive ones has a value that the chart
     accepts. Objects are never values.
     """
     tree = document.tree
