@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -21,12 +22,43 @@ from tests.harness.jobs.run import Run
 from tests.harness.jobs.sdk import Sdk
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "trainjob" / "digits.py"
-# What a program of the SDK begins with; `client` uses the namespace in the program's first argument.
+# Starts the programs below; the namespace is the first argument.
 CLIENT = """
 import sys
 from kubeflow.common.types import KubernetesBackendConfig
-from kubeflow.trainer import CustomTrainer, TrainerClient
+from kubeflow.trainer import CustomTrainer, CustomTrainerContainer, TrainerClient
+from kubeflow.trainer.options import TrainerCommand
 client = TrainerClient(KubernetesBackendConfig(namespace=sys.argv[1]))
+def train():
+    print("trained")
+"""
+FOLLOW = """
+name = "run-42"
+for job in client.list_jobs():
+    print(f"listed: {job.name} nodes={job.num_nodes}")
+client.wait_for_job_status(name, status={"Running", "Complete"})
+for line in client.get_job_logs(name, follow=True):
+    print(line)
+job = client.wait_for_job_status(name)
+print(f"{job.status}:", *sorted(f"{step.name}={step.status}" for step in job.steps))
+client.delete_job(name)
+"""
+JAX = """
+import os, jax
+address, number, index = (os.environ[f"JAX_{key}"] for key in ("COORDINATOR_ADDRESS", "NUM_PROCESSES", "PROCESS_ID"))
+jax.distributed.initialize(address, int(number), int(index))
+from jax.experimental.multihost_utils import process_allgather
+print("sum", process_allgather(jax.numpy.ones(1)).sum())
+"""
+COMMANDS = {
+    "jax-distributed": ["python3", "-c", JAX],
+    "mpi-distributed": ["mpirun", "--hostfile", "/etc/mpi/hostfile", "python3", "/opt/programs/mpi_sum.py"],
+}
+# Prints the log of the first node and the state of the TrainJob.
+RESULT = """
+status = client.wait_for_job_status(name, status={"Complete", "Failed"}, timeout=120).status
+print(*client.get_job_logs(name), status, sep="\\n")
+client.delete_job(name)
 """
 
 
@@ -39,12 +71,17 @@ def client(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Sdk:
 @pytest.fixture(scope="module")
 def runtimes(cluster: Cluster, engine: Engine) -> Iterator[None]:
     """Trainer with the runtimes of our chart, which are removed before it."""
-    repository, tag = loading.load(cluster, engine, "trainer").rsplit(":", 1)
-    settings = {
-        "image.repository": repository,
-        "image.tag": tag,
+    trainer, frameworks = (
+        dict(zip(("repository", "tag"), loading.load(cluster, engine, name).rsplit(":", 1), strict=True))
+        for name in ("trainer", "frameworks")
+    )
+    settings: dict[str, Any] = {
+        "image": trainer,
         "resources.requests": {"cpu": "100m"},
         "maxRestarts": 0,
+        "runtimes.jax-distributed": {"enabled": True, "image": frameworks},
+        # mpi4py uses MPICH by default, whichever mpirun starts it.
+        "runtimes.mpi-distributed": {"enabled": True, "image": frameworks, "env": {"MPI4PY_MPIABI": "openmpi"}},
     }
     helm = Helm(cluster.kubeconfig)
     with kubeflow_trainer.installed(cluster, engine):
@@ -62,20 +99,99 @@ def namespace(cluster: Cluster, runtimes: None) -> Iterator[str]:
     namespaces.delete(cluster.kubeconfig, name)
 
 
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """The path of a program: the SDK reads a function from its file."""
+    return tmp_path / "program.py"
+
+
 def test_a_function_trains_on_two_nodes(client: Sdk, cluster: Cluster, namespace: str) -> None:
     printed = client.run(EXAMPLE, namespace)
 
     assert re.findall(r"^runtime: (\S+) framework=(\S+)$", printed, re.MULTILINE) == [
         ("deepspeed-distributed", "deepspeed"),
+        ("jax-distributed", "jax"),
+        ("mpi-distributed", "mpi"),
         ("reference-trainer", "torch"),
         ("torch-distributed", "torch"),
     ]
     losses = re.findall(r"^epoch=\d/3 ranks=2 loss=([\d.]+)$", printed, re.MULTILINE)
     assert len(losses) == 3
     assert float(losses[0]) > float(losses[2])
-    assert printed.endswith("Complete: nodes=2 steps=['node-0', 'node-1']\n") or "'node-1', 'node-0'" in printed
-    api.wait_until(
-        lambda: not namespaces.leftovers(cluster.kubeconfig, namespace, "", TRAINJOB),
-        what="the objects of the TrainJob to be gone",
-        seconds=60,
-    )
+    assert "Complete: nodes=2 " in printed
+    assert not api.kubectl(cluster.kubeconfig, "get", "trainjobs", "-n", namespace, "-o", "name")
+
+
+def test_a_run_of_the_chart_is_followed_and_deleted(
+    client: Sdk, cluster: Cluster, engine: Engine, namespace: str
+) -> None:
+    run = Run(cluster, engine, namespace, "run-42", kind=TRAINJOB)
+    run.install(settings={"train.args": ["--epochs", 1, "--checkpoint-dir", "/checkpoints"]})
+
+    printed = client.run("-c", f"{CLIENT}{FOLLOW}", namespace)
+
+    assert "listed: run-42 nodes=2" in printed
+    assert "finished: epochs=1" in printed
+    assert "Complete: node-0=Succeeded node-1=Succeeded" in printed
+    run.uninstall()
+
+
+@pytest.mark.parametrize(("runtime", "total"), [("jax-distributed", "sum 2.0"), ("mpi-distributed", '"sum": 3.0')])
+def test_a_program_of_another_framework_sums_over_two_nodes(
+    runtime: str, total: str, client: Sdk, namespace: str
+) -> None:
+    start = f"""
+image = client.get_runtime({runtime!r}).trainer.image
+options = [TrainerCommand({COMMANDS[runtime]!r})]
+name = client.train(runtime={runtime!r}, trainer=CustomTrainerContainer(image=image, num_nodes=2), options=options)
+"""
+    printed = client.run("-c", f"{CLIENT}{start}{RESULT}", namespace)
+
+    assert total in printed
+    assert printed.endswith("Complete\n")
+
+
+@pytest.mark.parametrize(
+    ("runtime", "trainer", "message"),
+    [
+        ("nowhere", "func=train", r'clustertrainingruntimes\.trainer\.kubeflow\.org \\+"nowhere\\+" not found'),
+        ("torch-distributed", "func=train, env={'PET_NNODES': '2'}", r"invalid envs configured: \[PET_NNODES\]"),
+        ("without-label", "func=train", r"without-label must have trainer\.kubeflow\.org/framework label"),
+        ("torch-distributed", "func=eval('lambda: 1')", "could not get source code"),
+    ],
+)
+def test_a_job_that_cannot_start_is_refused_at_once(
+    runtime: str, trainer: str, message: str, client: Sdk, cluster: Cluster, namespace: str, program: Path
+) -> None:
+    container = {"name": "node", "image": "trainer"}
+    node = {
+        "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
+        "spec": {"template": {"spec": {"containers": [container]}}},
+    }
+    unlabelled = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainingRuntime",
+        "metadata": {"name": "without-label", "namespace": namespace},
+        "spec": {
+            "mlPolicy": {"torch": {}},
+            "template": {"spec": {"replicatedJobs": [{"name": "node", "template": node}]}},
+        },
+    }
+    api.apply(cluster.kubeconfig, unlabelled)
+    program.write_text(f"{CLIENT}\nclient.train(runtime={runtime!r}, trainer=CustomTrainer({trainer}))")
+
+    with pytest.raises(ClusterError, match=message):
+        client.run(program, namespace)
+
+
+def test_an_image_without_torchrun_says_so_in_its_log(
+    client: Sdk, cluster: Cluster, engine: Engine, namespace: str, program: Path
+) -> None:
+    image = loading.load(cluster, engine, "frameworks")
+    start = f"name = client.train(trainer=CustomTrainer(func=train, image={image!r}))"
+    program.write_text(f"{CLIENT}{start}{RESULT}")
+
+    printed = client.run(program, namespace)
+
+    assert "torchrun: command not found" in printed
+    assert printed.endswith("Failed\n")

@@ -21,7 +21,7 @@ class Sdk:
     kubeconfig: Path
 
     def run(self, *arguments: str | Path, seconds: int = 300) -> str:
-        """Run Python with these arguments and return what it prints; raise `ClusterError` with its error if it fails."""
+        """Run Python with these arguments and return what it prints; raise `ClusterError` if it fails."""
         finished = subprocess.run(
             [self.python, *arguments],
             env=os.environ | {"KUBECONFIG": str(self.kubeconfig), "PYTHONUNBUFFERED": "1"},
