@@ -51,6 +51,7 @@ FILES = {
     "site-run.yaml": "{}\n",
     "check.yaml": "charts/training-preflight/ci/listed-nodes-values.yaml",
     "monitoring.yaml": "charts/training-monitoring/ci/defaults-values.yaml",
+    "runtimes.yaml": "charts/training-runtimes/ci/defaults-values.yaml",
     "networks.yaml": "charts/training-networks/ci/infiniband-values.yaml",
     "policy.yaml": "charts/gpu-rdma-policy/ci/onprem-ib-values.yaml",
     "k8s/job.yaml": JOB,

@@ -1,9 +1,9 @@
 """Kubeflow's Python SDK cannot read a runtime without the label of its framework, or without a known device.
 
-`TrainerClient` of the package `kubeflow` reads all runtimes of the cluster and of the namespace. It skips a runtime without
-the label `trainer.kubeflow.org/framework`: `train()` with this runtime fails, and one TrainJob of the runtime makes
-`list_jobs()` fail for the whole namespace. Limits that name neither `cpu` nor an accelerator make `list_runtimes()` fail
-for everybody: `Unknown device type in the container resources`.
+`TrainerClient` of the package `kubeflow` reads all runtimes of the cluster and of the namespace. It skips a runtime
+without the label `trainer.kubeflow.org/framework`: `train()` with this runtime fails, and one TrainJob of the runtime
+makes `list_jobs()` fail for the whole namespace. Limits that name neither `cpu` nor an accelerator make
+`list_runtimes()` fail for everybody: `Unknown device type in the container resources`.
 
 kubectl and Trainer itself need neither, so this matters only where somebody uses the SDK.
 

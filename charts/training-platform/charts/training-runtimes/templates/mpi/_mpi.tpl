@@ -25,13 +25,14 @@ context.
 {{/*
 training-runtimes.launcherEnv: settings of Open MPI for mpirun, because the SDK writes its command line. Trainer owns the
 variable of ssh's arguments, so they stand in the name of the program. Open MPI 5 reads PRTE_MCA_* where Open MPI 4 reads
-OMPI_MCA_*. Ranks get an environment from sshd that lacks the container's: each variable is named. Takes the root context.
+OMPI_MCA_*. Ranks get an environment from sshd that lacks the container's: each variable is named. mpirun of Open MPI 5 ends with an
+error about the command line if one of them does not exist. Takes the root context.
 */}}
 {{- define "training-runtimes.launcherEnv" -}}
 {{- $ssh := list "ssh" "-p" "2222" "-i" "/home/mpiuser/.ssh/id_rsa" "-o" "StrictHostKeyChecking=no" "-o"
     "UserKnownHostsFile=/dev/null" "-o" "LogLevel=ERROR" | join " " -}}
 {{- $fabric := include "common.fabric.variables" . | fromYaml -}}
-{{- $names := concat (list "PATH" "LD_LIBRARY_PATH") (keys .Values.env) (keys .Values.envSecrets) (keys $fabric) | uniq -}}
+{{- $names := concat (list "PATH") (keys .Values.env) (keys .Values.envSecrets) (keys $fabric) | uniq -}}
 {{- $settings := dict "OMPI_MCA_plm_rsh_agent" $ssh "PRTE_MCA_plm_ssh_agent" $ssh
     "OMPI_MCA_plm_rsh_no_tree_spawn" "true" "PRTE_MCA_plm_ssh_no_tree_spawn" "true"
     "OMPI_MCA_mca_base_env_list" (sortAlpha $names | join ";")
