@@ -34,6 +34,7 @@ MENTIONS = {
     "torchrun … -m trainer": "an abbreviation",
     "torchrun -m MODULE": "MODULE and ARGS are placeholders",
     "go get": "changes a go.mod",
+    "python docs/trainjob/digits.py NAMESPACE": "needs a cluster, on which tests/e2e/test_python_sdk.py runs it",
 }
 # Programs that examples in prose call.
 PROGRAMS = ("trainyard", "helm", "kubectl", "make", "python", "pytest", "torchrun", "docker", "go")
