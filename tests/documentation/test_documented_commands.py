@@ -33,6 +33,7 @@ MENTIONS = {
     "torchrun … -m trainer": "an abbreviation",
     "torchrun -m MODULE": "MODULE and ARGS are placeholders",
     "go get": "changes a go.mod",
+    "python docs/trainjob/digits.py NAMESPACE": "needs a cluster, on which tests/e2e/test_python_sdk.py runs it",
 }
 # Programs that examples in prose call.
 PROGRAMS = ("trainyard", "helm", "kubectl", "make", "python", "pytest", "torchrun", "docker", "go")
@@ -50,6 +51,7 @@ FILES = {
     "site-run.yaml": "{}\n",
     "check.yaml": "charts/training-preflight/ci/listed-nodes-values.yaml",
     "monitoring.yaml": "charts/training-monitoring/ci/defaults-values.yaml",
+    "runtimes.yaml": "charts/training-runtimes/ci/defaults-values.yaml",
     "networks.yaml": "charts/training-networks/ci/infiniband-values.yaml",
     "policy.yaml": "charts/gpu-rdma-policy/ci/onprem-ib-values.yaml",
     "k8s/job.yaml": JOB,
