@@ -100,6 +100,8 @@ _ENFORCED: dict[str, tuple[str, ...]] = {
 
 # Fields of Kubernetes 1.35 and 1.36 that 1.37 does not have.
 _DROPPED_LATER = {"core.v1.PodSpec": ("workloadRef",)}
+# Fields that take more in an earlier release, as the rules know: up to Trainer 2.1 a TrainJob may say `auto`.
+_WIDER = {("trainer", "numProcPerNode"): "x"}
 
 
 class Table:
@@ -238,7 +240,7 @@ class _Crd:
         for name, property_ in schema["properties"].items():
             # A field with a default is never missing.
             mark = "!" if name in required and "default" not in property_ else ""
-            fields.append(f"{name}{mark}={self.of(property_, name)}")
+            fields.append(f"{name}{mark}={_WIDER.get((hint, name)) or self.of(property_, name)}")
         if others is not False:
             fields.append(f"*={self.of(others, hint) if isinstance(others, dict) else _ANYTHING}")
         return self.table.intern(" ".join(sorted(fields)), hint)
