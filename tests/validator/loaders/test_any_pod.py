@@ -20,8 +20,9 @@ from trainyard.loaders.manifests.manifest import load_project
 from trainyard.model.run import Project
 
 REGULAR = tuple(rule for rule in registry.rules() if rule.persona == "regular")
-# The other kinds have neither the fields of a job nor the volumes that its controller makes.
-OF_NO_SCHEMA = tuple(rule for rule in REGULAR if rule.subject != "Misfit" and rule.name != "mount-of-absent-volume")
+# The other kinds have neither the fields of a job, its restart policies, nor the volumes that its controller makes.
+OF_KIND = ("mount-of-absent-volume", "restart-policy-refused")
+OF_NO_SCHEMA = tuple(rule for rule in REGULAR if rule.subject != "Misfit" and rule.name not in OF_KIND)
 MISTAKE, RIGHT = "true", "1"
 
 
@@ -39,6 +40,11 @@ def spec(value: str = MISTAKE) -> dict[str, Any]:
 def template(value: str = MISTAKE) -> dict[str, Any]:
     """Return the template of such a pod."""
     return {"metadata": {"labels": {"app": "llm"}}, "spec": spec(value)}
+
+
+def ending(pod: dict[str, Any]) -> dict[str, Any]:
+    """Return the template with a restart policy for pods that end."""
+    return {**pod, "spec": {"restartPolicy": "Never", **pod["spec"]}}
 
 
 def pytorch_job(value: str = MISTAKE) -> dict[str, Any]:
@@ -63,7 +69,7 @@ def objects(value: str) -> dict[str, Any]:
         made("apps/v1", "DaemonSet", selector=selector, template=pod),
         made("apps/v1", "ReplicaSet", selector=selector, template=pod),
         made("v1", "ReplicationController", template=pod),
-        made("batch/v1", "CronJob", schedule="0 3 * * *", jobTemplate={"spec": {"template": pod}}),
+        made("batch/v1", "CronJob", schedule="0 3 * * *", jobTemplate={"spec": {"template": ending(pod)}}),
         {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "llm"}, "template": pod},
         made("batch.volcano.sh/v1alpha1", "Job", minAvailable=2, tasks=[{"name": "w", "replicas": 2, "template": pod}]),
         made("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", leaderWorkerTemplate={"size": 2, "workerTemplate": pod}),
@@ -86,7 +92,7 @@ def objects(value: str) -> dict[str, Any]:
         made("example.com/v1", "Experiment", stages=[{"name": "pretrain", "workers": {"podTemplate": pod}}]),
         made("workload.codeflare.dev/v1beta2", "AppWrapper", components=[{"template": job}]),
         made("work.open-cluster-management.io/v1", "ManifestWork", workload={"manifests": [job]}),
-        made("kubeflow.org/v1beta1", "Experiment", trialTemplate={"primaryContainerName": "trainer", "trialSpec": job}),
+        made("kubeflow.org/v1beta1", "Experiment", trialTemplate={"primaryContainerName": "pytorch", "trialSpec": job}),
         made(
             "argoproj.io/v1alpha1",
             "WorkflowTemplate",
@@ -205,6 +211,7 @@ OF_WHOLE_PODS = {
     "extended-resource-request-without-limit",
     "hugepages-alone",
     "nccl-topo-file-not-mounted",
+    "quota-needs-quantity",
     "rdma-without-ipc-lock",
     "variable-defined-nowhere",
 }
@@ -215,6 +222,7 @@ OF_JOBS = {
     "controller-variable-unset",
     "gpus-held-after-training",
     "elastic-with-fixed-nnodes",
+    "host-network-without-dns-policy",
     "launcher-exit-code-lost",
     "mnnvl-without-imex-claim",
     "mount-of-absent-volume",
@@ -225,6 +233,7 @@ OF_JOBS = {
     "nccl-ifname-ignores-attached-network",
     "nccl-ifname-prefix-too-broad",
     "null-gpu-quantity",
+    "restart-policy-refused",
     "torchrun-static-rank-override",
 }
 

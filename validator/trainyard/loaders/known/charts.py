@@ -119,8 +119,22 @@ def _accepts(chart: KnownChart, tree: Mapping[str, Any]) -> bool:
     if not tree.keys() <= properties.keys():
         return False
     told = {keys[0] for keys in chart.telling if _has(tree, keys)}
+    return _is_right(chart, tree, told) or _is_right(chart, _over_defaults(chart, tree), told)
+
+
+def _is_right(chart: KnownChart, tree: Mapping[str, Any], told: set[str]) -> bool:
     schema = schema_of(chart)["properties"]
-    return any(next(json_schema.faults(schema[key], tree[key]), None) is None for key in told)
+    return any(next(json_schema.faults(schema[key], tree[key]), None) is None for key in told if key in tree)
+
+
+def _over_defaults(chart: KnownChart, tree: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the values over the defaults: a part of a default may lack what the whole requires."""
+    from gotemplate.errors import FailedError
+
+    try:
+        return merged_values(chart, tree)
+    except FailedError:
+        return {}
 
 
 # Parts of a site, with their names in its values.

@@ -19,17 +19,28 @@ FOLDER = CHARTS / "training-platform"
 # Not a valid Kubernetes name, so that no namespace of a site has it.
 NAMESPACE = "<release namespace>"
 _RELEASE = {"Name": "site", "Namespace": NAMESPACE}
-_DEFINITION = "{{kind: CustomResourceDefinition, metadata: {{name: {}s.kubeflow.org}}}}"
+_DEFINITION = "{{kind: CustomResourceDefinition, metadata: {{name: {0}s.{1}}}, spec: {{group: {1}}}}}"
+_OPERATOR = "kubeflow.org"
+# Of charts/kubeflow-trainer: the group of each kind.
+_OF_TRAINER = {
+    "jobset": "jobset.x-k8s.io",
+    "clustertrainingruntime": "trainer.kubeflow.org",
+    "trainingruntime": "trainer.kubeflow.org",
+    "trainjob": "trainer.kubeflow.org",
+}
 
 
 @functools.cache
 def platform_chart() -> Chart:
     """Returns the chart, read once. A CustomResourceDefinition, a fifth of a megabyte, is reduced to its name."""
     found = Chart(FOLDER)
-    operator = found.parts["training-operator"]
-    operator.files = {f"files/crds/{scheme}s.yaml": _DEFINITION.format(scheme) for scheme in SCHEMES}
-    found.parts["kubeflow-trainer"].files = {}
+    found.parts["training-operator"].files = _definitions(dict.fromkeys(SCHEMES, _OPERATOR))
+    found.parts["kubeflow-trainer"].files = _definitions(_OF_TRAINER)
     return found
+
+
+def _definitions(groups: Mapping[str, str]) -> dict[str, str]:
+    return {f"files/crds/{group}_{kind}s.yaml": _DEFINITION.format(kind, group) for kind, group in groups.items()}
 
 
 def platform_values(tree: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ shared ones, and its `image` replaces the shared one. A ComputeDomain is an obje
 {{- define "training-runtimes.root" -}}
 {{- $values := deepCopy .root.Values -}}
 {{- range $part := list "resources" "env" -}}
-{{- $_ := mergeOverwrite (get $values $part) (deepCopy (get $.runtime $part | default dict)) -}}
+{{- $_ := set $values $part (mergeOverwrite (get $values $part) (deepCopy (get $.runtime $part | default dict))) -}}
 {{- end -}}
 {{- with .runtime.image -}}
 {{- $_ := set $values "image" (merge (deepCopy .) (pick $values.image "pullPolicy" "pullSecrets")) -}}
