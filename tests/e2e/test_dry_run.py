@@ -23,7 +23,7 @@ NOT_SERVED = {
     ("k8s.cni.cncf.io/v1beta1", "MultiNetworkPolicy"),
 }
 # Namespaces in the values of scenarios.
-NAMESPACES = ("gpu-operator", "networks", "nvidia-network-operator", "training", "vision")
+NAMESPACES = ("gpu-operator", "networks", "nvidia-network-operator", "speech", "training", "vision")
 # `make long` tests more examples.
 DRAWS = int(os.environ.get("TRAINYARD_DRAWS", "25"))
 # Messages of Helm for values that the schema refuses, and for those that a template refuses.
