@@ -25,6 +25,12 @@ def crds() -> list[Path]:
     return sorted((CHARTS / CHART / "files" / "crds").glob("*.yaml"))
 
 
+def remove_crds(cluster: Cluster) -> None:
+    """Remove the CRDs of Trainer and JobSet, with all of their objects."""
+    named = [word for file in crds() for word in ("--filename", str(file))]
+    api.kubectl(cluster.kubeconfig, "delete", "--ignore-not-found", *named)
+
+
 @contextmanager
 def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
     """Install Trainer until the block ends, and remove its CRDs with all TrainJobs then."""
@@ -33,8 +39,7 @@ def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
         yield
     finally:
         Helm(cluster.kubeconfig).uninstall(RELEASE, namespace=NAMESPACE)
-        named = [word for file in crds() for word in ("--filename", str(file))]
-        api.kubectl(cluster.kubeconfig, "delete", "--ignore-not-found", *named)
+        remove_crds(cluster)
         namespaces.delete(cluster.kubeconfig, NAMESPACE)
 
 
