@@ -59,7 +59,8 @@ def test_one_release_serves_trainjobs_and_the_next_one_their_runtimes(
     assert yaml.safe_load(values.read_text())["kind"] == "TrainJob"
 
     run = Run(cluster, engine, NAMESPACE, "digits", program=program, kind=TRAINJOB)
-    run.install(settings={"nodes": 2, "train.args": ["--epochs", "1", "--checkpoint-dir", "/checkpoints"]}, values=[values])
+    arguments = ["--epochs", "1", "--checkpoint-dir", "/checkpoints"]
+    run.install(settings={"nodes": 2, "train.args": arguments}, values=[values])
     run.require_success(run.follow())
 
     platform.install(cluster, program=program, settings={**site, "runtimes.enabled": True})
