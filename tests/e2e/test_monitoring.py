@@ -78,6 +78,8 @@ def run(served: None, digits: Run) -> Iterator[Run]:
             "metrics.port": port,
             "metrics.monitor": "ServiceMonitor",
             "metrics.interval": "2s",
+            # These tests take minutes, in which the run would compute as fast as both cores can.
+            "resources.limits.cpu": "400m",
         }
     )
     yield run
