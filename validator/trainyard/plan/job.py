@@ -84,10 +84,10 @@ def _released(given: Sequence[Document], below: Document | None) -> list[Documen
     documents = values.documents_from_values(given, below=below, seeks_inert=False)
     for document in documents:
         if isinstance(document, values.ValuesDocument) and (faults := document.faults()):
-            name, path = document.source.name, ".".join(map(str, faults[0].path))
+            name, path, said = document.source.name, ".".join(map(str, faults[0].path)), faults[0].message
+            at = f"{path}: " if path and not said.startswith(path) else ""
             raise PlanError(
-                f"{name}: the chart refuses these values: {f'{path}: ' if path else ''}{faults[0].message}; "
-                f"`trainyard lint {name}` shows each fault"
+                f"{name}: the chart refuses these values: {at}{said}; `trainyard lint {name}` shows each fault"
             )
     return documents
 

@@ -67,7 +67,7 @@ def _activations(shape: Shape, layout: Layout) -> float:
     layers = math.ceil(shape.layers / layout.pipeline)
     one = shape.hidden * layout.micro_tokens * layout.compute_bytes / layout.tensor
     # 1F1B keeps as many micro-batches as there are stages after this one; interleaving keeps somewhat more.
-    kept = min(layout.accumulation, layout.pipeline) if layout.pipeline > 1 else 1
+    kept: float = min(layout.accumulation, layout.pipeline) if layout.pipeline > 1 else 1
     if layout.virtual > 1:
         kept *= 1 + (layout.pipeline - 1) / (layout.pipeline * layout.virtual)
     if layout.recompute == "full":

@@ -20,8 +20,8 @@ def picture(plans: Sequence[Plan]) -> str:
     """
     if len(plans) < 2:
         raise PlanError(
-            "--plot: the sequences of a step cannot be shared equally by other numbers of nodes; choose a --global-batch "
-            "that is a multiple of them"
+            "--plot: other numbers of nodes cannot share the sequences of a step equally; choose a --global-batch that "
+            "is a multiple of their ranks"
         )
     days = [value for plan in plans for value in plan.days]
     low, high = min(days), max(days)
