@@ -64,9 +64,14 @@ FILES = {
 }
 # `run.yaml` of the trainer's pages is the trainer's own configuration.
 TRAINER_FILES = {"run.yaml": "epochs: 1\n"}
-# A plan needs GPUs, and the shape of a model.
+# A plan needs GPUs, the rate of a network, and the shape of a model.
 PLAN_FILES = {
-    "run.yaml": f"{IMAGE}nodes: 2\nresources: {{limits: {{cpu: 96, memory: 900Gi, nvidia.com/gpu: 8}}}}\n",
+    "run.yaml": f"""\
+{IMAGE}nodes: 2
+resources: {{limits: {{cpu: 96, memory: 900Gi, nvidia.com/gpu: 8}}}}
+placement: {{nodeSelector: {{nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}}}}
+""",
+    "site.yaml": "charts/training-platform/ci/eks-efa-values.yaml",
     "path/to/config.json": (ROOT / "tests/validator/plan/configs/llama.json").read_text(),
 }
 # A linter that finds something has worked.
