@@ -24,6 +24,7 @@ _METRICS = {
     "hardware_tflops": "hardware TFLOP/s per GPU",
     "gpu_hours": "GPU hours",
 }
+_USES = {"calibration": "sets constants", "test": "tests", "later": "tests, added later"}
 EXAMPLES = {
     "example": "--nodes 16 --model llama-3-8b --gpu h100-sxm --fabric 8x400 --sequence 8192 --tokens 1T --price 2.5",
     "comparison": "--nodes 16 --model llama-3-8b --gpu h100-sxm --fabric 8x400 --sequence 8192 --tokens 1T --compare",
@@ -41,7 +42,8 @@ def _example(words: str) -> Iterator[str]:
 
 def _summary(runs: Sequence[Published]) -> Iterator[str]:
     """Yield the errors in words."""
-    tests = [run for run in runs if not run.calibrates]
+    tests = [run for run in runs if run.use != "calibration"]
+    later = [run for run in runs if run.use == "later"]
     sizes = sorted(abs(run.error) for run in tests)
     misses = [run for run in tests if abs(run.error) > run.tolerance]
     inside = [run for run in runs if estimate.BEST <= 1 + run.error / 100 <= estimate.WORST]
@@ -49,7 +51,9 @@ def _summary(runs: Sequence[Published]) -> Iterator[str]:
         f"{len(runs)} runs: {len(runs) - len(tests)} set the constants of the formulas, and {len(tests)} test them. "
         f"Of the tests, the median error is {statistics.median(sizes):.0f} %, and nine of ten are at most "
         f"{sizes[round(0.9 * len(sizes)) - 1]:.0f} %. {len(misses)} exceed the error that was allowed before the "
-        f"formulas were written. {len(inside)} of all {len(runs)} runs lie within the range that the command prints."
+        f"formulas were written. The median error of the {len(later)} runs that were added later is "
+        f"{statistics.median(abs(run.error) for run in later):.0f} %. {len(inside)} of all {len(runs)} runs lie within "
+        "the range that the command prints."
     )
 
 
@@ -68,7 +72,7 @@ def _rows(runs: Sequence[Published]) -> Iterator[Sequence[str]]:
             f"{run.estimate:,.4g}" if run.estimate < 10000 else f"{run.estimate:,.0f}",
             f"{'**' if missed else ''}{run.error:+.0f} %{'**' if missed else ''}",
             f"{run.tolerance:.0f} %",
-            "sets constants" if run.calibrates else "tests",
+            _USES[run.use],
             _sourced(run.source) + (f"; {run.remark}" if run.remark else ""),
         )
 

@@ -158,6 +158,13 @@ def test_the_text_names_each_part_and_each_assumption(plan: Planner) -> None:
     assert "--tokens" not in out
 
 
+def test_weights_over_many_ranks_are_an_assumption(plan: Planner) -> None:
+    words = ("--model", "llama-3-8b", "--gpu", "h100-sxm", "--fabric", "8x400")
+    assert "weights over" not in plan("--nodes", "64", *words)[1]
+    assert "weights over 1024 ranks: ZeRO-3 of 2021 was 3.5 times slower" in plan("--nodes", "128", *words)[1]
+    assert "weights over" not in plan("--nodes", "128", "--strategy", "hsdp", *words)[1]
+
+
 def test_a_run_that_does_not_fit_ends_with_1_and_says_what_to_do(plan: Planner) -> None:
     words = ("--nodes", "1", "--model", "llama-3-70b", "--gpu", "h100-sxm", "--strategy", "ddp")
     code, out, _ = plan(*words)

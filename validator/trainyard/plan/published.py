@@ -18,11 +18,12 @@ _TOKENS = {"llama-2-7b": 2e12, "llama-2-70b": 2e12, "llama-3-8b": 15e12, "llama-
 class Published(NamedTuple):
     """A published run: its layout, what it states, and where. `tolerance` is the allowed error in percent.
 
-    Runs of `calibration` have set the constants of the formulas; the others test them.
+    Runs of the use `calibration` have set the constants of the formulas. Those of `test` and `later` test them; the
+    latter were written down when the constants were set.
     """
 
     name: str
-    calibrates: bool
+    use: str
     shape: Shape
     layout: Layout
     gpu: str
@@ -82,7 +83,7 @@ def _run(row: dict[str, str]) -> Published:
     )
     return Published(
         name=row["name"],
-        calibrates=row["use"] == "calibration",
+        use=row["use"],
         shape=shape_of(row["model"]),
         layout=layout,
         gpu=row["gpu"],
