@@ -107,6 +107,17 @@ def test_the_last_file_wins_and_options_win_over_files(plan: Planner) -> None:
     assert plan.tree(*files, "--nodes", "2", "--gpu", "h200-sxm")["run"]["gpu"] == "h200-sxm"
 
 
+def test_what_differs_from_the_run_is_an_assumption(plan: Planner) -> None:
+    Path("small.yaml").write_text(f"{VALUES.replace('gpu: 8', 'gpu: 2')}processesPerNode: 1\n")
+    found = plan.tree("-f", "small.yaml", "--model", "gpt2", "--nodes", "2")
+    assert {
+        "--nodes 2, instead of the 4 pods of the run",
+        "--gpus-per-node 2: each pod is on a node of its own",
+        "each of the 2 GPUs of a pod has a rank, although the run starts 1",
+    } <= {*found["assumptions"]}
+    assert plan.tree("-f", "small.yaml", "--model", "gpt2", "--gpus-per-node", "8")["run"]["nodes"] == 1
+
+
 def test_the_site_names_the_network(plan: Planner) -> None:
     found = plan.tree("-f", "run.yaml", "--site", str(CI / "eks-efa-values.yaml"), "--model", "llama-3-8b")
     assert found["run"]["fabric"] == "eks-efa"

@@ -64,6 +64,7 @@ def test_a_config_of_hugging_face_is_the_model() -> None:
     [
         ({}, "it has none of hidden_size"),
         ({"hidden_size": "big", "num_hidden_layers": 2, "num_attention_heads": 2}, "hidden_size is 'big'"),
+        ({"architectures": ["BertForMaskedLM"], "hidden_size": 64}, "BertForMaskedLM is no decoder of text"),
         ({"hidden_size": 64, "num_local_experts": 8}, "mixtures of experts are not estimated"),
         (
             {"hidden_size": 64, "num_hidden_layers": 0, "num_attention_heads": 2, "vocab_size": 9},

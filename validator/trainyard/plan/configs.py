@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from trainyard.document.lookup import items
 from trainyard.plan.errors import PlanError
 from trainyard.plan.shapes import Shape, shape_names, shape_of
 
@@ -20,6 +21,8 @@ _FIELDS = {
 _PLAIN = ("gpt2", "gpt_neo", "gpt_neox", "gptj", "opt", "bloom", "mpt", "falcon", "phi", "starcoder2", "gpt_bigcode")
 _LEARNED_POSITIONS = ("gpt2", "gpt_neo", "opt", "gpt_bigcode")
 _TIED = ("gpt2", "gpt_neo", "opt", "bloom", "mpt", "gpt_bigcode", "gemma", "gemma2", "gemma3_text")
+# Parts of the names of classes that predict the next token.
+_DECODERS = ("CausalLM", "LMHead")
 _EXPERTS = ("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts")
 # Fields of the trainer; trainer/config/model.py has their defaults.
 _TRAINER = {"hidden_size": 128, "num_layers": 2, "num_heads": 4, "num_kv_heads": 0, "head_size": 0, "mlp_size": 0}
@@ -61,6 +64,9 @@ def _read(path: Path) -> dict[str, Any]:
 def shape_of_config(tree: Mapping[str, Any], name: str) -> Shape:
     """Returns the shape that a `config.json` of Hugging Face describes. Raises `PlanError`."""
     family = str(tree.get("model_type", ""))
+    classes = items(tree, "architectures")
+    if classes and not any(part in str(name_of_class) for name_of_class in classes for part in _DECODERS):
+        raise PlanError(f"--model {name}: {classes[0]} is no decoder of text; name a causal language model")
     if any(_number(tree, (field,), name, 0) > 1 for field in _EXPERTS):
         raise PlanError(f"--model {name}: mixtures of experts are not estimated; name a dense model")
     hidden = _number(tree, _FIELDS["hidden"], name)

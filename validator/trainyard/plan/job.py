@@ -23,7 +23,7 @@ PRODUCT = "nvidia.com/gpu.product"
 
 
 class Job(NamedTuple):
-    """A run. `gpu` and `fabric` are empty if the files do not name them.
+    """A run. `gpu` and `fabric` are empty if the files do not name them. `processes` is None if they do not say.
 
     `trainer` holds the fields of the reference trainer, `deepspeed` the configuration of DeepSpeed; both may be empty.
     """
@@ -32,6 +32,7 @@ class Job(NamedTuple):
     kind: str
     pods: int
     gpus_per_pod: int
+    processes: int | None
     gpu: str
     fabric: str
     trainer: Mapping[str, Any]
@@ -107,6 +108,7 @@ def _job(run: Run, project: Project, site: Site | None, name: str) -> Job:
         kind=run.kind,
         pods=run.nodes * run.groups,
         gpus_per_pod=gpus,
+        processes=run.processes,
         gpu=next((gpu for label in _products(role.pod) if (gpu := name_of_label(label))), ""),
         fabric=profile or "",
         trainer=_trainer(project),

@@ -146,6 +146,8 @@ def _assumptions(plan: Plan, settings: Settings) -> Iterator[str]:
     yield f"the range is {BEST:g} to {WORST:g} times the expected time, as of four in five published runs"
     yield "saves stop the run; sequences are full; data loading and evaluation take no time"
     layout = plan.layout
+    if layout.offload:
+        yield "the step of the optimizer on the host takes the time of its transfers; a slow processor takes longer"
     if layout.strategy in ("fsdp", "zero3") and layout.sharding > FEW_RANKS:
         yield f"weights over {layout.sharding} ranks: ZeRO-3 of 2021 was 3.5 times slower on 1,536 (arXiv:2104.04473)"
     if "inferred" in plan.gpu.source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from trainyard.document.lookup import integer, mapping, text
@@ -25,6 +25,7 @@ _STORAGE_PER_NODE = 1e9
 # Seconds from a failure to the next step: inferred, the pods start again and read the checkpoint.
 _RESTART = 600.0
 _SEQUENCE = 4096
+_GPUS_PER_NODE = 8
 
 
 class Given(NamedTuple):
@@ -70,6 +71,8 @@ def settings(given: Given, job: Job | None) -> Settings:
     assumed: list[str] = []
     shape = _shape(given, job)
     gpu = _gpu(given, job)
+    if job is not None:
+        assumed += _of_size(given, job)
     layout = _layout(given, job, shape, assumed)
     fabric = _fabric(given, job, layout, assumed)
     tokens = given.tokens
@@ -94,6 +97,16 @@ def settings(given: Given, job: Job | None) -> Settings:
         restart=_RESTART if given.restart is None else given.restart,
     )
     return Settings(shape, layout, gpu, fabric, conditions, given.nodes_per_rack or NODES_PER_RACK, tuple(assumed))
+
+
+def _of_size(given: Given, job: Job) -> Iterator[str]:
+    """Yields the assumptions about the size of a run."""
+    if given.nodes is not None:
+        yield f"--nodes {given.nodes}, instead of the {job.pods} pods of the run"
+    if given.gpus_per_node is None and job.gpus_per_pod < _GPUS_PER_NODE and job.pods > 1:
+        yield f"--gpus-per-node {job.gpus_per_pod}: each pod is on a node of its own"
+    if job.processes is not None and job.processes != job.gpus_per_pod:
+        yield f"each of the {job.gpus_per_pod} GPUs of a pod has a rank, although the run starts {job.processes}"
 
 
 def _shape(given: Given, job: Job | None) -> Shape:
@@ -139,7 +152,7 @@ def _fabric(given: Given, job: Job | None, layout: Layout, assumed: list[str]) -
 def _layout(given: Given, job: Job | None, shape: Shape, assumed: list[str]) -> Layout:
     trainer: Mapping[str, Any] = job.trainer if job is not None else {}
     deepspeed: Mapping[str, Any] = job.deepspeed if job is not None else {}
-    gpus_per_node = given.gpus_per_node or (job.gpus_per_pod if job is not None else 8)
+    gpus_per_node = given.gpus_per_node or (job.gpus_per_pod if job is not None else _GPUS_PER_NODE)
     if given.nodes is not None:
         gpus = given.nodes * gpus_per_node
     elif job is not None:
