@@ -80,7 +80,7 @@ GENERATORS = {
     Part.PARTS: Generator("copies of the charts' parts", chart_parts.FILES, chart_parts.write),
     Part.FIELDS: Generator("table of the trainer's fields", (trainer_readme.FILES,), trainer_readme.write),
     Part.README: Generator("chart README files", (chart_files.READMES,), chart_files.write_readmes),
-    Part.PLAN: Generator("page of `trainyard plan`", (plan_page.FILES,), plan_page.write),
+    Part.PLAN: Generator("page of `trainyard plan`", plan_page.FILES, plan_page.write),
 }
 
 

@@ -16,7 +16,8 @@ from trainyard.plan import estimate, published, tables
 from trainyard.plan.published import Published
 
 ROOT = Path(__file__).parents[2]
-FILES = "docs/plan.md"
+PAGE, PICTURE = "docs/plan.md", "docs/plan.svg"
+FILES = (PAGE, PICTURE)
 _METRICS = {
     "tokens_per_gpu": "tokens/s per GPU",
     "step_seconds": "s per step",
@@ -31,6 +32,13 @@ EXAMPLES = {
 }
 
 
+PLOTTED = (
+    "--nodes 8 --model llama-3-8b --gpu h100-sxm --fabric ethernet-100g --sequence 8192 --tokens 1T "
+    "--micro-batch 1 --global-batch 512"
+)
+_COLUMNS = ("model", "GPUs", "layout", "stated", "estimated", "error of the speed", "allowed", "use", "source")
+
+
 def _example(words: str) -> Iterator[str]:
     """Yield a command with its output."""
     result = CliRunner().invoke(command, shlex.split(words), standalone_mode=False, catch_exceptions=False)
@@ -38,6 +46,12 @@ def _example(words: str) -> Iterator[str]:
     yield f"$ trainyard plan {words}"
     yield from result.output.rstrip().splitlines()
     yield "```"
+
+
+def _draw(words: str, path: Path) -> None:
+    """Write the picture of a command."""
+    arguments = [*shlex.split(words), "--plot", str(path)]
+    CliRunner().invoke(command, arguments, standalone_mode=False, catch_exceptions=False)
 
 
 def _summary(runs: Sequence[Published]) -> Iterator[str]:
@@ -106,26 +120,26 @@ def _models() -> Iterator[str]:
 
 def write(root: Path) -> None:
     """Write the page below a root, with each section between its markers."""
-    text, runs = (ROOT / FILES).read_text(), published.published_runs()
+    text, runs = (ROOT / PAGE).read_text(), published.published_runs()
     for name, words in EXAMPLES.items():
         text = markdown.replace_section(text, name, _example(words))
     text = markdown.replace_section(text, "summary", _summary(runs))
+    plotted = ("```console", f"trainyard plan {PLOTTED} --plot time.svg", "```")
+    text = markdown.replace_section(text, "plotted", plotted)
+    text = markdown.replace_section(text, "published", markdown.table(_COLUMNS, _rows(runs)))
     columns: tuple[str, ...] = (
-        "model",
-        "GPUs",
-        "layout",
-        "stated",
-        "estimated",
-        "error of the speed",
-        "allowed",
-        "use",
+        "name",
+        "dense TFLOP/s, 16 bits",
+        "FP8",
+        "memory",
+        "link in the node",
+        "best matrix",
         "source",
     )
-    text = markdown.replace_section(text, "published", markdown.table(columns, _rows(runs)))
-    columns = ("name", "dense TFLOP/s, 16 bits", "FP8", "memory", "link in the node", "best matrix", "source")
     text = markdown.replace_section(text, "hardware", markdown.table(columns, _hardware()))
     columns = ("name", "Gbit/s per node", "reached", "source")
     text = markdown.replace_section(text, "fabrics", markdown.table(columns, _fabrics()))
     text = markdown.replace_section(text, "models", _models())
-    (root / FILES).parent.mkdir(exist_ok=True)
-    (root / FILES).write_text(text)
+    (root / PAGE).parent.mkdir(exist_ok=True)
+    (root / PAGE).write_text(text)
+    _draw(PLOTTED, root / PICTURE)

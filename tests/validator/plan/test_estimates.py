@@ -174,6 +174,15 @@ def test_a_type_that_the_gpu_lacks_is_refused() -> None:
         _plan(BASE._replace(dtype="fp8"), gpu="a100-sxm-80gb")
 
 
+def test_two_nodes_on_a_slow_network_are_no_faster_than_one() -> None:
+    # The picture of docs/plan.md shows it.
+    slow = _plan(Layout(64, 8, "fsdp", 8192, 1, 8), fabric="ethernet-100g")
+    one, two, *_, most = estimate.on_nodes(slow)
+    assert one.timing.bound == "compute"
+    assert two.timing.bound == "network"
+    assert two.days.expected > one.days.expected > 2 * most.days.expected
+
+
 def test_the_picture_shows_more_nodes_with_fewer_days() -> None:
     plans = list(estimate.on_nodes(_plan(BASE)))
     assert [plan.layout.nodes for plan in plans] == [1, 2, 4, 8, 16]

@@ -42,12 +42,14 @@ def picture(plans: Sequence[Plan]) -> str:
         f"<title>{escape(title)}</title>",
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
         _text(_WIDTH / 2, 22, title, "middle"),
+        *(_line(up.at(mark)) for mark in _marks(low, high)),
         f'<polygon points="{_points([*best, *worst[::-1]])}" fill="#cfe3f5"/>',
         f'<polyline points="{_points(ideal)}" fill="none" stroke="#888" stroke-dasharray="4 4"/>',
         f'<polyline points="{_points(expected)}" fill="none" stroke="#1565c0" stroke-width="2"/>',
         *(_text(across.at(node), _HEIGHT - _BOTTOM + 20, str(node), "middle") for node in nodes),
         *(_text(_LEFT - 8, up.at(mark) + 4, f"{mark:g}", "end") for mark in _marks(low, high)),
         _text(_WIDTH / 2, _HEIGHT - 10, "nodes", "middle"),
+        _text(_WIDTH - _RIGHT, _TOP + 12, "line: expected, band: range, dashed: perfect scaling", "end"),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -74,6 +76,10 @@ def _marks(low: float, high: float) -> list[float]:
 
 def _points(places: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+
+
+def _line(y: float) -> str:
+    return f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#eee"/>'
 
 
 def _text(x: float, y: float, words: str, anchor: str) -> str:
