@@ -76,6 +76,11 @@ def test_a_sum_of_the_tutorial_is_reproduced(row: dict[str, str]) -> None:
     assert SUMS[row["sum"]](**given) == pytest.approx(expected, rel=float(row["tolerance"]) / 100)
 
 
+def test_the_tutorial_counts_a_tenth_of_the_operations_of_llama_3() -> None:
+    shape = shape_of("llama-3-70b")
+    assert (shape.matrix_flops() + shape.head_flops()) * 15e12 == pytest.approx(10 * 6.4e23, rel=0.03)
+
+
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
 def test_the_estimate_is_within_the_allowed_error(run: Published) -> None:
     assert (abs(run.error) > run.tolerance) == (run.name in MISSES), f"{run.error:+.0f} %"
