@@ -64,6 +64,16 @@ FILES = {
 }
 # `run.yaml` of the trainer's pages is the trainer's own configuration.
 TRAINER_FILES = {"run.yaml": "epochs: 1\n"}
+# A plan needs GPUs, the rate of a network, and the shape of a model.
+PLAN_FILES = {
+    "run.yaml": f"""\
+{IMAGE}nodes: 2
+resources: {{limits: {{cpu: 96, memory: 900Gi, nvidia.com/gpu: 8}}}}
+placement: {{nodeSelector: {{nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}}}}
+""",
+    "site.yaml": "charts/training-platform/ci/eks-efa-values.yaml",
+    "path/to/config.json": (ROOT / "tests/validator/plan/configs/llama.json").read_text(),
+}
 # A linter that finds something has worked.
 FOUND = 1
 
@@ -96,7 +106,7 @@ def test_a_shown_command_works(example: Example, sandbox: Path) -> None:
     assert _worked(example.command, finished), printed
     for line in _comparable(example):
         assert line in printed.splitlines()
-    if example.output and re.match(r"trainyard (lint|fix|explain|rules|schema)", example.command):
+    if example.output and re.match(r"trainyard (lint|fix|explain|plan|rules|schema)", example.command):
         assert printed.strip() == example.output
 
 
@@ -177,6 +187,7 @@ def _worked(command: str, finished: subprocess.CompletedProcess[str]) -> bool:
 
 def _write_files(example: Example, folder: Path) -> None:
     own = TRAINER_FILES if "trainer" in example.page.split("/")[0] else {}
+    own = PLAN_FILES if example.command.startswith("trainyard plan") else own
     for name, text in {**FILES, **own, **dict(example.files)}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

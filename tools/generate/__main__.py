@@ -24,6 +24,7 @@ from tools.generate import (
     crds,
     drift,
     metric_names,
+    plan_page,
     policy_overlays,
     rule_index,
     trainer_readme,
@@ -53,6 +54,7 @@ class Part(StrEnum):
     VALUES = "values"
     PARTS = "parts"
     README = "readme"
+    PLAN = "plan"
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ GENERATORS = {
     Part.PARTS: Generator("copies of the charts' parts", chart_parts.FILES, chart_parts.write),
     Part.FIELDS: Generator("table of the trainer's fields", (trainer_readme.FILES,), trainer_readme.write),
     Part.README: Generator("chart README files", (chart_files.READMES,), chart_files.write_readmes),
+    Part.PLAN: Generator("page of `trainyard plan`", plan_page.FILES, plan_page.write),
 }
 
 

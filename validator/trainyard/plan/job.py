@@ -1,0 +1,143 @@
+"""What the files of a run say about its size, its GPUs, its network and its settings."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from trainyard.document import files, reading
+from trainyard.document.document import Document
+from trainyard.document.lookup import items, mapping, text
+from trainyard.loaders import charts
+from trainyard.loaders.manifests.manifest import load_project
+from trainyard.loaders.origins import RenderedDocument
+from trainyard.loaders.training_job import values
+from trainyard.model.run import Pod, Project, Run
+from trainyard.model.site import Site
+from trainyard.plan.errors import PlanError
+from trainyard.plan.hardware import name_of_label
+
+PRODUCT = "nvidia.com/gpu.product"
+
+
+class Job(NamedTuple):
+    """A run. `gpu` and `fabric` are empty if the files do not name them. `processes` is None if they do not say.
+
+    `trainer` holds the fields of the reference trainer, `deepspeed` the configuration of DeepSpeed; both may be empty.
+    """
+
+    name: str
+    kind: str
+    pods: int
+    gpus_per_pod: int
+    processes: int | None
+    gpu: str
+    fabric: str
+    trainer: Mapping[str, Any]
+    deepspeed: Mapping[str, Any]
+
+    @property
+    def gpus(self) -> int:
+        """The GPUs of all pods that train."""
+        return self.pods * self.gpus_per_pod
+
+
+def read_job(names: Sequence[str], site: Site | None) -> Job:
+    """Returns the run in these files: values of charts/training-job, of which the last file wins, or a manifest.
+
+    Raises `MistakeError`.
+    """
+    documents = _documents(names)
+    below = site.run_values if site is not None else None
+    given = [document for document in documents if _may_be_values(document)]
+    if given and len(given) == len(documents):
+        project = load_project(_released(given, below))
+    else:
+        project = load_project(charts.expand(documents, below))
+    runs = [run for run in project.runs if run.is_job and run.training_roles]
+    if not runs:
+        raise PlanError(f"{', '.join(names)}: no run is in it; name values of charts/training-job, or a job's manifest")
+    if len(runs) > 1:
+        found = ", ".join(f"{run.kind} {run.name}" for run in runs)
+        raise PlanError(f"{', '.join(names)}: it holds {len(runs)} runs ({found}); name a file with one of them")
+    return _job(runs[0], project, site, ", ".join(names))
+
+
+def _may_be_values(document: Document) -> bool:
+    tree = document.tree
+    return isinstance(tree, dict) and not ("apiVersion" in tree or "metadata" in tree)
+
+
+def _documents(names: Sequence[str]) -> list[Document]:
+    found: list[Document] = []
+    for file in files.open_files(names):
+        documents, broken = ([], [file.fault]) if file.fault is not None else reading.read(file.source)
+        if broken:
+            raise PlanError(f"{file.source.name}:{broken[0].line}:{broken[0].column}: {broken[0].message}")
+        found += [document for document in documents if document.tree is not None]
+    return found
+
+
+def _released(given: Sequence[Document], below: Document | None) -> list[Document]:
+    """Returns the values with the objects of their release. Raises `PlanError` if the chart refuses them."""
+    documents = values.documents_from_values(given, below=below, seeks_inert=False)
+    for document in documents:
+        if isinstance(document, values.ValuesDocument) and (faults := document.faults()):
+            name, path, said = document.source.name, ".".join(map(str, faults[0].path)), faults[0].message
+            at = f"{path}: " if path and not said.startswith(path) else ""
+            raise PlanError(
+                f"{name}: the chart refuses these values: {at}{said}; `trainyard lint {name}` shows each fault"
+            )
+    return documents
+
+
+def _job(run: Run, project: Project, site: Site | None, name: str) -> Job:
+    role = run.training_roles[0]
+    container = role.container
+    gpus = container.gpus if container is not None else 0
+    if not gpus:
+        raise PlanError(f"{name}: the pods of {run.name} take no GPUs; a plan needs `nvidia.com/gpu` in the limits")
+    if run.nodes is None:
+        raise PlanError(f"{name}: the number of replicas of {run.name} is not a number")
+    fabrics = [document.profile for document in project.documents if isinstance(document, RenderedDocument)]
+    profile = next((one for one in fabrics if one), None) or (site.profile if site is not None else None)
+    return Job(
+        name=run.name,
+        kind=run.kind,
+        pods=run.nodes * run.groups,
+        gpus_per_pod=gpus,
+        processes=run.processes,
+        gpu=next((gpu for label in _products(role.pod) if (gpu := name_of_label(label))), ""),
+        fabric=profile or "",
+        trainer=_trainer(project),
+        deepspeed=project.deepspeeds[0].config if project.deepspeeds else {},
+    )
+
+
+def _products(pod: Pod) -> Iterator[str]:
+    """Yields the labels of GPUs that the pods' placement names."""
+    yield text(pod.tree, "nodeSelector", PRODUCT)
+    required = mapping(pod.tree, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    for term in items(required, "nodeSelectorTerms"):
+        for expression in items(term, "matchExpressions"):
+            if text(expression, "key") == PRODUCT and text(expression, "operator") == "In":
+                yield from (value for value in items(expression, "values") if isinstance(value, str))
+
+
+def _trainer(project: Project) -> Mapping[str, Any]:
+    """Returns the fields of the reference trainer, from the file that its pods read."""
+    for resource in project.of_kind("ConfigMap"):
+        try:
+            fields = json.loads(text(resource.tree, "data", "trainer.json") or "{}")
+        except ValueError:
+            continue
+        if isinstance(fields, dict) and fields:
+            return fields
+    return {}
+
+
+def racks(nodes: int, per_rack: int) -> int:
+    """Returns the racks that the nodes fill."""
+    return math.ceil(nodes / per_rack)

@@ -1,0 +1,86 @@
+"""The time of a run against the number of nodes, as an SVG picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from xml.sax.saxutils import escape
+
+from trainyard.plan.errors import PlanError
+from trainyard.plan.estimate import Plan
+
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 640, 400, 70, 40, 20, 50
+_STYLE = "font: 12px sans-serif; fill: #333"
+
+
+def picture(plans: Sequence[Plan]) -> str:
+    """Returns the picture: both axes are logarithmic, and the band is the range. The dashed line is perfect scaling.
+
+    Raises `PlanError` for fewer than two plans.
+    """
+    if len(plans) < 2:
+        raise PlanError(
+            "--plot: other numbers of nodes cannot share the sequences of a step equally; choose a --global-batch that "
+            "is a multiple of their ranks"
+        )
+    days = [value for plan in plans for value in plan.days]
+    low, high = min(days), max(days)
+    across = _Axis(plans[0].layout.nodes, plans[-1].layout.nodes, _LEFT, _WIDTH - _RIGHT)
+    up = _Axis(low, high, _HEIGHT - _BOTTOM, _TOP)
+    nodes = [plan.layout.nodes for plan in plans]
+    best = [(across.at(node), up.at(plan.days.best)) for node, plan in zip(nodes, plans, strict=True)]
+    worst = [(across.at(node), up.at(plan.days.worst)) for node, plan in zip(nodes, plans, strict=True)]
+    expected = [(across.at(node), up.at(plan.days.expected)) for node, plan in zip(nodes, plans, strict=True)]
+    ideal = [
+        (across.at(node), up.at(max(low, plans[0].days.expected * nodes[0] / node)))
+        for node in nodes
+        if plans[0].days.expected * nodes[0] / node >= low
+    ]
+    title = f"{plans[0].shape.name} on {plans[0].gpu.name}: days against nodes"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
+        _text(_WIDTH / 2, 22, title, "middle"),
+        *(_line(up.at(mark)) for mark in _marks(low, high)),
+        f'<polygon points="{_points([*best, *worst[::-1]])}" fill="#cfe3f5"/>',
+        f'<polyline points="{_points(ideal)}" fill="none" stroke="#888" stroke-dasharray="4 4"/>',
+        f'<polyline points="{_points(expected)}" fill="none" stroke="#1565c0" stroke-width="2"/>',
+        *(_text(across.at(node), _HEIGHT - _BOTTOM + 20, str(node), "middle") for node in nodes),
+        *(_text(_LEFT - 8, up.at(mark) + 4, f"{mark:g}", "end") for mark in _marks(low, high)),
+        _text(_WIDTH / 2, _HEIGHT - 10, "nodes", "middle"),
+        _text(_WIDTH - _RIGHT, _TOP + 12, "line: expected, band: range, dashed: perfect scaling", "end"),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+class _Axis:
+    """A logarithmic axis: the values at its ends, and their places."""
+
+    def __init__(self, low: float, high: float, start: float, end: float) -> None:
+        self.low, self.start, self.end = math.log(low), start, end
+        self.length = math.log(high) - math.log(low) or 1.0
+
+    def at(self, value: float) -> float:
+        """Returns the place of a value."""
+        return self.start + (math.log(value) - self.low) / self.length * (self.end - self.start)
+
+
+def _marks(low: float, high: float) -> list[float]:
+    """Returns the powers of ten, with 2 and 5 times each, that are within the range."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    found = [factor * 10.0**power for power in range(first, last + 1) for factor in (1, 2, 5)]
+    return [mark for mark in found if low <= mark <= high]
+
+
+def _points(places: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+
+
+def _line(y: float) -> str:
+    return f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#eee"/>'
+
+
+def _text(x: float, y: float, words: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" style="{_STYLE}">{escape(words)}</text>'
