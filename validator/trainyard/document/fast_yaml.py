@@ -16,7 +16,7 @@ except ImportError:
     yaml_rs = None  # type: ignore[assignment]
 
 from trainyard.document.document import Document
-from trainyard.document.source import Source
+from trainyard.document.source import Source, distinct_lines
 
 _NO_TEXT = "true|True|TRUE|false|False|FALSE|null|Null|NULL"
 _SWITCH = "y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF"
@@ -53,7 +53,7 @@ _MOST_KNOWN = 10_000
 def read_plain(source: Source) -> list[Document] | None:
     """Returns the only document of a text, or None if the text needs the other parser."""
     text = source.text
-    if yaml_rs is None or not text.isascii() or not _is_plain(text):
+    if yaml_rs is None or not text.isascii() or not _is_plain(source):
         return None
     try:
         tree = yaml_rs.loads(text)
@@ -62,10 +62,10 @@ def read_plain(source: Source) -> list[Document] | None:
     return [Document(source, 0, tree, ())] if isinstance(tree, dict) else None
 
 
-def _is_plain(text: str) -> bool:
+def _is_plain(source: Source) -> bool:
     if len(_known) > _MOST_KNOWN:
         _known.clear()
-    unknown = set(text.split("\n")) - _known
+    unknown = distinct_lines(source) - _known
     if not all(map(_PLAIN_LINE.fullmatch, unknown)):
         return False
     _known.update(unknown)
