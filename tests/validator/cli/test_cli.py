@@ -448,7 +448,7 @@ def test_a_full_disk_is_no_bug_report(trainyard: Trainyard) -> None:
 def test_without_yaml_rs_the_findings_are_the_same(trainyard: Trainyard) -> None:
     for number in range(parallel.MANY + 2):
         trainyard.file(f"jobs/{number}.yaml", FAULTY if number % 9 == 0 else CLEAN)
-    script = "import sys; sys.modules['yaml_rs'] = None; sys.argv = ['trainyard', 'lint', 'jobs']"
+    script = "import sys; sys.modules['yaml_rs._yaml_rs'] = None; sys.argv = ['trainyard', 'lint', 'jobs']"
     script += "; from trainyard.__main__ import main; sys.exit(main())"
     run = functools.partial(
         subprocess.run, capture_output=True, text=True, check=False, env=environment(TRAINYARD_CACHE="cache")

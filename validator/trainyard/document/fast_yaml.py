@@ -8,12 +8,10 @@ read alike. `tests/validator/document/test_fast_yaml.py` compares them.
 from __future__ import annotations
 
 import re
-
-try:
-    import yaml_rs
-except ImportError:
-    # There is no binary of it for this platform: the other parser reads everything, more slowly.
-    yaml_rs = None  # type: ignore[assignment]
+import sys
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from types import ModuleType
 
 from trainyard.document.document import Document
 from trainyard.document.source import Source, distinct_lines
@@ -50,14 +48,36 @@ _known: set[str] = set()
 _MOST_KNOWN = 10_000
 
 
+def _parser() -> ModuleType | None:
+    """Returns the parser's binary alone; None if there is none for this platform.
+
+    The package around it imports pathlib and urllib for a writer, in a seventh of the time of linting one file.
+    """
+    if _BINARY in sys.modules:
+        return sys.modules[_BINARY]
+    package = PathFinder.find_spec("yaml_rs")
+    spec = PathFinder.find_spec(_BINARY, package.submodule_search_locations) if package is not None else None
+    if spec is None or spec.loader is None:
+        return None
+    # A process can load the binary only once: the package, if anything imports it, takes it from here.
+    found = sys.modules[_BINARY] = module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+_BINARY = "yaml_rs._yaml_rs"
+# Without it, the other parser reads everything, more slowly.
+_yaml_rs = _parser()
+
+
 def read_plain(source: Source) -> list[Document] | None:
     """Returns the only document of a text, or None if the text needs the other parser."""
     text = source.text
-    if yaml_rs is None or not text.isascii() or not _is_plain(source):
+    if _yaml_rs is None or not text.isascii() or not _is_plain(source):
         return None
     try:
-        tree = yaml_rs.loads(text)
-    except yaml_rs.YAMLDecodeError:
+        tree = _yaml_rs._loads(text, duplicate_key_policy="error")
+    except _yaml_rs.YAMLDecodeError:
         return None
     return [Document(source, 0, tree, ())] if isinstance(tree, dict) else None
 
