@@ -221,6 +221,12 @@ _STAND_INS: dict[str, Callable[[Sequence[Value]], Value]] = {
     "genPrivateKey": _fixed("key"),
     "now": _fixed("2000-01-01T00:00:00Z"),
     "date": _fixed("2000-01-01"),
+    "dateInZone": _fixed("2000-01-01"),
+    "htmlDate": _fixed("2000-01-01"),
+    "unixEpoch": _fixed("946684800"),
+    "bcrypt": _fixed("hash"),
+    "htpasswd": _fixed("user:hash"),
+    "randBytes": _repeated("x"),
     "genCA": lambda args: _CERTIFICATE,  # noqa: ARG005
     "genSelfSignedCert": lambda args: _CERTIFICATE,  # noqa: ARG005
     "genSignedCert": lambda args: _CERTIFICATE,  # noqa: ARG005
