@@ -136,6 +136,7 @@ def test_a_missing_permission_is_named_and_the_rest_is_linted(
     assert (code, found) == (1, [(f"pytorchjob/{namespace}/bad", "NC005")])
     assert notes[1:] == [
         f"note: Job is skipped in namespace {namespace}: the user may not `list` `jobs.batch`",
+        f"note: CronJob is skipped in namespace {namespace}: the user may not `list` `cronjobs.batch`",
         f"note: ConfigMap is skipped in namespace {namespace}: the user may not `get` `configmaps`",
     ]
 

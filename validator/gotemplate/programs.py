@@ -226,7 +226,7 @@ class _Compiler:
         return _called_value(evaluate, arguments) if others or given or first.fields else evaluate
 
     def _operand(self, operand: Operand) -> Evaluate:
-        return _with_fields(self._base(operand), operand.fields)
+        return _with_fields(self._base(operand), operand.fields, is_dot=operand.kind == "dot")
 
     def _base(self, operand: Operand) -> Evaluate:
         if operand.kind == "literal":
@@ -340,13 +340,18 @@ def _chosen(is_and: bool, operands: Sequence[Evaluate], given: Evaluate | None) 
     return evaluate
 
 
-def _with_fields(evaluate: Evaluate, fields: Sequence[str]) -> Evaluate:
-    """Returns the function that reads fields of a value, one of another."""
+def _with_fields(evaluate: Evaluate, fields: Sequence[str], *, is_dot: bool) -> Evaluate:
+    """Returns the function that reads fields of a value, one of another.
+
+    In Go a variable or a value in parentheses that is null has any field, which is null: `(.Values.a).b` needs no `a`.
+    """
     if not fields:
         return evaluate
 
     def read(frame: Frame) -> Value:
         value = evaluate(frame)
+        if value.data is None and not is_dot:
+            return value
         for field in fields:
             data = value.data
             if data is None:

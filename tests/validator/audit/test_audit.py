@@ -17,6 +17,25 @@ from tests.validator.cli.sample_runs import FAULTY
 from trainyard.cli.audit import at_version
 from trainyard.linting.session import Options, start_session
 
+POD = {
+    "spec": {
+        "containers": [
+            {
+                "name": "worker",
+                "image": "registry.example.com/team/llm:1.4.2",
+                "command": ["torchrun", "train.py"],
+                "envFrom": [{"configMapRef": {"name": "nccl"}}],
+                "env": [{"name": "NCCL_IB_DISABLE", "value": "yes"}],
+            }
+        ]
+    }
+}
+WRAPPED = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "wrapped", "namespace": "team"},
+    "spec": {"template": POD},
+}
 OWNER = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "llm", "controller": True}
 
 
@@ -48,8 +67,13 @@ def test_the_exit_status_of_a_clean_cluster_is_0(audit: Audit) -> None:
 
 
 def test_kinds_that_the_cluster_does_not_serve_are_named(audit: Audit) -> None:
-    code, _, err = audit(ApiServer(job(), absent=("kueue.x-k8s.io/v1beta1", "scheduling.volcano.sh/v1beta1")))
-    assert (code, err) == (0, "note: the cluster does not have LocalQueue, ClusterQueue, Topology\n")
+    code, _, err = audit(
+        ApiServer(
+            job(), absent=("batch.volcano.sh/v1alpha1", "kueue.x-k8s.io/v1beta1", "scheduling.volcano.sh/v1beta1")
+        )
+    )
+    absent = "Job.batch.volcano.sh, LocalQueue, ClusterQueue, Topology"
+    assert (code, err) == (0, f"note: the cluster does not have {absent}\n")
 
 
 def test_only_known_kinds_and_the_config_maps_of_runs_are_requested(audit: Audit) -> None:
@@ -68,7 +92,7 @@ def test_only_known_kinds_and_the_config_maps_of_runs_are_requested(audit: Audit
         "/api/v1/namespaces/team/configmaps/nccl",
         "/api/v1/namespaces/team/configmaps/absent",
     }
-    assert not any("secrets" in path or "cronjobs" in path for path in audit.requests)
+    assert not any("secrets" in path or "deployments" in path for path in audit.requests)
 
 
 def test_a_name_that_is_a_path_is_never_requested(audit: Audit) -> None:
@@ -156,6 +180,44 @@ def test_only_the_owner_of_a_generated_object_is_linted(audit: Audit) -> None:
     assert code == 1
     assert "pytorchjob/team/kept" in out
     assert "pytorchjob/team/made" not in out
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "spec", "name"),
+    [
+        ("batch/v1", "CronJob", {"jobTemplate": {"spec": {"template": POD}}}, "cronjob"),
+        ("batch.volcano.sh/v1alpha1", "Job", {"tasks": [{"replicas": 2, "template": POD}]}, "job.batch.volcano.sh"),
+        (
+            "leaderworkerset.x-k8s.io/v1",
+            "LeaderWorkerSet",
+            {"leaderWorkerTemplate": {"size": 2, "workerTemplate": POD}},
+            "leaderworkerset",
+        ),
+        ("ray.io/v1", "RayJob", {"rayClusterSpec": {"headGroupSpec": {"template": POD}}}, "rayjob"),
+        ("ray.io/v1", "RayCluster", {"headGroupSpec": {"template": POD}}, "raycluster"),
+        (
+            "sagemaker.amazonaws.com/v1",
+            "HyperPodPyTorchJob",
+            {"replicaSpecs": [{"template": POD}]},
+            "hyperpodpytorchjob",
+        ),
+        ("workload.codeflare.dev/v1beta2", "AppWrapper", {"components": [{"template": WRAPPED}]}, "appwrapper"),
+    ],
+)
+def test_jobs_of_other_operators_are_read_with_their_config_maps_and_owned_ones_are_not(
+    audit: Audit, api_version: str, kind: str, spec: dict[str, Any], name: str
+) -> None:
+    def live(name: str, **metadata: Any) -> dict[str, Any]:
+        metadata |= {"name": name, "namespace": "team", "uid": name}
+        return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
+
+    owner = {"apiVersion": api_version, "kind": kind, "name": "llm", "controller": True}
+    made = live("made", ownerReferences=[owner])
+    code, out, _ = audit(ApiServer(live("llm"), made, config_map("nccl", NCCL_SHM_DISABLE="no")), "--select", "NC005")
+    assert code == 1
+    assert f"{name}/team/llm:" in out
+    assert "configmap/team/nccl:" in out
+    assert "team/made" not in out
 
 
 @pytest.mark.parametrize(("given", "target"), [((), (1, 33, 2)), (("kubernetes=1.31",), (1, 31))])

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import jsonschema
 import pytest
+import yaml
 
 from tests.validator.cli.sample_runs import CLEAN, FAULTY
 from trainyard import __version__
@@ -23,6 +24,7 @@ from trainyard.engine import registry, selection
 from trainyard.linting import config_schema, parallel
 from trainyard.linting.fixing import Fixed
 from trainyard.linting.session import Session
+from trainyard.loaders.site.chart import FOLDER as PLATFORM
 from trainyard.reporters import json_schema
 
 LINES = CLEAN.count("\n")
@@ -393,6 +395,11 @@ def test_the_printed_schemas_are_valid(trainyard: Trainyard) -> None:
         jsonschema.Draft7Validator.check_schema(schema)
         jsonschema.Draft7Validator(schema).validate(values)
         assert not jsonschema.Draft7Validator(schema).is_valid(wrong[name])
+    site = jsonschema.Draft7Validator(json.loads(trainyard("schema", "site").out))
+    about = yaml.safe_load((PLATFORM / "Chart.yaml").read_text(encoding="utf-8"))
+    parts = [part["alias"] for part in about["dependencies"] if "alias" in part]
+    assert {"operator", "runtimes"} <= set(parts)
+    assert [part for part in parts if site.is_valid({part: {"misspelt": 1}})] == []
     for schema in (config_schema.configuration_schema(), json_schema.report_schema()):
         jsonschema.Draft202012Validator.check_schema(schema)
 
@@ -448,7 +455,7 @@ def test_a_full_disk_is_no_bug_report(trainyard: Trainyard) -> None:
 def test_without_yaml_rs_the_findings_are_the_same(trainyard: Trainyard) -> None:
     for number in range(parallel.MANY + 2):
         trainyard.file(f"jobs/{number}.yaml", FAULTY if number % 9 == 0 else CLEAN)
-    script = "import sys; sys.modules['yaml_rs'] = None; sys.argv = ['trainyard', 'lint', 'jobs']"
+    script = "import sys; sys.modules['yaml_rs._yaml_rs'] = None; sys.argv = ['trainyard', 'lint', 'jobs']"
     script += "; from trainyard.__main__ import main; sys.exit(main())"
     run = functools.partial(
         subprocess.run, capture_output=True, text=True, check=False, env=environment(TRAINYARD_CACHE="cache")

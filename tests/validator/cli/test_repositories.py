@@ -88,6 +88,27 @@ def test_a_chart_in_a_folder_is_rendered_without_helm(lint: Lint, monkeypatch: p
     assert "note: rendered from: apps/llm/templates/job.yaml:17:" in out
 
 
+def test_a_value_that_no_file_sets_is_reported_at_the_template_that_reads_it(lint: Lint) -> None:
+    template = TEMPLATE.replace("{{ .Values.shm | quote }}", '{{ (.Values.nccl).shm | default "no" | quote }}')
+    write({**CHART, "apps/llm/templates/job.yaml": template})
+    line = next(number for number, text in enumerate(template.splitlines(), 1) if "nccl" in text)
+    code, out, _ = lint("apps")
+    assert code == 1
+    assert places(out) == [f"apps/llm/templates/job.yaml:{line}:15 NC005"]
+    assert "note: `nccl` is not set in: apps/llm/values.yaml:1:1" in out
+
+
+def test_a_chart_with_the_time_and_texts_of_words_is_checked(lint: Lint) -> None:
+    labels = (
+        '{started: {{ now | unixEpoch | quote }}, day: {{ now | date "Mon" }}, team: {{ title "llm team" | nospace }}}'
+    )
+    template = TEMPLATE.replace("spec:\n", f"  labels: {labels}\nspec:\n", 1)
+    write({**CHART, "apps/llm/templates/job.yaml": template, "apps/llm/ci/no-values.yaml": 'shm: "no"\n'})
+    code, out, _ = lint("apps")
+    assert code == 1
+    assert places(out) == ["apps/llm/ci/no-values.yaml:1:6 NC005"]
+
+
 def test_an_image_that_the_defaults_of_a_chart_leave_empty_is_no_mistake(lint: Lint) -> None:
     template = TEMPLATE.replace("image: registry.example.com/team/llm:1.4", "image: {{ .Values.image | quote }}")
     values = CHART["apps/llm/values.yaml"] + 'image: ""\n'

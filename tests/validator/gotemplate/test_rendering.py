@@ -140,6 +140,12 @@ def test_a_release_is_rendered_for_a_version_of_kubernetes(tmp_path: Path) -> No
 
 UNSUPPORTED = """
 {{ getHostByName 1 }}
+{{ b64dec "run!" }}
+{{ splitn "." 0 "a" }}
+{{ chunk 0 (list 1) }}
+{{ typeOf (list 1) }}
+{{ repeat 2000000 "a" }}
+{{ untilStep 0 1000000 1 }}
 {{ end }}
 {{ else }}
 {{ if .Values.on }}

@@ -181,17 +181,6 @@ def _sorted(args: Sequence[Value]) -> Value:
     return Value(sorted(words, key=lambda word: str(word.data)))
 
 
-# A loop over more numbers takes longer than a linter may, and no chart needs one.
-_MAX_UNTIL = 100_000
-
-
-def _until(args: Sequence[Value]) -> Value:
-    (count,) = args
-    if int(count.data) > _MAX_UNTIL:
-        raise UnsupportedError(f"a list of more than {_MAX_UNTIL:,} numbers")
-    return Value([Value(number, first_origin(args)) for number in range(int(count.data))])
-
-
 def _split_list(args: Sequence[Value]) -> Value:
     separator, text = args
     return Value([Value(word, derived_origin(text.source)) for word in text.data.split(separator.data)])
@@ -235,6 +224,7 @@ def _lookup(args: Sequence[Value]) -> Value:  # noqa: ARG001 - no cluster answer
 
 FUNCTIONS: dict[str, Function] = {
     "list": _list,
+    "tuple": _list,
     "dict": _dict,
     "get": _get,
     "index": _index,
@@ -257,7 +247,6 @@ FUNCTIONS: dict[str, Function] = {
     "has": _has,
     "uniq": _uniq,
     "sortAlpha": _sorted,
-    "until": _until,
     "splitList": _split_list,
     "join": _join,
     "len": _len,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gotemplate.errors import FailedError
+from gotemplate.errors import FailedError, UnsupportedError
 from gotemplate.programs import Function
 from gotemplate.tracked import Value, first_origin
 
@@ -81,6 +81,44 @@ def _kind_of(args: Sequence[Value]) -> Value:
     return Value(_kind(value.data), first_origin(args))
 
 
+def _type_of(args: Sequence[Value]) -> Value:
+    (value,) = args
+    kind = _kind(value.data)
+    if kind in _TYPES and value.origin is None:
+        # A list that a function made may be of texts or numbers alone.
+        raise UnsupportedError("the type of a list or a mapping that a template made")
+    return Value("<nil>" if value.data is None else _TYPES.get(kind, kind), first_origin(args))
+
+
+def _type_is_like(args: Sequence[Value]) -> Value:
+    wanted, value = args
+    kind = _type_of((value,)).data
+    return Value(wanted.data in (kind, f"*{kind}"), first_origin((value,)))
+
+
+def _deep_equal(args: Sequence[Value]) -> Value:
+    one, other = args
+    return Value(_equal(one.plain(), other.plain()), first_origin(args))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_equal(item, other[key]) for key, item in one.items())
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return bool(one == other)
+
+
+def _any(args: Sequence[Value]) -> Value:
+    return Value(any(args), first_origin(args))
+
+
+def _all(args: Sequence[Value]) -> Value:
+    return Value(all(args), first_origin(args))
+
+
 def _fail(args: Sequence[Value]) -> Value:
     (message,) = args
     raise FailedError(message.data)
@@ -108,6 +146,11 @@ FUNCTIONS: dict[str, Function] = {
     "kindIs": _kind_is,
     "kindOf": _kind_of,
     "typeIs": _type_is,
+    "typeOf": _type_of,
+    "typeIsLike": _type_is_like,
+    "deepEqual": _deep_equal,
+    "any": _any,
+    "all": _all,
     "fail": _fail,
     "required": _required,
 }

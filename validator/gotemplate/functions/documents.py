@@ -70,18 +70,21 @@ def _scalar_text(data: Any) -> str:
 _documents = functools.lru_cache(maxsize=1024)(load_documents)
 
 
-def _from_yaml(args: Sequence[Value]) -> Value:
-    (text,) = args
-    try:
-        found = _documents(text.data)
-    except BrokenError:
-        found = None
-    if found is None or len(found) > 1:
-        raise FailedError("fromYaml got invalid YAML", text.source)
-    if not found:
-        return Value({})
-    ((tree, root),) = found
-    return _tracked(tree, node_origins(root, text), ())
+def _from_yaml(kind: type[dict[str, Any]] | type[list[Any]], name: str) -> Function:
+    def function(args: Sequence[Value]) -> Value:
+        (text,) = args
+        try:
+            found = _documents(text.data)
+        except BrokenError:
+            found = None
+        if found is None or len(found) > 1:
+            raise FailedError(f"{name} got invalid YAML", text.source)
+        if not found:
+            return Value(kind())
+        ((tree, root),) = found
+        return _tracked(tree, node_origins(root, text), ())
+
+    return function
 
 
 def _tracked(tree: Any, known: dict[Path, Origin], path: Path) -> Value:
@@ -162,7 +165,8 @@ def _below(value: Value) -> list[Value]:
 
 FUNCTIONS: dict[str, Function] = {
     "toYaml": _to_yaml,
-    "fromYaml": _from_yaml,
+    "fromYaml": _from_yaml(dict, "fromYaml"),
+    "fromYamlArray": _from_yaml(list, "fromYamlArray"),
     "fromJson": _from_json(dict, "fromJson"),
     "fromJsonArray": _from_json(list, "fromJsonArray"),
     "toJson": _to_json(raw=False),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from gotemplate.errors import UnsupportedError
 from gotemplate.programs import Function
-from gotemplate.tracked import Value, first_origin
+from gotemplate.tracked import Value, derived_origin, first_origin
 
 # The digits behind a point do not count.
 _NUMBER = re.compile(r"([-+]?[0-9]+)(?:\.[0-9]*)?")
@@ -60,6 +61,22 @@ def _quotient(one: int, other: int) -> int:
     return abs(one) // abs(other) * (1 if one * other > 0 else -1)
 
 
+def _rounded(round_: Callable[[float], int]) -> Function:
+    def function(args: Sequence[Value]) -> Value:
+        (value,) = args
+        return Value(float(round_(_float(args).data)), derived_origin(value.source))
+
+    return function
+
+
+def _round(args: Sequence[Value]) -> Value:
+    value, digits = args
+    power = 10.0 ** to_int64(digits)
+    moved = power * _float((value,)).data
+    up = math.modf(moved)[0] >= 0.5
+    return Value((math.ceil(moved) if up else math.floor(moved)) / power, derived_origin(value.source))
+
+
 FUNCTIONS: dict[str, Function] = {
     "int": _int,
     "int64": _int,
@@ -71,6 +88,10 @@ FUNCTIONS: dict[str, Function] = {
     "div": _folded(_quotient),
     "mod": _folded(lambda one, other: one - other * _quotient(one, other)),
     "max": _folded(max),
+    "biggest": _folded(max),
     "min": _folded(min),
+    "ceil": _rounded(math.ceil),
+    "floor": _rounded(math.floor),
+    "round": _round,
     "add1": lambda args: Value(to_int64(args[0]) + 1, first_origin(args)),
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import itertools
-import posixpath
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,8 +15,6 @@ from gotemplate.programs import Function
 from gotemplate.tracked import Value, derived_origin, first_origin, indented, last_origin, spans_of, stripped
 
 _VERB = re.compile(r"%(?:%|(0?\d*)(.))")
-# What may hold a `$` of a pattern: an escaped character, a class of characters, or the `$` that is the end of the text.
-_PATTERN_PART = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
 # Characters that may not stand for themselves in quotes.
 _UNUSUAL = re.compile(r"[^ !#-\[\]-~]")
 _SHORT = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v", "\\": "\\", '"': '"'}
@@ -74,6 +71,10 @@ def _print(args: Sequence[Value]) -> Value:
     return Value("".join(words), last_origin(args))
 
 
+def _println(args: Sequence[Value]) -> Value:
+    return Value(" ".join(map(_inner, args)) + "\n", last_origin(args))
+
+
 def _quote(write: Callable[[str], str]) -> Function:
     def function(args: Sequence[Value]) -> Value:
         words = [write(print_value(value)) for value in args if value.data is not None]
@@ -82,7 +83,7 @@ def _quote(write: Callable[[str], str]) -> Function:
     return function
 
 
-def _function_of(make: Callable[..., Any], *, keeps: bool = False) -> Function:
+def function_of(make: Callable[..., Any], *, keeps: bool = False) -> Function:
     """Returns a function of plain texts and numbers, the text last. `keeps`: the result still is a copy of the text."""
 
     def function(args: Sequence[Value]) -> Value:
@@ -140,55 +141,30 @@ def _truncated(length: float, text: str) -> str:
     return text[: int(length)] if length >= 0 else text[int(length) :]
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    # `$` is only the end of the text in Go. In Python it also matches before a last line break.
-    return re.compile(_PATTERN_PART.sub(lambda part: r"\Z" if part[0] == "$" else part[0], text))
-
-
-def _found(pattern: str, text: str) -> str:
-    match = _pattern(pattern).search(text)
-    return match[0] if match is not None else ""
-
-
-def _replaced(pattern: str, text: str, replacement: str) -> str:
-    return _pattern(pattern).sub(re.sub(r"\$\{?(\d+)\}?", r"\\g<\1>", replacement.replace("\\", r"\\")), text)
-
-
-def _split(args: Sequence[Value]) -> Value:
-    pattern, text, count = args
-    if count.data >= 0:
-        raise UnsupportedError("regexSplit into so many parts")
-    return Value([Value(word, derived_origin(text.source)) for word in _pattern(pattern.data).split(text.data)])
-
-
 def _part(start: float, end: float, text: str) -> str:
     return text[: int(end)] if start < 0 else text[int(start) :] if end < 0 else text[int(start) : int(end)]
 
 
 FUNCTIONS: dict[str, Function] = {
-    "toString": _function_of(lambda text: text if isinstance(text, str) else printing.print_scalar(text), keeps=True),
+    "toString": function_of(lambda text: text if isinstance(text, str) else printing.print_scalar(text), keeps=True),
     "quote": _quote(quote),
     "squote": _quote(lambda text: f"'{text}'"),
     "print": _print,
+    "println": _println,
     "printf": _printf,
     "indent": _indent(line=False),
     "nindent": _indent(line=True),
     "trim": _trim,
-    "trimSuffix": _function_of(lambda suffix, text: text.removesuffix(suffix)),
-    "trimPrefix": _function_of(lambda prefix, text: text.removeprefix(prefix)),
-    "trunc": _function_of(_truncated),
-    "lower": _function_of(str.lower),
-    "upper": _function_of(str.upper),
-    "replace": _function_of(lambda old, new, text: text.replace(old, new), keeps=True),
-    "contains": _function_of(lambda part, text: part in text),
-    "hasPrefix": _function_of(lambda prefix, text: text.startswith(prefix)),
-    "hasSuffix": _function_of(lambda suffix, text: text.endswith(suffix)),
-    "regexMatch": _function_of(lambda pattern, text: _pattern(pattern).search(text) is not None),
-    "regexFind": _function_of(_found),
-    "regexReplaceAll": _function_of(_replaced),
-    "regexSplit": _split,
-    "substr": _function_of(_part),
-    "base": _function_of(posixpath.basename),
-    "sha256sum": _function_of(lambda text: hashlib.sha256(text.encode()).hexdigest()),
-    "b64enc": _function_of(lambda text: base64.b64encode(text.encode()).decode()),
+    "trimSuffix": function_of(lambda suffix, text: text.removesuffix(suffix)),
+    "trimPrefix": function_of(lambda prefix, text: text.removeprefix(prefix)),
+    "trunc": function_of(_truncated),
+    "lower": function_of(str.lower),
+    "upper": function_of(str.upper),
+    "replace": function_of(lambda old, new, text: text.replace(old, new), keeps=True),
+    "contains": function_of(lambda part, text: part in text),
+    "hasPrefix": function_of(lambda prefix, text: text.startswith(prefix)),
+    "hasSuffix": function_of(lambda suffix, text: text.endswith(suffix)),
+    "substr": function_of(_part),
+    "sha256sum": function_of(lambda text: hashlib.sha256(text.encode()).hexdigest()),
+    "b64enc": function_of(lambda text: base64.b64encode(text.encode()).decode()),
 }

@@ -11,9 +11,9 @@ def mount_of(container: Container, path: str) -> Mount | None:
     """Returns the deepest mount that contains a path; None if the path is in the image."""
     parts = _parts(path)
     # Kubernetes rejects an empty path.
-    named = (mount for mount in container.mounts if mount.mount_path)
-    found = [mount for mount in named if parts[: len(_parts(mount.mount_path))] == _parts(mount.mount_path)]
-    return max(found, key=lambda mount: len(_parts(mount.mount_path)), default=None)
+    named = [(_parts(mount.mount_path), mount) for mount in container.mounts if mount.mount_path]
+    found = [(len(above), mount) for above, mount in named if parts[: len(above)] == above]
+    return max(found, key=lambda one: one[0], default=(0, None))[1]
 
 
 @functools.lru_cache(maxsize=1024)

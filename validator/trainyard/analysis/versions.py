@@ -33,9 +33,9 @@ def nccl(context: Context, container: Container | None = None) -> Release:
 def _of_image(component: str, container: Container | None) -> Release:
     if container is None or not isinstance(container.image, str) or not container.image:
         return Release(component, None)
-    from trainyard.facts import images
+    from trainyard.facts.images import contents
 
-    found = images.contents(container.image)
+    found = contents(container.image)
     version = found.torch if component == "PyTorch" else found.nccl
     if version is None or _may_differ(component, container):
         return Release(component, None)

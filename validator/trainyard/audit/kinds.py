@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from trainyard.facts import workloads
 from trainyard.facts.kubeflow import JOB_KINDS, REPLICA_FIELDS, RUNTIMES
 
 # API group, version, kinds. If a group serves a kind in several versions, the first one here is listed.
@@ -13,7 +14,12 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("kubeflow.org", "v1", tuple(REPLICA_FIELDS)),
     ("trainer.kubeflow.org", "v1alpha1", ("TrainJob", *RUNTIMES)),
     ("jobset.x-k8s.io", "v1alpha2", ("JobSet",)),
-    ("batch", "v1", ("Job",)),
+    ("batch", "v1", ("Job", "CronJob")),
+    (workloads.VOLCANO, "v1alpha1", workloads.GROUPS[workloads.VOLCANO]),
+    (workloads.LEADER_WORKER, "v1", workloads.GROUPS[workloads.LEADER_WORKER]),
+    (workloads.RAY, "v1", workloads.GROUPS[workloads.RAY]),
+    (workloads.HYPERPOD, "v1", workloads.GROUPS[workloads.HYPERPOD]),
+    ("workload.codeflare.dev", "v1beta2", ("AppWrapper",)),
     ("k8s.cni.cncf.io", "v1", ("NetworkAttachmentDefinition",)),
     ("nvidia.com", "v1", ("ClusterPolicy",)),
     ("nvidia.com", "v1alpha1", ("NVIDIADriver",)),
@@ -35,8 +41,10 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("resource.k8s.io", "v1", ("ResourceClaim", "ResourceClaimTemplate")),
     ("", "v1", ("LimitRange",)),
 )
+# Kinds that hold the pods of a run, by themselves or in an object that they wrap.
+RUNS = frozenset((*JOB_KINDS, "CronJob", "AppWrapper")).union(*workloads.GROUPS.values())
 # Objects owned by these are created from them. They are linted with their owner or not at all.
-OWNERS = frozenset((*JOB_KINDS, "CronJob", "Pod"))
+OWNERS = RUNS | {"Pod"}
 
 
 class Kind(NamedTuple):
@@ -50,6 +58,11 @@ class Kind(NamedTuple):
     def api_version(self) -> str:
         """The `apiVersion` of an object of this kind."""
         return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def title(self) -> str:
+        """The kind, with its group where Kubernetes itself has a kind of the same name."""
+        return f"{self.name}.{self.group}" if self.name == "Job" and self.group != "batch" else self.name
 
     @property
     def path(self) -> str:

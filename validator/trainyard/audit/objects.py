@@ -8,6 +8,7 @@ import yaml
 
 from gotemplate.scalars import resolve_scalar
 from trainyard.audit.defaults import without_defaults
+from trainyard.audit.kinds import Kind
 from trainyard.document.files import File
 from trainyard.document.lookup import mapping, text
 from trainyard.document.source import Source
@@ -42,7 +43,12 @@ def file(tree: dict[str, Any]) -> File:
 
 def name(tree: dict[str, Any]) -> str:
     """Returns kind, namespace if it has one, and name."""
-    parts = (tree["kind"].lower(), text(tree, "metadata", "namespace"), text(tree, "metadata", "name"))
+    group, _, version = tree["apiVersion"].rpartition("/")
+    parts = (
+        Kind(group, version, tree["kind"]).title.lower(),
+        text(tree, "metadata", "namespace"),
+        text(tree, "metadata", "name"),
+    )
     return "/".join(part for part in parts if part)
 
 
@@ -53,4 +59,4 @@ def manifest(tree: dict[str, Any]) -> dict[str, Any]:
     metadata = {key: value for key, value in {**kept, "annotations": annotations}.items() if key in METADATA and value}
     rest = {key: value for key, value in tree.items() if key not in ("metadata", "status")}
     result = {**rest, "metadata": metadata}
-    return without_defaults(result) if tree["kind"] == "Job" else result
+    return without_defaults(result) if tree["kind"] == "Job" and tree["apiVersion"] == "batch/v1" else result

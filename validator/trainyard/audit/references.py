@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trainyard.analysis import multus
+from trainyard.audit.kinds import RUNS
 from trainyard.document.lookup import mapping, text
-from trainyard.facts.kubeflow import JOB_KINDS, RUNTIMES
+from trainyard.facts.kubeflow import RUNTIMES
 
 Tree = dict[str, Any]
 # Namespace and name.
@@ -58,7 +59,7 @@ def _nodes(objects: Iterable[Tree]) -> Iterator[tuple[str, Tree]]:
     for tree in known:
         namespace = text(tree, "metadata", "namespace")
         # A cluster-wide runtime has no namespace, but the TrainJobs that use it do.
-        if tree["kind"] in JOB_KINDS and namespace:
+        if tree["kind"] in RUNS and namespace:
             for part in (tree, runtimes.get(_runtime(tree, namespace), {})):
                 yield from ((namespace, node) for node in _mappings(part.get("spec")))
 

@@ -75,8 +75,8 @@ class Survey:
             if entry is not None:
                 api = Api(kind, text(entry, "name"), entry.get("namespaced") is True)
                 known.setdefault((kind.group, kind.name), api)
-        present = {name for _, name in known}
-        absent = dict.fromkeys(kind.name for kind in kinds() if kind.name not in present)
+        present = {api.kind.title for api in known.values()}
+        absent = dict.fromkeys(kind.title for kind in kinds() if kind.title not in present)
         if absent:
             self.notes.append(f"the cluster does not have {', '.join(absent)}")
         return list(known.values())
@@ -132,7 +132,7 @@ class Survey:
     def _refused(self, verb: str, api: Api, namespace: str, error: RequestRefusedError) -> None:
         where = f" in namespace {namespace}" if namespace else " in all namespaces" if api.namespaced else ""
         reason = f"the user may not `{verb}` `{api.resource}`" if error.status == FORBIDDEN else str(error)
-        self.notes.append(f"{api.kind.name} is skipped{where}: {reason}")
+        self.notes.append(f"{api.kind.title} is skipped{where}: {reason}")
 
 
 def owned(tree: Tree) -> bool:

@@ -64,6 +64,11 @@ class Document:
         return self.source, *positions.extent(self.node, place.path)
 
     @property
+    def has_defaults_only(self) -> bool:
+        """True for an object that a chart renders from its defaults: its user sets what these leave empty."""
+        return False
+
+    @property
     def values_files(self) -> tuple[Document, ...]:
         """The values files from which a chart rendered the document, the last one winning; empty for any other one."""
         return ()

@@ -56,6 +56,12 @@ def lines(source: Source) -> tuple[str, ...]:
     return tuple(text.split("\n") if has_plain_breaks(text) else _BREAK.split(text))
 
 
+@functools.lru_cache(maxsize=4)
+def distinct_lines(source: Source) -> frozenset[str]:
+    """Returns the different lines of a file, which two filters of a file by its known lines ask for."""
+    return frozenset(source.text.split("\n"))
+
+
 def has_plain_breaks(text: str) -> bool:
     """True if a text has no other line breaks than line feeds."""
     return not any(mark in text for mark in ("\r", "\x85", "\u2028", "\u2029"))

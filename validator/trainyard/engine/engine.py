@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainyard.document.document import Document, EmbeddedDocument, TextDocument
 from trainyard.document.placeholders import is_parameter
+from trainyard.document.source import distinct_lines
 from trainyard.engine import registry
 from trainyard.engine.finding import Finding, resolve
 from trainyard.engine.rule import Check, Context, Overflow, Problem, Rule, Target
@@ -140,8 +141,8 @@ class _Words:
         """Returns the words that occur in a project; all of them if objects are rendered from a chart."""
         if any(type(document) not in (Document, EmbeddedDocument, TextDocument) for document in project.documents):
             return self._needs
-        texts = {id(document.source): document.source.text for document in project.documents}
-        known, lines = self._known, set("\n".join(texts.values()).split("\n"))
+        sources = {id(document.source): document.source for document in project.documents}
+        known, lines = self._known, frozenset[str]().union(*map(distinct_lines, sources.values()))
         if len(known) > _MOST_LINES:
             known.clear()
         new = lines.difference(known)
@@ -210,7 +211,7 @@ class _Judge:
         if run.is_job:
             yield from self.apply("Run", run, context)
         for role in run.roles:
-            inner = context._replace(role=role, pod=role.pod)
+            inner = context.of_role(role)
             if run.is_job:
                 yield from self.apply("Role", role, inner)
             yield from self._pod(role.pod, inner)
@@ -218,7 +219,7 @@ class _Judge:
     def _pod(self, pod: Pod, context: Context) -> Found:
         yield from self.apply("Pod", pod, context)
         for container in (*pod.containers, *pod.init_containers):
-            yield from self._container(container, context._replace(container=container))
+            yield from self._container(container, context.of_container(container))
 
     def _container(self, container: Container, context: Context) -> Found:
         yield from self.apply("Container", container, context)

@@ -50,7 +50,7 @@ OPTIONS = (
     CheckpointOption("trainer.default-local-dir", _VERL),
 )  # fmt: skip
 # Hydra takes `+name=value` for a name that the configuration lacks, and `++` for any.
-NAMES = tuple(
+NAMES = frozenset(
     prefix + option.name for option in OPTIONS for prefix in (("",) if option.name.startswith("-") else ("", "+", "++"))
 )
 COMMON = frozenset(option.name for option in OPTIONS if option.is_common)

@@ -42,6 +42,8 @@ class Contents(NamedTuple):
     cuda: Version | None = None
 
 
+# Every known name contains one of these.
+_WORDS = ("torch", "nccl", "deepspeed")
 _NAMED = pattern(r"(?:^|[-_.])(torch|nccl)-?(\d+\.\d+\.\d+)(?![\d.])")
 _RELEASED = pattern(r"(\d+\.\d+(?:\.\d+)?)(?![\d.])")
 _CUDA = pattern(r"(?:cuda|cu)(\d{2})\.?(\d)")
@@ -59,9 +61,9 @@ _DEEPSPEED = pattern(r"v\d+_torch(\d)(\d+)_cu\d+")
 @functools.lru_cache(maxsize=512)
 def contents(image: str) -> Contents:
     """Returns the versions in an image, according to its name and tag."""
-    path, tag = _split(image)
-    if not path:
+    if not any(word in image for word in _WORDS):
         return Contents()
+    path, tag = _split(image)
     named = {name: _version(number) for name, number in _NAMED.findall(tag)}
     known = _known(path, tag)
     return known._replace(torch=named.get("torch") or known.torch, nccl=named.get("nccl") or known.nccl)

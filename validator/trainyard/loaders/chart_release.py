@@ -24,6 +24,7 @@ from trainyard.loaders.template_lines import TemplateLines
 if TYPE_CHECKING:
     from yaml import Node
 
+    from gotemplate.origin import Origin
     from gotemplate.rendering import RenderedObject
 
 _TEXTS = (
@@ -185,17 +186,29 @@ class TemplateDocument(RenderedDocument):
 
     def locate(self, place: Place) -> Position:
         """Returns the position of the value behind the place, or of the line in the template."""
-        origin = self.origin(place)
+        missing, origin = self._missing(place), self.origin(place)
+        shown = Document.locate(self, place)
+        reading = self._lines.reading(shown, missing.path) if missing is not None else None
+        if reading is not None:
+            return reading
         if origin is not None and origin.exact:
             return super().locate(place)
-        shown = Document.locate(self, place)
         literal = self._lines.literal(shown)
         if literal is not None:
             return literal
         return super().locate(place) if origin is not None and origin.path else self._lines.nearest(shown)
 
+    def _missing(self, place: Place) -> Origin | None:
+        """Returns the value that decides a place if nobody has set it."""
+        origin = self.origin(place)
+        return origin if origin is not None and origin.path and self.layers.lacks(origin) else None
+
     def explain(self, place: Place) -> tuple[tuple[Position, str], ...]:
-        """Returns the position in the template of a place that a value decides."""
+        """Returns the position in the template of a place that a value decides, or where the value is missing."""
+        missing = self._missing(place)
+        if missing is not None:
+            found = self.layers.place(missing)
+            return ((found.document.locate(found), f"`{'.'.join(map(str, missing.path))}` is not set in"),)
         position = self.locate(place)
         if position.source not in {document.source for document in self.layers.files}:
             return ()
@@ -221,6 +234,12 @@ _STAND_INS: dict[str, Callable[[Sequence[Value]], Value]] = {
     "genPrivateKey": _fixed("key"),
     "now": _fixed("2000-01-01T00:00:00Z"),
     "date": _fixed("2000-01-01"),
+    "dateInZone": _fixed("2000-01-01"),
+    "htmlDate": _fixed("2000-01-01"),
+    "unixEpoch": _fixed("946684800"),
+    "bcrypt": _fixed("hash"),
+    "htpasswd": _fixed("user:hash"),
+    "randBytes": _repeated("x"),
     "genCA": lambda args: _CERTIFICATE,  # noqa: ARG005
     "genSelfSignedCert": lambda args: _CERTIFICATE,  # noqa: ARG005
     "genSignedCert": lambda args: _CERTIFICATE,  # noqa: ARG005

@@ -31,6 +31,10 @@ class Layers:
                     return Place(document, origin.path, line if complete else 0, origin.on_key)
         return Place(self.files[-1], origin.path, 0, origin.on_key)
 
+    def lacks(self, origin: Origin) -> bool:
+        """True if neither the files nor the defaults of the chart set a value."""
+        return not any(_holds(document.tree, origin.path) for document in (*self.files, self.defaults))
+
     def default(self, origin: Origin) -> Place | None:
         """Returns the place of a value in the chart's defaults if no file sets it."""
         if any(_holds(document.tree, origin.path) for document in self.files):

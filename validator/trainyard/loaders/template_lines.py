@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
-from trainyard.document.source import Position, Source, lines
+from trainyard.document.source import Path, Position, Source, lines
 
 # A line that holds only these characters can come from anywhere.
 _SIGNS = "-:[]{}|> "
@@ -31,16 +32,28 @@ class TemplateLines:
                 return _moved(position, line, template, found[min(before, len(found) - 1)])
         return None
 
+    def reading(self, position: Position, value: Path) -> Position | None:
+        """Returns the position of the line with the same key that reads a value, None if no line does."""
+        reads = re.compile(rf"\.{re.escape(str(value[-1]))}\b") if value else None
+        found = (
+            one for one in self._alike(position) if reads is not None and reads.search(lines(one.source)[one.line - 1])
+        )
+        return next(found, None)
+
     def nearest(self, position: Position) -> Position:
         """Returns the position of the line with the same key, or else the start of the template."""
+        start = Position(self._templates[0], 1, 1, 1, 1) if self._templates else position
+        return next(self._alike(position), start)
+
+    def _alike(self, position: Position) -> Iterator[Position]:
+        """Yields the positions of the lines with the same key."""
         line = lines(self._rendered)[position.line - 1]
         key, colon, _ = line.strip().partition(":")
         for template in self._templates:
-            for number, other in enumerate(lines(template)):
+            for number, other in enumerate(lines(template), 1):
                 if colon and other.strip().startswith(f"{key}:"):
                     start = len(other) - len(other.lstrip()) + 1
-                    return Position(template, number + 1, start, number + 1, len(other.rstrip()) + 1)
-        return Position(self._templates[0], 1, 1, 1, 1) if self._templates else position
+                    yield Position(template, number, start, number, len(other.rstrip()) + 1)
 
 
 def _moved(position: Position, line: str, template: Source, number: int) -> Position:

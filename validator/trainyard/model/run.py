@@ -8,7 +8,7 @@ they are equal except for these (`tests.validator.loaders.compare`).
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from trainyard.document.document import Document, Place
@@ -76,10 +76,9 @@ class Command(NamedTuple):
                 last, value, at = found
         return (value, self.word_at[at]) if value is not None else None
 
-    def given(self, names: Sequence[str]) -> list[str]:
-        """Returns the options of this list that are among the words, in the order of the list."""
-        known = _options(self.words)
-        return [name for name in names if name in known]
+    def given(self, names: Set[str]) -> list[str]:
+        """Returns the options of this set that are among the words."""
+        return [name for name in _options(self.words) if name in names]
 
     def has(self, *names: str) -> bool:
         """True if one of these flags is among the words, with or without a value."""

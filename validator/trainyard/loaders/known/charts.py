@@ -137,16 +137,6 @@ def _over_defaults(chart: KnownChart, tree: Mapping[str, Any]) -> Mapping[str, A
         return {}
 
 
-# Parts of a site, with their names in its values.
-PARTS = {
-    "training-operator": "operator",
-    "kubeflow-trainer": "trainer",
-    "training-networks": "networks",
-    "gpu-rdma-policy": "gpu",
-    "training-monitoring": "monitoring",
-}
-
-
 @functools.cache
 def _properties(chart: KnownChart) -> Mapping[str, Any]:
     properties: Mapping[str, Any] = json.loads(chart.schema_file().read_text("utf-8"))["properties"]
@@ -163,12 +153,24 @@ def site_schema() -> Any:
     """Returns the schema of a site's values: that of the platform, with those of its parts below their names."""
     schema = json.loads((PLATFORM / "values.schema.json").read_text("utf-8"))
     definitions = schema.setdefault("$defs", {})
-    for name, alias in PARTS.items():
+    for name, alias in _parts():
         part = json.loads((PLATFORM / "charts" / name / "values.schema.json").read_text("utf-8"))
         definitions[alias] = _moved(part, f"#/$defs/{alias}/$defs/")
         own = schema["properties"].get(alias, {})
         schema["properties"][alias] = {"allOf": [own, {"$ref": f"#/$defs/{alias}"}]} if own else definitions[alias]
     return schema
+
+
+def _parts() -> Iterator[tuple[str, str]]:
+    """Yields the charts that a site installs, with the names of their values in its own."""
+    from trainyard.document.reading import read
+    from trainyard.document.source import Source
+
+    about = PLATFORM / "Chart.yaml"
+    documents, _ = read(Source(str(about), about.read_text("utf-8")))
+    for dependency in documents[0].tree["dependencies"]:
+        if "alias" in dependency:
+            yield dependency["name"], dependency["alias"]
 
 
 def _moved(part: Any, definitions: str) -> Any:

@@ -20,7 +20,6 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.versions import since
-from trainyard.loaders.origins import RenderedDocument
 from trainyard.model.run import Run
 
 ROLES = ("Master", "Worker")
@@ -42,9 +41,8 @@ def pytorchjob_role_invalid(run: Run, context: Context) -> Iterator[Problem]:
     if run.kind != "PyTorchJob":
         return
     at = run.at.child("spec", "pytorchReplicaSpecs")
-    document = run.at.document
     # Users of a chart set the image that its defaults leave empty.
-    of_defaults = isinstance(document, RenderedDocument) and document.has_defaults_only
+    of_defaults = run.at.document.has_defaults_only
     for name, tree in mapping(run.spec, "pytorchReplicaSpecs").items():
         place = at.child(name)
         if name not in ROLES:

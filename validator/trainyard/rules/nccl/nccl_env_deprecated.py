@@ -42,7 +42,7 @@ WANTS_OLD_NAMES = ("NCCL_FASTRAK_", "NCCL_SHIMNET_")
     since="0.1.0",
     sources=("NVIDIA/nccl v2.30.7-1 docs/userguide/source/env.rst: NCCL_MAX_NCHANNELS, NCCL_LAUNCH_MODE",),
     fix="unsafe",
-    needs=("NCCL_",),
+    needs=("NCCL_LAUNCH_MODE", *SUCCESSORS),
 )
 def nccl_env_deprecated(setting: Setting, context: Context) -> Iterator[Problem]:
     """A variable that is deprecated since a known release."""

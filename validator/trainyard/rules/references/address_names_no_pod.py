@@ -52,9 +52,7 @@ def address_names_no_pod(role: Role, context: Context) -> Iterator[Problem]:
     run = context.run
     if run is None or role.container is None or run.kind in (*RUNTIMES, "TrainJob"):
         return
-    # The operator's values win over those of the pod template.
-    ignored = operator_variables(run)
-    for value, at in dict(_addresses(role.container, ignored)).items():
+    for value, at in dict(_addresses(role.container, run)).items():
         host, _, rest = value.partition(":")[0].partition(".")
         if not HOST.match(value.partition(":")[0]):
             continue
@@ -64,14 +62,15 @@ def address_names_no_pod(role: Role, context: Context) -> Iterator[Problem]:
             yield Problem(at, f"`{value}` is not a pod of {run.kind} {run.name}: {reason}", help_)
 
 
-def _addresses(container: Container, ignored: frozenset[str]) -> Iterator[tuple[str, Place]]:
+def _addresses(container: Container, run: Run) -> Iterator[tuple[str, Place]]:
     for launch in torchrun_commands(container):
         for option in OPTIONS:
             found = launch.option_at(option)
             if found is not None:
                 yield found
     for setting in container.settings:
-        if setting.name in VARIABLES and setting.name not in ignored and setting.value:
+        # The operator's values win over those of the pod template.
+        if setting.name in VARIABLES and setting.value and setting.name not in operator_variables(run):
             yield setting.value, setting.at
 
 

@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from trainyard.analysis.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.extended_resources import is_device
-from trainyard.loaders.origins import RenderedDocument
 from trainyard.model.run import Container
 
 # Kinds whose image may come from elsewhere, or that another rule checks.
@@ -51,8 +50,7 @@ def null_gpu_quantity(container: Container, context: Context) -> Iterator[Proble
                     message,
                     "write the number of devices, or remove the key",
                 )
-    document = container.at.document
-    of_user = isinstance(document, RenderedDocument) and document.has_defaults_only
+    of_user = container.at.document.has_defaults_only
     elsewhere = of_user or (context.run is not None and context.run.kind in IMAGE_ELSEWHERE)
     if not elsewhere and "image" in container.tree and container.tree["image"] in (None, ""):
         yield Problem(

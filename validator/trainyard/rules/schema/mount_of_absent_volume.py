@@ -56,8 +56,10 @@ def mount_of_absent_volume(container: Container, context: Context) -> Iterator[P
     for field in ("volumeMounts", "volumeDevices"):
         for index, mount in enumerate(items(container.tree, field)):
             name = text(mount, "name")
+            if not name or pod.volume(name) is not None:
+                continue
             known = _volumes(pod, run) if known is None else known
-            if name and name not in known and "{{" not in name and "${" not in name:
+            if name not in known and "{{" not in name and "${" not in name:
                 at = container.at.child(field, index, "name")
                 meant = closest_match(name, known, ALIKE)
                 edits: tuple[Edit, ...] = (SetValue(at, meant),) if meant else ()

@@ -61,7 +61,7 @@ def checkpoint_on_no_volume(role: Role, context: Context) -> Iterator[Problem]:
     if role.container is None or run is None or run.kind in RUNTIMES or not has_all_pods(run):
         return
     commands = role.container.commands
-    if not any(command.has(*NAMES) for command in commands) or not _restarts(role, run):
+    if not any(command.given(NAMES) for command in commands) or not _restarts(role, run):
         return
     writers = (role,) if role.trains else run.training_roles if run.kind == "MPIJob" else ()
     for index in sorted(training_indexes([command.words for command in commands])):

@@ -6,8 +6,8 @@ or of another container do not count, and no shell runs a command. For the same 
 a shell gets `$NAME`, `${NAME}` and `$${NAME}` unchanged.
 
 The training operator sets `MASTER_ADDR`, `RANK` and `WORLD_SIZE` in a PyTorchJob only if the job has a Master. The rule
-ignores text for a shell, scripts of init containers, containers with an unknown `envFrom`, and containers without an
-image, which a patch has.
+ignores text for a shell, which may read any variable of the image. It also ignores scripts of init containers,
+containers with an unknown `envFrom`, and containers without an image, which a patch has.
 
 Set the variable, or start the program through `bash -c`.
 """

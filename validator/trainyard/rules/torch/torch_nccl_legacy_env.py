@@ -35,7 +35,7 @@ RENAMED_SINCE = (2, 2)
         "pytorch 2.15.0 torch/csrc/distributed/c10d/Utils.hpp: getCvarInt, getCvarBool",
     ),
     fix="safe",
-    needs=("NCCL_",),
+    needs=tuple(LEGACY),
 )
 def torch_nccl_legacy_env(setting: Setting, context: Context) -> Iterator[Problem]:
     """A variable of torch.distributed under its old name."""

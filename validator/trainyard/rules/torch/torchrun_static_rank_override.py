@@ -51,6 +51,7 @@ APPENDED = ("PET_", "MASTER_", "RANK", "WORLD_SIZE")
         "volcano-sh/volcano v1.15.1 pkg/controllers/job/plugins/distributed-framework/pytorch: OnPodCreate",
     ),
     fix="safe",
+    needs=APPENDED,
 )
 def torchrun_static_rank_override(setting: Setting, context: Context) -> Iterator[Problem]:
     """A variable that the operator overrides."""
