@@ -42,13 +42,14 @@ def mpijob_slots_above_gpus(run: Run) -> Iterator[Problem]:
     gpus = worker.container.gpus
     if not 0 < gpus < slots or not worker.replicas or any("mig-" in name for name in worker.container.limits):
         return
-    if any(_processes(command) == slots * worker.replicas for command in launcher.container.commands):
+    if any(processes(command) == slots * worker.replicas for command in launcher.container.commands):
         message = f"mpirun places {slots} processes on each worker, which has {gpus} GPUs: processes share GPUs"
         at = run.at.child("spec", "slotsPerWorker")
         yield Problem(at, message, f"write `slotsPerWorker: {gpus}` and -np {gpus * worker.replicas}")
 
 
-def _processes(command: Command) -> int | None:
+def processes(command: Command) -> int | None:
+    """Returns the number of processes that mpirun starts, None if it is not a number or not mpirun."""
     if command.program not in MPI_LAUNCHERS:
         return None
     index = next((number for number, word in enumerate(command.words) if word in _COUNT), None)
