@@ -3,8 +3,8 @@
 A pod has the name `<hostname>.<subdomain>` only if its namespace has a headless Service with the name of the subdomain.
 Without it the rendezvous fails with `Name or service not known`.
 
-The rule checks single pods and Jobs whose program is given such a name, and which stand in one file, in which no
-Service is missing otherwise. It ignores files of other objects alone, since the Service may be elsewhere.
+The rule checks pods that are objects of their own, in files of several objects without any Service, if their program is
+given such a name. Services of Jobs are often in other files.
 
 Add a Service with `clusterIP: None`, the name of the subdomain and a selector of the pods.
 """
@@ -33,7 +33,7 @@ from trainyard.model.run import Container, Role
 def subdomain_without_service(role: Role, context: Context) -> Iterator[Problem]:
     """Report subdomains without a Service."""
     run, name = context.run, text(role.pod.tree, "subdomain")
-    if run is None or not name or run.kind not in ("Pod", "Job") or not run.is_job:
+    if run is None or not name or run.kind != "Pod" or not run.is_job:
         return
     if has_kind(context.project, "Service") or len(context.project.documents) < 2 or "{" in name:
         return

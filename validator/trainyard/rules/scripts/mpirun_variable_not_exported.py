@@ -4,7 +4,7 @@ Open MPI starts ranks through ssh and passes its own variables only. A variable 
 the workers with `-x NAME` alone. The ranks run with their defaults, or those on the launcher with other values than the
 rest.
 
-The rule checks variables of an MPIJob that only ranks read (`NCCL_`, `HF_`, `CUDA_` and so on). It ignores Intel MPI
+The rule checks variables of an MPIJob that only ranks read (`HF_`, `CUDA_`, `TORCH_` and so on). It ignores Intel MPI
 and MPICH, which pass everything, variables that the command uses, and those that the workers set too.
 
 Add `-x NAME` to mpirun, or set the variable in the workers.
@@ -22,7 +22,7 @@ from trainyard.facts.launchers import MPI_LAUNCHERS
 from trainyard.model.run import Command, Role, Run, Setting
 
 LAUNCHER = "Launcher"
-OF_RANKS = ("NCCL_", "HF_", "TORCH_", "CUDA_", "OMP_", "FI_", "WANDB_", "HUGGING", "TOKENIZERS_", "HOROVOD_", "TF_")
+OF_RANKS = ("HF_", "TORCH_", "CUDA_", "OMP_", "FI_", "WANDB_", "HUGGING", "TOKENIZERS_", "HOROVOD_", "TF_")
 
 
 @rule(
