@@ -1,0 +1,42 @@
+"""The LocalQueue names a ClusterQueue that does not exist, so it admits no job.
+
+The file of the LocalQueue defines ClusterQueues, none of which has the name. The LocalQueue has the condition
+`ClusterQueueDoesNotExist`, and each job in it stays suspended.
+
+Write the name of a ClusterQueue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.known_objects import is_known
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Resource
+
+
+@rule(
+    code="QU014",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "github.com/kubernetes-sigs/kueue/pull/981: a LocalQueue with another name",
+        "kueue.sigs.k8s.io/docs/concepts/local_queue: clusterQueue",
+    ),
+    needs=("LocalQueue",),
+)
+def local_queue_without_cluster_queue(resource: Resource, context: Context) -> Iterator[Problem]:
+    """Report names that no ClusterQueue of the file has."""
+    name = text(resource.tree, "spec", "clusterQueue")
+    if resource.kind != "LocalQueue" or not name or "$" in name or is_known(context.project, "ClusterQueue", name):
+        return
+    queues = context.project.of_kind("ClusterQueue")
+    beside = [one.name for one in queues if one.at.document.source is resource.at.document.source and one.name]
+    if beside:
+        yield Problem(
+            resource.at.child("spec", "clusterQueue"),
+            f"there is no ClusterQueue `{name}`: LocalQueue `{resource.name}` admits nothing",
+            f"the file defines {', '.join(f'`{one}`' for one in beside)}",
+        )
