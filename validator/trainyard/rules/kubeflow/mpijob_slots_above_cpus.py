@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.training_commands import mpi_processes
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.quantities import parse_quantity
 from trainyard.model.run import Run
-from trainyard.rules.kubeflow.mpijob_slots_above_gpus import processes
 
 
 @rule(
@@ -40,7 +40,7 @@ def mpijob_slots_above_cpus(run: Run) -> Iterator[Problem]:
     cpus = parse_quantity(worker.container.limits.get("cpu"))
     if not cpus or slots <= max(cpus, 1) or not worker.replicas or _has_devices(worker.container.limits):
         return
-    if any(processes(command) == slots * worker.replicas for command in launcher.container.commands):
+    if any(mpi_processes(command) == slots * worker.replicas for command in launcher.container.commands):
         message = f"slotsPerWorker is {slots}: mpirun places {slots} processes on each worker, which has {cpus:g} CPUs"
         yield Problem(run.at.child("spec", "slotsPerWorker"), message, "write at most the number of CPUs of a worker")
 

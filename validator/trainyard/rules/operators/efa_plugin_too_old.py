@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.placement import instance_types
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.efa import is_plugin
 from trainyard.model.run import Pod
-from trainyard.rules.operators.efa_plugin_without_adapter import instance_types
 from trainyard.startup import pattern
 
 TAG = pattern(r":v?([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})(?![0-9.])")

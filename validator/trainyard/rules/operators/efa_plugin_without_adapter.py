@@ -13,13 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.document.document import Place
-from trainyard.document.lookup import items, text
+from trainyard.analysis.placement import instance_types
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.efa import has_no_adapter, is_plugin
 from trainyard.model.run import Pod
-
-LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 
 
 @rule(
@@ -40,14 +37,3 @@ def efa_plugin_without_adapter(pod: Pod) -> Iterator[Problem]:
     for name, at in instance_types(pod):
         if has_no_adapter(name):
             yield Problem(at, f"{name} has no EFA: the device plugin fails there", "remove it from the list")
-
-
-def instance_types(pod: Pod) -> Iterator[tuple[str, Place]]:
-    """Yields the instance types that the node affinity of a pod requires."""
-    path = ("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
-    for index, term in enumerate(items(pod.tree, "affinity", *path)):
-        for number, expression in enumerate(items(term, "matchExpressions")):
-            if text(expression, "key") in LABELS and text(expression, "operator") == "In":
-                at = pod.at.child("affinity", *path, index, "matchExpressions", number, "values")
-                for place, value in enumerate(items(expression, "values")):
-                    yield str(value), at.child(place)

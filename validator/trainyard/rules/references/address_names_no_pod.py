@@ -74,17 +74,13 @@ def _addresses(container: Container, ignored: frozenset[str]) -> Iterator[tuple[
             found = launch.option_at(option)
             if found is not None:
                 yield found
-    for command in container.commands if _has_mpi(container) else ():
+    for command in container.commands:
         found = command.option_at(*HOSTS) if command.program in MPI_LAUNCHERS else None
-        for host in found[0].split(",") if found is not None else ():
-            yield host, found[1]
+        if found is not None:
+            yield from ((host, found[1]) for host in found[0].split(","))
     for setting in container.settings:
         if setting.name in VARIABLES and setting.name not in ignored and setting.value:
             yield setting.value, setting.at
-
-
-def _has_mpi(container: Container) -> bool:
-    return any(command.program in MPI_LAUNCHERS for command in container.commands)
 
 
 def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tuple[str, str] | None:

@@ -48,10 +48,12 @@ def mpirun_variable_not_exported(role: Role, context: Context) -> Iterator[Probl
     if len(commands) != 1 or len(container.commands) > 1 + bool(container.scripts):
         return
     exported = _exported(commands[0])
-    text_ = " ".join((*container.command, *container.args))
+    written = " ".join((*container.command, *container.args))
     workers = [one for other in run.roles if other.name != LAUNCHER for one in other.pod.containers]
-    for setting in container.settings if exported is not None and workers else ():
-        if setting.via != "env" or not _is_for_ranks(setting) or setting.name in exported or setting.name in text_:
+    if exported is None or not workers:
+        return
+    for setting in container.settings:
+        if setting.via != "env" or not _is_for_ranks(setting) or setting.name in exported or setting.name in written:
             continue
         if all(worker.setting(setting.name) is None for worker in workers):
             yield Problem(
