@@ -19,6 +19,8 @@ from trainyard.document.lookup import integer, items, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Pod, Resource, Run
 
+POLICY = "NetworkPolicy"
+# A range of so many ports holds those that the system chooses.
 WIDE = 10_000
 
 
@@ -33,18 +35,20 @@ WIDE = 10_000
         "docs.ray.io/en/latest/ray-core/configure.html: ports configurations",
         "github.com/ray-project/ray pull 32831",
     ),
-    needs=("NetworkPolicy",),
+    needs=(POLICY,),
 )
 def network_policy_blocks_ranks(resource: Resource, context: Context) -> Iterator[Problem]:
     """Report policies that admit the pods of a run on a few ports."""
-    if resource.kind != "NetworkPolicy" or "Ingress" not in items(resource.tree, "spec", "policyTypes"):
+    if resource.kind != POLICY or "Ingress" not in items(resource.tree, "spec", "policyTypes"):
+        return
+    # Another policy may admit them.
+    if len(context.project.of_kind(POLICY)) > 1:
         return
     own = mapping(resource.tree, "spec", "podSelector", "matchLabels")
     runs = [run for run in context.project.runs if run.namespace == resource.namespace]
     selected = [(run, pod) for run in runs for pod in _pods(run) if own and _matches(own, pod)]
     ranks = [(run, pod) for run, pod in selected if _talks(run, pod)]
-    others = [context.project.of_kind("NetworkPolicy")] if ranks else []
-    if not ranks or len(others[0]) > 1:
+    if not ranks:
         return
     blocked = []
     for index, entry in enumerate(items(resource.tree, "spec", "ingress")):

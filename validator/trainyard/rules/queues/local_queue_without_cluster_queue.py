@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from trainyard.analysis.known_objects import is_known
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Resource
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Resource
 
 
 @rule(
@@ -32,11 +33,22 @@ def local_queue_without_cluster_queue(resource: Resource, context: Context) -> I
     name = text(resource.tree, "spec", "clusterQueue")
     if resource.kind != "LocalQueue" or not name or "$" in name or is_known(context.project, "ClusterQueue", name):
         return
-    queues = context.project.of_kind("ClusterQueue")
-    beside = [one.name for one in queues if one.at.document.source is resource.at.document.source and one.name]
+    beside = _by_file.of(context.project).get(id(resource.at.document.source), [])
     if beside:
         yield Problem(
             resource.at.child("spec", "clusterQueue"),
             f"there is no ClusterQueue `{name}`: LocalQueue `{resource.name}` admits nothing",
             f"the file defines {', '.join(f'`{one}`' for one in beside)}",
         )
+
+
+def _find_by_file(project: Project) -> dict[int, list[str]]:
+    """Returns the names of the ClusterQueues of each file."""
+    found: dict[int, list[str]] = {}
+    for queue in project.of_kind("ClusterQueue"):
+        if queue.name:
+            found.setdefault(id(queue.at.document.source), []).append(queue.name)
+    return found
+
+
+_by_file: LastIndex[Project, dict[int, list[str]]] = LastIndex(_find_by_file)

@@ -34,10 +34,7 @@ OF_RANKS = ("HF_", "TORCH_", "CUDA_", "OMP_", "FI_", "WANDB_", "HUGGING", "TOKEN
         "docs.open-mpi.org v5.0 man-openmpi/man1/mpirun.1: -x, exported environment variables",
         "kubeflow/mpi-operator v0.8.2 README.md: mpirun -x",
     ),
-    needs=(
-        "mpirun",
-        "mpiexec",
-    ),
+    needs=("MPIJob",),
 )
 def mpirun_variable_not_exported(role: Role, context: Context) -> Iterator[Problem]:
     """Variables of the launcher that the ranks of other pods do not get."""

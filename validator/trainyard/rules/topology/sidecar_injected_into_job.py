@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.known_objects import everywhere
 from trainyard.analysis.kubeflow import has_all_pods
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
@@ -43,9 +44,8 @@ def sidecar_injected_into_job(role: Role, context: Context) -> Iterator[Problem]
     settings = (role.pod.labels, role.pod.annotations, run.labels, run.annotations)
     if any(NAME in one for one in settings) or (len(run.roles) == 1 and (role.replicas or 1) < 2):
         return
-    for namespace in context.project.of_kind("Namespace"):
-        labels = mapping(namespace.tree, "metadata", "labels")
-        if namespace.name == run.namespace and labels.get(LABEL) == "enabled":
+    for namespace in everywhere(context.project, "Namespace", run.namespace):
+        if mapping(namespace.tree, "metadata", "labels").get(LABEL) == "enabled":
             yield Problem(
                 role.pod.template_at.key(),
                 f"Istio injects its sidecar into the pods of {role.name}: namespace `{namespace.name}` has injection",

@@ -17,7 +17,8 @@ from trainyard.analysis.torchrun import torchrun_commands
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Run
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Run
 
 NODE = 8
 
@@ -36,19 +37,12 @@ NODE = 8
 def torchrun_port_shared_on_host(run: Run, context: Context) -> Iterator[Problem]:
     """The port of another run on the same nodes."""
     own = _port(run)
-    if own is None:
-        return
-    for other in context.project.runs:
-        if other is run:
-            return
-        if other.at.document.source is not run.at.document.source or _selector(other) != _selector(run):
-            continue
-        found = _port(other)
-        if found is not None and found[0] == own[0]:
-            message = f"{run.kind} {run.name} and {other.name} both use port {own[0]} of the node that they may share"
-            help_ = "write --standalone or another --master-port, or remove `hostNetwork`"
-            yield Problem(own[1], message, help_, related=((found[1], "the other run"),))
-            return
+    first = _first.of(context.project).get(_key(run, own[0])) if own is not None else None
+    if own is not None and first is not None and first[0] is not run:
+        other, at = first
+        message = f"{run.kind} {run.name} and {other.name} both use port {own[0]} of the node that they may share"
+        help_ = "write --standalone or another --master-port, or remove `hostNetwork`"
+        yield Problem(own[1], message, help_, related=((at, "the other run"),))
 
 
 def _port(run: Run) -> tuple[str, Place] | None:
@@ -65,6 +59,19 @@ def _port(run: Run) -> tuple[str, Place] | None:
     return None
 
 
-def _selector(run: Run) -> tuple[str, ...]:
-    selector = mapping(run.roles[0].pod.tree, "nodeSelector") if run.roles else {}
-    return tuple(sorted(f"{name}={value}" for name, value in selector.items()))
+def _key(run: Run, port: str) -> tuple[int, tuple[str, ...], str]:
+    """Returns what runs have in common that may share a node and its port: the file, the node selector and the port."""
+    selector = mapping(run.roles[0].pod.tree, "nodeSelector")
+    return id(run.at.document.source), tuple(sorted(f"{name}={value}" for name, value in selector.items())), port
+
+
+def _find_first(project: Project) -> dict[tuple[int, tuple[str, ...], str], tuple[Run, Place]]:
+    found: dict[tuple[int, tuple[str, ...], str], tuple[Run, Place]] = {}
+    for run in project.runs:
+        port = _port(run)
+        if port is not None:
+            found.setdefault(_key(run, port[0]), (run, port[1]))
+    return found
+
+
+_first: LastIndex[Project, dict[tuple[int, tuple[str, ...], str], tuple[Run, Place]]] = LastIndex(_find_first)
