@@ -1,7 +1,7 @@
 """The LocalQueue names a ClusterQueue that does not exist, so it admits no job.
 
-The file of the LocalQueue defines ClusterQueues, none of which has the name. The LocalQueue has the condition
-`ClusterQueueDoesNotExist`, and each job in it stays suspended.
+The file of the LocalQueue defines a ClusterQueue that no LocalQueue names, and none of this name. The LocalQueue has
+the condition `ClusterQueueDoesNotExist`, and each job in it stays suspended.
 
 Write the name of a ClusterQueue.
 """
@@ -19,7 +19,7 @@ from trainyard.model.run import Project, Resource
 
 @rule(
     code="QU014",
-    severity="error",
+    severity="warning",
     confidence="high",
     since="0.1.0",
     sources=(
@@ -38,15 +38,16 @@ def local_queue_without_cluster_queue(resource: Resource, context: Context) -> I
         yield Problem(
             resource.at.child("spec", "clusterQueue"),
             f"there is no ClusterQueue `{name}`: LocalQueue `{resource.name}` admits nothing",
-            f"the file defines {', '.join(f'`{one}`' for one in beside)}",
+            f"the file defines {', '.join(f'`{one}`' for one in beside)}, which no LocalQueue names",
         )
 
 
 def _find_by_file(project: Project) -> dict[int, list[str]]:
-    """Returns the names of the ClusterQueues of each file."""
+    """Returns the names of the ClusterQueues of each file that no LocalQueue names."""
     found: dict[int, list[str]] = {}
+    used = {text(one.tree, "spec", "clusterQueue") for one in project.of_kind("LocalQueue")}
     for queue in project.of_kind("ClusterQueue"):
-        if queue.name:
+        if queue.name and queue.name not in used:
             found.setdefault(id(queue.at.document.source), []).append(queue.name)
     return found
 

@@ -21,6 +21,9 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.quantities import parse_quantity
 from trainyard.model.run import Pod
 
+# This network takes the place of that of the cluster, and a device as well.
+DEFAULT = "v1.multus-cni.io/default-network"
+
 
 @rule(
     code="RD020",
@@ -36,7 +39,7 @@ from trainyard.model.run import Pod
 def device_without_network(pod: Pod, context: Context) -> Iterator[Problem]:
     """More requested functions than attached networks."""
     run = context.run
-    if run is None or not has_all_pods(run):
+    if run is None or not has_all_pods(run) or DEFAULT in pod.annotations:
         return
     attached = multus.attachments(pod)
     networks = [multus.find_network(one, run.namespace, context.project.networks) for one in attached]

@@ -2,7 +2,7 @@
 
 The network operator makes a network of the plugin `host-device` from the object, which moves the device that Multus
 hands to it into the pod. Without a device the plugin fails, the pod stays in `ContainerCreating`, and Multus tries
-again for ever. RD015 reports pods with too few devices.
+again for ever. RD015 reports pods with too few devices. An injector of the SR-IOV operator may add the request.
 
 Request one device for each attached network, such as `nvidia.com/hostdev: 1`.
 """
@@ -21,7 +21,7 @@ from trainyard.model.run import Pod
 
 @rule(
     code="RD021",
-    severity="error",
+    severity="warning",
     confidence="high",
     since="0.1.0",
     sources=(

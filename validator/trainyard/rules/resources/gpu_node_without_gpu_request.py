@@ -27,6 +27,7 @@ from trainyard.startup import pattern
 
 LABELS = ("nvidia.com/gpu", "cloud.google.com/gke-accelerator", "k8s.amazonaws.com/accelerator")
 WORD = pattern(r"(?i)(^|[-_])gpus?([-_]|$)")
+WITHOUT = pattern(r"(?i)(^|[-_])(no|non|not|without|cpu)[-_]")
 IMAGE = pattern(r"(^|/)(nvidia/)?cuda:|[:-]cu(da)?1[0-9]|(^|/)nvidia/pytorch:")
 
 
@@ -64,7 +65,7 @@ def gpu_node_without_gpu_request(pod: Pod, context: Context) -> Iterator[Problem
 
 def _gpu_nodes(pod: Pod) -> Place | None:
     for name, value in mapping(pod.tree, "nodeSelector").items():
-        if str(name).startswith(LABELS) or WORD.search(str(value)):
+        if str(name).startswith(LABELS) or (WORD.search(str(value)) and not WITHOUT.search(str(value))):
             return pod.at.child("nodeSelector", str(name)) if str(value).lower() != "false" else None
     return None
 

@@ -50,7 +50,8 @@ def rank_variable_of_trainjob_unset(role: Role, context: Context) -> Iterator[Pr
     run, container = context.run, role.container
     if run is None or run.kind != "TrainJob" or container is None or not role.trains or not has_torch_policy(run):
         return
-    if has_unknown_variables(container, context):
+    # A program that torchrun starts has the variables, also a shell.
+    if has_unknown_variables(container, context) or any(one.has("--no-python") for one in container.commands):
         return
     known = {setting.name for setting in container.settings}
     for script in container.scripts:
