@@ -217,15 +217,17 @@ OF_WHOLE_PODS = {
 }
 # Some jobs refer to variables that only their operator sets.
 UNSET = "SC002"
-# Rules that compare the pods of a job with each other, or with what its operator sets.
+# Rules that compare the pods of a job with each other, or with what its operator sets, or that know jobs alone.
 OF_JOBS = {
     "controller-variable-unset",
+    "gpu-node-without-gpu-request",
     "gpus-held-after-training",
     "elastic-with-fixed-nnodes",
     "host-network-without-dns-policy",
     "launcher-exit-code-lost",
     "mnnvl-without-imex-claim",
     "mount-of-absent-volume",
+    "nad-host-local-across-nodes",
     "nccl-debug-file-collides",
     "nccl-ifname-absent-in-pod",
     "nccl-ifname-excludes-pod-eth0",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
-from trainyard.model.run import Role, Run
+from trainyard.model.run import Pod, Role, Run
 
 # Labels that the operators put on every pod of a job, with the job's name as value.
 JOB_NAME_LABELS = (
@@ -19,6 +19,8 @@ JOB_NAME_LABELS = (
     "leaderworkerset.sigs.k8s.io/name",
 )
 ROLE_LABELS = ("training.kubeflow.org/replica-type", "jobset.sigs.k8s.io/replicatedjob-name", "volcano.sh/task-spec")
+
+INSTANCE_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 
 
 class Term(NamedTuple):
@@ -71,3 +73,14 @@ def spreads(role: Role, run: Run) -> Iterator[tuple[Term, int]]:
             skew = constraint.get("maxSkew")
             place = role.pod.at.child("topologySpreadConstraints", index, "topologyKey")
             yield Term(text(constraint, "topologyKey"), place), skew if isinstance(skew, int) else 1
+
+
+def instance_types(pod: Pod) -> Iterator[tuple[str, Place]]:
+    """Yields the instance types that the node affinity of a pod requires."""
+    path = ("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+    for index, term in enumerate(items(pod.tree, "affinity", *path)):
+        for number, expression in enumerate(items(term, "matchExpressions")):
+            if text(expression, "key") in INSTANCE_TYPES and text(expression, "operator") == "In":
+                at = pod.at.child("affinity", *path, index, "matchExpressions", number, "values")
+                for place, value in enumerate(items(expression, "values")):
+                    yield str(value), at.child(place)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainyard.facts.launchers import launcher_in
-from trainyard.model.run import Container
+from trainyard.document.lookup import decimal
+from trainyard.facts.launchers import MPI_LAUNCHERS, launcher_in
+from trainyard.model.run import Command, Container
 
 # Programs that never start ranks: they list devices, measure the network from one process, print or wait.
 _INERT = frozenset(
@@ -16,6 +17,7 @@ _INERT = frozenset(
         "service", "sshd", "chmod", "mkdir", "ulimit",
     )
 )  # fmt: skip
+_COUNT = ("-np", "--np", "-n", "--n")
 _HELPERS = ("-c", "-", "-V", "--version", "json.tool", "pip", "torch.utils.collect_env")
 
 
@@ -41,3 +43,11 @@ def _runs_python(words: Sequence[str]) -> bool:
     if not words or not words[0].rsplit("/", 1)[-1].startswith("python"):
         return False
     return len(words) > 1 and not any(word in _HELPERS for word in words[1:3])
+
+
+def mpi_processes(command: Command) -> int | None:
+    """Returns the number of processes that mpirun starts, None if it is not a number or not mpirun."""
+    if command.program not in MPI_LAUNCHERS:
+        return None
+    index = next((number for number, word in enumerate(command.words) if word in _COUNT), None)
+    return decimal(command.words[index + 1]) if index is not None and index + 1 < len(command.words) else None

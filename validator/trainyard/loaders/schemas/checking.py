@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trainyard.loaders.schemas.table import BUILT_IN, table_of
 
@@ -54,8 +54,17 @@ def _is_stored(resource: Resource) -> bool:
 def _pods(run: Run) -> Iterable[Misfit]:
     table = table_of(BUILT_IN)
     for role in run.roles:
-        at = role.pod.at
+        at, tree = role.pod.at, role.pod.tree
+        if at.path == ("spec",) and not _is_pod(tree):
+            continue
         if table is not None and at.path[-1:] == ("spec",) and not table.fits(_POD_SPEC, role.pod.tree):
             from trainyard.loaders.schemas.faults import faults_of_pod
 
             yield from faults_of_pod(table, _POD_SPEC, role.pod.tree, at)
+
+
+def _is_pod(spec: dict[str, Any]) -> bool:
+    """True if the spec of an unknown kind is that of a pod. Kinds such as Flux's MiniCluster have other containers."""
+    containers = spec.get("containers")
+    own = containers if isinstance(containers, list) else []
+    return all(isinstance(one, dict) and "name" in one and not isinstance(one.get("command"), str) for one in own)

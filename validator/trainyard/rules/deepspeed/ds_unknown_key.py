@@ -22,6 +22,9 @@ from trainyard.engine.suggestions import closest_match
 from trainyard.facts.deepspeed import SECTIONS, TOP_LEVEL
 from trainyard.model.run import DeepSpeed
 
+# Names that are found in the field, and too different for a guess. Source: deepspeedai/DeepSpeed pull 1103.
+MISNAMED = {"micro_batch_per_gpu": "train_micro_batch_size_per_gpu"}
+
 
 @rule(
     code="DS007",
@@ -55,4 +58,4 @@ def _problem(at: Place, key: str, known: tuple[str, ...], message: str) -> Probl
 
 
 def _closest(key: str, known: tuple[str, ...]) -> str | None:
-    return closest_match(key, known, 0.84)
+    return MISNAMED.get(key) or closest_match(key, known, 0.84)

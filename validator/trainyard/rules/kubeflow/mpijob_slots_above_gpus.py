@@ -13,12 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.document.lookup import decimal, integer
+from trainyard.analysis.training_commands import mpi_processes
+from trainyard.document.lookup import integer
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.launchers import MPI_LAUNCHERS
-from trainyard.model.run import Command, Run
-
-_COUNT = ("-np", "--np", "-n", "--n")
+from trainyard.model.run import Run
 
 
 @rule(
@@ -42,14 +40,7 @@ def mpijob_slots_above_gpus(run: Run) -> Iterator[Problem]:
     gpus = worker.container.gpus
     if not 0 < gpus < slots or not worker.replicas or any("mig-" in name for name in worker.container.limits):
         return
-    if any(_processes(command) == slots * worker.replicas for command in launcher.container.commands):
+    if any(mpi_processes(command) == slots * worker.replicas for command in launcher.container.commands):
         message = f"mpirun places {slots} processes on each worker, which has {gpus} GPUs: processes share GPUs"
         at = run.at.child("spec", "slotsPerWorker")
         yield Problem(at, message, f"write `slotsPerWorker: {gpus}` and -np {gpus * worker.replicas}")
-
-
-def _processes(command: Command) -> int | None:
-    if command.program not in MPI_LAUNCHERS:
-        return None
-    index = next((number for number, word in enumerate(command.words) if word in _COUNT), None)
-    return decimal(command.words[index + 1]) if index is not None and index + 1 < len(command.words) else None

@@ -14,10 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis import multus
+from trainyard.analysis.known_objects import only_elsewhere
 from trainyard.analysis.networks import Name, advice, defined_networks, is_among, is_defined, parse_names
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod
 from trainyard.startup import NamedTuple
+
+KIND = "NetworkAttachmentDefinition"
 
 
 class Parameters(NamedTuple):
@@ -46,6 +49,9 @@ def multus_network_not_found(pod: Pod, context: Context) -> Iterator[Problem]:
     own = context.run.namespace if context.run is not None else ""
     for attachment in multus.attachments(pod) if defined or others else ():
         namespace, name = attachment.namespace or own, attachment.name
+        # NT031 reports it.
+        if not attachment.namespace and only_elsewhere(context.project, KIND, name, own, multus.annotation_place(pod)):
+            continue
         if name and not is_defined(context.project, namespace, name) and not is_among(others, namespace, name):
             yield Problem(
                 multus.annotation_place(pod),

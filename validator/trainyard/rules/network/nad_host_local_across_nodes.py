@@ -6,6 +6,8 @@ address of the range. Two workers then have the same address: NCCL's connections
 hang, and no message shows the cause. The cluster's own network is not affected, because there each node has its own
 subnet.
 
+The rule checks jobs of several pods, and DaemonSets.
+
 Use a cluster-wide IPAM plugin, such as `whereabouts` or `nv-ipam`, or a separate range for each node.
 """
 
@@ -16,8 +18,9 @@ from collections.abc import Iterator
 from trainyard.analysis import cni, multus
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Network, Run
+from trainyard.model.run import Network, Pod, Role, Run
 
+SEVERAL = 2
 SHARED = ("macvlan", "ipvlan", "sriov", "ib-sriov", "host-device", "ipoib")
 
 
@@ -29,28 +32,27 @@ SHARED = ("macvlan", "ipvlan", "sriov", "ib-sriov", "host-device", "ipoib")
     sources=(
         "containernetworking/plugins v1.9.1 plugins/ipam/host-local/backend/disk/backend.go: state below /var/lib/cni",
         "cni.dev/plugins/current/ipam/host-local: addresses are unique on a single host",
-        "github.com/k8snetworkplumbingwg/multus-cni issue 52",
+        "github.com/k8snetworkplumbingwg/multus-cni issue 52, sriov-network-device-plugin issue 338",
     ),
     needs=("NetworkAttachmentDefinition",),
 )
-def nad_host_local_across_nodes(run: Run, context: Context) -> Iterator[Problem]:
-    """Report networks of a multi-pod job on which each node allocates addresses by itself."""
-    if (run.nodes or 0) < 2:
+def nad_host_local_across_nodes(pod: Pod, context: Context) -> Iterator[Problem]:
+    """Report networks of pods on several nodes on which each node allocates addresses by itself."""
+    run, role = context.run, context.role
+    if run is None or role is None or not _on_several_nodes(run, role):
         return
-    networks = context.project.networks
-    found = {
-        network.at: network
-        for role in run.training_roles
-        for attachment in multus.attachments(role.pod)
-        if (network := multus.find_network(attachment, run.namespace, networks)) is not None
-    }
-    for network in found.values():
-        for place in _counted_by_node(network):
+    for attachment in multus.attachments(pod):
+        network = multus.find_network(attachment, run.namespace, context.project.networks)
+        for place in _counted_by_node(network) if network is not None else ():
             yield Problem(
                 place,
                 f"host-local gives pods of {run.kind} {run.name} on different nodes the same addresses",
                 "use whereabouts or nv-ipam",
             )
+
+
+def _on_several_nodes(run: Run, role: Role) -> bool:
+    return run.kind == "DaemonSet" or (run.is_job and role.trains and (run.nodes or 0) >= SEVERAL)
 
 
 def _counted_by_node(network: Network) -> Iterator[Place]:

@@ -20,7 +20,7 @@ from trainyard.model.run import Resource
 
 @rule(
     code="RY018",
-    severity="info",
+    severity="warning",
     confidence="high",
     since="0.1.0",
     sources=("ray-project/kuberay v1.7.0 ray-operator/apis/ray/v1/rayjob_types.go: ShutdownAfterJobFinishes",),
@@ -41,6 +41,6 @@ def ray_job_keeps_cluster(resource: Resource) -> Iterator[Problem]:
         at = resource.at.child("spec", SHUTDOWN)
         yield Problem(
             at.key(),
-            "the cluster of the finished job stays and holds its GPUs",
+            f"{SHUTDOWN} is false by default: the cluster of the finished job stays and holds its GPUs",
             f"write `{SHUTDOWN}: true`",
         )

@@ -19,7 +19,7 @@ from trainyard.analysis.devices import wants_gpu
 from trainyard.analysis.environment import has_unknown_variables
 from trainyard.analysis.kubeflow import has_all_pods
 from trainyard.document.document import Place
-from trainyard.document.lookup import text
+from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Pod, Role, Run
 
@@ -41,7 +41,7 @@ EFA = "vpc.amazonaws.com/efa"
 def efa_device_not_requested(role: Role, context: Context) -> Iterator[Problem]:
     """Pods without the adapters that the job is restricted to."""
     run = context.run
-    if run is None or not wants_gpu(role.pod) or not has_all_pods(run) or (run.nodes or 2) < 2:
+    if run is None or not wants_gpu(role.pod) or not _has_devices(run) or (run.nodes or 2) < 2:
         return
     if (
         _selects_efa(run, context)
@@ -49,10 +49,16 @@ def efa_device_not_requested(role: Role, context: Context) -> Iterator[Problem]:
         and not _mounts_devices(role.pod)
     ):
         yield Problem(
-            _gpus_at(role.pod),
+            _gpus_at(role.pod, run),
             f"FI_PROVIDER is efa, but pods of {role.name or run.kind} request no EFA device: NCCL falls back to TCP",
             f"request `{EFA}` beside the GPUs, or remove FI_PROVIDER",
         )
+
+
+def _has_devices(run: Run) -> bool:
+    """True if the files show all devices of the pods. Those of a TrainJob replace those of its runtime."""
+    limits = mapping(run.spec, "trainer", "resourcesPerNode", "limits")
+    return has_all_pods(run) or (run.kind == "TrainJob" and any(map(_is_gpu, limits)))
 
 
 def _selects_efa(run: Run, context: Context) -> bool:
@@ -75,9 +81,11 @@ def _mounts_devices(pod: Pod) -> bool:
     return any(path.startswith("/dev/infiniband") or path.rstrip("/") == "/dev" for path in paths)
 
 
-def _gpus_at(pod: Pod) -> Place:
+def _gpus_at(pod: Pod, run: Run) -> Place:
     container = next(one for one in pod.containers if one.gpus)
     field = "limits" if any(map(_is_gpu, container.limits)) else "requests"
+    if run.kind == "TrainJob" and mapping(run.spec, "trainer", "resourcesPerNode"):
+        return run.at.child("spec", "trainer", "resourcesPerNode", field).key()
     return container.at.child("resources", field).key()
 
 

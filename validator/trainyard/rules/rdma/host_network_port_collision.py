@@ -51,8 +51,7 @@ def _listens_on_22(container: Container) -> bool:
         return BASE not in (container.image or BASE)
     servers = [command for command in container.commands if command.program == "sshd"]
     return any(
-        _port(command) in (None, "22") and not any(word.startswith("-f") for word in command.words)
-        for command in servers
+        _port(command) is None and not any(word.startswith("-f") for word in command.words) for command in servers
     )
 
 

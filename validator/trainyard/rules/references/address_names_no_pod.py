@@ -2,12 +2,13 @@
 
 A pod has the name `<hostname>.<subdomain>`. For an Indexed Job it is `<job>-<index>` under the `subdomain` of its
 template, for a JobSet `<jobset>-<replicatedJob>-<job>-<pod>` under `network.subdomain` or the JobSet's own name. A name
-with another index, subdomain or namespace does not resolve. The pods of a Job that is not Indexed have random names.
-A name of a Kubeflow job (`<job>-master-0`, `<job>-worker-0`) leads to a pod of that job only: after the job is renamed
-or copied, the old name remains.
+with another index, subdomain or namespace does not resolve. The pods of a Job that is not Indexed have random names. A
+name of a Kubeflow job (`<job>-master-0`, `<job>-worker-0`) leads to a pod of that job only: after the job is renamed or
+copied, the old name remains.
 
-The rule looks at `MASTER_ADDR`, `--master-addr` and `--rdzv-endpoint` with a literal name that begins like the pods of
-the job, or like those of a Kubeflow job that is not in the files. It ignores variables that the operator sets itself.
+The rule looks at `MASTER_ADDR`, `--master-addr`, `--rdzv-endpoint` and `mpirun --host` with a literal name that begins
+like the pods of the job, or like those of a Kubeflow job that is not in the files. It ignores variables that the
+operator sets itself.
 
 Write the name of the first pod.
 """
@@ -25,11 +26,14 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES, WITH_SERVICES
+from trainyard.facts.launchers import MPI_LAUNCHERS
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Project, Role, Run
 from trainyard.startup import pattern
 
 OPTIONS = ("--rdzv-endpoint", "--master-addr")
+UNNAMED = "the pods of a Job have such names only with `completionMode: Indexed`"
+HOSTS = ("--host", "-host", "-H")
 VARIABLES = ("MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "COORDINATOR_ADDRESS")
 KUBEFLOW = pattern(r"([a-z0-9][a-z0-9-]*)-(?:master|worker|chief|launcher)-[0-9]{1,4}$")
 HOST = pattern(r"[a-z0-9][a-z0-9.-]*$")
@@ -45,7 +49,7 @@ HOST = pattern(r"[a-z0-9][a-z0-9.-]*$")
         "kubernetes-sigs/jobset v0.10.1 api/jobset/v1alpha2/jobset_types.go: Network.Subdomain, EnableDNSHostnames",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/common/service.go: CreateNewService",
     ),
-    needs=("rdzv", "RDZV", "master_addr", "master-addr", "MASTER_ADDR", "COORDINATOR_ADDRESS"),
+    needs=("mpi", "rdzv", "RDZV", "master_addr", "master-addr", "MASTER_ADDR", "COORDINATOR_ADDRESS"),
 )
 def address_names_no_pod(role: Role, context: Context) -> Iterator[Problem]:
     """Addresses that no pod of the job has."""
@@ -68,6 +72,10 @@ def _addresses(container: Container, run: Run) -> Iterator[tuple[str, Place]]:
             found = launch.option_at(option)
             if found is not None:
                 yield found
+    for command in container.commands:
+        found = command.option_at(*HOSTS) if command.program in MPI_LAUNCHERS else None
+        if found is not None:
+            yield from ((host, found[1]) for host in found[0].split(","))
     for setting in container.settings:
         # The operator's values win over those of the pod template.
         if setting.name in VARIABLES and setting.value and setting.name not in operator_variables(run):
@@ -81,13 +89,11 @@ def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tupl
     if run.kind not in ("Job", "JobSet") or not host.startswith(f"{run.name}-"):
         return None
     below = subdomain(run, role)
-    if run.kind == "Job" and re.fullmatch(rf"{re.escape(run.name)}-\d+", host):
-        if "hostname" in role.pod.tree:
-            return None
-        if run.spec.get("completionMode") != "Indexed":
-            return "the pods of a Job have such names only with `completionMode: Indexed`", "add it"
-        if not below:
-            return "the pod template has no `subdomain`", "add it, and a headless Service of the same name"
+    found = _unnamed(run, role, host, below)
+    if found is not None:
+        return found
+    if run.kind == "Job" and "hostname" in role.pod.tree:
+        return None
     wrong = host_count(run, host)
     if wrong is not None:
         return wrong[0], "use the first pod"
@@ -98,6 +104,17 @@ def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tupl
     if namespace and run.namespace and namespace != run.namespace and namespace != "svc":
         return f"the pods are in namespace `{run.namespace}`", "leave the namespace out, or correct it"
     return None
+
+
+def _unnamed(run: Run, role: Role, host: str, below: str) -> tuple[str, str] | None:
+    """Returns the reason why the pods of a Job have no names, and the remedy; None if they have."""
+    if run.kind == "JobSet" and role.tree.get("completionMode") == "NonIndexed":
+        return UNNAMED, "write `completionMode: Indexed`"
+    if run.kind != "Job" or "hostname" in role.pod.tree or not re.fullmatch(rf"{re.escape(run.name)}-\d+", host):
+        return None
+    if run.spec.get("completionMode") != "Indexed":
+        return UNNAMED, "add it"
+    return None if below else ("the pod template has no `subdomain`", "add it, and a headless Service of the same name")
 
 
 def _of_other_job(run: Run, host: str, rest: str, project: Project) -> tuple[str, str] | None:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.folders import of_namespace
 from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Pod, Resource
@@ -57,11 +58,18 @@ def _refused(pod: Pod, quota: Resource, hard: list[str]) -> Iterator[Problem]:
             message = f"quota `{quota.name}` counts {name}, and {container.name} states none: no pod is created"
             related = ((quota.at.child("spec", "hard", name), "the quota"),)
             yield Problem(
-                container.at,
+                _place(container),
                 message,
                 f"write {name} of the container, or add a LimitRange with a default",
                 related=related,
             )
+
+
+def _place(container: Container) -> Place:
+    """Returns the place where the quantity is missing: the resources of the container, if it has any."""
+    resources = mapping(container.tree, "resources")
+    field = next((name for name in ("limits", "requests") if name in resources), None)
+    return container.at.child("resources", field).key() if field is not None else container.at
 
 
 def _lacks(container: Container, name: str) -> bool:

@@ -6,7 +6,8 @@ spent twice.
 
 The rule checks options such as `--checkpoint-dir`, `--output-dir`, Megatron's `--save`, torchtitan's
 `--job.dump_folder` and NeMo's `exp_manager.exp_dir=`, in launchers and GPU pods; for an MPIJob it checks the volumes of
-the workers. It checks a relative path only if no volume could hold it.
+the workers. It checks a relative path only if no volume could hold it, and of a variable with a fallback the path
+outside of the volume.
 
 The rule ignores jobs that may not restart, runs with `--save-strategy no`, URLs, pods that are not completely in the
 files, and an `emptyDir` of a job with a single pod, which restarts in place.
@@ -34,6 +35,8 @@ from trainyard.model.run import Command, Container, Mount, Pod, Role, Run
 from trainyard.startup import pattern
 
 VARIABLE = pattern(r"\$(?:\{(?=\w+\}))?([A-Za-z_]\w*)\}?((?:/[\w./-]*)?)\Z")
+ELSE = pattern(r"(?m)^\s*else\b|\|\|")
+BRANCHES = 2
 # Excludes URLs, variables and devices.
 PATH = pattern(r"(?!/dev/|-)[\w./@%+=-]+\Z")
 # Volumes that are deleted with the pod, or that are read-only.
@@ -66,7 +69,7 @@ def checkpoint_on_no_volume(role: Role, context: Context) -> Iterator[Problem]:
     writers = (role,) if role.trains else run.training_roles if run.kind == "MPIJob" else ()
     for index in sorted(training_indexes([command.words for command in commands])):
         command = commands[index]
-        found = _path(command, role.container)
+        found = _path(command, role.container) or _fallback(command, role.container)
         if found is None or not writers or command.option("--save-strategy") == "no":
             continue
         if not starts_launcher(command.words) and not any(wants_gpu(writer.pod) for writer in writers):
@@ -91,6 +94,21 @@ def _path(command: Command, container: Container) -> tuple[str, Place] | None:
             known.append((command.word_at.index(found[1]), path or "", found[1]))
     _, path, at = max(known, key=lambda one: one[0], default=(0, "", command.at))
     return (path, at) if PATH.match(path) else None
+
+
+def _fallback(command: Command, container: Container) -> tuple[str, Place] | None:
+    """Returns the path that a script takes where another one, on a volume, is not there."""
+    for name in command.given(NAMES):
+        match = VARIABLE.match(command.option(name) or "")
+        found = [one for one in container.settings if match is not None and one.name == match[1]]
+        paths = [(one, one.value or "") for one in found if one.via == "script"]
+        if len(paths) != BRANCHES or not all(path.startswith("/") and PATH.match(path) for _, path in paths):
+            continue
+        kept = [mount_of(container, path) is not None for _, path in paths]
+        # The second of two branches is the one for the missing folder.
+        if kept == [True, False] and any(ELSE.search(script.text) for script in container.scripts):
+            return paths[1][1], paths[1][0].at
+    return None
 
 
 def _expanded(value: str, container: Container) -> str | None:

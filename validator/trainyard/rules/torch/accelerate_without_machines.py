@@ -4,7 +4,8 @@
 process for each GPU of the pod, and ignores `--machine_rank` and `--main_process_ip`: all pods train the same model
 side by side, without an error, and write their checkpoints over one another.
 
-The rule looks at jobs of several pods that name a rank or an address, and ignores launches with a configuration file.
+The rule looks at jobs of several pods that name a rank or an address, at jobs of Kubeflow with `--multi_gpu`, and
+ignores launches with a configuration file.
 
 Write `--num_machines`, and `--num_processes` with the number of GPUs of all pods together.
 """
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.accelerate import accelerate_commands
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import REPLICA_FIELDS
 from trainyard.model.run import Role
 
 _OF_SEVERAL = ("--machine-rank", "--main-process-ip")
@@ -39,7 +41,10 @@ def accelerate_without_machines(role: Role, context: Context) -> Iterator[Proble
     if container is None or nodes is None or nodes < 2:
         return
     for launch in accelerate_commands(container):
-        if launch.has(*_OF_SEVERAL) and not launch.has(*_TOLD):
+        several = launch.has(*_OF_SEVERAL) or (
+            launch.has("--multi-gpu") and run is not None and run.kind in REPLICA_FIELDS
+        )
+        if several and not launch.has(*_TOLD):
             message = f"accelerate knows of one machine, but the job has {nodes} pods: each trains alone"
             each = f" --num_processes={nodes * container.gpus}" if container.gpus else ""
             yield Problem(launch.at, message, f"add --num_machines={nodes}{each}")

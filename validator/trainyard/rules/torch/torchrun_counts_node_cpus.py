@@ -50,7 +50,7 @@ def torchrun_counts_node_cpus(role: Role, context: Context) -> Iterator[Problem]
         if processes_per_node(launch, container, run) in EVERY_CPU:
             yield Problem(
                 _place(launch, run),
-                f"torchrun starts a process for each CPU of the node, but {container.name} has {cpus} CPUs",
+                f"`auto` starts a process for each CPU of the node, but {container.name} has {cpus} CPUs",
                 "write the number of processes per pod as a number, or pass --nproc-per-node",
             )
 

@@ -8,6 +8,8 @@ the manifest should override.
 Without an address torchrun takes 127.0.0.1 too. The operator sets one in a TrainJob and in a PyTorchJob with a Master
 or an elasticPolicy. In a PyTorchJob with Workers alone it sets the number of nodes and no address.
 
+A script that falls back to localhost where a lookup fails (`$(... || echo localhost)`) hides the cause.
+
 The rule ignores a role with one pod that hosts the rendezvous for the others, and pods that are each told one node.
 
 Name the first pod: `<job>-master-0` or `<job>-worker-0` in a PyTorchJob, `<job>-0.<subdomain>` in an indexed Job. With
@@ -16,6 +18,7 @@ a Master, remove both options: the operator sets the address.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.analysis.environment import has_unknown_variables
@@ -23,6 +26,10 @@ from trainyard.analysis.torchrun import LOCAL, has_torch_policy, node_range, ope
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Command, Container, Role, Run
+from trainyard.startup import pattern
+
+# An assignment from a command that prints the loopback when another one fails.
+FALLBACK = pattern(r"\b([A-Za-z_]\w*)=[\"']?\$\(.*\|\|\s*echo\s+[\"']?(?:localhost|127\.0\.0\.1)\b")
 
 
 @rule(
@@ -33,7 +40,7 @@ from trainyard.model.run import Command, Container, Role, Run
     sources=(
         "pytorch 2.15.0 torch/distributed/run.py: --rdzv-endpoint, --master-addr, get_rdzv_endpoint",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch/envvar.go: PET_MASTER_ADDR only with a Master",
-        "github.com/awslabs/awsome-distributed-ai pull 1150",
+        "github.com/awslabs/awsome-distributed-ai pull 1150, github.com/mlc-ai/pith-train pull 91",
     ),
 )
 def torchrun_endpoint_localhost(role: Role, context: Context) -> Iterator[Problem]:
@@ -52,6 +59,12 @@ def torchrun_endpoint_localhost(role: Role, context: Context) -> Iterator[Proble
                 f"{option}={value} is a different address in each of the {role.replicas} pods: they never meet",
                 "name the first pod of the job",
             )
+        elif (fallback := _fallback(launch, container)) is not None:
+            yield Problem(
+                fallback,
+                f"if the lookup fails, the rendezvous is localhost, another one in each of the {role.replicas} pods",
+                "let the script end if it does not find the first pod",
+            )
         elif _has_no_address(launch, container, context):
             yield Problem(
                 launch.word_at[0],
@@ -59,6 +72,17 @@ def torchrun_endpoint_localhost(role: Role, context: Context) -> Iterator[Proble
                 "neither an option nor the operator names the rendezvous",
                 f"add an elasticPolicy, or --rdzv-backend=c10d and --rdzv-endpoint={_first_pod(run, role)}:29400",
             )
+
+
+def _fallback(launch: Command, container: Container) -> Place | None:
+    """Returns the place where a script makes the address localhost if a command fails."""
+    endpoint = launch.option("--rdzv-endpoint", "--master-addr") or ""
+    for script in container.scripts if "$" in endpoint else ():
+        for number, line in enumerate(script.text.split("\n")):
+            found = FALLBACK.search(line)
+            if found is not None and re.search(rf"\$\{{?{found[1]}\b", endpoint):
+                return script.at.below(number)
+    return None
 
 
 def _first_pod(run: Run, role: Role) -> str:

@@ -1,0 +1,44 @@
+"""Ray Serve refuses the runtime environment of an application.
+
+The values of `env_vars` are texts: YAML reads `false` and `1` as other types, and Ray raises `runtime_env['env_vars']
+must be of type Dict[str, str]`. `working_dir` and `py_modules` are remote URIs, such as an archive at `https://` or
+`s3://`: the controller has no folder of the user. The application does not start.
+
+Quote the values, and upload the folder or put it into the image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.serve_config import applications
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
+
+
+@rule(
+    code="RY020",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "ray-project/ray python/ray/serve/schema.py: runtime_env_contains_remote_uris",
+        "ray-project/ray python/ray/_private/runtime_env/validation.py: parse_and_validate_env_vars",
+        "github.com/masumi-network/kodosumi issue 82, github.com/ray-project/ray pull 34212",
+    ),
+    needs=("serveConfigV2",),
+)
+def serve_config_refused(resource: Resource) -> Iterator[Problem]:
+    """Report values that Serve refuses."""
+    for application, at in applications(resource):
+        environment = mapping(application, "runtime_env")
+        place = at.child("runtime_env")
+        for name, value in mapping(environment, "env_vars").items():
+            if not isinstance(value, str):
+                message = f"the value of `{name}` in env_vars is not a text: Ray refuses the application"
+                yield Problem(place.child("env_vars", str(name)), message, "quote it")
+        folder = environment.get("working_dir")
+        if isinstance(folder, str) and folder and "://" not in folder and "$" not in folder:
+            message = f"working_dir `{folder}` is not a remote URI: Ray Serve refuses the application"
+            yield Problem(place.child("working_dir"), message, "upload an archive and write its URI")

@@ -1,0 +1,85 @@
+"""The launcher sets a variable for the ranks, but mpirun does not pass it to those of other pods.
+
+Open MPI starts ranks through ssh and passes its own variables only. A variable of the launcher's `env` reaches ranks of
+the workers with `-x NAME` alone. The ranks run with their defaults, or those on the launcher with other values than the
+rest.
+
+The rule checks variables of an MPIJob that only ranks read (`HF_`, `CUDA_`, `TORCH_` and so on). It ignores Intel MPI
+and MPICH, which pass everything, variables that the command uses, and those that the workers set too.
+
+Add `-x NAME` to mpirun, or set the variable in the workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from trainyard.document.document import Place
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.model.run import Command, Role, Run, Setting
+
+LAUNCHER = "Launcher"
+OF_RANKS = ("HF_", "TORCH_", "CUDA_", "OMP_", "FI_", "WANDB_", "HUGGING", "TOKENIZERS_", "HOROVOD_", "TF_")
+
+
+@rule(
+    code="SC010",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "docs.open-mpi.org v5.0 man-openmpi/man1/mpirun.1: -x, exported environment variables",
+        "kubeflow/mpi-operator v0.8.2 README.md: mpirun -x",
+    ),
+    needs=("MPIJob",),
+)
+def mpirun_variable_not_exported(role: Role, context: Context) -> Iterator[Problem]:
+    """Variables of the launcher that the ranks of other pods do not get."""
+    run, container = context.run, role.container
+    if run is None or container is None or not _is_launcher(role, run) or not _is_open_mpi(run):
+        return
+    commands = [command for command in container.commands if command.program in MPI_LAUNCHERS]
+    if len(commands) != 1 or len(container.commands) > 1 + bool(container.scripts):
+        return
+    exported = _exported(commands[0])
+    written = " ".join((*container.command, *container.args))
+    workers = [one for other in run.roles if other.name != LAUNCHER for one in other.pod.containers]
+    if exported is None or not workers:
+        return
+    for setting in container.settings:
+        if setting.via != "env" or not _is_for_ranks(setting) or setting.name in exported or setting.name in written:
+            continue
+        if all(worker.setting(setting.name) is None for worker in workers):
+            yield Problem(
+                _name_at(setting),
+                f"mpirun does not pass {setting.name} to the ranks of other pods",
+                f"add `-x {setting.name}` to mpirun, or set it in the workers",
+            )
+
+
+def _is_launcher(role: Role, run: Run) -> bool:
+    return run.kind == "MPIJob" and role.name == LAUNCHER
+
+
+def _is_open_mpi(run: Run) -> bool:
+    return text(run.spec, "mpiImplementation") in ("", "OpenMPI")
+
+
+def _exported(command: Command) -> set[str] | None:
+    """Returns the variables that mpirun passes on, None if it cannot be told."""
+    words = command.words
+    if any("env_list" in word or "env-list" in word or word == "--tune" or "$" in word for word in words):
+        return None
+    return {after.partition("=")[0] for word, after in pairwise(words) if word == "-x"}
+
+
+def _is_for_ranks(setting: Setting) -> bool:
+    return setting.name.startswith(OF_RANKS) and setting.value is not None
+
+
+def _name_at(setting: Setting) -> Place:
+    at = setting.at
+    return at._replace(path=(*at.path[:-1], "name")) if at.path[-1:] == ("value",) else at

@@ -1,0 +1,54 @@
+"""Istio injects its sidecar into the pods of the training job.
+
+The namespace has the label `istio-injection: enabled`, so every pod starts with a proxy. It captures the traffic of the
+rendezvous and of ssh, sets `fsGroup`, with which ssh refuses its key, and unless it is a native sidecar, it goes on
+after the training, so that the job does not complete.
+
+The rule applies to jobs of several pods in a namespace of the files.
+
+Put the label `sidecar.istio.io/inject: "false"` on the pod templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.known_objects import everywhere
+from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES
+from trainyard.model.run import Role
+
+LABEL = "istio-injection"
+NAME = "sidecar.istio.io/inject"
+
+
+@rule(
+    code="TP016",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "istio/istio pkg/kube/inject/inject.go: injectRequired",
+        "github.com/kubeflow/mpi-operator issue 429",
+    ),
+    needs=("istio-injection",),
+)
+def sidecar_injected_into_job(role: Role, context: Context) -> Iterator[Problem]:
+    """Pods that get the sidecar of their namespace."""
+    run = context.run
+    if run is None or run.kind in RUNTIMES or run.kind not in (*REPLICA_FIELDS, "JobSet") or not has_all_pods(run):
+        return
+    # TP014 reports a setting in the wrong place.
+    settings = (role.pod.labels, role.pod.annotations, run.labels, run.annotations)
+    if any(NAME in one for one in settings) or (len(run.roles) == 1 and (role.replicas or 1) < 2):
+        return
+    for namespace in everywhere(context.project, "Namespace", run.namespace):
+        if mapping(namespace.tree, "metadata", "labels").get(LABEL) == "enabled":
+            yield Problem(
+                role.pod.template_at.key(),
+                f"Istio injects its sidecar into the pods of {role.name}: namespace `{namespace.name}` has injection",
+                f'put the label `{NAME}: "false"` on the pod template',
+                related=((namespace.at.child("metadata", "labels", LABEL), "the label"),),
+            )
