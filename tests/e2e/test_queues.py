@@ -112,14 +112,9 @@ def install_queued(run: Run, *, epochs: int, priority: str = "", **topology: str
     )
 
 
-def selector(run: Run) -> str:
-    """Return the label selector of the run's pods."""
-    return f"jobset.sigs.k8s.io/jobset-name={run.release}" if run.kind == TRAINJOB else run.selector
-
-
 def log(run: Run) -> str:
     """Return what the run's pods have printed so far; empty while they do not run."""
-    words = ("logs", "--namespace", run.namespace, "--selector", selector(run), "--tail=-1")
+    words = ("logs", "--namespace", run.namespace, "--selector", run.selector, "--tail=-1")
     try:
         return api.kubectl(run.cluster.kubeconfig, *words)
     except ClusterError:
@@ -128,7 +123,7 @@ def log(run: Run) -> str:
 
 def pods(connection: Any, run: Run) -> list[Any]:
     """The run's pods."""
-    return list(api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=selector(run)))
+    return list(api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=run.selector))
 
 
 def suspended(connection: Any, run: Run) -> bool:

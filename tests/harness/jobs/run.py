@@ -44,8 +44,8 @@ class Run:
 
     @property
     def selector(self) -> str:
-        """The label selector of the run's pods, for any kind that the training operator runs."""
-        return f"training.kubeflow.org/job-name={self.release}"
+        """The label selector of the run's pods."""
+        return namespaces.pods_of(self.kind, self.release)
 
     def image(self) -> str:
         """Return the reference of the run's image, loaded into nodes that lack it."""
