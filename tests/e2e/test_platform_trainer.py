@@ -39,6 +39,7 @@ def site(cluster: Cluster, engine: Engine, program: str) -> Iterator[Settings]:
     yield {
         **platform.images(cluster, engine, serves=TRAINJOB),
         "runs.image": {"repository": repository, "tag": tag},
+        "runtimes.enabled": True,
         "networks.enabled": False,
         "fabric.env.GLOO_SOCKET_IFNAME": "eth0",
     }
@@ -55,10 +56,19 @@ def type_what_the_demo_tells(terminal: demo.Terminal) -> str:
     return "\n".join(terminal.run(command) for command in demo.Road.TRAINJOB.yours())
 
 
-def test_one_release_serves_trainjobs_and_the_next_one_their_runtimes(
-    cluster: Cluster, engine: Engine, connection: Any, program: str, site: Settings, tmp_path: Path
+def runtimes(connection: Any) -> dict[str, str]:
+    """Return name and UID of each ClusterTrainingRuntime."""
+    connection.resources.invalidate_cache()
+    found = api.objects(connection, "trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime")
+    return {runtime.metadata.name: runtime.metadata.uid for runtime in found}
+
+
+def test_one_release_installs_trainer_and_its_runtimes_and_the_next_one_owns_them(
+    cluster: Cluster, connection: Any, program: str, site: Settings, tmp_path: Path
 ) -> None:
     platform.install(cluster, program=program, settings=site)
+    made = runtimes(connection)
+    assert sorted(made) == sorted(RUNTIMES)
     values = tmp_path / demo.RUN_VALUES
     platform.write_run_values(cluster, values)
     assert yaml.safe_load(values.read_text())["kind"] == "TrainJob"
@@ -67,7 +77,7 @@ def test_one_release_serves_trainjobs_and_the_next_one_their_runtimes(
     assert "world_size=2" in printed
     assert "finished: epochs=2" in printed
 
-    platform.install(cluster, program=program, settings={**site, "runtimes.enabled": True})
-    connection.resources.invalidate_cache()
-    found = api.objects(connection, "trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime")
-    assert sorted(runtime.metadata.name for runtime in found) == sorted(RUNTIMES)
+    platform.install(cluster, program=program, settings=site)
+    assert runtimes(connection) == made
+    Helm(cluster.kubeconfig, program).uninstall(platform.RELEASE, namespace=platform.NAMESPACE)
+    assert runtimes(connection) == {}
