@@ -1,4 +1,4 @@
-"""The training operator and Kubeflow Trainer in one cluster: each can be upgraded and removed while the other's run trains."""
+"""The training operator and Kubeflow Trainer in one cluster: changes of one leave the run of the other alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.alone
 
 ENDLESS = {
     "nodes": 1,
-    "train.args": ["--epochs", "1000000", "--checkpoint-dir", "/tmp/checkpoints"],
+    "train.args": ["--epochs", "1000000", "--checkpoint-dir", "/tmp/checkpoints"],  # noqa: S108 - a folder of the pod
     "checkpoints.enabled": False,
 }
 STARTED_SECONDS = 120
