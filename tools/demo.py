@@ -181,7 +181,9 @@ def prepare(terminal: Terminal, engine: Engine, rail: str, road: Road) -> None:
     (ROOT / SITE).write_text(f"# Written by `make demo`: {platform.SITE.name} with the images of this machine.\n{site}")
     # On a cluster of the harness the controllers are a release of their own.
     release, controllers = road.release
-    owned = Helm(cluster.kubeconfig).uninstall(release, namespace=controllers)
+    helm = Helm(cluster.kubeconfig)
+    owned = release in helm.run("list", "--short", "--namespace", controllers).split()
+    helm.uninstall(release, namespace=controllers)
     taken = " --take-ownership" if owned else ""
     terminal.run(
         f"helm upgrade --install {platform.RELEASE} charts/{platform.CHART} --namespace {platform.NAMESPACE} "

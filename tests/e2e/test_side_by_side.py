@@ -19,10 +19,14 @@ from tests.harness.jobs.run import CHART, Run
 # Both are uninstalled in between.
 pytestmark = pytest.mark.alone
 
+# As process 1 of its container, sleep ignores SIGTERM.
 ENDLESS = {
     "nodes": 1,
-    "train.args": ["--epochs", "1000000", "--checkpoint-dir", "/tmp/checkpoints"],  # noqa: S108 - a folder of the pod
+    "launcher": "command",
+    "train.command": ["sleep", "infinity"],
+    "train.args": [],
     "checkpoints.enabled": False,
+    "terminationGracePeriodSeconds": 1,
 }
 STARTED_SECONDS = 120
 
