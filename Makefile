@@ -17,8 +17,8 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 ##@ Use it
 
 .PHONY: demo
-demo: harness ## Train on a real kind cluster, on two nodes, and resume the run (VALUES=run.yaml adds your values)
-	@$(RUN) tools.demo $(foreach file,$(VALUES),--values $(file))
+demo: harness ## Train on a real kind cluster, on two nodes, and resume the run (KIND=TrainJob: with Kubeflow Trainer v2; VALUES=run.yaml adds your values)
+	@$(RUN) tools.demo $(if $(KIND),--kind $(KIND)) $(foreach file,$(VALUES),--values $(file))
 
 .PHONY: up
 up: harness ## Create the cluster, or start an existing one

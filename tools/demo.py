@@ -1,6 +1,6 @@
 """`make demo`: create a cluster, install the platform, train on two nodes over a second network, and resume the run.
 
-A command that the demo prints is the command that it runs, or one of `YOURS`, which tests/e2e/first_hour runs.
+A command that the demo prints is the command that it runs, or one of `yours`, which tests/e2e runs for each road.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -25,8 +26,9 @@ from tests.harness.cluster.cluster import DEFAULT_NAME, Cluster
 from tests.harness.cluster.command import exit_status
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
-from tests.harness.jobs import checkpoint, namespace, networks, operator, platform
+from tests.harness.jobs import checkpoint, kubeflow_trainer, namespace, networks, operator, platform
 from tests.harness.jobs.helm import Helm
+from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB, Kind
 from tests.harness.jobs.run import Run
 
 ROOT = Path(__file__).parents[1]
@@ -45,9 +47,51 @@ CONNECTIONS = re.compile(r"\[\./gloo/\S+\] INFO ")
 NO_WATCHER = "failed to create fsnotify watcher: too many open files"
 WATCHERS_HINT = "as root: sysctl fs.inotify.max_user_instances=512, so that the cluster can follow every log"
 
+
+class Road(StrEnum):
+    """A kind of run: the API that the demo trains with."""
+
+    PYTORCHJOB = PYTORCHJOB[1]
+    TRAINJOB = TRAINJOB[1]
+
+    @property
+    def kind(self) -> Kind:
+        """The kind with its API version."""
+        return TRAINJOB if self is Road.TRAINJOB else PYTORCHJOB
+
+    @property
+    def builds(self) -> str:
+        """The controllers that serve it, as `plan` names them."""
+        return plan.KUBEFLOW_TRAINER if self is Road.TRAINJOB else plan.OPERATOR
+
+    @property
+    def release(self) -> tuple[str, str]:
+        """Name and namespace of the release in which tests install these controllers."""
+        if self is Road.TRAINJOB:
+            return kubeflow_trainer.RELEASE, kubeflow_trainer.NAMESPACE
+        return operator.RELEASE, operator.NAMESPACE
+
+    def yours(self) -> tuple[str, ...]:
+        """Return the commands that the demo leaves to the user."""
+        started, logged = "condition=Ready pod/my-run-master-0", "my-run-master-0"
+        if self is Road.TRAINJOB:
+            # Its pods have random names, and `kubectl wait` fails for a selector that finds none yet.
+            started = "jsonpath='{.status.jobsStatus[0].ready}'=1 trainjob/my-run"
+            logged = f"-l {namespace.pods_of(TRAINJOB, 'my-run')},batch.kubernetes.io/job-completion-index=0 --tail=-1"
+        return (
+            f"trainyard lint {YOUR_VALUES}",
+            f"helm install my-run charts/training-job --namespace {NAMESPACE} -f {RUN_VALUES} -f {YOUR_VALUES}",
+            f"kubectl -n {NAMESPACE} get {self.lower()},pods,pvc",
+            f"kubectl -n {NAMESPACE} wait --for={started} --timeout=2m",
+            f"kubectl -n {NAMESPACE} logs -f {logged}",
+            f"helm uninstall my-run --namespace {NAMESPACE}",
+        )
+
+
+CONTROLLERS = {Road.PYTORCHJOB: "the training operator", Road.TRAINJOB: "Kubeflow Trainer"}
 STEPS = (
     "Create a kind cluster: 1 control plane, 2 workers, and a second network between them",
-    "Install the platform (charts/training-platform): the training operator, Multus, and a network for pods",
+    "Install the platform (charts/training-platform): {controllers}, Multus, and a network for pods",
     "Train on two nodes over the second network (charts/training-job)",
     "Read the checkpoint from the shared volume, in a third pod",
     f"Install the same release again, up to epoch {MORE_EPOCHS}: it resumes from the last checkpoint",
@@ -61,23 +105,16 @@ train:
 env:
   NCCL_IB_DISABLE: "true"
 """
-YOURS = (
-    f"trainyard lint {YOUR_VALUES}",
-    f"helm install my-run charts/training-job --namespace {NAMESPACE} -f {RUN_VALUES} -f {YOUR_VALUES}",
-    f"kubectl -n {NAMESPACE} get pytorchjob,pods,pvc",
-    f"kubectl -n {NAMESPACE} wait --for=condition=Ready pod/my-run-master-0 --timeout=2m",
-    f"kubectl -n {NAMESPACE} logs -f my-run-master-0",
-    f"helm uninstall my-run --namespace {NAMESPACE}",
-)
 
 output = Console(highlight=False, soft_wrap=True)
 
 
 @dataclass(frozen=True)
 class Terminal:
-    """A shell for one cluster: a command is shown as a user types it, and then run."""
+    """A shell for one cluster: a command is shown as a user types it, and then run in the folder."""
 
     cluster: Cluster
+    folder: Path = field(default=ROOT)
 
     @property
     def exports(self) -> str:
@@ -100,7 +137,7 @@ class Terminal:
         environment = {"KUBECONFIG": str(self.cluster.kubeconfig), "PATH": f"{_folders()}:{os.environ['PATH']}"}
         finished = subprocess.run(
             ["/bin/bash", "-c", command],
-            cwd=ROOT,
+            cwd=self.folder,
             env=os.environ | environment,
             capture_output=True,
             text=True,
@@ -117,9 +154,9 @@ def _folders() -> str:
     return ":".join(map(str, programs))
 
 
-def say(number: int, *, of: int) -> None:
+def say(number: int, road: Road, *, of: int) -> None:
     """Announce a step of the demo."""
-    output.print(f"\n[bold]Step {number} of {of}: {STEPS[number - 1]}[/]")
+    output.print(f"\n[bold]Step {number} of {of}: {STEPS[number - 1].format(controllers=CONTROLLERS[road])}[/]")
 
 
 def show(command: str) -> None:
@@ -136,19 +173,22 @@ def on_line(pod: str, line: str) -> None:
         output.print(f"[{colour}]{pod}[/] {escape(line)}")
 
 
-def prepare(terminal: Terminal, engine: Engine, rail: str) -> None:
+def prepare(terminal: Terminal, engine: Engine, rail: str, road: Road) -> None:
     """Install the platform, and write down what it says that a run needs."""
     cluster = terminal.cluster
     image = Run(cluster, engine, NAMESPACE, RELEASE).image()
-    site = platform.site(platform.images(cluster, engine), master=rail, image=image)
+    site = platform.site(platform.images(cluster, engine, serves=road.kind), master=rail, image=image)
     (ROOT / SITE).write_text(f"# Written by `make demo`: {platform.SITE.name} with the images of this machine.\n{site}")
-    # On a cluster of the harness the operator is a release of its own.
-    owned = Helm(cluster.kubeconfig).uninstall(operator.RELEASE, namespace=operator.NAMESPACE)
+    # On a cluster of the harness the controllers are a release of their own.
+    release, controllers = road.release
+    helm = Helm(cluster.kubeconfig)
+    owned = release in helm.run("list", "--short", "--namespace", controllers).split()
+    helm.uninstall(release, namespace=controllers)
     taken = " --take-ownership" if owned else ""
     terminal.run(
         f"helm upgrade --install {platform.RELEASE} charts/{platform.CHART} --namespace {platform.NAMESPACE} "
         f"--create-namespace --wait{taken} -f {SITE}",
-        waiting="waiting for the operator, and for Multus on every node",
+        waiting=f"waiting for {CONTROLLERS[road]}, and for Multus on every node",
     )
     kept = f"kubectl get configmap {platform.RUN_VALUES} --namespace {platform.NAMESPACE}"
     terminal.run(f"{kept} -o jsonpath='{{.data.run\\.yaml}}' > {RUN_VALUES}")
@@ -180,53 +220,55 @@ def prove(run: Run, sent: int) -> None:
     output.print(f"net1: {placed}; {sent / 2**20:.1f} MiB sent between the nodes")
 
 
-def demo(cluster: Cluster, values: list[Path]) -> None:
+def demo(cluster: Cluster, road: Road, values: list[Path]) -> None:
     """Run the whole demo."""
     steps = SITE_STEPS if values else len(STEPS)
-    with plan.announced(cluster):
-        say(1, of=steps)
+    with plan.announced(cluster, road.builds):
+        say(1, road, of=steps)
         engine = lifecycle.up(cluster)
         rail = rails.add(cluster, engine)
         tools.link(ROOT / BUILD / "bin", ("helm", "kubectl"))
         terminal = Terminal(cluster)
         show(terminal.exports)
-        say(2, of=steps)
-        prepare(terminal, engine, rail)
-    run = Run(cluster, engine, NAMESPACE, RELEASE)
+        say(2, road, of=steps)
+        # Runs of an earlier demo need its controllers to end.
+        namespace.delete(cluster.kubeconfig, NAMESPACE)
+        prepare(terminal, engine, rail, road)
+    run = Run(cluster, engine, NAMESPACE, RELEASE, kind=road.kind)
     if output.record:
         output.export_text(clear=True)  # a picture begins with the first run
-    say(3, of=steps)
-    namespace.delete(cluster.kubeconfig, NAMESPACE)
+    say(3, road, of=steps)
     before = rails.sent(cluster, engine, rail)
     train(run, [RUN_VALUES, *values])
     prove(run, sum(rails.sent(cluster, engine, rail).values()) - sum(before.values()))
     if values:
         _finish(terminal, run)
         return
-    say(4, of=steps)
+    say(4, road, of=steps)
     output.print(checkpoint.read(cluster.kubeconfig, NAMESPACE, run.claim, run.image()))
-    say(5, of=steps)
+    say(5, road, of=steps)
     _uninstall(terminal, run)
     train(run, [RUN_VALUES], ["--set", f"train.args={{--epochs,{MORE_EPOCHS},--checkpoint-dir,/checkpoints}}"])
     _finish(terminal, run)
-    say(6, of=steps)
-    invite(terminal)
+    say(6, road, of=steps)
+    invite(terminal, road)
 
 
-def invite(terminal: Terminal) -> None:
+def invite(terminal: Terminal, road: Road) -> None:
     """Show a mistake in a run of the user, its fix, and the commands that start this run."""
     file = ROOT / YOUR_VALUES
-    if not file.exists() or file.read_text() == _corrected():
+    if not file.exists() or file.read_text() == corrected():
         file.write_text(MISTAKEN)
     output.print(terminal.run(f"cat {YOUR_VALUES}"))
     output.print(terminal.run(f"trainyard lint {YOUR_VALUES}", accepted=(0, 1)), markup=False)
     output.print(terminal.run(f"trainyard fix {YOUR_VALUES}", accepted=(0, 1)), markup=False)
     output.print(f"\n[bold]Now it is your turn[/]: edit {YOUR_VALUES}, then type in this folder:")
-    for command in (terminal.exports, *YOURS, "make down    # removes the cluster"):
+    for command in (terminal.exports, *road.yours(), "make down    # removes the cluster"):
         output.print(f"  {escape(command)}")
 
 
-def _corrected() -> str:
+def corrected() -> str:
+    """Return the mistaken values after `trainyard fix`."""
     return MISTAKEN.replace('"true"', '"1"')
 
 
@@ -250,13 +292,14 @@ def command(
     values: Annotated[
         list[Path] | None, typer.Option(exists=True, dir_okay=False, help="Values file for the run. Repeatable.")
     ] = None,
+    kind: Annotated[Road, typer.Option(help="The kind of the runs.")] = Road.PYTORCHJOB,
     picture: Annotated[Path | None, typer.Option(help="SVG file for a picture of the output.")] = None,
 ) -> None:
     """Train on a real kind cluster, with the platform of a site and one release per run."""
     if picture is not None:
         # A picture has no scroll bar: long lines are folded.
         output.record, output.soft_wrap, output.width = True, False, PICTURE_COLUMNS
-    demo(Cluster(name), [file.resolve() for file in values or []])
+    demo(Cluster(name), kind, [file.resolve() for file in values or []])
     if picture is not None:
         picture.write_text(drawn(output))
 

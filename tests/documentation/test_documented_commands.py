@@ -142,7 +142,7 @@ def test_the_picture_of_the_readme_shows_the_steps_that_the_demo_prints() -> Non
 def test_the_first_hour_types_what_the_demo_tells_the_user_to_type() -> None:
     steps = yaml.safe_load((ROOT / "tests/e2e/first_hour/steps.yaml").read_text())
     typed = {step["type"] for step in steps}
-    assert [command for command in demo.YOURS if command not in typed] == []
+    assert [command for command in demo.Road.PYTORCHJOB.yours() if command not in typed] == []
 
 
 def test_the_first_hour_reads_each_message_of_the_troubleshooting_page() -> None:

@@ -9,19 +9,18 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.harness.cluster import api
+from tests.harness.cluster import api, loading
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import kubeflow_trainer, platform
 from tests.harness.jobs import namespace as namespaces
-from tests.harness.jobs.helm import Helm, Settings
+from tests.harness.jobs.helm import CHARTS, Helm, Settings
 from tests.harness.jobs.namespace import TRAINJOB
-from tests.harness.jobs.run import Run
+from tools import demo
 
 # Trainer's release and CRDs are those of other tests, too.
 pytestmark = pytest.mark.alone
 
-NAMESPACE = "trainjob-site"
 RUNTIMES = ("deepspeed-distributed", "reference-trainer", "torch-distributed")
 
 
@@ -35,35 +34,50 @@ def program(request: pytest.FixtureRequest) -> str:
 def site(cluster: Cluster, engine: Engine, program: str) -> Iterator[Settings]:
     """The values of the site, on a cluster that knows neither TrainJob nor JobSet."""
     kubeflow_trainer.remove_crds(cluster)
-    namespaces.create(cluster.kubeconfig, NAMESPACE)
-    images = kubeflow_trainer.images(cluster, engine)
+    namespaces.create(cluster.kubeconfig, demo.NAMESPACE)
+    repository, tag = loading.load(cluster, engine, "trainer").rsplit(":", 1)
     yield {
-        **{f"trainer.{name}": value for name, value in images.items()},
-        "trainer.enabled": True,
-        "operator.enabled": False,
+        **platform.images(cluster, engine, serves=TRAINJOB),
+        "runs.image": {"repository": repository, "tag": tag},
+        "runtimes.enabled": True,
         "networks.enabled": False,
         "fabric.env.GLOO_SOCKET_IFNAME": "eth0",
     }
-    namespaces.delete(cluster.kubeconfig, NAMESPACE)
+    namespaces.delete(cluster.kubeconfig, demo.NAMESPACE)
     Helm(cluster.kubeconfig, program).uninstall(platform.RELEASE, namespace=platform.NAMESPACE)
     kubeflow_trainer.remove_crds(cluster)
     namespaces.delete(cluster.kubeconfig, platform.NAMESPACE)
 
 
-def test_one_release_serves_trainjobs_and_the_next_one_their_runtimes(
-    cluster: Cluster, engine: Engine, connection: Any, program: str, site: Settings, tmp_path: Path
+def type_what_the_demo_tells(terminal: demo.Terminal) -> str:
+    """Type the commands that `make demo KIND=TrainJob` leaves to the user, and return what they print."""
+    (terminal.folder / "charts").symlink_to(CHARTS)
+    (terminal.folder / demo.YOUR_VALUES).write_text(demo.corrected())
+    return "\n".join(terminal.run(command) for command in demo.Road.TRAINJOB.yours())
+
+
+def runtimes(connection: Any) -> dict[str, str]:
+    """Return name and UID of each ClusterTrainingRuntime."""
+    connection.resources.invalidate_cache()
+    found = api.objects(connection, "trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime")
+    return {runtime.metadata.name: runtime.metadata.uid for runtime in found}
+
+
+def test_one_release_installs_trainer_and_its_runtimes_and_the_next_one_owns_them(
+    cluster: Cluster, connection: Any, program: str, site: Settings, tmp_path: Path
 ) -> None:
     platform.install(cluster, program=program, settings=site)
-    values = tmp_path / "run.yaml"
+    made = runtimes(connection)
+    assert sorted(made) == sorted(RUNTIMES)
+    values = tmp_path / demo.RUN_VALUES
     platform.write_run_values(cluster, values)
     assert yaml.safe_load(values.read_text())["kind"] == "TrainJob"
 
-    run = Run(cluster, engine, NAMESPACE, "digits", program=program, kind=TRAINJOB)
-    arguments = ["--epochs", "1", "--checkpoint-dir", "/checkpoints"]
-    run.install(settings={"nodes": 2, "train.args": arguments}, values=[values])
-    run.require_success(run.follow())
+    printed = type_what_the_demo_tells(demo.Terminal(cluster, tmp_path))
+    assert "world_size=2" in printed
+    assert "finished: epochs=2" in printed
 
-    platform.install(cluster, program=program, settings={**site, "runtimes.enabled": True})
-    connection.resources.invalidate_cache()
-    found = api.objects(connection, "trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime")
-    assert sorted(runtime.metadata.name for runtime in found) == sorted(RUNTIMES)
+    platform.install(cluster, program=program, settings=site)
+    assert runtimes(connection) == made
+    Helm(cluster.kubeconfig, program).uninstall(platform.RELEASE, namespace=platform.NAMESPACE)
+    assert runtimes(connection) == {}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -11,7 +14,6 @@ import pytest
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs import kubeflow_trainer, kueue, platform
 from tests.harness.jobs.helm import Helm
 from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB
@@ -23,10 +25,15 @@ pytestmark = pytest.mark.long
 API = "kueue.x-k8s.io/v1beta2"
 QUEUE = "training"
 LEVEL = "kubernetes.io/hostname"
+RACK = "topology.example.com/rack"
 # The quota has room for the two pods of one run.
 POD = {"cpu": "400m", "memory": "1Gi"}
 SHARE = {"cpu": "1", "memory": "2Gi"}
 STARTED_SECONDS = 120
+ENDLESS_SECONDS = 600
+# Not even an empty queue has room for three pods.
+NEVER = "insufficient quota for cpu in flavor workers"
+TRAINJOBS = ("low", "waiting", "huge", "high")
 PRIORITIES = {"low": 1, "high": 1000}
 
 
@@ -36,6 +43,8 @@ def queues(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Cluster
     flavor = {"name": "workers", "nodeLabels": {"kubernetes.io/os": "linux"}}
     quota = {"flavor": flavor["name"], "resources": SHARE}
     helm = Helm(cluster.kubeconfig)
+    for worker in cluster.workers:
+        api.kubectl(cluster.kubeconfig, "label", "node", worker, f"{RACK}=rack-of-{worker}", "--overwrite")
     with kueue.installed(cluster, engine):
         helm.install(
             "queues",
@@ -45,7 +54,7 @@ def queues(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Cluster
                 "operator.enabled": False,
                 "queues.enabled": True,
                 "queues.name": QUEUE,
-                "queues.topologyLevels": [LEVEL],
+                "queues.topologyLevels": [RACK, LEVEL],
                 "queues.flavors": [flavor],
                 "queues.clusterQueues": [
                     {
@@ -59,6 +68,7 @@ def queues(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Cluster
         )
         yield cluster
         helm.uninstall("queues", namespace=namespace)
+    api.kubectl(cluster.kubeconfig, "label", "node", *cluster.workers, f"{RACK}-")
 
 
 @pytest.fixture
@@ -84,22 +94,21 @@ def priorities(queues: Cluster) -> Iterator[None]:
 
 
 @pytest.fixture
-def trainjobs(queues: Cluster, engine: Engine, namespace: str, priorities: None) -> Iterator[tuple[Run, Run, Run]]:
-    """Three TrainJobs that are not installed yet: one of low priority, one that waits, and one of high priority."""
+def trainjobs(queues: Cluster, engine: Engine, namespace: str, priorities: None) -> Iterator[dict[str, Run]]:
+    """TrainJobs that are not installed yet, by name."""
     with kubeflow_trainer.installed(queues, engine):
-        low, waiting, high = (
-            Run(queues, engine, namespace, name, kind=TRAINJOB) for name in ("low", "waiting", "high")
-        )
-        yield low, waiting, high
+        runs = {name: Run(queues, engine, namespace, name, kind=TRAINJOB) for name in TRAINJOBS}
+        yield runs
         # Trainer must still be there: it ends TrainJobs.
-        for run in (low, waiting, high):
+        for run in runs.values():
             run.uninstall()
 
 
-def install_queued(run: Run, *, epochs: int, priority: str = "", **topology: str) -> None:
-    """Install a run of two nodes that waits in the queue."""
+def install_queued(run: Run, *, epochs: int, priority: str = "", nodes: int = 2, **topology: str) -> None:
+    """Install a run that waits in the queue."""
     run.install(
         settings={
+            "nodes": nodes,
             "scheduling.queue.name": QUEUE,
             "scheduling.queue.topology": topology,
             "scheduling.queue.priorityClassName": priority,
@@ -112,23 +121,32 @@ def install_queued(run: Run, *, epochs: int, priority: str = "", **topology: str
     )
 
 
-def selector(run: Run) -> str:
-    """Return the label selector of the run's pods."""
-    return f"jobset.sigs.k8s.io/jobset-name={run.release}" if run.kind == TRAINJOB else run.selector
+@contextmanager
+def following(run: Run) -> Iterator[list[str]]:
+    """Follow an endless run, also through pods that replace others; yields the lines of their logs."""
+    lines: list[str] = []
+    options = {"seconds": ENDLESS_SECONDS, "on_line": lambda _, line: lines.append(line)}
+    reader = threading.Thread(target=run.follow, kwargs=options, daemon=True)
+    reader.start()
+    yield lines
 
 
-def log(run: Run) -> str:
-    """Return what the run's pods have printed so far; empty while they do not run."""
-    words = ("logs", "--namespace", run.namespace, "--selector", selector(run), "--tail=-1")
-    try:
-        return api.kubectl(run.cluster.kubeconfig, *words)
-    except ClusterError:
-        return ""
+def found(pattern: str, lines: Sequence[str]) -> str | None:
+    """Return the first group of a pattern in the first line with it."""
+    return next((match[1] for line in list(lines) if (match := re.search(pattern, line))), None)
+
+
+def decision(connection: Any, run: Run) -> str:
+    """Wait for the reason why Kueue does not admit a run that was just installed, and return it."""
+    connection.resources.invalidate_cache()
+    return api.wait_until(
+        lambda: pending_reason(connection, run), what=f"Kueue's decision on {run.release}", seconds=STARTED_SECONDS
+    )
 
 
 def pods(connection: Any, run: Run) -> list[Any]:
     """The run's pods."""
-    return list(api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=selector(run)))
+    return list(api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=run.selector))
 
 
 def suspended(connection: Any, run: Run) -> bool:
@@ -162,10 +180,7 @@ def test_a_run_waits_for_quota_and_then_trains_within_one_domain(runs: tuple[Run
     assert all(pod.spec.nodeSelector[LEVEL] == pod.spec.nodeName for pod in pods(connection, first))
 
     install_queued(second, epochs=1, mode="required", level=LEVEL)
-    connection.resources.invalidate_cache()
-    reason = api.wait_until(
-        lambda: pending_reason(connection, second), what="Kueue's decision on the second run", seconds=STARTED_SECONDS
-    )
+    reason = decision(connection, second)
     assert "insufficient unused quota" in reason
     job = api.find(connection, *PYTORCHJOB, second.release, second.namespace)
     assert job is not None
@@ -179,38 +194,36 @@ def test_a_run_waits_for_quota_and_then_trains_within_one_domain(runs: tuple[Run
     assert len(set(outcome.nodes.values())) == 1
 
 
-def test_a_trainjob_waits_for_quota_and_resumes_after_a_preemption(
-    trainjobs: tuple[Run, Run, Run], connection: Any
+def test_a_trainjob_waits_for_quota_and_is_preempted_by_one_of_higher_priority(
+    trainjobs: dict[str, Run], connection: Any
 ) -> None:
-    low, waiting, high = trainjobs
+    low, waiting, huge, high = (trainjobs[name] for name in TRAINJOBS)
     install_queued(low, epochs=1_000_000, priority="low")
-    api.wait_until(
-        lambda: "checkpoint saved" in log(low), what="Kueue to admit the TrainJob, which saves", seconds=STARTED_SECONDS
-    )
+    with following(low) as lines:
+        api.wait_until(lambda: found(r"(epoch=1/)", lines), what="the run of low priority", seconds=STARTED_SECONDS)
 
-    install_queued(waiting, epochs=1, priority="low")
-    connection.resources.invalidate_cache()
-    reason = api.wait_until(
-        lambda: pending_reason(connection, waiting), what="Kueue's decision on the second", seconds=STARTED_SECONDS
-    )
-    assert "insufficient unused quota" in reason
-    assert suspended(connection, waiting)
-    assert pods(connection, waiting) == []
-    waiting.uninstall()
+        install_queued(waiting, epochs=1, priority="low")
+        assert "insufficient unused quota for cpu in flavor workers" in decision(connection, waiting)
+        assert suspended(connection, waiting)
+        assert pods(connection, waiting) == []
+        waiting.uninstall()
 
-    install_queued(high, epochs=1, priority="high")
-    api.wait_until(
-        lambda: suspended(connection, low),
-        what="Kueue to preempt the TrainJob of low priority",
-        seconds=STARTED_SECONDS,
-    )
-    high.require_success(high.follow())
+        install_queued(huge, epochs=1, priority="high", nodes=3)
+        assert NEVER in decision(connection, huge)
+        huge.uninstall()
 
-    api.wait_until(
-        lambda: "resumed: epoch=" in log(low),
-        what="the preempted TrainJob to resume from its checkpoint",
-        seconds=STARTED_SECONDS,
-    )
+        install_queued(high, epochs=1, priority="high", mode="required", level=RACK)
+        stopped = r"stopped by SIGTERM: step=(\d+) is saved"
+        step = api.wait_until(lambda: found(stopped, lines), what="the preemption", seconds=STARTED_SECONDS)
+        outcome = high.follow()
+        high.require_success(outcome)
+        assert len(outcome.nodes) == 2
+        assert len(set(outcome.nodes.values())) == 1
+
+        resumed = api.wait_until(
+            lambda: found(r"resumed: epoch=\d+ step=(\d+)", lines), what="the resumption", seconds=STARTED_SECONDS
+        )
+        assert resumed == step
 
 
 def test_uninstall_removes_the_queues(queues: Cluster, namespace: str, connection: Any) -> None:

@@ -15,10 +15,10 @@ from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
-from tests.harness.jobs import checkpoint, kubeflow_trainer
+from tests.harness.jobs import checkpoint, kubeflow_trainer, operator_crds
 from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs.follow import Outcome
-from tests.harness.jobs.helm import Helm
+from tests.harness.jobs.helm import CHARTS, Helm, Settings
 from tests.harness.jobs.namespace import TRAINJOB
 from tests.harness.jobs.run import CHART, Run
 
@@ -33,13 +33,20 @@ preflight:
   enabled: true
   maxMebibytes: 8
 """
+POD_GROUP = ("scheduling.x-k8s.io/v1alpha1", "PodGroup")
+RUNNING = ["Running", "Running"]
+UPGRADE = ("upgrade", "--reuse-values")
 EPOCH = re.compile(r"epoch=(\d+)/\d+ loss=([\d.]+) test_loss=[\d.]+ test_accuracy=([\d.]+)")
 
 
 @pytest.fixture(scope="module")
 def trainer(cluster: Cluster, engine: Engine) -> Iterator[None]:
-    """Kubeflow Trainer beside the training operator."""
-    with kubeflow_trainer.installed(cluster, engine):
+    """Kubeflow Trainer beside the training operator, with the kind of PodGroup that it finds when it starts."""
+    gangs: Settings = {"gangSchedulers": ["scheduler-plugins"]}
+    with (
+        operator_crds.served(cluster, operator_crds.files(kubeflow_trainer.CHART)),
+        kubeflow_trainer.installed(cluster, engine, settings=gangs),
+    ):
         yield
 
 
@@ -161,6 +168,50 @@ def test_a_failing_program_fails_its_trainjob(digits: Run) -> None:
     job = trainjob(run)
     assert [condition["type"] for condition in job["status"]["conditions"]] == ["Failed"]
     run.uninstall()
+
+
+def test_a_running_trainjob_is_suspended_and_resumes_from_what_it_has_saved(digits: Run, connection: Any) -> None:
+    run = of(digits, "paused")
+    helm = Helm(run.cluster.kubeconfig)
+    endless = {"train.args": ["--epochs", "1000000", "--checkpoint-dir", "/checkpoints"], "checkpoints.keep": False}
+
+    def pods() -> list[Any]:
+        return api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=run.selector)
+
+    def log() -> str:
+        words = ("logs", "--namespace", run.namespace, "--selector", run.selector, "--tail=-1")
+        return api.kubectl(run.cluster.kubeconfig, *words) if [pod.status.phase for pod in pods()] == RUNNING else ""
+
+    run.install(settings=endless)
+    api.wait_until(lambda: "epoch=2/" in log(), what="the second epoch", seconds=60)
+    helm.run(*UPGRADE, run.release, str(CHARTS / CHART), "-n", run.namespace, "--set", "runPolicy.suspend=true")
+    api.wait_until(lambda: not pods(), what="the pods to be gone", seconds=60)
+    helm.run(*UPGRADE, run.release, str(CHARTS / CHART), "-n", run.namespace, "--set", "runPolicy.suspend=false")
+    api.wait_until(lambda: re.search(r"resumed: epoch=\d+", log()), what="the run to resume", seconds=60)
+    run.uninstall()
+
+
+def test_a_gang_has_a_pod_group_of_all_pods_before_it_starts(digits: Run, connection: Any) -> None:
+    run = of(digits, "gang")
+    run.install(
+        settings={
+            "checkpoints.enabled": False,
+            "runPolicy.suspend": True,
+            "scheduling.gang": {"scheduler": "scheduler-plugins", "timeoutSeconds": 90},
+            "resources": {"requests": {"cpu": "100m", "memory": "1Gi"}},
+        }
+    )
+    group = api.wait_until(
+        lambda: api.find(connection, *POD_GROUP, run.release, run.namespace), what="the PodGroup", seconds=30
+    )
+    assert (group.spec.minMember, group.spec.scheduleTimeoutSeconds) == (2, 90)
+    assert group.spec.minResources.to_dict() == {"cpu": "200m", "memory": "2Gi"}
+    jobset = api.find(connection, "jobset.x-k8s.io/v1alpha2", "JobSet", run.release, run.namespace)
+    pod = jobset.spec.replicatedJobs[0].template.spec.template
+    assert pod.metadata.labels["scheduling.x-k8s.io/pod-group"] == run.release
+    assert pod.spec.schedulerName == "scheduler-plugins-scheduler"
+    run.uninstall()
+    assert api.find(connection, *POD_GROUP, run.release, run.namespace) is None
 
 
 def test_a_trainjob_without_its_runtime_is_refused_with_the_reason(digits: Run) -> None:

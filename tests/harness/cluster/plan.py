@@ -20,13 +20,15 @@ TOOLS = {
     "coredns": 90,
     "cni-plugins": 25,
     "local-path-provisioner": 40,
-    "training-operator": 90,
     "multus": 60,
     "whereabouts": 45,
     "helm": 60,
 }
 SYSTEMS = {node.DEBIAN: 90, system.BASE: 45, trainer.IMAGE.debian: 150}
 TRAINER_SECONDS = 90
+# Of the controllers, a demo builds those of its kind of run.
+OPERATOR, KUBEFLOW_TRAINER = "training-operator", "kubeflow-trainer"
+CONTROLLERS = {OPERATOR: 90, KUBEFLOW_TRAINER: 90}
 
 
 @dataclass(frozen=True)
@@ -38,23 +40,25 @@ class Part:
     entry: Path
 
 
-def parts() -> list[Part]:
-    """Return the parts of a demo whose node image comes from package registries."""
+def parts(controllers: str = OPERATOR) -> list[Part]:
+    """Return the parts of a demo with these controllers, whose node image comes from package registries."""
+    binaries = {**TOOLS, controllers: CONTROLLERS[controllers]}
     return [
-        *(Part(tools.title(name), seconds, tools.entry(name)) for name, seconds in TOOLS.items()),
+        *(Part(tools.title(name), seconds, tools.entry(name)) for name, seconds in binaries.items()),
         *(Part(debian.title, seconds, debian.entry) for debian, seconds in SYSTEMS.items()),
         Part(trainer.IMAGE.title, TRAINER_SECONDS, trainer.IMAGE.entry),
     ]
 
 
 @contextmanager
-def announced(cluster: Cluster) -> Iterator[None]:
+def announced(cluster: Cluster, controllers: str = OPERATOR) -> Iterator[None]:
     """Say what is missing and what it takes, and count the parts while the body builds them."""
     folder = host.prepare_cache()
-    missing = [part for part in parts() if not part.entry.exists()]
+    needed = parts(controllers)
+    missing = [part for part in needed if not part.entry.exists()]
     if missing:
         host.require_disk_space(cluster.folder)
-        count = f"{len(missing)} of {len(parts())} parts are built now and kept in {folder}"
+        count = f"{len(missing)} of {len(needed)} parts are built now and kept in {folder}"
         minutes = progress.minutes(sum(part.seconds for part in missing))
         progress.console.print(f"{count}: {minutes} on 2 cores, unless a registry has the node image.")
         free = host.free_space(cluster.folder) / host.GIB

@@ -16,7 +16,7 @@ from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
 from tests.harness.cluster import api
-from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB, Kind
+from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB, Kind, pods_of
 
 POLL_SECONDS = 0.5
 # Waiting reasons that the kubelet retries for ever. The first pull error may be temporary; ImagePullBackOff means that
@@ -112,8 +112,7 @@ class Follower:
             return None
 
     def _pods(self) -> list[Any]:
-        label = "jobset.sigs.k8s.io/jobset-name" if self._kind == TRAINJOB else "training.kubeflow.org/job-name"
-        selector = f"{label}={self._name}"
+        selector = pods_of(self._kind, self._name)
         return api.objects(self._connection, "v1", "Pod", namespace=self._namespace, label_selector=selector)
 
     def _ended(self) -> tuple[bool, str] | None:

@@ -32,10 +32,10 @@ def remove_crds(cluster: Cluster) -> None:
 
 
 @contextmanager
-def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
+def installed(cluster: Cluster, engine: Engine, *, settings: Settings | None = None) -> Iterator[None]:
     """Install Trainer until the block ends, and remove its CRDs with all TrainJobs then."""
     try:
-        install(cluster, engine)
+        install(cluster, engine, settings=settings)
         yield
     finally:
         Helm(cluster.kubeconfig).uninstall(RELEASE, namespace=NAMESPACE)

@@ -19,6 +19,12 @@ TRAINJOB_CHILDREN = (
 UNTRACKED_KINDS = {"events", "events.events.k8s.io", "leases.coordination.k8s.io"}
 
 
+def pods_of(kind: Kind, name: str) -> str:
+    """Return the label selector of a job's pods, for TrainJobs and any kind of the training operator."""
+    label = "jobset.sigs.k8s.io/jobset-name" if kind == TRAINJOB else "training.kubeflow.org/job-name"
+    return f"{label}={name}"
+
+
 def create(kubeconfig: Path, name: str, *, level: str = "restricted") -> None:
     """Create a namespace that admits only pods of this Pod Security Standard."""
     manifest = {

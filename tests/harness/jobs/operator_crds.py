@@ -26,6 +26,7 @@ MODULES: dict[str, dict[str, tuple[str, ...]]] = {
             "example/prometheus-operator-crd/monitoring.coreos.com_*rules.yaml",
         ),
     },
+    "kubeflow-trainer": {"sigs.k8s.io/scheduler-plugins": ("config/crd/bases/scheduling.x-k8s.io_podgroups.yaml",)},
     # Only the kinds of queues: a Workload is as large as a pod, and no user writes one.
     "kueue": {"sigs.k8s.io/kueue": ("config/components/crd/bases/kueue.x-k8s.io_[clrt]*.yaml",)},
 }

@@ -12,8 +12,9 @@ import yaml
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import networks, operator
+from tests.harness.jobs import kubeflow_trainer, networks, operator
 from tests.harness.jobs.helm import CHARTS, Helm, Settings
+from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB, Kind
 
 RELEASE = "platform"
 CHART = "training-platform"
@@ -22,10 +23,15 @@ SITE = CHARTS / CHART / "ci" / "kind-values.yaml"
 RUN_VALUES = f"{RELEASE}-run-values"
 
 
-def images(cluster: Cluster, engine: Engine) -> Settings:
-    """Load the images of all parts and return the values that name them."""
-    parts = {"operator": operator.images(cluster, engine), "networks": networks.images(cluster, engine)}
-    return {f"{part}.{name}": value for part, settings in parts.items() for name, value in settings.items()}
+def images(cluster: Cluster, engine: Engine, *, serves: Kind = PYTORCHJOB) -> Settings:
+    """Load the images of the networks and of the controllers that serve a kind; return the values for both."""
+    controllers = {PYTORCHJOB: ("operator", operator.images), TRAINJOB: ("trainer", kubeflow_trainer.images)}
+    part, load = controllers[serves]
+    return {
+        **{f"networks.{name}": value for name, value in networks.images(cluster, engine).items()},
+        **{f"{part}.{name}": value for name, value in load(cluster, engine).items()},
+        **{f"{other}.enabled": other == part for other, _ in controllers.values()},
+    }
 
 
 def install(

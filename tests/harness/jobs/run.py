@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +18,6 @@ from tests.harness.jobs.helm import Helm, Settings
 from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB, Kind
 
 CHART = "training-job"
-# The error of Trainer's webhook while its cache is stale; the chart's README describes the remedy: install again.
-RUNTIME_NOT_CACHED = "specified trainingRuntime must be created before the TrainJob is created"
 ERROR = re.compile(r"\b\w*error\b", re.IGNORECASE)
 
 
@@ -44,8 +41,8 @@ class Run:
 
     @property
     def selector(self) -> str:
-        """The label selector of the run's pods, for any kind that the training operator runs."""
-        return f"training.kubeflow.org/job-name={self.release}"
+        """The label selector of the run's pods."""
+        return namespaces.pods_of(self.kind, self.release)
 
     def image(self) -> str:
         """Return the reference of the run's image, loaded into nodes that lack it."""
@@ -72,15 +69,7 @@ class Run:
         """Install the release and return the chart's notes; nothing is left behind when Helm fails."""
         given = {**self.settings(), **(settings or {})}
         helm = Helm(self.cluster.kubeconfig, self.program)
-        install = functools.partial(
-            helm.install, self.release, CHART, namespace=self.namespace, settings=given, values=values
-        )
-        try:
-            return install()
-        except ClusterError as error:
-            if RUNTIME_NOT_CACHED not in str(error):
-                raise
-            return install(upgrade=True)
+        return helm.install(self.release, CHART, namespace=self.namespace, settings=given, values=values)
 
     def follow(self, *, seconds: float = 300, **options: Any) -> Outcome:
         """Follow the run to its end, with options of `follow.follow`."""

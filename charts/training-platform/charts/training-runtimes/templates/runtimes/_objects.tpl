@@ -1,14 +1,16 @@
 {{/*
 training-runtimes.objects: the ClusterTrainingRuntimes. The chart's own file renders them, and so does
-charts/training-platform with the values of the site. An empty cluster serves no such kind before Trainer is installed: a
-release that installs both creates them with its next upgrade. Takes the root context.
+charts/training-platform with the values of the site. An empty cluster does not know their kind, for which Helm refuses a
+whole release. A release that also installs Trainer creates them in a hook, after Trainer is ready. The metadata of an owner
+lets the next upgrade adopt them: without a hook then, because deleting a runtime in use would wait for its jobs. Takes the
+root context, and `installsTrainer` in it.
 */}}
 {{- define "training-runtimes.objects" -}}
 {{- include "training-runtimes.checkValues" . }}
 {{- $unserved := not (.Capabilities.APIVersions.Has "trainer.kubeflow.org/v1alpha1/ClusterTrainingRuntime") }}
 {{- $waits := and (include "common.isKnown" .) $unserved }}
 {{- range $name, $runtime := .Values.runtimes }}
-{{- if not (or $waits (eq (toString $runtime.enabled) "false")) }}
+{{- if not (or (and $waits (not $.installsTrainer)) (eq (toString $runtime.enabled) "false")) }}
 {{- $own := dict "root" $ "runtime" $runtime }}
 {{- include "training-runtimes.root" $own }}
 {{- $it := dict "name" $name "runtime" $runtime "root" $own.own }}
@@ -24,6 +26,12 @@ metadata:
     trainer.kubeflow.org/framework: {{ $runtime.framework | default $runtime.policy | quote }}
     {{- /* Trainer's webhook of charts/kubeflow-trainer leaves out such runtimes, so that they need not wait for it. */}}
     trainer.kubeflow.org/webhook-validation: disabled
+  {{- if $waits }}
+  annotations:
+    helm.sh/hook: post-install,post-upgrade
+    meta.helm.sh/release-name: {{ $.Release.Name }}
+    meta.helm.sh/release-namespace: {{ $.Release.Namespace }}
+  {{- end }}
 spec:
   {{- include "training-runtimes.spec" $it | nindent 2 }}
 {{- end }}
