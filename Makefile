@@ -13,6 +13,8 @@ E2E := trainyard-e2e
 SHELL_SCRIPTS := .ci/run tests/harness/cluster/node/usr/local/bin/* charts/*/files/*/*.sh
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# With it, each of the hundreds of Python processes of the tests would compile the modules of the repository.
+unexport PYTHONDONTWRITEBYTECODE
 
 ##@ Use it
 
