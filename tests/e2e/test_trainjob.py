@@ -206,7 +206,11 @@ def test_a_gang_has_a_pod_group_of_all_pods_before_it_starts(digits: Run, connec
     )
     assert (group.spec.minMember, group.spec.scheduleTimeoutSeconds) == (2, 90)
     assert group.spec.minResources.to_dict() == {"cpu": "200m", "memory": "2Gi"}
-    jobset = api.find(connection, "jobset.x-k8s.io/v1alpha2", "JobSet", run.release, run.namespace)
+    jobset = api.wait_until(
+        lambda: api.find(connection, "jobset.x-k8s.io/v1alpha2", "JobSet", run.release, run.namespace),
+        what="the JobSet",
+        seconds=30,
+    )
     pod = jobset.spec.replicatedJobs[0].template.spec.template
     assert pod.metadata.labels["scheduling.x-k8s.io/pod-group"] == run.release
     assert pod.spec.schedulerName == "scheduler-plugins-scheduler"

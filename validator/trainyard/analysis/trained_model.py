@@ -6,6 +6,7 @@ hparams/finetuning_args.py and modelscope/ms-swift (both train LoRA by default).
 
 from __future__ import annotations
 
+from typing import Any
 
 from trainyard.analysis.kubeflow import elastic_range
 from trainyard.document.document import Place

@@ -8,8 +8,8 @@ buffers take more. DeepSpeed's own estimates are 16 and 18 bytes, times 1.5 for 
 On a node with cgroup v2, the kernel kills all processes of a container that exceeds its limit. torchrun ends with them,
 so its `--max-restarts` does not help. The kubelet's `singleProcessOOMKill` restores the kill of one process.
 
-The rule takes the number of parameters from the name of the model, as in `--model_name_or_path=org/llama-2-70b`, or from
-`--num-layers` and `--hidden-size`. It reports nothing if the command trains a part of the weights, such as LoRA.
+The rule takes the number of parameters from the name of the model, as in `--model_name_or_path=org/llama-2-70b`, or
+from `--num-layers` and `--hidden-size`. It reports nothing if the command trains a part of the weights, such as LoRA.
 
 Raise the memory limit, use more nodes, or offload to `nvme`.
 """

@@ -10,8 +10,8 @@ so its `--max-restarts` does not help. The kubelet's `singleProcessOOMKill` rest
 container comes back, resumes, and is killed again at its first save.
 
 The rule knows torchtitan (`--checkpoint.async_mode`), Megatron-LM (`--async-save`) and the reference trainer. It takes
-the number of parameters from `--num-layers` and `--hidden-size`, from the fields of the reference trainer, or from a name
-such as `--model.flavor=70B`. It does not count embeddings, keys and values.
+the number of parameters from `--num-layers` and `--hidden-size`, from the fields of the reference trainer, or from a
+name such as `--model.flavor=70B`. It does not count embeddings, keys and values.
 
 Raise the memory limit, use more pods, or save synchronously.
 """
