@@ -13,6 +13,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
+from trainyard.facts.launchers import BY_NAME
 from trainyard.facts.quantities import finite_number
 from trainyard.model.run import Command, Container, Pod, Project, Run
 from trainyard.startup import NamedTuple, pattern
@@ -31,7 +32,6 @@ _BILLIONS = pattern(r"(?<![0-9a-z.])(\d{1,4}(?:\.\d+)?)b(?![0-9a-z])", 2)
 # Words of programs that train a part of the weights, or weights of fewer bits.
 _PARTIAL = pattern(r"lora|peft|adapter|freez|frozen|bitfit|tuner|galore|quant|gptq|awq|[48][-_]?bit|int[48]|fp8", 2)
 _KINDS = ("--finetuning-type", "--train-type", "--tuner-type", "--tuning-type")
-_LORA_BY_DEFAULT = ("llamafactory-cli", "swift")
 _UNKNOWN_SHAPES = ("--num-experts", "--multi-latent-attention", "--use-precision-aware-optimizer")
 
 
@@ -80,7 +80,8 @@ def trainer_fields(pod: Pod, container: Container, run: Run, project: Project) -
 
 def _trains_a_part(command: Command) -> bool:
     kind = command.option(*_KINDS)
-    if kind is None and command.program in _LORA_BY_DEFAULT:
+    launcher = BY_NAME.get(command.program)
+    if kind is None and launcher is not None and launcher.trains_lora:
         return True
     names = [word for word in command.words if not word.replace("_", "-").startswith(_KINDS) and word != kind]
     return kind not in (None, "full") or any(_PARTIAL.search(word) for word in names)

@@ -13,6 +13,7 @@ class Launcher(NamedTuple):
     `subcommands` are the words of which one must follow, if there are any. `per_node` are the options with the number
     of processes on each node, `total` those with the number of all processes, `nodes` those with the number of nodes.
     `is_greedy` is true if it uses every GPU by default. `takes_torchrun` is true if it has all options of torchrun.
+    `trains_lora` is true if it trains LoRA's matrices alone by default.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Launcher(NamedTuple):
     is_greedy: bool = False
     is_mpi: bool = False
     takes_torchrun: bool = False
+    trains_lora: bool = False
 
 
 def _torchrun(name: str, source: str, *subcommands: str) -> Launcher:
@@ -77,6 +79,7 @@ ALL = (
         "hiyouga/LLaMA-Factory 0f53217 src/llamafactory/cli.py: starts torchrun for get_device_count() processes",
         ("train",),
         is_greedy=True,
+        trains_lora=True,
     ),
     Launcher(
         "axolotl",
@@ -88,6 +91,7 @@ ALL = (
         "swift",
         "modelscope/ms-swift 01a14c1 swift/cli/main.py: starts torchrun if NPROC_PER_NODE or NNODES is set",
         ("sft", "pt", "rlhf", "dpo", "orpo", "simpo"),
+        trains_lora=True,
     ),
     Launcher(
         "colossalai",
