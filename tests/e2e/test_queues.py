@@ -33,6 +33,8 @@ STARTED_SECONDS = 120
 ENDLESS_SECONDS = 600
 # Not even an empty queue has room for three pods.
 NEVER = "insufficient quota for cpu in flavor workers"
+# In the foreground, the TrainJob would have to outlive its runtime, without which Kueue refuses to change it.
+CASCADE = "background"
 TRAINJOBS = ("low", "waiting", "huge", "high")
 PRIORITIES = {"low": 1, "high": 1000}
 
@@ -45,7 +47,8 @@ def queues(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Cluster
     helm = Helm(cluster.kubeconfig)
     for worker in cluster.workers:
         api.kubectl(cluster.kubeconfig, "label", "node", worker, f"{RACK}=rack-of-{worker}", "--overwrite")
-    with kueue.installed(cluster, engine):
+    # A Kueue that starts before Trainer refuses each TrainJob with `unsupported runtime` for a while.
+    with kubeflow_trainer.installed(cluster, engine), kueue.installed(cluster, engine):
         helm.install(
             "queues",
             platform.CHART,
@@ -96,12 +99,10 @@ def priorities(queues: Cluster) -> Iterator[None]:
 @pytest.fixture
 def trainjobs(queues: Cluster, engine: Engine, namespace: str, priorities: None) -> Iterator[dict[str, Run]]:
     """TrainJobs that are not installed yet, by name."""
-    with kubeflow_trainer.installed(queues, engine):
-        runs = {name: Run(queues, engine, namespace, name, kind=TRAINJOB) for name in TRAINJOBS}
-        yield runs
-        # Trainer must still be there: it ends TrainJobs.
-        for run in runs.values():
-            run.uninstall()
+    runs = {name: Run(queues, engine, namespace, name, kind=TRAINJOB) for name in TRAINJOBS}
+    yield runs
+    for run in runs.values():
+        run.uninstall(cascade=CASCADE)
 
 
 def install_queued(run: Run, *, epochs: int, priority: str = "", nodes: int = 2, **topology: str) -> None:
@@ -206,11 +207,11 @@ def test_a_trainjob_waits_for_quota_and_is_preempted_by_one_of_higher_priority(
         assert "insufficient unused quota for cpu in flavor workers" in decision(connection, waiting)
         assert suspended(connection, waiting)
         assert pods(connection, waiting) == []
-        waiting.uninstall()
+        waiting.uninstall(cascade=CASCADE)
 
         install_queued(huge, epochs=1, priority="high", nodes=3)
         assert NEVER in decision(connection, huge)
-        huge.uninstall()
+        huge.uninstall(cascade=CASCADE)
 
         install_queued(high, epochs=1, priority="high", mode="required", level=RACK)
         stopped = r"stopped by SIGTERM: step=(\d+) is saved"

@@ -53,8 +53,8 @@ class Helm:
             command += ["--set-json", f"{name}={json.dumps(value)}"]
         return self.run(*command, release, str(CHARTS / chart), "--namespace", namespace, *options)
 
-    def uninstall(self, release: str, *, namespace: str) -> str:
+    def uninstall(self, release: str, *, namespace: str, cascade: str = "foreground") -> str:
         """Remove a release if there is one, wait until its objects are gone and return Helm's output."""
         return self.run(
-            "uninstall", release, "--namespace", namespace, "--ignore-not-found", "--wait", "--cascade", "foreground"
+            "uninstall", release, "--namespace", namespace, "--ignore-not-found", "--wait", "--cascade", cascade
         )

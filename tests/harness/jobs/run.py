@@ -75,9 +75,9 @@ class Run:
         """Follow the run to its end, with options of `follow.follow`."""
         return follow(self.cluster.kubeconfig, self.namespace, self.release, seconds=seconds, kind=self.kind, **options)
 
-    def uninstall(self) -> None:
+    def uninstall(self, *, cascade: str = "foreground") -> None:
         """Remove the release; raise `ClusterError` when objects that should be removed remain."""
-        Helm(self.cluster.kubeconfig, self.program).uninstall(self.release, namespace=self.namespace)
+        Helm(self.cluster.kubeconfig, self.program).uninstall(self.release, namespace=self.namespace, cascade=cascade)
         api.wait_until(
             lambda: not namespaces.leftovers(self.cluster.kubeconfig, self.namespace, self.release, self.kind),
             what=f"the pods, Services and ConfigMaps of {self.release} to be gone",
