@@ -13,11 +13,10 @@ LOG is a file, a folder of files, or - for standard input: output of the ranks (
 prefixes of ranks or pods tell the first failure from those that it took down. No cluster is needed, nothing is sent.
 
 \b
-  trainyard doctor logs/                                     the logs of all pods in a folder
+  trainyard doctor logs/                       the logs of all pods in a folder
   kubectl logs -l training.kubeflow.org/job-name=llm --prefix --timestamps --tail=-1 | trainyard doctor -
-  kubectl describe pods | trainyard doctor -                 why pods do not start
-  dmesg | trainyard doctor -                                 errors of GPUs and links
-  trainyard doctor --format json logs/                       for programs
+  kubectl describe pods | trainyard doctor -   why pods do not start
+  trainyard doctor --format json logs/         for programs
 
 Exit codes: 0 no known cause, 1 causes found, 2 wrong usage or logs that cannot be read.
 """

@@ -79,7 +79,7 @@ CAUSES = (
         explanation="All ranks of a communicator need one NCCL. Different images, or a library on "
         "LD_LIBRARY_PATH, differ.",
         remedy="Use one image for all replicas, and remove NCCL libraries that the node or a volume adds.",
-        source="github.com/NVIDIA/nccl issue 286",
+        source="github.com/NVIDIA/nccl src/init.cc",
     ),
     Cause(
         name="nccl-network-plugin",

@@ -68,7 +68,7 @@ CAUSES = (
     Cause(
         name="rdma-without-gpudirect",
         title="RDMA copies through host memory: GPUDirect is off",
-        signs=(Sign("GPU Direct RDMA Disabled for HCA"),),
+        signs=(Sign("NET/IB : GPU Direct RDMA Disabled for HCA"),),
         level=Level.HINT,
         confidence="medium",
         explanation="The module nvidia-peermem (or DMA-BUF) is missing on this node, or the adapter is far "
