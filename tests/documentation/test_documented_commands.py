@@ -15,6 +15,7 @@ import yaml
 from tests.documentation import examples, stand_in_server
 from tests.documentation.examples import ROOT, Example
 from tools import demo
+from tools.generate import doctor_page
 from trainyard.cli.main import trainyard
 
 # Examples that cannot be run, and why. Any other example must run, so a new one is covered or named here.
@@ -61,6 +62,9 @@ FILES = {
     "another-chart/Chart.yaml": "apiVersion: v2\nname: another-chart\nversion: 0.1.0\n",
     "another-chart/templates/job.yaml": JOB,
     "build/site-run.yaml": "{}\n",
+    "master.log": "",
+    "pods.txt": "",
+    **doctor_page.LOGS,
 }
 # `run.yaml` of the trainer's pages is the trainer's own configuration.
 TRAINER_FILES = {"run.yaml": "epochs: 1\n"}
@@ -106,7 +110,7 @@ def test_a_shown_command_works(example: Example, sandbox: Path) -> None:
     assert _worked(example.command, finished), printed
     for line in _comparable(example):
         assert line in printed.splitlines()
-    if example.output and re.match(r"trainyard (lint|fix|explain|plan|rules|schema)", example.command):
+    if example.output and re.match(r"trainyard (lint|fix|explain|plan|doctor|rules|schema)", example.command):
         assert printed.strip() == example.output
 
 
@@ -181,7 +185,7 @@ def test_a_wrong_command_fails(command: str, sandbox: Path) -> None:
 
 
 def _worked(command: str, finished: subprocess.CompletedProcess[str]) -> bool:
-    lints = re.search(r"trainyard (lint|fix)", command)
+    lints = re.search(r"trainyard (lint|fix|doctor)", command)
     return finished.returncode in ((0, FOUND) if lints else (0,)) and "Traceback" not in finished.stderr
 
 

@@ -22,6 +22,7 @@ from tools.generate import (
     chart_parts,
     crd_schemas,
     crds,
+    doctor_page,
     drift,
     metric_names,
     plan_page,
@@ -55,6 +56,7 @@ class Part(StrEnum):
     PARTS = "parts"
     README = "readme"
     PLAN = "plan"
+    DOCTOR = "doctor"
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ GENERATORS = {
     Part.FIELDS: Generator("table of the trainer's fields", (trainer_readme.FILES,), trainer_readme.write),
     Part.README: Generator("chart README files", (chart_files.READMES,), chart_files.write_readmes),
     Part.PLAN: Generator("page of `trainyard plan`", plan_page.FILES, plan_page.write),
+    Part.DOCTOR: Generator("page of `trainyard doctor`", doctor_page.FILES, doctor_page.write),
 }
 
 

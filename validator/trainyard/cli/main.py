@@ -21,6 +21,7 @@ COMMANDS = {
     "rules": "List all rules.",
     "run": "Run the values of a training job on this machine, without a cluster.",
     "plan": "Estimate memory, traffic, time, failures and cost of a run.",
+    "doctor": "Find the cause of a failed run in its logs.",
     "audit": "Check the runs that are live in a cluster.",
     "lsp": "Serve an editor: findings while you type, pages of rules, and fixes.",
     "baseline": "Record today's findings, so that only new ones are reported.",
@@ -41,6 +42,7 @@ and the fix.
   trainyard explain nccl-word-boolean          the fact behind a rule
   trainyard run -f run.yaml --local            start the run on this machine
   trainyard plan -f run.yaml --model mistral-7b --gpu h100-sxm   time, memory and cost of the run
+  trainyard doctor logs/                       why the run failed, and which rank first
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage or configuration, 3 nothing was linted.
 """

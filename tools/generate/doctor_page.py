@@ -1,0 +1,68 @@
+"""The tables and the example of docs/doctor.md: the causes that `trainyard doctor` knows, and its report."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import chdir
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from tools import markdown
+from trainyard.cli.doctor import command
+from trainyard.doctor.catalogue import FAMILIES
+from trainyard.doctor.cause import Cause, Level
+
+ROOT = Path(__file__).parents[2]
+PAGE = "docs/doctor.md"
+FILES = (PAGE,)
+# Two pods: the second one loses its peer because the first one has too little GPU memory.
+LOGS = {
+    "logs/llm-worker-0.log": (
+        "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 3 has 79.10 GiB.\n"
+    ),
+    "logs/llm-worker-1.log": (
+        "[rank9]: torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1333, "
+        "remote process exited or there was a network error\n"
+    ),
+}
+_COLUMNS = ("message", "cause", "what to do", "rules")
+
+
+def example() -> Iterator[str]:
+    """Yield the command with its output for the two logs."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for name, text in LOGS.items():
+            Path(name).parent.mkdir(exist_ok=True)
+            Path(name).write_text(text)
+        result = CliRunner().invoke(command, ["logs/"], standalone_mode=False, catch_exceptions=False)
+    yield "```console"
+    yield "$ trainyard doctor logs/"
+    yield from result.output.rstrip().splitlines()
+    yield "```"
+
+
+def _tables() -> Iterator[str]:
+    for title, causes in FAMILIES.items():
+        yield ""
+        yield f"### {title}"
+        yield ""
+        yield from markdown.table(_COLUMNS, map(_row, causes))
+    yield ""
+
+
+def _row(cause: Cause) -> Sequence[str]:
+    messages = ", ".join(f"`{text}`" for text in dict.fromkeys(sign.text.strip() for sign in cause.signs))
+    kind = "" if cause.level is Level.CAUSE else f" ({cause.level})"
+    rules = ", ".join(f"[`{name}`](rules/{name}.md)" for name in cause.rules)
+    return messages, f"`{cause.name}`{kind}: {cause.title}. {cause.explanation}", cause.remedy, rules or "none"
+
+
+def write(root: Path) -> None:
+    """Write the page below a root, with each section between its markers."""
+    text = (ROOT / PAGE).read_text()
+    text = markdown.replace_section(text, "example", example())
+    text = markdown.replace_section(text, "table", _tables())
+    (root / PAGE).parent.mkdir(exist_ok=True)
+    (root / PAGE).write_text(text)

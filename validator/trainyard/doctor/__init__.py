@@ -1,0 +1,1 @@
+"""Finds the causes of a failed run in its logs: `trainyard doctor`."""

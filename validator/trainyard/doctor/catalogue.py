@@ -1,0 +1,40 @@
+"""All causes, in the order of the documentation."""
+
+from __future__ import annotations
+
+import functools
+
+from trainyard.doctor.cause import Cause
+from trainyard.doctor.causes import (
+    collectives,
+    driver,
+    gpu,
+    kubernetes,
+    memory,
+    mpi,
+    nccl,
+    rdma,
+    rendezvous,
+    storage,
+    training,
+)
+
+FAMILIES = {
+    "NCCL": nccl.CAUSES,
+    "RDMA": rdma.CAUSES,
+    "Collectives and gloo": collectives.CAUSES,
+    "Rendezvous": rendezvous.CAUSES,
+    "Memory": memory.CAUSES,
+    "GPU hardware": gpu.CAUSES,
+    "Driver and CUDA": driver.CAUSES,
+    "Training program": training.CAUSES,
+    "Files and volumes": storage.CAUSES,
+    "MPI": mpi.CAUSES,
+    "Kubernetes": kubernetes.CAUSES,
+}
+
+
+@functools.cache
+def causes() -> dict[str, Cause]:
+    """Returns the causes by their names."""
+    return {cause.name: cause for family in FAMILIES.values() for cause in family}

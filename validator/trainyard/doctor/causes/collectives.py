@@ -1,0 +1,49 @@
+"""Messages about collectives: ranks that disagree, and gloo."""
+
+from __future__ import annotations
+
+from trainyard.doctor.cause import Cause, Level, Sign
+
+CAUSES = (
+    Cause(
+        name="mismatched-collectives",
+        title="the ranks run different collectives",
+        signs=(Sign("Detected mismatch between collectives on ranks"), Sign("Mismatched collective detected")),
+        explanation="One rank calls another operation, or with another shape. A branch by rank or by data, "
+        "an uneven last batch, or a layer that some ranks skip leads to it.",
+        remedy="Let every rank make the same calls in the same order; pad or drop the last batch. "
+        "TORCH_DISTRIBUTED_DEBUG=DETAIL names the operation.",
+        source="github.com/pytorch/pytorch pull request 79901",
+    ),
+    Cause(
+        name="gloo-full-mesh",
+        title="gloo cannot connect all ranks with each other",
+        signs=(Sign("connectFullMesh failed"),),
+        confidence="medium",
+        explanation="A rank announced an address that others cannot reach: its host name resolves to "
+        "127.0.0.1, or gloo took another interface.",
+        remedy="Set GLOO_SOCKET_IFNAME to the interface of the pod network, and check /etc/hosts of the pods.",
+        source="github.com/pytorch/gloo pull request 413",
+        rules=("gloo-ifname-unset",),
+    ),
+    Cause(
+        name="gloo-peer-closed",
+        title="the connection of gloo to another rank broke",
+        signs=(Sign("gloo/transport/tcp", r"Connection (?:closed|reset) by peer"),),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="The other rank has ended. This rank did nothing wrong.",
+        remedy="Find the rank or pod that failed first; its log has the cause.",
+        source="github.com/pytorch/gloo gloo/transport/tcp/pair.cc",
+    ),
+    Cause(
+        name="gloo-timeout",
+        title="an operation of gloo timed out",
+        signs=(Sign("Timed out waiting", r"Timed out waiting \d+ms for (?:recv|send) operation"),),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="A rank waited for another one, which has failed, hangs, or saves a checkpoint for too long.",
+        remedy="Find the rank that did not arrive; for long saves, raise the timeout of init_process_group.",
+        source="github.com/meta-pytorch/torchtune issue 2676",
+    ),
+)

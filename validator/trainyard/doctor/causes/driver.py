@@ -1,0 +1,61 @@
+"""Drivers, CUDA builds and visible GPUs."""
+
+from __future__ import annotations
+
+from trainyard.doctor.cause import Cause, Sign
+
+CAUSES = (
+    Cause(
+        name="driver-library-mismatch",
+        title="the driver's module and library have different versions",
+        signs=(Sign("Driver/library version mismatch"),),
+        explanation="The driver of the node was updated, but its old kernel module is still loaded.",
+        remedy="Drain and reboot the node, and exclude the driver from unattended updates.",
+        source="github.com/tinygrad/open-gpu-kernel-modules issue 47",
+    ),
+    Cause(
+        name="driver-too-old",
+        title="the driver is older than the CUDA of the image",
+        signs=(
+            Sign("NVIDIA driver on your system is too old"),
+            Sign("CUDA driver version is insufficient for CUDA runtime version"),
+        ),
+        explanation="Each CUDA release needs a minimum version of the driver.",
+        remedy="Update the driver of the nodes, or use an image with an older CUDA.",
+        source="docs.nvidia.com/deploy/cuda-compatibility",
+    ),
+    Cause(
+        name="no-kernel-image",
+        title="PyTorch or an extension is not built for this GPU",
+        signs=(Sign("no kernel image is available for execution"), Sign("is not compatible with the current PyTorch")),
+        explanation="The build has no code for the compute capability of the GPU.",
+        remedy="Install a build of PyTorch for this GPU, and build extensions with TORCH_CUDA_ARCH_LIST for it.",
+        source="github.com/Turoad/CLRNet issue 83",
+    ),
+    Cause(
+        name="no-gpu-visible",
+        title="the container sees no GPU",
+        signs=(Sign("No CUDA GPUs are available"), Sign("no CUDA-capable device is detected")),
+        explanation="The pod requests no GPU, the container runtime does not pass it, or "
+        "CUDA_VISIBLE_DEVICES hides it.",
+        remedy="Request nvidia.com/gpu, check the device plugin and the runtime class, and run nvidia-smi in the pod.",
+        source="github.com/NVIDIA/k8s-device-plugin issue 71",
+    ),
+    Cause(
+        name="invalid-device-ordinal",
+        title="more processes than GPUs in a pod",
+        signs=(Sign("invalid device ordinal"),),
+        explanation="LOCAL_RANK exceeds the number of GPUs that the container sees.",
+        remedy="Start as many processes as the pod has GPUs (`processesPerNode`, --nproc-per-node).",
+        source="docs.pytorch.org docs/stable/elastic/run.html",
+        rules=("torchrun-nproc-gpu-mismatch",),
+    ),
+    Cause(
+        name="fabric-manager-down",
+        title="the NVSwitch fabric is not ready (error 802)",
+        signs=(Sign("system not yet initialized", r"\b802\b"),),
+        explanation="The fabric manager does not run on the node, or its version differs from the driver's.",
+        remedy="Start nvidia-fabricmanager of the driver's version on the node.",
+        source="docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide",
+    ),
+)

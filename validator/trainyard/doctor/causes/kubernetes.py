@@ -1,0 +1,188 @@
+"""Events of Kubernetes: scheduling, images, volumes, admission, networks, queues."""
+
+from __future__ import annotations
+
+from trainyard.doctor.cause import Cause, Level, Sign
+
+_STARTED = Sign("Started container")
+_PLACED = (Sign("Successfully assigned"), _STARTED)
+_MANUAL = "kubernetes.io docs/"
+# All nodes have the taint, or it is not the one of the control plane, which keeps every run away.
+_TAINT = (
+    r"(?:untolerated taint|had taint) \{(?!node-role\.kubernetes\.io/(?:control-plane|master))"
+    r"|0/(\d+) nodes are available: \1 node\(s\) had (?:untolerated )?taint"
+)
+
+CAUSES = (
+    Cause(
+        name="unschedulable-resources",
+        title="no node has the free resources that a pod requests",
+        signs=(Sign("nodes are available", r"Insufficient [\w./-]+"),),
+        resolved_by=_PLACED,
+        hides=("unschedulable-affinity",),
+        explanation="Other pods use the GPUs, a node has fewer than requested, or no device plugin offers them.",
+        remedy="Compare the request with kubectl describe nodes (Allocatable, Allocated). Use fewer nodes, or a queue.",
+        source="github.com/NVIDIA/k8s-device-plugin issue 585",
+        rules=("gang-not-scheduled", "site-resource-not-offered", "rdma-resource-unknown"),
+    ),
+    Cause(
+        name="unschedulable-taint",
+        title="the nodes have a taint that the pod does not tolerate",
+        signs=(Sign("nodes are available", _TAINT),),
+        resolved_by=_PLACED,
+        explanation="GPU nodes are often tainted, so that only pods with a toleration run there.",
+        remedy="Add the toleration of the taint in the message (`placement.tolerations`).",
+        source="github.com/NVIDIA/k8s-device-plugin issue 421",
+        rules=("gpu-pod-without-toleration",),
+    ),
+    Cause(
+        name="unschedulable-affinity",
+        title="no node fits the selector, affinity or spread of a pod",
+        signs=(
+            Sign("nodes are available", r"didn't match (?:Pod's node affinity|node selector|pod (?:anti-)?affinity)"),
+            Sign("nodes are available", r"didn't (?:match pod topology spread|satisfy existing pods)"),
+        ),
+        resolved_by=_PLACED,
+        explanation="A label is misspelt or absent on the nodes, or there are fewer nodes than pods to spread.",
+        remedy="Compare placement.nodeSelector with kubectl get nodes --show-labels; relax placement.spread.",
+        source=_MANUAL + "concepts/scheduling-eviction/assign-pod-node",
+        rules=("spread-pushes-apart-a-colocated-job",),
+    ),
+    Cause(
+        name="unschedulable-volume",
+        title="a pod waits for its volume claim",
+        signs=(
+            Sign("unbound immediate PersistentVolumeClaims"),
+            Sign("nodes are available", r"persistentvolumeclaim .* not found"),
+        ),
+        resolved_by=_PLACED,
+        explanation="The claim is not bound: no class of its name, no access mode for several nodes, or no "
+        "claim at all.",
+        remedy="Read kubectl describe pvc; name a class that offers ReadWriteMany (`checkpoints.storageClassName`).",
+        source="github.com/inveniosoftware/helm-invenio issue 95",
+        rules=("reference-not-found", "claim-on-several-nodes"),
+    ),
+    Cause(
+        name="image-pull",
+        title="a node cannot pull the image",
+        signs=(Sign("ImagePullBackOff"), Sign("ErrImagePull"), Sign("Failed to pull image"), Sign("InvalidImageName")),
+        resolved_by=(_STARTED, Sign("Successfully pulled image")),
+        explanation="The name or tag does not exist, the registry needs a Secret, or the node cannot reach it.",
+        remedy="Correct image.repository and image.tag; add image.pullSecrets.",
+        source=_MANUAL + "concepts/containers/images: ImagePullBackOff",
+    ),
+    Cause(
+        name="volume-mount",
+        title="a volume cannot be mounted",
+        signs=(
+            Sign("MountVolume", r"MountVolume\.\w+ failed"),
+            Sign("Unable to attach or mount volumes"),
+            Sign("FailedAttachVolume"),
+        ),
+        resolved_by=(_STARTED,),
+        explanation="A ConfigMap, Secret or claim of the volume is missing, the storage does not answer, or "
+        "the volume is attached to another node.",
+        remedy="Create the object that the event names; check the CSI driver; use ReadWriteMany on several nodes.",
+        source=_MANUAL + "concepts/storage/volumes",
+        rules=("reference-not-found", "claim-on-several-nodes"),
+    ),
+    Cause(
+        name="quota-exceeded",
+        title="the quota of the namespace refuses a pod",
+        signs=(Sign("exceeded quota:"),),
+        explanation="The ResourceQuota allows less than the pods of the run request together.",
+        remedy="Request less (kubectl describe quota shows what is left), or ask for a larger quota.",
+        source=_MANUAL + "concepts/policy/resource-quotas",
+        rules=("quota-below-job", "quota-needs-quantity"),
+    ),
+    Cause(
+        name="webhook-refused",
+        title="an admission webhook refused the object or did not answer",
+        signs=(Sign("failed calling webhook"), Sign("admission webhook", r"denied the request")),
+        explanation="`denied` gives the mistake in the object. `failed calling` means that the webhook's "
+        "pods do not run.",
+        remedy="Correct the field that the message names; or start the operator whose Service has no endpoints.",
+        source=_MANUAL + "reference/access-authn-authz/extensible-admission-controllers",
+        rules=("runtime-not-found",),
+    ),
+    Cause(
+        name="pod-security",
+        title="Pod Security refuses the pod",
+        signs=(Sign("violates PodSecurity"),),
+        unless=r"would violate",
+        explanation="The namespace enforces a level that does not allow a field of the pod, such as IPC_LOCK.",
+        remedy="Remove the field, or run in a namespace with the level that the fabric needs.",
+        source=_MANUAL + "concepts/security/pod-security-standards",
+    ),
+    Cause(
+        name="pod-evicted",
+        title="the kubelet evicted a pod",
+        signs=(
+            Sign("Evicted", r"Reason:\s+Evicted|Evicted\s+pod/"),
+            Sign("node was low on resource"),
+            Sign("Usage of EmptyDir volume"),
+            Sign("ephemeral local storage usage exceeds"),
+        ),
+        explanation="The node was short of disk or memory, or a volume of the pod exceeded its limit.",
+        remedy="Request ephemeral-storage, enlarge the emptyDir, or put data and caches on a volume "
+        "(`scratch.enabled`).",
+        source="github.com/kubernetes/kubernetes issue 91600",
+        rules=("model-cache-on-small-volume",),
+    ),
+    Cause(
+        name="network-attachment-missing",
+        title="Multus does not find the network of a pod",
+        signs=(Sign("cannot find a network-attachment-definition"),),
+        resolved_by=(_STARTED,),
+        hides=("pod-network-failed",),
+        explanation="No NetworkAttachmentDefinition of this name is in the namespace that the annotation names.",
+        remedy="Create it there, or write NAMESPACE/NAME in the annotation.",
+        source="github.com/k8snetworkplumbingwg/multus-cni pkg/k8sclient/k8sclient.go",
+        rules=("site-network-unknown", "reference-in-other-namespace"),
+    ),
+    Cause(
+        name="pod-network-failed",
+        title="the network of a pod cannot be set up",
+        signs=(Sign("FailedCreatePodSandBox"), Sign("Failed to create pod sandbox")),
+        resolved_by=(_STARTED,),
+        confidence="medium",
+        explanation="A CNI plugin is missing on the node, the pool of addresses or devices is used up, or "
+        "Multus fails.",
+        remedy="Read the end of the event: it names the plugin. Install it in /opt/cni/bin; check the IPAM pool.",
+        source="github.com/k8snetworkplumbingwg/multus-cni issue 386",
+        rules=("sriov-count-network-mismatch", "multus-installed-twice"),
+    ),
+    Cause(
+        name="kueue-waiting",
+        title="the run waits for quota of Kueue",
+        signs=(
+            Sign("couldn't assign flavors to pod set"),
+            Sign("insufficient unused quota"),
+            Sign("didn't fit in the remaining quota"),
+        ),
+        resolved_by=(Sign("Admitted by ClusterQueue"), Sign("Quota reserved in ClusterQueue")),
+        explanation="Other runs use the quota; with `request > maximum capacity`, the queue can never admit the run.",
+        remedy="Wait, or lower nodes or GPUs to what the ClusterQueue has (kubectl describe clusterqueue).",
+        source="github.com/kubernetes-sigs/kueue issue 4134",
+        rules=("site-queue-unknown", "site-quota-exceeded"),
+    ),
+    Cause(
+        name="node-not-ready",
+        title="a node became unreachable",
+        signs=(Sign("NodeNotReady"), Sign("node.kubernetes.io/unreachable", r"TaintManagerEviction|deleted")),
+        explanation="The kubelet of the node stopped reporting: the node crashed, rebooted or lost its network.",
+        remedy="Read the kernel's log of the node; restart the run without it.",
+        source=_MANUAL + "concepts/architecture/nodes",
+    ),
+    Cause(
+        name="backoff-limit",
+        title="the job used up its restarts",
+        signs=(Sign("BackoffLimitExceeded"), Sign("reached the specified backoff limit")),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="Pods failed more often than backoffLimit allows. The reason is in the log of the first of them.",
+        remedy="Correct the reason; allow 3 or more restarts for failures that pass.",
+        source=_MANUAL + "concepts/workloads/controllers/job: pod backoff failure policy",
+        rules=("backoff-limit-below-one-restart",),
+    ),
+)

@@ -1,0 +1,45 @@
+"""Messages of Open MPI."""
+
+from __future__ import annotations
+
+from trainyard.doctor.cause import Cause, Level, Sign
+
+_OPERATOR = "github.com/kubeflow/mpi-operator issue 152"
+
+CAUSES = (
+    Cause(
+        name="mpi-no-slots",
+        title="mpirun has fewer slots than processes",
+        signs=(Sign("There are not enough slots available"),),
+        explanation="-np exceeds the slots of all workers in the host file.",
+        remedy="Set slotsPerWorker and -np so that workers times slots is the number of processes.",
+        source="github.com/open-mpi/ompi issue 3133",
+        rules=("mpijob-np-mismatch",),
+    ),
+    Cause(
+        name="mpi-daemon-not-started",
+        title="mpirun cannot start its daemon on a worker",
+        signs=(
+            Sign("unable to reliably start one or more daemons"),
+            Sign("ssh: Could not resolve hostname"),
+            Sign("ssh: connect to host"),
+            Sign("Host key verification failed"),
+        ),
+        confidence="medium",
+        explanation="A worker does not run yet, sshd is missing in it, its key or name is wrong, or MPI is "
+        "not on its PATH.",
+        remedy="Check that all workers run sshd; let the launcher wait for them (launcherCreationPolicy: "
+        "WaitForWorkersReady).",
+        source=_OPERATOR,
+    ),
+    Cause(
+        name="mpi-daemon-lost",
+        title="mpirun lost a worker",
+        signs=(Sign("has lost communication with a remote daemon"),),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="The pod or node of the worker has ended; the message names it.",
+        remedy="Read the events and the log of that worker.",
+        source=_OPERATOR,
+    ),
+)

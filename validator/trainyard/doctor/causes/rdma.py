@@ -1,0 +1,79 @@
+"""Messages about RDMA devices and their links."""
+
+from __future__ import annotations
+
+from trainyard.doctor.cause import Cause, Level, Sign
+
+_NCCL = "docs.nvidia.com/deeplearning/nccl/user-guide: troubleshooting"
+
+CAUSES = (
+    Cause(
+        name="rdma-gid-index",
+        title="an RDMA connection cannot be set up: wrong GID or no route",
+        signs=(Sign("ibv_modify_qp failed"),),
+        confidence="medium",
+        explanation="The GID of the chosen index is absent in this pod, link-local, or in a subnet without a route.",
+        remedy="Remove NCCL_IB_GID_INDEX (since NCCL 2.21) or name the index of RoCE v2 that show_gids "
+        "prints in the pod; check that the subnets of the rails reach each other.",
+        source="github.com/NVIDIA/nccl issue 769",
+        rules=("nccl-gid-index-set", "gid-index-link-local"),
+    ),
+    Cause(
+        name="rdma-locked-memory",
+        title="RDMA memory cannot be registered: the limit of locked memory",
+        signs=(
+            Sign("ibv_reg_mr", r"failed.*Cannot allocate memory"),
+            Sign("ibv_create_", r"failed.*Cannot allocate memory"),
+            Sign("Failed to register mr [-12]"),
+            Sign("REG_MR", r"err -12"),
+        ),
+        explanation="RDMA pins memory, and the container may lock too little of it (ulimit -l).",
+        remedy="Add the capability IPC_LOCK, or raise the limit of the container runtime to unlimited.",
+        source="github.com/NVIDIA/nccl-tests issue 206",
+        rules=("rdma-without-ipc-lock",),
+    ),
+    Cause(
+        name="rdma-retry-exceeded",
+        title="RDMA packets do not arrive",
+        signs=(Sign("NET/IB", r"completion (?:with error 12\b|from peer .*status=12\b)"),),
+        confidence="medium",
+        explanation="The adapter sent a packet until its retries were used up. The link or switch drops "
+        "packets (PFC, VLAN), the GID has no route, or the other rank has ended.",
+        remedy="Test the pair of nodes with ib_write_bw on the same GID and traffic class. Read the counters "
+        "of drops and pauses of both ports and of the switch.",
+        source="github.com/NVIDIA/nccl issue 426",
+        rules=("gid-index-link-local", "nccl-gid-index-set"),
+    ),
+    Cause(
+        name="rdma-device-permission",
+        title="the pod may not open the RDMA device",
+        signs=(
+            Sign("/dev/infiniband", r"(?i)permission denied|errno 13"),
+            Sign("Call to ibv_open_device failed"),
+            Sign("NET/IB : Unable to open device"),
+        ),
+        explanation="The device is visible but not granted: the pod does not request it from a device plugin.",
+        remedy="Request the resource of the RDMA device plugin, and add the capability IPC_LOCK.",
+        source=_NCCL,
+        rules=("fabric-resource-missing", "rdma-without-ipc-lock"),
+    ),
+    Cause(
+        name="rdma-link-down",
+        title="the link of a network adapter went down",
+        signs=(Sign("mlx5", r"mlx5_core .*[Ll]ink (?:DOWN|[Dd]own)"),),
+        explanation="Cable, transceiver or switch port failed, or somebody disabled the port.",
+        remedy="Cordon the node, check the port (ibstat, ethtool, the switch), and restart the run on other nodes.",
+        source="github.com/leptonai/gpud pull request 1209",
+    ),
+    Cause(
+        name="rdma-without-gpudirect",
+        title="RDMA copies through host memory: GPUDirect is off",
+        signs=(Sign("NET/IB : GPU Direct RDMA Disabled for HCA"),),
+        level=Level.HINT,
+        confidence="medium",
+        explanation="The module nvidia-peermem (or DMA-BUF) is missing on this node, or the adapter is far "
+        "from the GPU.",
+        remedy="Load nvidia-peermem on every GPU node; the GPU operator does so with driver.rdma.enabled.",
+        source="docs.nvidia.com/deeplearning/nccl/user-guide: GPU Direct RDMA",
+    ),
+)

@@ -1,0 +1,79 @@
+"""Messages of the rendezvous: addresses, ports, names."""
+
+from __future__ import annotations
+
+from trainyard.doctor.cause import Cause, Level, Sign
+
+_SOCKET = "github.com/pytorch/pytorch torch/csrc/distributed/c10d/socket.cpp"
+_NO_CONNECTION = (Sign("client socket has timed out after"), Sign("failed to connect to any network address"))
+
+CAUSES = (
+    Cause(
+        name="rendezvous-timeout",
+        title="not all nodes joined the rendezvous",
+        signs=(
+            Sign("RendezvousTimeoutError"),
+            Sign("clients joined", r"Timed out after \d+ seconds waiting for (?:clients|workers)"),
+            Sign("workers joined", r"Timed out after \d+ seconds waiting for (?:clients|workers)"),
+        ),
+        confidence="medium",
+        explanation="A pod is Pending or failed early, or the pods have different numbers of nodes or addresses.",
+        remedy="Compare the pods with the number of nodes: kubectl get pods, events of pods that are "
+        "Pending, and the options --nnodes and --rdzv-endpoint of all pods.",
+        source="github.com/OpenRLHF/OpenRLHF issue 1040",
+        rules=("torchrun-nnodes-replica-mismatch", "torchrun-endpoint-localhost", "gang-not-scheduled"),
+    ),
+    Cause(
+        name="rendezvous-closed",
+        title="the rendezvous was closed",
+        signs=(Sign("RendezvousClosedError"),),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="Another agent has ended the run, for example after its last restart, before this one joined.",
+        remedy="Find the node that failed first; start all nodes again, with a new rendezvous id.",
+        source="github.com/pytorch/pytorch issue 147064",
+        rules=("torchrun-restart-on-shared-store",),
+    ),
+    Cause(
+        name="address-in-use",
+        title="the port of the rendezvous is in use",
+        signs=(Sign("EADDRINUSE"), Sign("errno: 98"), Sign("Address already in use", r"(?i)error|errno")),
+        explanation="Another process of the same network namespace listens on it: a second run on a host "
+        "network, or an old process.",
+        remedy="Choose another port, or leave the host network; end the old process.",
+        source=_SOCKET,
+        rules=("torchrun-port-shared-on-host",),
+    ),
+    Cause(
+        name="master-unreachable",
+        title="the address of the rendezvous does not answer",
+        signs=_NO_CONNECTION,
+        confidence="medium",
+        explanation="The first pod does not run (yet), listens elsewhere, or a NetworkPolicy blocks the port.",
+        remedy="Check that the first pod runs and that its Service and port are those of MASTER_ADDR and "
+        "MASTER_PORT; then the network policies.",
+        source="github.com/nvidia-cosmos/cosmos-rl issue 681",
+        rules=("rendezvous-names-absent-replica", "torchrun-endpoint-localhost", "service-selects-no-pod"),
+    ),
+    Cause(
+        name="name-not-known",
+        title="a host name cannot be resolved",
+        signs=(Sign("Name or service not known"), Sign("Temporary failure in name resolution"), Sign("gaierror")),
+        needs=(*_NO_CONNECTION, Sign("gaierror"), Sign("NameResolutionError")),
+        unless=r"ssh: |gai error: -2 .*socket has connected",
+        hides=("master-unreachable",),
+        explanation="No pod or Service has this name, its headless Service is missing, or the pod has no DNS.",
+        remedy="Resolve the name in a pod (getent hosts NAME). Check the Service and the subdomain of the pods.",
+        source=_SOCKET,
+        rules=("rendezvous-names-absent-replica", "address-names-no-pod", "subdomain-without-service"),
+    ),
+    Cause(
+        name="elastic-old-launcher",
+        title="torch.distributed.launch starts the ranks, which is not elastic",
+        signs=(Sign("torch.distributed.launch is deprecated"),),
+        level=Level.HINT,
+        explanation="The old launcher neither restarts ranks nor lets nodes join or leave.",
+        remedy="Start the program with torchrun and --rdzv-backend=c10d.",
+        source="docs.pytorch.org docs/stable/distributed.html: launch utility",
+    ),
+)

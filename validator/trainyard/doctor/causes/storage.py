@@ -1,0 +1,38 @@
+"""Files and volumes."""
+
+from __future__ import annotations
+
+from trainyard.doctor.cause import Cause, Sign
+
+_CONTEXT = "kubernetes.io docs/tasks/configure-pod-container/security-context"
+
+CAUSES = (
+    Cause(
+        name="permission-denied",
+        title="the program may not write to a folder",
+        signs=(Sign("PermissionError"), Sign("Permission denied", r"(?i)errno 13|mkdir|cannot create")),
+        unless=r"/dev/infiniband|/dev/shm",
+        explanation="The volume belongs to another user than the one that the container runs as.",
+        remedy="Set podSecurityContext.fsGroup or runAsUser to the owner of the files.",
+        source=_CONTEXT,
+    ),
+    Cause(
+        name="disk-full",
+        title="a volume or disk is full",
+        signs=(Sign("No space left on device"), Sign("Disk quota exceeded"), Sign("ENOSPC")),
+        unless=r"/dev/shm|shared memory|inotify",
+        explanation="Checkpoints, caches or logs have used the space of the volume.",
+        remedy="Delete old checkpoints and keep fewer, or enlarge the volume.",
+        source="github.com/pytorch/pytorch caffe2/serialize/inline_container.cc",
+        rules=("model-cache-on-small-volume",),
+    ),
+    Cause(
+        name="read-only-file-system",
+        title="the program writes to a read-only file system",
+        signs=(Sign("Read-only file system"),),
+        explanation="The root of the container, or a mount, is read-only.",
+        remedy="Write to /tmp or a volume; set HF_HOME, TRITON_CACHE_DIR and the like to one.",
+        source=_CONTEXT,
+        rules=("read-only-mount-written", "read-only-claim-written"),
+    ),
+)

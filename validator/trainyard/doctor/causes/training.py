@@ -1,0 +1,98 @@
+"""The program: DeepSpeed, numbers, checkpoints, modules and the model hub."""
+
+from __future__ import annotations
+
+from trainyard.doctor.cause import Cause, Sign
+
+_NAN = r"(?i)\b(?:lm[ _]|train[ _])?loss\b[\"']?\s*[:=|]?\s*[\"']?nan\b"
+
+CAUSES = (
+    Cause(
+        name="deepspeed-batch-size",
+        title="the batch sizes of DeepSpeed contradict each other",
+        signs=(
+            Sign("Check batch related parameters"),
+            Sign("train_batch_size is not equal to micro_batch_per_gpu"),
+            Sign("train_micro_batch_size_per_gpu needs to be provided"),
+        ),
+        explanation="train_batch_size must be micro-batch times accumulation steps times ranks. A world size "
+        "of 1 in the message means that the launcher did not start the ranks together.",
+        remedy="Leave train_batch_size out, or correct the product; check the world size that DeepSpeed sees.",
+        source="github.com/deepspeedai/DeepSpeed issue 6914",
+        rules=("ds-batch-identity", "ds-batch-missing"),
+    ),
+    Cause(
+        name="loss-scale-minimum",
+        title="the loss scale cannot be reduced any more",
+        signs=(Sign("loss scale already at minimum"),),
+        explanation="Gradients overflow in fp16 in every step: the loss has become NaN or infinite.",
+        remedy="Train in bf16; else reduce the learning rate, clip gradients, and check the data.",
+        source="github.com/hiyouga/LlamaFactory issue 251",
+        rules=("ds-fp16-and-bf16",),
+        hides=("loss-nan",),
+    ),
+    Cause(
+        name="loss-nan",
+        title="the loss is NaN",
+        signs=(Sign("nan", _NAN), Sign("NaN", _NAN)),
+        explanation="The training diverged, the data has invalid values, or a GPU computes wrongly.",
+        remedy="Resume from the last good checkpoint with a lower learning rate; skip the batch; test the GPUs.",
+        source="docs.pytorch.org notes/amp_examples",
+    ),
+    Cause(
+        name="checkpoint-corrupt",
+        title="a checkpoint or model file is damaged",
+        signs=(
+            Sign("PytorchStreamReader failed reading"),
+            Sign("Error while deserializing header"),
+            Sign("invalid load key"),
+        ),
+        explanation="The file is not complete: a save or a download was interrupted.",
+        remedy="Delete it and resume from the one before; write to a temporary name and rename after the save.",
+        source="github.com/mosaicml/llm-foundry issue 623",
+    ),
+    Cause(
+        name="checkpoint-mismatch",
+        title="the checkpoint belongs to another model",
+        signs=(Sign("in loading state_dict for"), Sign("size mismatch for", r"copying a param with shape")),
+        explanation="Names or shapes differ: another configuration, vocabulary, or a wrapper around the model.",
+        remedy="Load the configuration of the checkpoint, or start in an empty checkpoint folder.",
+        source="docs.pytorch.org generated/torch.nn.Module: load_state_dict",
+    ),
+    Cause(
+        name="module-not-found",
+        title="the image lacks a Python package",
+        signs=(Sign("ModuleNotFoundError: No module named"),),
+        explanation="The program imports a package that is not installed, or its folder is not on PYTHONPATH.",
+        remedy="Install it in the image, or correct the working folder.",
+        source="docs.python.org library/exceptions",
+    ),
+    Cause(
+        name="hub-gated",
+        title="the model hub refuses access",
+        signs=(
+            Sign("Cannot access gated repo"),
+            Sign("GatedRepoError"),
+            Sign("You are trying to access a gated repo"),
+            Sign("401 Client Error", r"huggingface"),
+        ),
+        explanation="The model needs an accepted license, and a token of that account.",
+        remedy="Accept the license, and give the pods HF_TOKEN from a Secret.",
+        source="github.com/ml-explore/mlx-examples issue 759",
+    ),
+    Cause(
+        name="hub-offline",
+        title="the model hub cannot be reached, and the files are not cached",
+        signs=(
+            Sign("couldn't connect to 'https://huggingface.co"),
+            Sign("LocalEntryNotFoundError"),
+            Sign("OfflineModeIsEnabled"),
+            Sign("outgoing traffic has been disabled"),
+        ),
+        hides=("name-not-known",),
+        explanation="The pods have no way to the internet, or HF_HUB_OFFLINE is set and the cache is empty.",
+        remedy="Put the files on a volume before the run, and set HF_HOME to it; or allow the proxy.",
+        source="huggingface.co docs/transformers/installation: offline mode",
+        rules=("model-cache-on-small-volume",),
+    ),
+)

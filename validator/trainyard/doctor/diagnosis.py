@@ -1,0 +1,104 @@
+"""The judgment of the evidence: causes, their consequences, and who failed first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from trainyard.doctor import reading, watchdog
+from trainyard.doctor.cause import Level
+from trainyard.doctor.errors import DoctorError
+from trainyard.doctor.evidence import Evidence
+from trainyard.doctor.first_failure import FirstFailure, first_failure
+from trainyard.doctor.scan import Scan
+
+_TIMEOUT, _MISMATCH = "nccl-watchdog-timeout", "mismatched-collectives"
+_ORDER = (Level.CAUSE, Level.CONSEQUENCE, Level.HINT)
+
+
+@dataclass
+class Diagnosis:
+    """The result for some logs.
+
+    Attributes:
+        causes: Causes with their evidence, the earliest first.
+        consequences: What followed from the causes.
+        hints: What makes the run slow, but did not end it.
+        first: The rank or pod that failed first.
+        taken_down: Ranks and pods that only have consequences.
+        files: Logs that were read.
+        skipped: Logs of a folder that were not read, with the reason.
+    """
+
+    causes: list[Evidence] = field(default_factory=list)
+    consequences: list[Evidence] = field(default_factory=list)
+    hints: list[Evidence] = field(default_factory=list)
+    first: FirstFailure | None = None
+    taken_down: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    lines: int = 0
+
+
+def diagnose(names: Iterable[str]) -> Diagnosis:
+    """Returns the diagnosis of logs and folders.
+
+    Raises:
+        DoctorError: A named log cannot be read, or there is none that can.
+    """
+    names = list(names)
+    scan, result = Scan(), Diagnosis()
+    for file in reading.files(names):
+        scan.start()
+        try:
+            for block in reading.blocks(file):
+                scan.read(file, block)
+        except DoctorError as error:
+            if file in names:
+                raise
+            result.skipped.append(str(error))
+            continue
+        result.files.append(file)
+    if not result.files:
+        raise DoctorError(f"no log can be read: {result.skipped[0]}")
+    result.lines = scan.lines
+    _judge(scan, result)
+    return result
+
+
+def _judge(scan: Scan, result: Diagnosis) -> None:
+    timeouts = scan.evidence[_TIMEOUT].lines
+    works = [work for line in timeouts if (work := watchdog.work(line)) is not None]
+    if (line := watchdog.mismatch(works)) is not None:
+        scan.evidence[_MISMATCH].add(line)
+    found = _reported(scan)
+    by_level = {level: [one for one in found if one.cause.level == level] for level in _ORDER}
+    result.causes, result.consequences, result.hints = (by_level[level] for level in _ORDER)
+    promoted = not result.causes
+    if promoted:
+        result.causes, result.consequences = result.consequences, []
+    if not result.causes:
+        result.causes, result.hints = result.hints, []
+        return
+    result.first = first_failure(result.causes, works if promoted else [], scan.root_causes)
+    result.taken_down = _taken_down(result)
+
+
+def _reported(scan: Scan) -> list[Evidence]:
+    """Returns the evidence of the causes that hold, the earliest line first."""
+    holding = {
+        name: evidence
+        for name, evidence in scan.evidence.items()
+        if evidence.by_origin and (not evidence.cause.needs or name in scan.needed)
+    }
+    hidden = {name for evidence in holding.values() for name in evidence.cause.hides}
+    return sorted(
+        (evidence for name, evidence in holding.items() if name not in hidden), key=lambda one: one.lines[0].order
+    )
+
+
+def _taken_down(result: Diagnosis) -> list[str]:
+    if result.first is None:
+        return []
+    others = (name for one in (*result.causes, *result.consequences) for name in one.origins)
+    return [name for name in dict.fromkeys(others) if name != result.first.origin]

@@ -1,0 +1,51 @@
+"""Lines that show a cause, kept in bounded memory: the first line of each rank or pod, and counts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from trainyard.doctor.cause import Cause
+
+# A run has fewer ranks; logs with more names of pods than this are counted on, without their names.
+_MOST_ORIGINS = 16384
+
+
+class Line(NamedTuple):
+    """A line of a log that shows a cause."""
+
+    file: str
+    number: int
+    text: str
+    origin: str | None
+    time: float | None
+    order: int
+
+
+class Evidence:
+    """The lines that show one cause."""
+
+    def __init__(self, cause: Cause) -> None:
+        self.cause = cause
+        self.count = 0
+        self.by_origin: dict[str | None, Line] = {}
+
+    def add(self, line: Line) -> None:
+        """Adds a line."""
+        self.count += 1
+        if len(self.by_origin) < _MOST_ORIGINS:
+            self.by_origin.setdefault(line.origin, line)
+
+    def resolve(self, origin: str | None) -> None:
+        """Removes the lines of a rank or pod: its trouble is over."""
+        if self.by_origin.pop(origin, None) is not None and not self.by_origin:
+            self.count = 0
+
+    @property
+    def lines(self) -> list[Line]:
+        """Returns the first line of each rank or pod, in the order of the logs."""
+        return sorted(self.by_origin.values(), key=lambda line: line.order)
+
+    @property
+    def origins(self) -> list[str]:
+        """Returns the ranks and pods."""
+        return [line.origin for line in self.lines if line.origin is not None]

@@ -1,0 +1,60 @@
+"""Who wrote a line, and when: the rank or pod in its prefix, and its time.
+
+Sources: c10/util/Logging.cpp of PyTorch (`[E816 01:45:40.1`: month, then day with two digits); `kubectl logs --prefix`
+and `--timestamps`; `mpirun --tag-output`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+_NAMES = (
+    ("rank", re.compile(r"\[rank(\d+)\]")),
+    ("rank", re.compile(r"\[(?:PG [^\]]*)?Rank (\d+)\]")),
+    ("rank", re.compile(r"^\[\d+,(\d+)\]<std(?:err|out)>")),
+    ("pod", re.compile(r"\[pod/([\w.-]+)/")),
+    ("pod", re.compile(r"\spod/([\w.-]+)")),
+    ("pod", re.compile(r"Successfully assigned [\w.-]+/([\w.-]+) to ")),
+)
+_HOST = re.compile(r"(?:^|[\s\]>])([a-zA-Z][\w.-]*):\d+:\d+ \[\d+\] ")
+_GLOG = re.compile(r"\b[EWIF](\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d(?:\.\d+)?)")
+_ISO = re.compile(r"\b\d{4}-(\d\d)-(\d\d)[T_ ](\d\d):(\d\d):(\d\d(?:[.,]\d+)?)(Z|[+-]\d\d:?\d\d)?")
+# Years are not compared, because glog has none; a leap year has every day.
+_YEAR = 2024
+
+
+def origin(line: str, context: str | None) -> str | None:
+    """Returns the rank or pod of a line: by its prefix, the object that is described, or the host that NCCL prints."""
+    for kind, pattern in _NAMES:
+        if found := pattern.search(line):
+            return f"{kind} {found[1]}"
+    if context is not None:
+        return context
+    found = _HOST.search(line)
+    return f"pod {found[1]}" if found else None
+
+
+def time(line: str) -> float | None:
+    """Returns the time of a line in seconds of the year."""
+    if found := _GLOG.search(line):
+        return _seconds(found[1], found[2], found[3], found[4], found[5], "")
+    if found := _ISO.search(line):
+        return _seconds(found[1], found[2], found[3], found[4], found[5], found[6] or "")
+    return None
+
+
+def _seconds(month: str, day: str, hour: str, minute: str, second: str, zone: str) -> float | None:
+    try:
+        moment = datetime.datetime(_YEAR, int(month), int(day), int(hour), int(minute), tzinfo=datetime.UTC)
+        offset = _offset(zone)
+    except ValueError:
+        return None
+    start = datetime.datetime(_YEAR, 1, 1, tzinfo=datetime.UTC)
+    return (moment - start).total_seconds() + float(second.replace(",", ".")) - offset
+
+
+def _offset(zone: str) -> float:
+    if zone in ("", "Z"):
+        return 0
+    return (-1 if zone[0] == "-" else 1) * (int(zone[1:3]) * 3600 + int(zone[-2:]) * 60)

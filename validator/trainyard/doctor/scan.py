@@ -1,0 +1,95 @@
+"""The pass over the logs, once and in their order.
+
+A block is searched for the texts of all signs. Only lines with one of them are decoded and matched, so that a log takes
+the time of a search.
+"""
+
+from __future__ import annotations
+
+import re
+
+from trainyard.doctor import origins, torchrun
+from trainyard.doctor.catalogue import causes
+from trainyard.doctor.cause import Cause, Sign
+from trainyard.doctor.evidence import Evidence, Line
+from trainyard.doctor.reading import Block
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# `kubectl describe` starts an object with its name; the key has no indent, unlike those inside of the object.
+_DESCRIBED = re.compile(r"^Name:\s+(\S+)$")
+_NAME = b"Name:  "
+_BEFORE, _AFTER = 400, 1600
+
+
+class Scan:
+    """The evidence of logs."""
+
+    def __init__(self) -> None:
+        self.evidence = {name: Evidence(cause) for name, cause in causes().items()}
+        self.needed: set[str] = set()
+        self.root_causes: list[torchrun.RootCause] = []
+        self.lines = 0
+        self._order = 0
+        self._users = _users()
+        self._literals = [*self._users, torchrun.START.literal, _NAME]
+        self._context: str | None = None
+        self._torchrun = torchrun.Reader()
+
+    def start(self) -> None:
+        """Begins another log."""
+        self._context, self._torchrun = None, torchrun.Reader()
+
+    def read(self, file: str, block: Block) -> None:
+        """Reads a block."""
+        data = block.data
+        wanted = [literal for literal in self._literals if literal in data]
+        if wanted or self._torchrun.active:
+            for offset, line in enumerate(data.split(b"\n")):
+                self._read_line(file, block.first + offset, line, wanted)
+        self.lines += data.count(b"\n")
+
+    def _read_line(self, file: str, number: int, line: bytes, wanted: list[bytes]) -> None:
+        found = [literal for literal in wanted if literal in line]
+        if not found and not self._torchrun.active:
+            return
+        text = _text(line, found[0] if found else b"")
+        if (named := _DESCRIBED.match(text)) is not None:
+            self._context = f"pod {named[1]}"
+        if (self._torchrun.active or torchrun.START.fits(text)) and (
+            root := self._torchrun.read(file, number, text)
+        ) is not None:
+            self.root_causes.append(root)
+        judged = {cause.name: cause for literal in found for cause in self._users.get(literal, ())}
+        for cause in judged.values():
+            self._judge(cause, file, number, text)
+
+    def _judge(self, cause: Cause, file: str, number: int, text: str) -> None:
+        evidence = self.evidence[cause.name]
+        origin = origins.origin(text, self._context)
+        if any(sign.fits(text) for sign in cause.resolved_by):
+            evidence.resolve(origin)
+        if any(sign.fits(text) for sign in cause.needs):
+            self.needed.add(cause.name)
+        if cause.in_line(text):
+            self._order += 1
+            evidence.add(Line(file, number, text, origin, origins.time(text), self._order))
+
+
+def _users() -> dict[bytes, list[Cause]]:
+    """Returns the causes by the texts of their signs."""
+    users: dict[bytes, list[Cause]] = {}
+    for cause in causes().values():
+        signs: tuple[Sign, ...] = cause.all_signs
+        for literal in dict.fromkeys(sign.literal for sign in signs):
+            users.setdefault(literal, []).append(cause)
+    return users
+
+
+def _text(line: bytes, literal: bytes) -> str:
+    """Returns the part of a line around a text: a progress bar has made megabytes of some lines."""
+    at = line.find(literal)
+    start = max(line.rfind(b"\r", 0, at) + 1, 0)
+    start = max(start, at - _BEFORE) if at - start > _BEFORE else start
+    end = line.find(b"\r", at)
+    end = min(end if end >= 0 else len(line), at + _AFTER)
+    return _COLOURS.sub("", line[start:end].decode("utf-8", "replace")).rstrip()

@@ -1,0 +1,59 @@
+"""The report of torchrun about a failed run, whose root cause is the process that failed first on its node.
+
+Source: torch/distributed/elastic/multiprocessing/errors/__init__.py, `ChildFailedError.format_msg`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from trainyard.doctor import origins
+from trainyard.doctor.cause import Sign
+
+START = Sign("Root Cause (first observed failure):")
+_FIELD = re.compile(r"\b(time|rank|exitcode)\s*: (\S+)")
+# A report has seven lines; prefixes of pods may add some of other pods in between.
+_LENGTH = 40
+# The agent ends the other processes of its node with SIGTERM.
+_STOPPED = "-15"
+
+
+class RootCause(NamedTuple):
+    """The process that torchrun names, and the line that does so."""
+
+    file: str
+    line: int
+    rank: str
+    time: float | None
+
+
+class Reader:
+    """Reads the fields of the report from the lines that follow its heading."""
+
+    def __init__(self) -> None:
+        self._left = 0
+        self._fields: dict[str, str] = {}
+        self._at = ("", 0)
+
+    @property
+    def active(self) -> bool:
+        """Returns true while the lines of a report are expected."""
+        return self._left > 0
+
+    def read(self, file: str, number: int, line: str) -> RootCause | None:
+        """Reads a line. Returns the root cause with its last field."""
+        if START.fits(line):
+            self._left, self._fields, self._at = _LENGTH, {}, (file, number)
+            return None
+        self._left -= 1
+        if found := _FIELD.search(line):
+            self._fields.setdefault(found[1], found[2])
+            if found[1] == "rank":
+                self._at = (file, number)
+        if "rank" not in self._fields or "exitcode" not in self._fields:
+            return None
+        self._left = 0
+        if self._fields["exitcode"] == _STOPPED or not self._fields["rank"].isdigit():
+            return None
+        return RootCause(*self._at, f"rank {self._fields['rank']}", origins.time(self._fields.get("time", "")))
