@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from trainyard.cli.errors import NothingLintedError
+from trainyard.cli.option_list import Function, option_list
 
 if TYPE_CHECKING:
     from trainyard.document.files import File
     from trainyard.engine.subjects import Reading
     from trainyard.model.site import Site
 
-Function = Callable[..., Any]
 
 _OPTIONS = (
     click.option(
@@ -39,9 +39,7 @@ _OPTIONS = (
 
 def chart_options(function: Function) -> Function:
     """Adds the options of a release, from which `named_chart` builds a `Chart`."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+    return option_list(*_OPTIONS)(function)
 
 
 class ChartOption(NamedTuple):

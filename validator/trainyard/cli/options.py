@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import click
 
 from trainyard.cli import output
 from trainyard.cli.chart import named_chart
+from trainyard.cli.option_list import Function, option_list
 from trainyard.engine.rule import SEVERITIES
 from trainyard.linting.session import Options, start_session
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from trainyard.engine.rule import Rule
     from trainyard.linting.config import Config
     from trainyard.linting.session import Session
-
-Function = Callable[..., Any]
 
 
 def load_configuration(named: Path | None = None) -> Config:
@@ -123,16 +121,12 @@ _OUTCOME = (
 
 def outcome(function: Function) -> Function:
     """Adds the options that decide which findings fail the command."""
-    for option in reversed(_OUTCOME):
-        function = option(function)
-    return function
+    return option_list(*_OUTCOME)(function)
 
 
 def selection(function: Function) -> Function:
     """Adds the options that select rules and their context."""
-    for option in reversed(_SELECTION):
-        function = option(function)
-    return function
+    return option_list(*_SELECTION)(function)
 
 
 def session(names: tuple[str, ...], **options: Any) -> Session:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from trainyard.cli.option_list import Function, option_list
 
 if TYPE_CHECKING:
     from trainyard.engine.rule import Rule
     from trainyard.linting.report import Report
 
-Function = Callable[..., Any]
 
 FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab")
 
@@ -44,9 +45,7 @@ _OPTIONS = (
 
 def options(function: Function) -> Function:
     """Adds the options of a report."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+    return option_list(*_OPTIONS)(function)
 
 
 def targets(outputs: tuple[str, ...]) -> list[tuple[str, Path | None]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trainyard.cli.option_list import option_list
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
 if TYPE_CHECKING:
@@ -126,15 +127,9 @@ _OPTIONS = (
 )
 
 
-def _options(function: Any) -> Any:
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
-
-
 @click.command(name="plan", help=HELP)
 @click.argument("files", nargs=-1, metavar="", type=click.Path())
-@_options
+@option_list(*_OPTIONS)
 def command(
     files: tuple[str, ...],
     names: tuple[str, ...],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainyard.cli.errors import NotHereError
+from trainyard.cli.option_list import option_list
 from trainyard.cli.output import say
 from trainyard.linting import exit_codes
 
@@ -81,15 +82,9 @@ _OPTIONS = (
 )
 
 
-def _options(function: Any) -> Any:
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
-
-
 @click.command(name="run", help=HELP)
 @click.argument("files", nargs=-1, metavar="", type=click.Path())
-@_options
+@option_list(*_OPTIONS)
 def command(
     files: tuple[str, ...],
     names: tuple[str, ...],
