@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.ssh_servers import ports, ssh_servers
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Command, Container, Role
+from trainyard.model.run import Container, Role
 
 BASE = "mpioperator/"
 
@@ -49,20 +50,7 @@ def host_network_port_collision(role: Role, context: Context) -> Iterator[Proble
 def _listens_on_22(container: Container) -> bool:
     if not container.command and not container.args:
         return BASE not in (container.image or BASE)
-    servers = [command for command in container.commands if command.program == "sshd"]
     return any(
-        _port(command) is None and not any(word.startswith("-f") for word in command.words) for command in servers
+        next(ports(server), None) is None and not any(word.startswith("-f") for word in server.words)
+        for server in ssh_servers(container)
     )
-
-
-def _port(command: Command) -> str | None:
-    """Returns the port that the options name: `-p 22`, `-p22`, `-o Port=22` or `-oPort=22`."""
-    for index, word in enumerate(command.words[1:], 2):
-        if word == "-p":
-            return command.words[index] if index < len(command.words) else ""
-        if word.startswith("-p"):
-            return word[2:]
-        name, _, port = word.removeprefix("-o").replace(" ", "=").partition("=")
-        if name.lower() == "port":
-            return port
-    return None

@@ -12,10 +12,12 @@ a device plugin do not need it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
+from trainyard.analysis.ssh_servers import ports, ssh_servers
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Command, Role
+from trainyard.model.run import Role
+
+PORT = "22"
 
 
 @rule(
@@ -33,17 +35,9 @@ def sshd_on_port_of_node(role: Role, context: Context) -> Iterator[Problem]:
     """An ssh server on the port of the node's own."""
     if context.run is None or not role.pod.host_network or role.container is None:
         return
-    servers = [command for command in role.container.commands if command.program == "sshd"]
-    if any(uses_port_22(command) for command in servers):
+    if any(PORT in ports(server) for server in ssh_servers(role.container)):
         yield Problem(
             role.pod.at.child("hostNetwork"),
             "sshd uses port 22 of the host network, which the node's own sshd or another worker uses",
             "start `sshd -De -p 2222` and configure ssh with this port, or remove `hostNetwork`",
         )
-
-
-def uses_port_22(command: Command) -> bool:
-    """True if an option of sshd names port 22."""
-    words = command.words
-    pairs = pairwise(words)
-    return any(pair == ("-p", "22") for pair in pairs) or not {"-p22", "-oPort=22"}.isdisjoint(words)

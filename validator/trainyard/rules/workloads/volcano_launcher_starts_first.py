@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.ssh_servers import ssh_servers
 from trainyard.analysis.workloads import is_volcano
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
@@ -55,4 +56,4 @@ def _restarts(role: Role, spec: dict[str, object]) -> bool:
 
 
 def _serves_ssh(*containers: Container | None) -> bool:
-    return any(one is not None and any(command.program == "sshd" for command in one.commands) for one in containers)
+    return any(one is not None and ssh_servers(one) for one in containers)
