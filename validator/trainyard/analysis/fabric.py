@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from trainyard.analysis.environment import has_unknown_variables
+from trainyard.analysis.placement import INSTANCE_TYPES
 from trainyard.analysis.workloads import is_volcano
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context
@@ -29,11 +30,7 @@ _MACHINES = {
     "nvidia-h200-141gb": "gke-gib",
     "nvidia-b200": "gke-gib",
 }
-_MACHINE_LABELS = (
-    "node.kubernetes.io/instance-type",
-    "beta.kubernetes.io/instance-type",
-    "cloud.google.com/gke-accelerator",
-)
+_MACHINE_LABELS = (*INSTANCE_TYPES, "cloud.google.com/gke-accelerator")
 
 
 def likely_profile(run: Run | None) -> str | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from trainyard.model.run import Container, Mount
+from trainyard.document.lookup import text
+from trainyard.model.run import Container, Mount, Pod
 
 
 def mount_of(container: Container, path: str) -> Mount | None:
@@ -14,6 +15,16 @@ def mount_of(container: Container, path: str) -> Mount | None:
     named = [(_parts(mount.mount_path), mount) for mount in container.mounts if mount.mount_path]
     found = [(len(above), mount) for above, mount in named if parts[: len(above)] == above]
     return max(found, key=lambda one: one[0], default=(0, None))[1]
+
+
+def host_paths(pod: Pod) -> list[str]:
+    """Returns the paths of the node that the pod has as volumes."""
+    return [text(volume.body, "path") for volume in pod.volumes if volume.kind == "hostPath"]
+
+
+def mounts_devices(pod: Pod, start: str) -> bool:
+    """True if the pod has devices of the node whose paths begin like this, or all of `/dev`."""
+    return any(path.startswith(start) or path.rstrip("/") == "/dev" for path in host_paths(pod))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from trainyard.document.document import Place
@@ -35,10 +35,14 @@ def selects_itself(selector: Any, role: Role, run: Run) -> bool:
     if not isinstance(selector, dict) or not selector:
         return False
     labels = _labels(role, run)
-    for name, wanted in mapping(selector, "matchLabels").items():
-        if str(labels.get(name)) != str(wanted):
-            return False
-    return all(_matches(expression, labels) for expression in items(selector, "matchExpressions"))
+    return has_labels(labels, mapping(selector, "matchLabels")) and all(
+        _matches(expression, labels) for expression in items(selector, "matchExpressions")
+    )
+
+
+def has_labels(labels: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """True if the labels of a pod are among others those of a selector."""
+    return all(str(labels.get(name)) == str(value) for name, value in wanted.items())
 
 
 def _labels(role: Role, run: Run) -> dict[str, Any]:
@@ -77,10 +81,15 @@ def spreads(role: Role, run: Run) -> Iterator[tuple[Term, int]]:
 
 def instance_types(pod: Pod) -> Iterator[tuple[str, Place]]:
     """Yields the instance types that the node affinity of a pod requires."""
+    return required_values(pod, INSTANCE_TYPES)
+
+
+def required_values(pod: Pod, labels: Collection[str]) -> Iterator[tuple[str, Place]]:
+    """Yields the values of these node labels that the node affinity of a pod requires."""
     path = ("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
     for index, term in enumerate(items(pod.tree, "affinity", *path)):
         for number, expression in enumerate(items(term, "matchExpressions")):
-            if text(expression, "key") in INSTANCE_TYPES and text(expression, "operator") == "In":
+            if text(expression, "key") in labels and text(expression, "operator") == "In":
                 at = pod.at.child("affinity", *path, index, "matchExpressions", number, "values")
                 for place, value in enumerate(items(expression, "values")):
                     yield str(value), at.child(place)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.analysis.kubeflow import elastic_range
+from trainyard.analysis.shared_memory import GIB
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.document.reading import embedded
@@ -20,7 +21,6 @@ from trainyard.startup import NamedTuple, pattern
 
 # Weights and both moments of Adam in fp32.
 STATE_BYTES = 12
-GIB = 2**30
 TRAINER_FILE = "trainer.json"
 
 _NAMES = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.facts.kubeflow import REPLICA_FIELDS
 from trainyard.facts.workloads import (
@@ -125,6 +127,12 @@ def host_variables(task: str) -> tuple[str, str]:
     return f"VC_{name}_HOSTS", f"VC_{name}_NUM"
 
 
+def restart_policies(run: Run, role: Role) -> list[dict[str, Any]]:
+    """Returns the policies of a Volcano job and of a task by which pods start again."""
+    policies = (*items(run.spec, "policies"), *items(role.tree, "policies"))
+    return [mapping(policy) for policy in policies if text(policy, "action").startswith("Restart")]
+
+
 def workload_restarts(run: Run, role: Role) -> bool:
     """True if a pod of the run may start again after a failure."""
     in_place = role.restart_policy in (None, "Always", "OnFailure")
@@ -134,8 +142,7 @@ def workload_restarts(run: Run, role: Role) -> bool:
     if group == HYPERPOD:
         return integer(run.spec, "runPolicy", "jobMaxRetryCount") != 0
     if is_volcano(run):
-        policies = (*items(run.spec, "policies"), *items(role.tree, "policies"))
-        return in_place or any(text(policy, "action").startswith("Restart") for policy in policies)
+        return in_place or bool(restart_policies(run, role))
     if run.kind == "CronJob":
         return integer(role.tree, "backoffLimit") != 0
     # Pods of a LeaderWorkerSet and of the controllers of `apps` always restart.

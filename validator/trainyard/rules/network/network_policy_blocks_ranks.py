@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from trainyard.analysis.placement import has_labels
 from trainyard.analysis.training_commands import starts_launcher
 from trainyard.document.lookup import integer, items, mapping
 from trainyard.engine.rule import Context, Problem, rule
@@ -46,7 +47,7 @@ def network_policy_blocks_ranks(resource: Resource, context: Context) -> Iterato
         return
     own = mapping(resource.tree, "spec", "podSelector", "matchLabels")
     runs = [run for run in context.project.runs if run.namespace == resource.namespace]
-    selected = [(run, pod) for run in runs for pod in _pods(run) if own and _matches(own, pod)]
+    selected = [(run, pod) for run in runs for pod in _pods(run) if own and has_labels(pod.labels, own)]
     ranks = [(run, pod) for run, pod in selected if _talks(run, pod)]
     if not ranks:
         return
@@ -67,10 +68,6 @@ def _pods(run: Run) -> list[Pod]:
     return [role.pod for role in run.roles]
 
 
-def _matches(selector: dict[str, Any], pod: Pod) -> bool:
-    return all(str(pod.labels.get(name)) == str(value) for name, value in selector.items())
-
-
 def _talks(run: Run, pod: Pod) -> bool:
     """True if the pod exchanges data with other pods on ports that the system chooses."""
     if any(_is_ray_head(container) for container in pod.containers):
@@ -89,9 +86,9 @@ def _admits(peer: Any, ranks: Sequence[tuple[Run, Pod]], runs: Sequence[Run]) ->
     selector = mapping(peer, "podSelector", "matchLabels")
     if not selector or "namespaceSelector" in peer:
         return False
-    if any(_matches(selector, pod) for _, pod in ranks):
+    if any(has_labels(pod.labels, selector) for _, pod in ranks):
         return True
-    workers = [pod for run in runs for pod in _pods(run) if _matches(selector, pod)]
+    workers = [pod for run in runs for pod in _pods(run) if has_labels(pod.labels, selector)]
     commands = [one for pod in workers for container in pod.containers for one in container.commands]
     return any(one.words[:2] == ("ray", "start") for one in commands)
 

@@ -18,8 +18,9 @@ from itertools import chain
 from trainyard.analysis.devices import wants_gpu
 from trainyard.analysis.environment import has_unknown_variables
 from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.mounts import mounts_devices
 from trainyard.document.document import Place
-from trainyard.document.lookup import mapping, text
+from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Pod, Role, Run
 
@@ -46,7 +47,7 @@ def efa_device_not_requested(role: Role, context: Context) -> Iterator[Problem]:
     if (
         _selects_efa(run, context)
         and not any(map(_sees_adapters, role.pod.containers))
-        and not _mounts_devices(role.pod)
+        and not mounts_devices(role.pod, "/dev/infiniband")
     ):
         yield Problem(
             _gpus_at(role.pod, run),
@@ -74,11 +75,6 @@ def _sees_adapters(container: Container) -> bool:
         name.startswith(EFA) or "claims" in container.tree.get("resources", {})
         for name in chain(container.limits, container.requests)
     )
-
-
-def _mounts_devices(pod: Pod) -> bool:
-    paths = [text(volume.body, "path") for volume in pod.volumes if volume.kind == "hostPath"]
-    return any(path.startswith("/dev/infiniband") or path.rstrip("/") == "/dev" for path in paths)
 
 
 def _gpus_at(pod: Pod, run: Run) -> Place:

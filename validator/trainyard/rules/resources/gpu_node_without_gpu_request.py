@@ -17,9 +17,10 @@ from itertools import chain
 
 from trainyard.analysis.devices import wants_gpu
 from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.mounts import mounts_devices
 from trainyard.analysis.training_commands import starts_no_ranks
 from trainyard.document.document import Place
-from trainyard.document.lookup import items, mapping, text
+from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
 from trainyard.model.run import Container, Pod
@@ -51,7 +52,7 @@ def gpu_node_without_gpu_request(pod: Pod, context: Context) -> Iterator[Problem
     if not (run.is_job or run.kind in ("Pod", "Job")):
         return
     at = _gpu_nodes(pod)
-    if at is None or items(pod.tree, "resourceClaims") or "resources" in pod.tree or _mounts_devices(pod):
+    if at is None or items(pod.tree, "resourceClaims") or "resources" in pod.tree or mounts_devices(pod, "/dev/nvidia"):
         return
     container = next(filter(_needs_gpu, pod.containers), None)
     if container is not None and not any(map(_is_served, pod.containers)):
@@ -77,8 +78,3 @@ def _needs_gpu(container: Container) -> bool:
 def _is_served(container: Container) -> bool:
     devices = any("/" in str(name) for name in chain(container.limits, container.requests))
     return devices or container.privileged or container.setting("NVIDIA_VISIBLE_DEVICES") is not None
-
-
-def _mounts_devices(pod: Pod) -> bool:
-    paths = [text(volume.body, "path") for volume in pod.volumes if volume.kind == "hostPath"]
-    return any(path.startswith("/dev/nvidia") or path.rstrip("/") == "/dev" for path in paths)

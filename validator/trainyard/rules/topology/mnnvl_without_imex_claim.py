@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.document.lookup import items, text
+from trainyard.analysis.mounts import host_paths
+from trainyard.document.lookup import items
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod, Setting
 
@@ -47,5 +48,4 @@ def mnnvl_without_imex_claim(setting: Setting, context: Context) -> Iterator[Pro
 def _has_channel(pod: Pod) -> bool:
     if items(pod.tree, "resourceClaims") or any(container.privileged for container in pod.containers):
         return True
-    paths = [text(volume.body, "path") for volume in pod.volumes if volume.kind == "hostPath"]
-    return any(path.rstrip("/") == "/dev" or "imex" in path for path in paths)
+    return any(path.rstrip("/") == "/dev" or "imex" in path for path in host_paths(pod))

@@ -26,7 +26,7 @@ PETS = {
     "MASTER_ADDR": "PET_MASTER_ADDR",
     "MASTER_PORT": "PET_MASTER_PORT",
 }
-READ = pattern(r"(?<!\\)\$\{?(RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT)\b")
+READ = pattern(rf"(?<!\\)\$\{{?({'|'.join(PETS)})\b")
 
 
 @rule(
@@ -38,12 +38,7 @@ READ = pattern(r"(?<!\\)\$\{?(RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT)\b")
         "kubeflow/trainer v2.1.0 pkg/runtime/framework/plugins/torch/torch.go: PET_ variables",
         "github.com/kubeflow/trainer pull 2925",
     ),
-    needs=(
-        "RANK",
-        "WORLD_SIZE",
-        "MASTER_ADDR",
-        "MASTER_PORT",
-    ),
+    needs=tuple(PETS),
 )
 def rank_variable_of_trainjob_unset(role: Role, context: Context) -> Iterator[Problem]:
     """Variables that Kubeflow Trainer does not set."""

@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.ssh_servers import ssh_servers
-from trainyard.analysis.workloads import is_volcano
-from trainyard.document.lookup import items, mapping
+from trainyard.analysis.workloads import is_volcano, restart_policies
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.launchers import MPI_LAUNCHERS
-from trainyard.model.run import Container, Role
+from trainyard.model.run import Container, Role, Run
 from trainyard.startup import pattern
 
 WAITS = pattern(r"\b(until|while|sleep|wait|ping|nslookup|getent|retry)\b")
@@ -39,7 +38,7 @@ def volcano_launcher_starts_first(role: Role, context: Context) -> Iterator[Prob
     run, container = context.run, role.container
     if run is None or container is None or not is_volcano(run) or len(run.roles) < 2:
         return
-    if "dependsOn" in role.tree or role.pod.tree.get("restartPolicy") != "Never" or _restarts(role, run.spec):
+    if "dependsOn" in role.tree or role.pod.tree.get("restartPolicy") != "Never" or _restarts_failed(run, role):
         return
     if role.pod.init_containers or any(WAITS.search(script.text) for script in container.scripts):
         return
@@ -49,10 +48,8 @@ def volcano_launcher_starts_first(role: Role, context: Context) -> Iterator[Prob
         yield Problem(at, message, "add `dependsOn` with the task of the workers, or wait for them in the script")
 
 
-def _restarts(role: Role, spec: dict[str, object]) -> bool:
-    policies = (*items(role.tree, "policies"), *items(spec, "policies"))
-    actions = [str(mapping(policy).get("action")) for policy in policies if "Failed" in str(mapping(policy))]
-    return any(action.startswith("Restart") for action in actions)
+def _restarts_failed(run: Run, role: Role) -> bool:
+    return any("Failed" in str(policy) for policy in restart_policies(run, role))
 
 
 def _serves_ssh(*containers: Container | None) -> bool:
