@@ -169,12 +169,13 @@ def _job(names: tuple[str, ...], site: str | None) -> Job | None:
 
 
 def _draw(plan: Plan, path: Path) -> None:
+    from trainyard.document.opening import reason
     from trainyard.plan import estimate, plot
 
     try:
         path.write_text(plot.picture(list(estimate.on_nodes(plan))), encoding="utf-8")
     except OSError as error:
-        raise click.ClickException(f"--plot {path}: it cannot be written: {(error.strerror or '').lower()}") from None
+        raise click.ClickException(f"--plot {path}: it cannot be written: {reason(error)}") from None
 
 
 def _print(plan: Plan, plans: list[Plan], settings: Settings, job: Job | None, output: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from trainyard.doctor.errors import DoctorError
+from trainyard.document.opening import reason
 
 _BLOCK = 1 << 18
 _LONGEST = 1 << 20
@@ -72,7 +73,7 @@ def blocks(name: str) -> Iterator[Block]:
         with Path(name).open("rb") as stream:
             yield from _blocks(stream, name)
     except OSError as error:
-        raise DoctorError(f"{name}: it cannot be read: {(error.strerror or '').lower()}") from None
+        raise DoctorError(f"{name}: it cannot be read: {reason(error)}") from None
 
 
 def _blocks(stream: BinaryIO, name: str) -> Iterator[Block]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.document.lookup import items
+from trainyard.document.opening import reason
 from trainyard.plan.errors import PlanError
 from trainyard.plan.shapes import Shape, shape_names, shape_of
 
@@ -53,7 +54,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         tree = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise PlanError(f"--model {path}: it cannot be read: {(error.strerror or '').lower()}") from None
+        raise PlanError(f"--model {path}: it cannot be read: {reason(error)}") from None
     except ValueError as error:
         raise PlanError(f"--model {path}: this is not JSON: {error}") from None
     if not isinstance(tree, dict):

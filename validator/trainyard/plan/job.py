@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from trainyard.analysis.placement import required_values
+from trainyard.analysis.trained_model import trainer_fields
 from trainyard.document import files, reading
 from trainyard.document.document import Document
-from trainyard.document.lookup import items, mapping, text
+from trainyard.document.lookup import text
 from trainyard.loaders import charts
 from trainyard.loaders.manifests.manifest import load_project
 from trainyard.loaders.origins import RenderedDocument
@@ -96,8 +97,7 @@ def _released(given: Sequence[Document], below: Document | None) -> list[Documen
 def _job(run: Run, project: Project, site: Site | None, name: str) -> Job:
     role = run.training_roles[0]
     container = role.container
-    gpus = container.gpus if container is not None else 0
-    if not gpus:
+    if container is None or not container.gpus:
         raise PlanError(f"{name}: the pods of {run.name} take no GPUs; a plan needs `nvidia.com/gpu` in the limits")
     if run.nodes is None:
         raise PlanError(f"{name}: the number of replicas of {run.name} is not a number")
@@ -107,11 +107,11 @@ def _job(run: Run, project: Project, site: Site | None, name: str) -> Job:
         name=run.name,
         kind=run.kind,
         pods=run.nodes * run.groups,
-        gpus_per_pod=gpus,
+        gpus_per_pod=container.gpus,
         processes=run.processes,
         gpu=next((gpu for label in _products(role.pod) if (gpu := name_of_label(label))), ""),
         fabric=profile or "",
-        trainer=_trainer(project),
+        trainer=trainer_fields(role.pod, container, run, project)[0],
         deepspeed=project.deepspeeds[0].config if project.deepspeeds else {},
     )
 
@@ -119,23 +119,7 @@ def _job(run: Run, project: Project, site: Site | None, name: str) -> Job:
 def _products(pod: Pod) -> Iterator[str]:
     """Yields the labels of GPUs that the pods' placement names."""
     yield text(pod.tree, "nodeSelector", PRODUCT)
-    required = mapping(pod.tree, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    for term in items(required, "nodeSelectorTerms"):
-        for expression in items(term, "matchExpressions"):
-            if text(expression, "key") == PRODUCT and text(expression, "operator") == "In":
-                yield from (value for value in items(expression, "values") if isinstance(value, str))
-
-
-def _trainer(project: Project) -> Mapping[str, Any]:
-    """Returns the fields of the reference trainer, from the file that its pods read."""
-    for resource in project.of_kind("ConfigMap"):
-        try:
-            fields = json.loads(text(resource.tree, "data", "trainer.json") or "{}")
-        except ValueError:
-            continue
-        if isinstance(fields, dict) and fields:
-            return fields
-    return {}
+    yield from (value for value, _ in required_values(pod, (PRODUCT,)))
 
 
 def racks(nodes: int, per_rack: int) -> int:

@@ -87,8 +87,8 @@ class Layout(NamedTuple):
         return STATES[self.state][1]
 
 
-def check(layout: Layout, shape: Shape) -> Layout:
-    """Returns the layout. Raises `PlanError` if it is impossible."""
+def check(layout: Layout, shape: Shape) -> None:
+    """Raises `PlanError` for a layout that is impossible."""
     split = layout.tensor * layout.pipeline
     if layout.gpus % split:
         raise PlanError(
@@ -103,4 +103,3 @@ def check(layout: Layout, shape: Shape) -> Layout:
         )
     if layout.strategy == "hsdp" and layout.data % layout.sharding:
         raise PlanError(f"{layout.data} data-parallel ranks cannot be divided into shards of {layout.sharding}")
-    return layout

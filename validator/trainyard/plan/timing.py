@@ -24,8 +24,6 @@ EXPOSED = 0.5
 _OPTIMIZER = 30
 # NVLink under NCCL: the bus bandwidth of 8 H100 is 360 to 380 of 450 GB/s.
 _LINK = 0.8
-# FP8 adds conversions and scales. Only matrices of layers are in FP8.
-FP8 = 1.0
 # PCI Express to host memory, for an offloaded optimizer: 4.0 x16 as measured.
 _HOST = 25e9
 
@@ -55,7 +53,7 @@ class Timing(NamedTuple):
 
     @property
     def bound(self) -> str:
-        """What bounds the step: `compute`, `network` or `pipeline`."""
+        """What bounds the step: `compute`, `network` or `pipeline bubble`."""
         network = self.tensor + self.exposed + self.pipeline
         parts = {"compute": self.compute, "network": network, "pipeline bubble": self.bubble}
         return max(parts, key=lambda name: parts[name])
@@ -97,7 +95,8 @@ def _matrix_seconds(shape: Shape, layout: Layout, gpu: Gpu) -> float:
     best = gpu.matmul * MATRICES
     if layout.dtype != "fp8":
         return (shape.matrix_flops() + shape.head_flops()) / (best * gpu.peak(layout.dtype))
-    layers = shape.matrix_flops() / (best * FP8 * gpu.peak("fp8"))
+    # Only matrices of layers are in FP8. The time of conversions and scales is not counted.
+    layers = shape.matrix_flops() / (best * gpu.peak("fp8"))
     return layers + shape.head_flops() / (best * gpu.peak("bf16"))
 
 
