@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from pathlib import Path
 
-from click.testing import CliRunner
-
 from tools import markdown
+from tools.generate.example import example
 from trainyard.cli.doctor import command
 from trainyard.doctor.catalogue import FAMILIES
 from trainyard.doctor.cause import Cause, Level
@@ -30,17 +29,13 @@ LOGS = {
 _COLUMNS = ("message", "cause", "what to do", "rules")
 
 
-def example() -> Iterator[str]:
+def _example() -> Iterator[str]:
     """Yield the command with its output for the two logs."""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for name, text in LOGS.items():
             Path(name).parent.mkdir(exist_ok=True)
             Path(name).write_text(text)
-        result = CliRunner().invoke(command, ["logs/"], standalone_mode=False, catch_exceptions=False)
-    yield "```console"
-    yield "$ trainyard doctor logs/"
-    yield from result.output.rstrip().splitlines()
-    yield "```"
+        yield from example(command, "logs/")
 
 
 def _tables() -> Iterator[str]:
@@ -62,7 +57,7 @@ def _row(cause: Cause) -> Sequence[str]:
 def write(root: Path) -> None:
     """Write the page below a root, with each section between its markers."""
     text = (ROOT / PAGE).read_text()
-    text = markdown.replace_section(text, "example", example())
+    text = markdown.replace_section(text, "example", _example())
     text = markdown.replace_section(text, "table", _tables())
     (root / PAGE).parent.mkdir(exist_ok=True)
     (root / PAGE).write_text(text)

@@ -11,6 +11,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from tools import markdown
+from tools.generate.example import example
 from trainyard.cli.plan import command
 from trainyard.plan import estimate, published, tables
 from trainyard.plan.published import Published
@@ -30,22 +31,11 @@ EXAMPLES = {
     "example": "--nodes 16 --model llama-3-8b --gpu h100-sxm --fabric 8x400 --sequence 8192 --tokens 1T --price 2.5",
     "comparison": "--nodes 16 --model llama-3-8b --gpu h100-sxm --fabric 8x400 --sequence 8192 --tokens 1T --compare",
 }
-
-
 PLOTTED = (
     "--nodes 8 --model llama-3-8b --gpu h100-sxm --fabric ethernet-100g --sequence 8192 --tokens 1T "
     "--micro-batch 1 --global-batch 512"
 )
 _COLUMNS = ("model", "GPUs", "layout", "stated", "estimated", "error of the speed", "allowed", "use", "source")
-
-
-def _example(words: str) -> Iterator[str]:
-    """Yield a command with its output."""
-    result = CliRunner().invoke(command, shlex.split(words), standalone_mode=False, catch_exceptions=False)
-    yield "```console"
-    yield f"$ trainyard plan {words}"
-    yield from result.output.rstrip().splitlines()
-    yield "```"
 
 
 def _draw(words: str, path: Path) -> None:
@@ -122,7 +112,7 @@ def write(root: Path) -> None:
     """Write the page below a root, with each section between its markers."""
     text, runs = (ROOT / PAGE).read_text(), published.published_runs()
     for name, words in EXAMPLES.items():
-        text = markdown.replace_section(text, name, _example(words))
+        text = markdown.replace_section(text, name, example(command, words))
     text = markdown.replace_section(text, "summary", _summary(runs))
     plotted = ("```console", f"trainyard plan {PLOTTED} --plot time.svg", "```")
     text = markdown.replace_section(text, "plotted", plotted)
