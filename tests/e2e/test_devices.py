@@ -194,8 +194,7 @@ def test_a_run_survives_restarts_of_the_plugin_and_a_kubelet(
     run.install(settings=settings(until=STOP))
 
     def restarts() -> dict[str, int]:
-        found = api.objects(connection, "v1", "Pod", namespace=namespace, label_selector=run.selector)
-        return {pod.metadata.uid: pod.status.containerStatuses[0].restartCount for pod in found}
+        return {pod.metadata.uid: pod.status.containerStatuses[0].restartCount for pod in run.pods(connection)}
 
     def sums() -> int:
         return log(cluster, namespace, f"{run.release}-worker-0").count("sum")

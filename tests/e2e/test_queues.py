@@ -145,11 +145,6 @@ def decision(connection: Any, run: Run) -> str:
     )
 
 
-def pods(connection: Any, run: Run) -> list[Any]:
-    """The run's pods."""
-    return list(api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=run.selector))
-
-
 def suspended(connection: Any, run: Run) -> bool:
     """Return true if a TrainJob exists and is suspended."""
     found = api.find(connection, *TRAINJOB, run.release, run.namespace)
@@ -173,12 +168,12 @@ def test_a_run_waits_for_quota_and_then_trains_within_one_domain(runs: tuple[Run
     first, second = runs
     install_queued(first, epochs=1_000_000)
     api.wait_until(
-        lambda: [pod.status.phase for pod in pods(connection, first)] == ["Running"] * 2,
+        lambda: [pod.status.phase for pod in first.pods(connection)] == ["Running"] * 2,
         what="Kueue to admit the first run",
         seconds=STARTED_SECONDS,
     )
     # Kueue assigns each pod to a node, even unasked, if the flavor's topology ends in nodes.
-    assert all(pod.spec.nodeSelector[LEVEL] == pod.spec.nodeName for pod in pods(connection, first))
+    assert all(pod.spec.nodeSelector[LEVEL] == pod.spec.nodeName for pod in first.pods(connection))
 
     install_queued(second, epochs=1, mode="required", level=LEVEL)
     reason = decision(connection, second)
@@ -186,7 +181,7 @@ def test_a_run_waits_for_quota_and_then_trains_within_one_domain(runs: tuple[Run
     job = api.find(connection, *PYTORCHJOB, second.release, second.namespace)
     assert job is not None
     assert job.spec.runPolicy.suspend
-    assert pods(connection, second) == []
+    assert second.pods(connection) == []
 
     first.uninstall()
     outcome = second.follow()
@@ -206,7 +201,7 @@ def test_a_trainjob_waits_for_quota_and_is_preempted_by_one_of_higher_priority(
         install_queued(waiting, epochs=1, priority="low")
         assert "insufficient unused quota for cpu in flavor workers" in decision(connection, waiting)
         assert suspended(connection, waiting)
-        assert pods(connection, waiting) == []
+        assert waiting.pods(connection) == []
         waiting.uninstall(cascade=CASCADE)
 
         install_queued(huge, epochs=1, priority="high", nodes=3)

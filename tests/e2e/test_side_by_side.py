@@ -40,9 +40,7 @@ class Trained:
 
     def pods(self) -> dict[str, str]:
         """Return the phase of each pod by UID."""
-        run = self.run
-        found = api.objects(self.connection, "v1", "Pod", namespace=run.namespace, label_selector=run.selector)
-        return {pod.metadata.uid: pod.status.phase for pod in found}
+        return {pod.metadata.uid: pod.status.phase for pod in self.run.pods(self.connection)}
 
     def trains(self) -> bool:
         """Return true if its pod runs."""

@@ -175,17 +175,15 @@ def test_a_running_trainjob_is_suspended_and_resumes_from_what_it_has_saved(digi
     helm = Helm(run.cluster.kubeconfig)
     endless = {"train.args": ["--epochs", "1000000", "--checkpoint-dir", "/checkpoints"], "checkpoints.keep": False}
 
-    def pods() -> list[Any]:
-        return api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=run.selector)
-
     def log() -> str:
         words = ("logs", "--namespace", run.namespace, "--selector", run.selector, "--tail=-1")
-        return api.kubectl(run.cluster.kubeconfig, *words) if [pod.status.phase for pod in pods()] == RUNNING else ""
+        running = [pod.status.phase for pod in run.pods(connection)] == RUNNING
+        return api.kubectl(run.cluster.kubeconfig, *words) if running else ""
 
     run.install(settings=endless)
     api.wait_until(lambda: "epoch=2/" in log(), what="the second epoch", seconds=60)
     helm.run(*UPGRADE, run.release, str(CHARTS / CHART), "-n", run.namespace, "--set", "runPolicy.suspend=true")
-    api.wait_until(lambda: not pods(), what="the pods to be gone", seconds=60)
+    api.wait_until(lambda: not run.pods(connection), what="the pods to be gone", seconds=60)
     helm.run(*UPGRADE, run.release, str(CHARTS / CHART), "-n", run.namespace, "--set", "runPolicy.suspend=false")
     api.wait_until(lambda: re.search(r"resumed: epoch=\d+", log()), what="the run to resume", seconds=60)
     run.uninstall()

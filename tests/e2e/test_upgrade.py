@@ -26,8 +26,7 @@ def pods(connection: Any) -> Pods:
     """A function that returns the phases of a run's pods by UID."""
 
     def found(run: Run) -> dict[str, str]:
-        items = api.objects(connection, "v1", "Pod", namespace=run.namespace, label_selector=run.selector)
-        return {pod.metadata.uid: pod.status.phase for pod in items}
+        return {pod.metadata.uid: pod.status.phase for pod in run.pods(connection)}
 
     return found
 

@@ -44,6 +44,10 @@ class Run:
         """The label selector of the run's pods."""
         return namespaces.pods_of(self.kind, self.release)
 
+    def pods(self, connection: Any) -> list[Any]:
+        """Return the run's pods."""
+        return api.objects(connection, "v1", "Pod", namespace=self.namespace, label_selector=self.selector)
+
     def image(self) -> str:
         """Return the reference of the run's image, loaded into nodes that lack it."""
         usual = "trainer" if self.kind in (PYTORCHJOB, TRAINJOB) else "frameworks"
