@@ -26,6 +26,13 @@ class Reference(NamedTuple):
     key: str = ""
 
 
+_POD_FIELDS = (
+    ("ServiceAccount", "serviceAccountName"),
+    ("PriorityClass", "priorityClassName"),
+    ("RuntimeClass", "runtimeClassName"),
+)
+
+
 def references(run: Run) -> tuple[Reference, ...]:
     """Returns all references of a run, each once."""
     return _references.of(run)
@@ -49,9 +56,10 @@ def _of_run(run: Run) -> Iterator[Reference]:
 def _of_pod(pod: Pod) -> Iterator[Reference]:
     for volume in pod.volumes:
         yield from _of_source(volume.kind, volume.body, volume.at.child(volume.kind))
-    fields = (("ServiceAccount", "serviceAccountName"), ("PriorityClass", "priorityClassName"))
-    for kind, field in (*fields, ("RuntimeClass", "runtimeClassName")):
-        yield Reference(kind, text(pod.tree, field), pod.at.child(field))
+    for kind, field in _POD_FIELDS:
+        # A job may have thousands of roles, and most of them name none of these.
+        if name := text(pod.tree, field):
+            yield Reference(kind, name, pod.at.child(field))
     for index, secret in enumerate(items(pod.tree, "imagePullSecrets")):
         yield Reference("Secret", text(secret, "name"), pod.at.child("imagePullSecrets", index, "name"), optional=True)
     for container in (*pod.containers, *pod.init_containers):
