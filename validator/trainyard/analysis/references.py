@@ -42,11 +42,12 @@ def _find(run: Run) -> tuple[Reference, ...]:
     found = [*_of_run(run), *(one for role in run.roles for one in _of_pod(role.pod))]
     # The roles of a run mostly refer to the same objects.
     first = {(one.kind, one.name, one.key): one for one in reversed(found) if one.name and "$" not in one.name}
-    return tuple(reversed(first.values()))
+    return tuple(reversed(first.values())) if first else ()
 
 
 def _of_run(run: Run) -> Iterator[Reference]:
-    yield Reference("LocalQueue", str(run.labels.get(QUEUE, "")), run.at.child("metadata", "labels", QUEUE))
+    if queue := run.labels.get(QUEUE):
+        yield Reference("LocalQueue", str(queue), run.at.child("metadata", "labels", QUEUE))
     if text(run.spec, "runtimeRef", "kind") == "TrainingRuntime":
         yield Reference(
             "TrainingRuntime", text(run.spec, "runtimeRef", "name"), run.at.child("spec", "runtimeRef", "name")
