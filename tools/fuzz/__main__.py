@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import track
 
 import trainyard
-from tools.fuzz import families, inputs, judge
+from tools.fuzz import apart, families, inputs, judge
 
 console = Console(soft_wrap=True)
 
@@ -38,9 +38,8 @@ def command(
     _import_linter()
     faults, slowest, largest = 0, 0.0, 0.0
     file, said = output / "input.yaml", output / "said.txt"
-    known = list(families.seeds(inputs.MOST_BYTES))
-    count += len(known)
-    every = itertools.chain(known, inputs.draw(count - len(known), seed))
+    every = apart.apart(itertools.chain(families.seeds(inputs.MOST_BYTES), inputs.draw(count, seed)))
+    count += len(families.FAMILIES)
     for number, (made, content) in enumerate(track(every, f"seed {seed}", total=count, console=console)):
         file.write_bytes(content)
         verdict = judge.judge(file, said)

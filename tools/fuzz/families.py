@@ -57,6 +57,24 @@ processesPerNode: 8
 fabric: {profile: onprem-roce, networks: [{name: roce}], rails: 8}
 resources: {limits: {nvidia.com/gpu: 8}}
 """
+_BARE_TRAIN_JOB = """\
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {}
+spec: {trainer: {resourcesPerNode: {limits: {nvidia.com/gpu: 8}}}}
+"""
+_SERVICE = """\
+---
+apiVersion: ray.io/v1
+kind: RayService
+metadata: {name: ranker}
+spec:
+  serveConfigV2: |
+    proxy_location: EveryNode
+    applications:
+      - {name: ranker, import_path: "ranker.app:graph", deployments: [{name: Ranker, user_config: {topK: 5}}]}
+"""
 
 FAMILIES = {
     "copies of a TrainJob and its runtime": ("", _TRAIN_JOB),
@@ -74,6 +92,9 @@ FAMILIES = {
     "one long value": ("nodes: 2\ntrain:\n  args:\n    - ", "x%d "),
     "quoted templates in a damaged file": ("a: }\n", 'b%d: "{{ .Values.x }}"\n'),
     "broken documents": ("", "---\nkind: Job\na: }\n"),
+    "TrainJobs without a runtime": ("", _BARE_TRAIN_JOB),
+    "configurations of Ray Serve": ("", _SERVICE),
+    "a number of many digits": (_ROLES + "    Worker:\n      replicas: ", "9"),
     "flow collections": ("a: [", "{b: [%d]}, "),
 }
 

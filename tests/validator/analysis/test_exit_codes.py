@@ -56,6 +56,11 @@ def run(scripts: list[str], folder: Path, shell: str) -> list[tuple[int, bool]]:
     return [(int(code), ran == "1") for code, ran in lines]
 
 
+def test_commands_one_after_another_are_not_nested() -> None:
+    assert answer("(true)\n" * 60 + "torchrun train.py\n") == "failure"
+    assert answer("{ " * 60 + "true; " + "};" * 60 + "\ntorchrun train.py\n") == "unknown"
+
+
 @pytest.mark.parametrize(("shell", "count", "most_unknown"), [("bash", 600, 0.2), ("sh", 150, 0.2)])
 def test_generated_scripts_exit_as_predicted(shell: str, count: int, most_unknown: float, tmp_path: Path) -> None:
     grammar = Grammar(18, posix=shell == "sh")

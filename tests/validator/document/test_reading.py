@@ -129,6 +129,8 @@ def test_each_document_may_have_as_many_nodes_as_any_other(monkeypatch: pytest.M
 def test_numbers_with_a_leading_zero_are_octal() -> None:
     documents, _ = read_in_time("a: 07\nb: 010\nc: -07\nd: 0\n")
     assert documents[0].tree == {"a": 7, "b": 8, "c": -7, "d": 0}
+    # 7.0 equals 7, but is no number of pods.
+    assert {type(number) for number in documents[0].tree.values()} == {int}
 
 
 def test_documents_around_a_broken_one_are_read_and_keep_their_lines() -> None:

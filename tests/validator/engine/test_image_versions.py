@@ -32,6 +32,9 @@ SILENT = (
     "huggingface/transformers-pytorch-gpu:4.41.2",
     "example.com:5000/team/torchserve:0.12.0",
     ":",
+    # Python makes no number of so many digits.
+    f"pytorch/pytorch:{'9' * 5000}.0.0-cuda12.1",
+    f"registry.example.com/pytorch-2.{'9' * 5000}-cuda12.1:1",
 )
 
 

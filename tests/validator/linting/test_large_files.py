@@ -174,6 +174,17 @@ def test_a_rule_with_fewer_findings_is_run_to_the_end() -> None:
     assert "HV011" not in found
 
 
+def test_a_number_of_thousands_of_digits_is_a_finding() -> None:
+    job = JOB.replace("spec:\n", f"spec:\n  runPolicy: {{backoffLimit: {'9' * 5000}}}\n", 1)
+    assert codes(job, "SM003") == ["SM003"]
+
+
+def test_a_date_in_the_configuration_of_ray_serve_that_no_calendar_has_is_read() -> None:
+    service = "apiVersion: ray.io/v1\nkind: RayService\nmetadata: {name: a}\nspec:\n  serveConfigV2: |\n"
+    config = "    applications:\n    - {importPath: a, name: 2001-99-99}\n"
+    assert codes(service + config, "RY003") == ["RY003"]
+
+
 def test_a_fault_that_many_runs_share_is_reported_once() -> None:
     config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: nccl}\ndata: {NCCL_IB_DISABLE: 'yes'}\n"
     job = JOB + "            envFrom: [{configMapRef: {name: nccl}}]\n"

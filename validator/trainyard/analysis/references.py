@@ -26,6 +26,13 @@ class Reference(NamedTuple):
     key: str = ""
 
 
+_POD_FIELDS = (
+    ("ServiceAccount", "serviceAccountName"),
+    ("PriorityClass", "priorityClassName"),
+    ("RuntimeClass", "runtimeClassName"),
+)
+
+
 def references(run: Run) -> tuple[Reference, ...]:
     """Returns all references of a run, each once."""
     return _references.of(run)
@@ -35,11 +42,12 @@ def _find(run: Run) -> tuple[Reference, ...]:
     found = [*_of_run(run), *(one for role in run.roles for one in _of_pod(role.pod))]
     # The roles of a run mostly refer to the same objects.
     first = {(one.kind, one.name, one.key): one for one in reversed(found) if one.name and "$" not in one.name}
-    return tuple(reversed(first.values()))
+    return tuple(reversed(first.values())) if first else ()
 
 
 def _of_run(run: Run) -> Iterator[Reference]:
-    yield Reference("LocalQueue", str(run.labels.get(QUEUE, "")), run.at.child("metadata", "labels", QUEUE))
+    if queue := run.labels.get(QUEUE):
+        yield Reference("LocalQueue", str(queue), run.at.child("metadata", "labels", QUEUE))
     if text(run.spec, "runtimeRef", "kind") == "TrainingRuntime":
         yield Reference(
             "TrainingRuntime", text(run.spec, "runtimeRef", "name"), run.at.child("spec", "runtimeRef", "name")
@@ -49,9 +57,10 @@ def _of_run(run: Run) -> Iterator[Reference]:
 def _of_pod(pod: Pod) -> Iterator[Reference]:
     for volume in pod.volumes:
         yield from _of_source(volume.kind, volume.body, volume.at.child(volume.kind))
-    fields = (("ServiceAccount", "serviceAccountName"), ("PriorityClass", "priorityClassName"))
-    for kind, field in (*fields, ("RuntimeClass", "runtimeClassName")):
-        yield Reference(kind, text(pod.tree, field), pod.at.child(field))
+    for kind, field in _POD_FIELDS:
+        # A job may have thousands of roles, and most of them name none of these.
+        if name := text(pod.tree, field):
+            yield Reference(kind, name, pod.at.child(field))
     for index, secret in enumerate(items(pod.tree, "imagePullSecrets")):
         yield Reference("Secret", text(secret, "name"), pod.at.child("imagePullSecrets", index, "name"), optional=True)
     for container in (*pod.containers, *pod.init_containers):

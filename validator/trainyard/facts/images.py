@@ -58,10 +58,14 @@ _IN_TAG = ("pytorch/pytorch", "mosaicml/pytorch", "pytorch-training", "huggingfa
 _DEEPSPEED = pattern(r"v\d+_torch(\d)(\d+)_cu\d+")
 
 
+# No registry has a longer name: 255 characters of a path, 128 of a tag, and a digest. Python refuses longer numbers.
+_MOST = 512
+
+
 @functools.lru_cache(maxsize=512)
 def contents(image: str) -> Contents:
     """Returns the versions in an image, according to its name and tag."""
-    if not any(word in image for word in _WORDS):
+    if len(image) > _MOST or not any(word in image for word in _WORDS):
         return Contents()
     path, tag = _split(image)
     named = {name: _version(number) for name, number in _NAMED.findall(tag)}

@@ -13,19 +13,20 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.facts.kubeflow import ANCESTOR
 from trainyard.loaders.manifests.pods import ConfigMaps, load_pod, overridden, patched
-from trainyard.model.run import Pod, Resource, Role
+from trainyard.model.run import Container, Pod, Resource, Role
 
 CONTAINER = "node"
+_BARE = {"name": CONTAINER}
 
 
 def without_runtime(resource: Resource, spec: dict[str, Any], config_maps: ConfigMaps) -> Role:
     """Returns the training role of a TrainJob whose runtime is not among the files: only its own fields are known."""
     trainer, at = mapping(spec, "trainer"), resource.at.child("spec", "trainer")
-    bare = load_pod({"spec": {"containers": [{"name": CONTAINER}]}}, at, resource.namespace, config_maps)
-    container = overridden(bare.containers[0]._replace(at=at), trainer, at, bare, resource.namespace, config_maps)
-    role = Role(
-        CONTAINER, integer(trainer, "numNodes"), None, bare._replace(containers=(container,)), 0, True, trainer, at
-    )
+    bare = Pod((), (), (), {}, {}, False, {"containers": [_BARE]}, at.child("spec"), at)
+    empty = Container(CONTAINER, None, (), (), (), (), (), {}, {}, 0, (), _BARE, at)
+    container = overridden(empty, trainer, at, bare, resource.namespace, config_maps)
+    pod = bare._replace(containers=(container,))
+    role = Role(CONTAINER, integer(trainer, "numNodes"), None, pod, 0, True, trainer, at)
     return _under_overrides(role, resource, spec, config_maps)
 
 
@@ -66,10 +67,11 @@ def _is_trainer(job: dict[str, Any]) -> bool:
 
 
 def _under_overrides(role: Role, resource: Resource, spec: dict[str, Any], config_maps: ConfigMaps) -> Role:
+    patches = list(_patches(role.name, resource, spec, config_maps))
     template = role.pod
-    for patch in _patches(role.name, resource, spec, config_maps):
+    for patch in patches:
         template = patched(template, patch)
-    return role._replace(pod=template)
+    return role._replace(pod=template) if patches else role
 
 
 def _patches(name: str, resource: Resource, spec: dict[str, Any], config_maps: ConfigMaps) -> Iterator[Pod]:

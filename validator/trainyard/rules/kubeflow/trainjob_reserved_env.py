@@ -46,10 +46,9 @@ INSTEAD = {"PET_NNODES": "trainer.numNodes", "PET_NPROC_PER_NODE": "trainer.numP
 )
 def trainjob_reserved_env(run: Run) -> Iterator[Problem]:
     """Report a reserved variable in a TrainJob's trainer."""
-    if run.kind != "TrainJob":
-        return
-    reserved = _reserved(run)
-    for index, entry in enumerate(items(run.spec, "trainer", "env")):
+    entries = items(run.spec, "trainer", "env") if run.kind == "TrainJob" else ()
+    reserved = _reserved(run) if entries else ()
+    for index, entry in enumerate(entries):
         name = text(entry, "name")
         if name not in reserved:
             continue

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.document.lookup import items, mapping, text
+from trainyard.document.reading import embedded
+from trainyard.document.source import BrokenText
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.workloads import RAY, group_of
 from trainyard.model.run import Resource
@@ -50,7 +52,8 @@ def serve_config_camel_case(resource: Resource) -> Iterator[Problem]:
         return
     at = resource.at.child("spec", "serveConfigV2")
     lines = config.split("\n")
-    for name in dict.fromkeys(_keys(_read(config))):
+    inner = embedded(at, config)
+    for name in dict.fromkeys(_keys(inner.tree)) if not isinstance(inner, BrokenText) else ():
         meant = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         if meant == name or meant not in FIELDS:
             continue
@@ -60,16 +63,6 @@ def serve_config_camel_case(resource: Resource) -> Iterator[Problem]:
             f"Ray Serve has no field `{name}`",
             f"write {meant}",
         )
-
-
-def _read(config: str) -> Any:
-    # The reader of YAML takes longer to import than most rules run.
-    import yaml
-
-    try:
-        return yaml.safe_load(config)
-    except yaml.YAMLError:
-        return None
 
 
 def _keys(tree: Any) -> Iterator[str]:

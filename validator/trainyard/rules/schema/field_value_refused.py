@@ -19,6 +19,7 @@ from typing import Any
 
 from trainyard.analysis.scalars import unquoted_scalar
 from trainyard.document.document import Edit, SetValue
+from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Misfit
 
@@ -56,8 +57,8 @@ def _right(misfit: Misfit) -> Any:
         return misfit.name
     if misfit.wanted == "b" and isinstance(value, str):
         return _SWITCHES.get(value.lower())
-    if misfit.wanted == "i" and isinstance(value, str) and value.isascii() and value.isdigit():
-        return int(value)
+    if misfit.wanted == "i" and isinstance(value, str):
+        return decimal(value)
     if misfit.wanted == "s" and isinstance(value, bool | int | float):
         return unquoted_scalar(misfit.at)
     return None

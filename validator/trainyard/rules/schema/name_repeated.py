@@ -40,7 +40,10 @@ def name_repeated(pod: Pod) -> Iterator[Problem]:
 
 
 def _repeated(what: str, key: str, above: Place, tree: dict[str, Any], *fields: str) -> Iterator[Problem]:
-    names = [text(item, key) for field in fields for item in items(tree, field)]
+    written = [item for field in fields for item in items(tree, field)]
+    if len(written) < 2:
+        return
+    names = [text(item, key) for item in written]
     # Places take longer to make than names to compare, and hardly a pod has a name twice.
     if len(set(names)) == len(names):
         return
