@@ -96,7 +96,8 @@ def test_a_release_has_every_chart_and_both_python_packages(checkout: Path, file
 
 
 def test_the_checksums_are_those_of_all_files(files: Path) -> None:
-    listed = dict(reversed(line.split("  ")) for line in (files / "SHA256SUMS").read_text().splitlines())
+    lines = [line.split("  ") for line in (files / "SHA256SUMS").read_text().splitlines()]
+    listed = {name: digest for digest, name in lines}
     present = {str(path.relative_to(files)) for path in files.rglob("*") if path.is_file()} - {"SHA256SUMS"}
 
     assert set(listed) == present
@@ -132,8 +133,8 @@ def test_a_bill_lists_parts_images_and_requirements(files: Path) -> None:
 
     operator = components("charts/training-operator-*.cdx.json")
     assert operator["pkg:helm/common"]
-    about = yaml.safe_load((ROOT / "charts" / "training-operator" / "Chart.yaml").read_text())
-    assert about["appVersion"] in operator.values()
+    image = yaml.safe_load((ROOT / "charts" / "training-operator" / "values.yaml").read_text())["image"]
+    assert operator[f"pkg:docker/{image['repository']}"] == image["tag"]
     assert {"pkg:pypi/pyyaml", "pkg:pypi/click"} <= set(components("python/trainyard_cli-*.whl.cdx.json"))
     assert {"pkg:pypi/torch", "pkg:pypi/numpy"} == set(components("python/trainyard_trainer-*.whl.cdx.json"))
 
@@ -188,7 +189,16 @@ def test_a_chart_of_a_registry_is_verified_and_renders_as_the_checkout(
     name: str, published: str, checkout: Path, keyring: Path, tmp_path: Path
 ) -> None:
     values = checkout / "charts" / "training-platform" / "ci" / "kind-values.yaml"
-    pull = ["pull", "--plain-http", "--verify", "--keyring", keyring, "--untar", "--untardir", tmp_path]
+    pull: list[str | Path] = [
+        "pull",
+        "--plain-http",
+        "--verify",
+        "--keyring",
+        keyring,
+        "--untar",
+        "--untardir",
+        tmp_path,
+    ]
 
     pulled = helm(name, *pull, f"{published}/training-platform")
 
