@@ -113,6 +113,10 @@ gpu: ## Check a machine with GPUs, which needs torch and no `make setup` (GPU=na
 
 ##@ Change it
 
+.PHONY: release
+release: setup tools ## Build the files of a release into build/release (VERSION=0.3.0; KEY=name signs the charts with that key of GnuPG)
+	@$(RUN) tools.release "$(VERSION)" $(if $(KEY),--key "$(KEY)")
+
 .PHONY: outdated
 outdated: setup ## List all pins with the newest releases; asks the Go module proxy and the Python index
 	@$(RUN) tools.outdated
@@ -145,7 +149,7 @@ format: setup ## Format and sort the Python code
 .PHONY: lock
 lock: setup ## Resolve the pins of pyproject.toml into requirements.lock, and those of each test image into its own lock
 	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url \
-		--group setup --group validator --group trainer --group cluster --group docs --group test --group lint --output-file requirements.lock
+		--group setup --group validator --group trainer --group cluster --group docs --group release --group test --group lint --output-file requirements.lock
 	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --constraints requirements.lock \
 		--group setup --group validator --group cluster --output-file requirements-harness.lock
 	for group in frameworks tensorflow; do \
