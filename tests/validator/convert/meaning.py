@@ -25,7 +25,7 @@ _RENDEZVOUS = (
 )  # fmt: skip
 _TORCHRUN_FLAGS = ("--standalone", "-m", "--module", "--no-python", "--run-path")
 _MPI_OWN = {"-np": 1, "-n": 1, "--np": 1, "-N": 1, "-npernode": 1, "-ppn": 1, "--hostfile": 1, "-hostfile": 1,
-            "-f": 1, "-map-by": 1, "--map-by": 1, "--allow-run-as-root": 0, "-bind-to": 1, "--bind-to": 1}  # fmt: skip
+            "-f": 1, "-localhost": 1, "-map-by": 1, "--map-by": 1, "--allow-run-as-root": 0, "-bind-to": 1, "--bind-to": 1}  # fmt: skip
 # Variables that the operator or the chart sets in every pod, whatever the files say.
 _PEERS = frozenset((
     "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED", "PET_MASTER_ADDR", "PET_MASTER_PORT",
@@ -52,7 +52,7 @@ def differences(original: Run, converted: Run) -> list[tuple[str, Any, Any]]:
 
 def facts(run: Run, *, moved: bool = False) -> Facts:
     """Returns the facts of a run. If it `moved` to another kind, its nodes are one role, and hosts have other names."""
-    found: Facts = {"name": run.name, "namespace": run.namespace, "nodes": run.nodes}
+    found: Facts = {"name": run.name, "namespace": run.namespace or "default", "nodes": run.nodes}
     if run.kind != "JobSet":
         found["processes"] = run.processes
     found |= {f"job.label.{key}": value for key, value in run.labels.items()}
@@ -142,8 +142,8 @@ def _restart_policy(run: Run, role: Role) -> str:
 def _container(run: Run, role: Role, pod: Pod, container: Container) -> Iterator[tuple[str, Any]]:
     yield "image", _image(container.image or "")
     yield "pull", container.tree.get("imagePullPolicy") or _pull_policy(container.image or "")
-    is_sshd = run.kind == "MPIJob" and role.name == "Worker" and not run.spec.get("runLauncherAsWorker")
-    if not is_sshd:
+    # The workers of an MPIJob run sshd.
+    if not (run.kind == "MPIJob" and role.name == "Worker"):
         yield from _program(run, role, container)
     for key, value in container.tree.items():
         # The probe of sshd belongs to the connection of the MPI operator.
