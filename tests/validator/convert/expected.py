@@ -9,8 +9,10 @@ NODE = r"(Master|Worker|Chief|PS|Evaluator|Launcher|Node)"
 
 
 class Meant(NamedTuple):
-    """Differences in facts of a name. `added` are the values that the chart adds, None for any; `lacks` is true if the
-    job must lack the fact."""
+    """Differences in facts of a name.
+
+    `added` are the values that the chart adds, None for any; `lacks` is true if the job must lack the fact.
+    """
 
     name: str
     reason: str
@@ -58,9 +60,9 @@ MEANT = (
 )
 
 
-def reason(kind: str, name: str, original: Any, converted: Any) -> str:
+def reason(kind: str, name: str, original: Any, converted: Any, more: tuple[Meant, ...] = ()) -> str:
     """Returns the reason of a difference that is meant for every file; empty if it is not."""
-    for one in MEANT:
+    for one in (*MEANT, *more):
         if one.kinds and kind not in one.kinds:
             continue
         if not re.fullmatch(one.name, name) or (one.lacks and original is not None):
@@ -68,3 +70,80 @@ def reason(kind: str, name: str, original: Any, converted: Any) -> str:
         if one.added is None or converted in one.added:
             return one.reason
     return ""
+
+
+# The files of the corpus with other differences, each fact with its reason. Their values tell each one in a comment.
+_JOB_SET = "a TrainJob's JobSet is the chart's, with one group of pods"
+_HOST = "pods have other names in a TrainJob"
+_MPIRUN = "the launcher runs another program than one mpirun"
+_LAUNCHER = {f"Launcher.{fact}": _MPIRUN for fact in ("words", "mpirun.program", "mpirun.processes")}
+_ETCD = "the rendezvous of the chart is at the first worker"
+_RUNTIME = "the runtime is not among the files, so its image is not known"
+_ONE_POLICY = "the chart has one restart policy for all roles"
+REMAINING: dict[str, dict[str, str]] = {
+    "jobset-driver-workers": {
+        "Node.torchrun.host": _HOST, "Node.torchrun.nnodes": "the judge adds up all groups", "nodes": _JOB_SET,
+        "policy.failure": _JOB_SET, "policy.success": _JOB_SET,
+    },
+    "jobset-failure-policy": {"nodes": _JOB_SET, "policy.failure": _JOB_SET},
+    "jobset-gke-a3ultra": {"Node.words": _HOST},
+    "jobset-gke-tcpxo": {
+        "Node.words": _HOST, "Node.container.tcpxo-daemon": "the name belongs to a fabric profile",
+        "Node.container.own-tcpxo-daemon": "its new name",
+    },
+    "jobset-kueue-cpu": {"name": "the API server completes generateName, and a release has a name"},
+    "jobset-pytorch": {"policy.failure": _JOB_SET},
+    "jobset-success-policy": {"nodes": _JOB_SET, "policy.success": _JOB_SET, "spec.startupPolicy": _JOB_SET},
+    "jobset-tpu": {"policy.failure": _JOB_SET},
+    "mpijob-v2-deepspeed": _LAUNCHER,
+    "mpijob-v2-launcher-as-worker": _LAUNCHER,
+    "mpijob-v2-nccl-tests": {
+        **_LAUNCHER, "Launcher.env.NCCL_DEBUG": _MPIRUN, "Launcher.env.NCCL_IB_HCA": _MPIRUN,
+    },
+    "paddlejob-collective": {
+        "Worker.port.37777": "the chart declares the operator's default", "Worker.words": "options of Paddle's launcher",
+    },
+    "paddlejob-elastic": {
+        "Worker.words": "options of Paddle's launcher", "elastic.maxReplicas": "no elastic PaddleJob",
+        "elastic.maxRestarts": "no elastic PaddleJob", "elastic.minReplicas": "no elastic PaddleJob",
+    },
+    "pytorchjob-eks-fsdp-etcd": {f"elastic.rdzv{field}": _ETCD for field in ("Backend", "Host", "Port")},
+    "pytorchjob-elastic": {"elastic.rdzvPort": "the operator takes it from the declared port, torchrun.port"},
+    "pytorchjob-etcd-rendezvous": {f"elastic.rdzv{field}": _ETCD for field in ("Backend", "Host", "Port")},
+    "tfjob-estimator-gpu": {
+        "PS.limit.cpu": "limits, or parameter servers would have those of the nodes", "PS.limit.memory": "the same",
+        "PS.pod.tolerations": "the chart has one placement", "policy.success": "all Workers, and not the first one",
+    },
+    "tfjob-multi-worker-mirrored": {"policy.success": "all Workers, and not the first one"},
+    "tfjob-parameter-server": {
+        "Evaluator.restartPolicy": _ONE_POLICY, "PS.restartPolicy": _ONE_POLICY,
+        "policy.scheduling.minAvailable": "the job does not name its scheduler",
+        "spec.enableDynamicWorker": "the chart has no value",
+    },
+    "trainjob-inline-program": {"Node.image": _RUNTIME, "Node.pull": _RUNTIME},
+    "trainjob-openmpi-mounts": {"Node.image": _RUNTIME, "Node.pull": _RUNTIME, "name": "generateName"},
+    "trainjob-runtime-patches": {"Node.image": _RUNTIME, "Node.pull": _RUNTIME},
+    "trainjob-volcano": {"Node.pod.schedulerName": "the chart names the scheduler of the PodGroup"},
+    "xgboostjob-iris": {
+        "Master.port.9991": "the chart declares the operator's default", "Master.restartPolicy": _ONE_POLICY,
+        "Worker.port.9991": "the chart declares the operator's default",
+    },
+}  # fmt: skip
+# Facts that the values keep in another form.
+WITHOUT_NOTE = {"Node.pod.schedulerName", "elastic.rdzvPort"}
+# Jobs that are refused, with a word of the message.
+REFUSED = {
+    "experiment-katib-mpijob": "has no name",
+    "trainjob-deepspeed-runtime": "its runtime is for mpi",
+    "trainjob-mpi-runtime": "its runtime is for mpi",
+}
+
+# Differences that a move from PyTorchJob to TrainJob makes, beside those above.
+MOVED = (
+    Meant(r"policy\.cleanPodPolicy", "pods that still run end with a TrainJob", lacks=False),
+    Meant(r"policy\.(group|pod-failure)", "the TrainJob's form of schedulingPolicy, or of ExitCode"),
+    Meant(r"Node\.port\.\d+", "the port's name", ("torchrun",), lacks=False),
+    Meant(r"policy\.scheduling\..*", "the TrainJob has a podGroupPolicy", lacks=False),
+    Meant(r"Node\.(torchrun\.host|words|env\.RDZV_HOST)", _HOST, lacks=False),
+    Meant(r"Node\.restartPolicy", "ExitCode is the Job's podFailurePolicy", ("Never",), lacks=False),
+)

@@ -234,7 +234,7 @@ def _program(run: Run, role: Role, container: Container) -> Iterator[tuple[str, 
     elif words[1:3] == ["-m", "torch.distributed.run"]:
         yield from _torchrun(run, words[3:])
     elif role.name == "Launcher":
-        yield from _mpirun(container)
+        yield from _mpirun(run, container)
     else:
         yield "words", tuple(words)
 
@@ -268,7 +268,7 @@ def _torchrun(run: Run, words: list[str]) -> Iterator[tuple[str, Any]]:
         yield "torchrun.backend", options["--rdzv-backend"]
 
 
-def _mpirun(container: Container) -> Iterator[tuple[str, Any]]:
+def _mpirun(run: Run, container: Container) -> Iterator[tuple[str, Any]]:
     starts = [command for command in container.commands if command.program in ("mpirun", "mpiexec")]
     others = [command.words for command in container.commands if command not in starts and command.words[0] != "set"]
     if len(starts) != 1 or others:
@@ -277,6 +277,8 @@ def _mpirun(container: Container) -> Iterator[tuple[str, Any]]:
     words = [_expanded(word, container) for word in starts[0].words[1:]]
     options: list[tuple[str, ...]] = []
     variables: list[str] = []
+    # Without a number, mpirun starts a process in each slot of its host file.
+    count = str(run.world_size)
     while words and words[0].startswith("-"):
         word = words.pop(0)
         if word in ("-x",):
@@ -286,9 +288,11 @@ def _mpirun(container: Container) -> Iterator[tuple[str, Any]]:
         elif word in ("-mca", "--mca"):
             options.append(("--mca", words.pop(0), words.pop(0)))
         elif word in _MPI_OWN:
+            count = words[0] if word in ("-np", "-n", "--np") else count
             words = words[_MPI_OWN[word] :]
         else:
             options.append((word,))
+    yield "mpirun.processes", count
     yield "mpirun.options", sorted(options)
     yield "mpirun.program", tuple(words)
     yield "mpirun.variables", sorted(set(variables) - {"PATH", "LD_LIBRARY_PATH"})

@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": "Show a rule's page: the fact behind it and what to write instead.",
     "rules": "List all rules.",
     "run": "Run the values of a training job on this machine, without a cluster.",
+    "convert": "Convert a job's manifest into values of a run.",
     "plan": "Estimate memory, traffic, time, failures and cost of a run.",
     "doctor": "Find the cause of a failed run in its logs.",
     "audit": "Check the runs that are live in a cluster.",

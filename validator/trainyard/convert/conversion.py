@@ -53,6 +53,8 @@ def convert(run: Run, to: str = "") -> Converted:
         # Another form of the program may be accepted.
         other = _converted(run, kind, exact=True)
         found = found if other.refusal else other
+    if found.refusal:
+        found = found._replace(lost=(*found.lost, f"the chart refuses these values: {found.refusal}"))
     return found
 
 
@@ -66,13 +68,13 @@ def _converted(run: Run, kind: str, *, exact: bool) -> Converted:
         raise ConvertError(f"{run.kind} {run.name}: it has no pods that train")
     draft = Draft(kind, KINDS[kind].container)
     draft.put("kind", kind)
+    if run.elastic is not None and kind != "PyTorchJob":
+        draft.lost.append(f"elasticPolicy: a {kind} of the chart has a fixed number of pods")
+        run = run._replace(spec={key: value for key, value in run.spec.items() if key != "elasticPolicy"})
     if run.name != release_name(run):
         draft.changes.append(f"the release is called {release_name(run)}, or any other name: {run.name} was completed")
     _put_size(draft, run, known, node)
     policy.put_elastic(draft, run)
-    if kind != "PyTorchJob" and "elastic" in draft.values:
-        del draft.values["elastic"]
-        draft.lost.append("elasticPolicy: a TrainJob has a fixed number of pods")
     draft.changes += hosts.renamed(run, node, kind)
     if run.kind == "MPIJob":
         launcher = next((part for part in known if part.name == "Launcher"), node)
@@ -87,7 +89,7 @@ def _converted(run: Run, kind: str, *, exact: bool) -> Converted:
     policy.put_policy(draft, run, known, node)
     _note_absent(draft, run)
     if hosts.names_pods(draft.finished(), run.name):
-        draft.put("fullnameOverride", run.name, "values below name the pods of the job")
+        draft.put("fullnameOverride", run.name, "The job names its pods")
     values = draft.finished()
     lost = tuple(dict.fromkeys(draft.lost))
     return Converted(run, values, draft.comments, tuple(dict.fromkeys(draft.changes)), lost, _refusal(run, values))
@@ -140,6 +142,8 @@ def _put_size(draft: Draft, run: Run, known: list[Part], node: Part) -> None:
         return
     if run.elastic is None:
         draft.put("layout", "worker-only")
+    if run.kind == "TFJob":
+        draft.changes.append("the run succeeds when all Workers have, and not when the first one has")
 
 
 def _put_server(draft: Draft, part: Part, section: str, servers: str) -> None:

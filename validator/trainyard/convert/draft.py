@@ -26,8 +26,8 @@ class Draft:
         self._container = container
 
     def put(self, path: str, value: Any, comment: str = "") -> None:
-        """Sets a value unless it is the chart's default."""
-        if value != _default(path):
+        """Sets a value unless it is the chart's default. Helm merges mappings, so an empty one says nothing."""
+        if value != _default(path) and not (value == {} and isinstance(_default(path), dict)):
             self._set(path, value)
             if comment:
                 self.comments.setdefault(path, []).append(comment)

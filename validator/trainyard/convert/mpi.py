@@ -28,13 +28,17 @@ _FLAGS = frozenset((
 
 
 class Start(NamedTuple):
-    """A start of mpirun: its command, kept options, variables of the image, variables with values, and the program."""
+    """A start of mpirun: its command, kept options, variables of the image, variables with values, and the program.
+
+    `processes` is the number of all processes, None if mpirun takes one for each slot.
+    """
 
     command: str
     args: list[str]
     names: list[str]
     settings: dict[str, str]
     program: list[str]
+    processes: int | None
 
 
 def put_mpi(draft: Draft, run: Run, launcher: Part, worker: Part) -> None:
@@ -54,8 +58,10 @@ def put_mpi(draft: Draft, run: Run, launcher: Part, worker: Part) -> None:
     _add_variables(launcher, worker, start)
     if start is None:
         draft.lost.append("the Launcher's command: the chart starts one mpirun itself, from mpi and train")
-        draft.put("train.command", ["python3"], "the program of the job is lost: name it here")
+        draft.put("train.command", ["python3"], "The program of the job is lost: name it here")
         return
+    if start.processes not in (None, run.world_size):
+        draft.lost.append(f"mpirun -np {start.processes}: the chart fills all slots, {run.world_size} processes")
     draft.put("mpi.command", [start.command])
     draft.put("mpi.args", start.args)
     draft.put("mpi.imageVariables", list(dict.fromkeys((*_IMAGE, *start.names))))
@@ -120,6 +126,7 @@ def _parsed(command: Command, launcher: Part, kind: str) -> Start | None:
     args: list[str] = []
     names: list[str] = []
     settings: dict[str, str] = {}
+    processes: int | None = None
     index = 1
     while index < len(words) and words[index].startswith("-"):
         word = words[index]
@@ -138,6 +145,8 @@ def _parsed(command: Command, launcher: Part, kind: str) -> Start | None:
             args += [word, *values]
             if word == "-bind-to":
                 args[-2] = "--bind-to"
-        elif word in ("-np", "-n", "--np") and decimal(values[0]) is None:
-            return None
-    return Start(words[0], args, names, settings, words[index:]) if index < len(words) else None
+        elif word in ("-np", "-n", "--np"):
+            processes = decimal(values[0])
+            if processes is None:
+                return None
+    return Start(words[0], args, names, settings, words[index:], processes) if index < len(words) else None

@@ -21,7 +21,10 @@ from trainyard.convert.tables import (
 )
 from trainyard.document.lookup import items, mapping, text
 
-_USER = "the image's own user, and a writable root, in place of the chart's. Remove this line for the Pod Security level restricted"
+_USER = (
+    "The image's own user and a writable root, as in the job. Remove podSecurityContext and securityContext for those of the "
+    "chart, which pass the Pod Security level restricted"
+)
 _TOPOLOGY = ("required", "preferred")
 
 
@@ -50,7 +53,7 @@ def _put_scheduling(draft: Draft, spec: Tree) -> None:
     affinity = mapping(spec, "affinity")
     draft.put("placement.affinity", affinity)
     if (draft.values.get("nodes", 2) or 2) > 1 or "elastic" in draft.values:
-        reason = "the scheduler decides, as in the manifest. Remove this line for one pod on each node"
+        reason = "The scheduler decides, as in the job. Remove this line for one pod on each node"
         draft.put("placement.spread", "none", reason)
     scheduler = text(spec, "schedulerName")
     if scheduler not in ("", "default-scheduler", *GANG_SCHEDULERS):

@@ -33,6 +33,8 @@ def put_policy(draft: Draft, run: Run, parts: list[Part], node: Part) -> None:
     if run.kind in V2:
         policy = _put_job(draft, run, node)
     _put_restarts(draft, run, parts, node, policy)
+    if draft.kind == "TrainJob":
+        policy = _for_train_job(draft, policy)
     draft.put("runPolicy.cleanPodPolicy", policy.get("cleanPodPolicy", "None"))
     for field in POLICY_FIELDS:
         draft.put(f"runPolicy.{field}", policy.get(field))
@@ -73,6 +75,9 @@ def _put_restarts(draft: Draft, run: Run, parts: list[Part], node: Part, policy:
             own = _restart_policy(run, part)
             if own != wanted:
                 draft.lost.append(f"{part.name}: restartPolicy {own}; the chart has one for all pods, {wanted}")
+    if wanted == "Always" and draft.kind == "TrainJob":
+        draft.lost.append("restartPolicy Always: a TrainJob restarts pods that fail")
+        wanted = "OnFailure"
     draft.put("restartPolicy", wanted)
     limit = policy.get("backoffLimit")
     if limit is None and run.kind == "MPIJob" and run.api_version.endswith("v2beta1"):
@@ -103,6 +108,26 @@ def _put_job(draft: Draft, run: Run, node: Part) -> Tree:
     policy |= {key: run.spec[key] for key in own if run.spec.get(key) is not None}
     # The default of a Job.
     policy.setdefault("backoffLimit", 6)
+    return policy
+
+
+def _for_train_job(draft: Draft, policy: Tree) -> Tree:
+    """Returns a policy without what a TrainJob does not have."""
+    policy = dict(policy)
+    if policy.get("cleanPodPolicy") == "All":
+        draft.lost.append("cleanPodPolicy All: the Job of a TrainJob keeps finished pods; see ttlSecondsAfterFinished")
+    # Pods that still run end with a TrainJob anyway.
+    policy.pop("cleanPodPolicy", None)
+    if policy.get("managedBy") == "kubeflow.org/training-operator":
+        del policy["managedBy"]
+    gang = dict(mapping(policy, "schedulingPolicy"))
+    for field in ("minResources", "priorityClass"):
+        if gang.pop(field, None):
+            draft.changes.append(f"schedulingPolicy.{field} has no value: Trainer derives it from the pods")
+    if gang:
+        policy["schedulingPolicy"] = gang
+    else:
+        policy.pop("schedulingPolicy", None)
     return policy
 
 
@@ -143,9 +168,6 @@ def put_elastic(draft: Draft, run: Run) -> None:
     """Writes the elastic policy of a PyTorchJob."""
     policy = run.elastic
     if policy is None:
-        return
-    if run.kind != "PyTorchJob":
-        draft.lost.append(f"elasticPolicy: the chart has no elastic {run.kind}")
         return
     draft.put("elastic.enabled", True)  # noqa: FBT003
     draft.put("elastic.minNodes", policy.get("minReplicas"))

@@ -17,6 +17,7 @@ _MODULES = ("torch.distributed.run", "torch.distributed.launch")
 # Options of torchrun without a value; the others take one. Source: pytorch 2.15.0 torch/distributed/run.py.
 _FLAGS = ("--standalone", "--no-python", "--run-path", "--virtual-local-rank", "--use-env")
 _PADDLE = "paddle.distributed.launch"
+_ENTRY = "The image's entry point runs: podTemplate removes this command"
 
 
 class Torchrun(NamedTuple):
@@ -55,7 +56,7 @@ def put_program(draft: Draft, run: Run, part: Part, *, exact: bool) -> None:
 def _put_words(draft: Draft, command: list[Any], args: list[Any]) -> None:
     """Writes the words into `podTemplate`, which keeps references to variables and the image's own entry point."""
     first = str(command[0]) if command and "$" not in str(command[0]) else "python3"
-    reason = "podTemplate has the words: Kubernetes puts variables into them" if command else "the image's entry point"
+    reason = "The words are in podTemplate: Kubernetes puts variables into them" if command else _ENTRY
     if "train" not in draft.values:
         is_script = draft.kind == "PaddleJob" or draft.kind in PYTORCH and "launcher" not in draft.values
         draft.put("train.script" if is_script else "train.command", first if is_script else [first], reason)

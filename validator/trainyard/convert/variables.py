@@ -57,7 +57,7 @@ def _put_env(draft: Draft, env: dict[str, Any], processes: int | None) -> None:
         env = {**env, "OMP_NUM_THREADS": 1}
     draft.put_exactly("env", env)
     if isinstance(draft.values.get("env", {}), dict) and None in draft.values.get("env", {}).values():
-        draft.comments["env"] = ["null: the image's own value, in place of the chart's"]
+        draft.comments["env"] = ["Null: the image's own value, in place of the chart's"]
 
 
 def _put_reference(draft: Draft, env: dict[str, Any], name: str, entry: dict[str, Any]) -> None:

@@ -63,7 +63,7 @@ def _checkpoints(
         draft.put("checkpoints.subPath", text(mount, "subPath"))
         return mount
     paths = [text(mount, "mountPath").rstrip("/") for mount in mounts]
-    reason = "the job has no volume that is called checkpoints; those below keep what it writes"
+    reason = "The job has no claim that is called checkpoints. Its own volumes keep what it writes"
     draft.put("checkpoints.enabled", False, reason)  # noqa: FBT003
     if "/checkpoints" in paths:
         draft.put("checkpoints.mountPath", _UNUSED)

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from trainyard.convert.conversion import Converted
+from trainyard.convert.conversion import Converted, release_name
 from trainyard.editing.writing import field_lines, flow_text
 
 _WIDTH = 118
@@ -18,9 +18,10 @@ def text_of(converted: Converted, origin: str, corrected: Sequence[str]) -> str:
     """Returns the values as a file that tells where they come from, and what differs from there."""
     run = converted.run
     namespace = f" --namespace {run.namespace}" if run.namespace else ""
+    name = release_name(run)
     lines = [
-        f"# {run.kind} {run.name} of {origin}, as values of charts/training-job. Pods keep their names in a release of this name:",
-        f"# helm install {run.name} charts/training-job{namespace} -f FILE",
+        *_comment(f"{run.kind} {run.name} of {origin}, as values of charts/training-job"),
+        f"# helm install {name} charts/training-job{namespace} -f FILE",
     ]
     for title, notes in (("Corrected", corrected), ("Changed", converted.changes), ("Lost", converted.lost)):
         for note in notes:
