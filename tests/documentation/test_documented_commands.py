@@ -110,7 +110,7 @@ def test_a_shown_command_works(example: Example, sandbox: Path) -> None:
     assert _worked(example.command, finished), printed
     for line in _comparable(example):
         assert line in printed.splitlines()
-    if example.output and re.match(r"trainyard (lint|fix|explain|plan|doctor|rules|schema)", example.command):
+    if example.output and re.match(r"trainyard (lint|fix|explain|plan|convert|doctor|rules|schema)", example.command):
         assert printed.strip() == example.output
 
 

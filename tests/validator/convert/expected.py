@@ -28,7 +28,9 @@ MEANT = (
     Meant(r"job\.label\.(app\.kubernetes\.io/.*|helm\.sh/chart)", "Helm's labels", lacks=False),
     Meant(r"job\.label\.trainer\.kubeflow\.org/webhook-validation", "the runtime is as new as the TrainJob"),
     Meant(rf"{NODE}\.label\.app\.kubernetes\.io/(name|instance)", "Helm's labels", lacks=False),
-    Meant(rf"{NODE}\.field\.terminationMessagePolicy", "the last lines of a log in the status", ("FallbackToLogsOnError",)),
+    Meant(
+        rf"{NODE}\.field\.terminationMessagePolicy", "the last lines of a log in the status", ("FallbackToLogsOnError",)
+    ),
     Meant(rf"{NODE}\.annotation\.sidecar\.istio\.io/inject", "a sidecar would keep the pod alive", ("false",)),
     Meant(rf"{NODE}\.mount\./(tmp|checkpoints|unused-checkpoints)", "an empty folder", (EMPTY,)),
     Meant(rf"{NODE}\.mount\./dev/shm", "memory in place of 64 MiB, of which the job says nothing"),
@@ -54,7 +56,11 @@ MEANT = (
     ),
     Meant(r"(Worker|Launcher)\.security\.runAsUser", "the image's user must be root for its ssh keys", (0,)),
     Meant(r"Worker\.security\.capabilities", "capabilities that sshd needs", lacks=False, kinds=("MPIJob",)),
-    Meant(r"Launcher\.(pod|label|annotation|mount|security)\..*", "all pods of an MPIJob have one template", kinds=("MPIJob",)),
+    Meant(
+        r"Launcher\.(pod|label|annotation|mount|security)\..*",
+        "all pods of an MPIJob have one template",
+        kinds=("MPIJob",),
+    ),
     Meant(r"(Worker|Launcher)\.env\..*", "all pods of an MPIJob have the same variables", kinds=("MPIJob",)),
     Meant(r"Launcher\.mpirun\.variables", "mpirun passes on all of env", lacks=False, kinds=("MPIJob",)),
 )
@@ -101,7 +107,8 @@ REMAINING: dict[str, dict[str, str]] = {
         **_LAUNCHER, "Launcher.env.NCCL_DEBUG": _MPIRUN, "Launcher.env.NCCL_IB_HCA": _MPIRUN,
     },
     "paddlejob-collective": {
-        "Worker.port.37777": "the chart declares the operator's default", "Worker.words": "options of Paddle's launcher",
+        "Worker.port.37777": "the chart declares the operator's default",
+        "Worker.words": "options of Paddle's launcher",
     },
     "paddlejob-elastic": {
         "Worker.words": "options of Paddle's launcher", "elastic.maxReplicas": "no elastic PaddleJob",

@@ -1,8 +1,8 @@
 """The meaning of a run, as facts that two files of different form can be compared by.
 
 The judge of `trainyard convert`: it knows nothing of the conversion. Places, names of volumes and of the program's
-container, the order of variables, and defaults that Kubernetes fills in are no part of the meaning. The options by which
-torchrun and mpirun meet their peers are compared by what they tell: the numbers of nodes and processes, and the port.
+container, the order of variables, and defaults that Kubernetes fills in are no part of the meaning. The options by
+which torchrun and mpirun meet their peers are compared by what they tell: the numbers of nodes and processes.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ _RENDEZVOUS = (
     "--rdzv-endpoint", "--rdzv-id", "--rdzv-conf",
 )  # fmt: skip
 _TORCHRUN_FLAGS = ("--standalone", "-m", "--module", "--no-python", "--run-path")
-_MPI_OWN = {"-np": 1, "-n": 1, "--np": 1, "-N": 1, "-npernode": 1, "-ppn": 1, "--hostfile": 1, "-hostfile": 1,
-            "-f": 1, "-localhost": 1, "-map-by": 1, "--map-by": 1, "--allow-run-as-root": 0, "-bind-to": 1, "--bind-to": 1}  # fmt: skip
+_MPI_OWN = {
+    "-np": 1, "-n": 1, "--np": 1, "-N": 1, "-npernode": 1, "-ppn": 1, "--hostfile": 1, "-hostfile": 1, "-f": 1,
+    "-localhost": 1, "-map-by": 1, "--map-by": 1, "--allow-run-as-root": 0, "-bind-to": 1, "--bind-to": 1,
+}  # fmt: skip
 # Variables that the operator or the chart sets in every pod, whatever the files say.
 _PEERS = frozenset((
     "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED", "PET_MASTER_ADDR", "PET_MASTER_PORT",
@@ -78,7 +80,10 @@ def _policy(run: Run) -> Iterator[tuple[str, Any]]:
         node = next((role for role in reversed(run.roles) if role.trains), None)
         inner = node.tree if node is not None else {}
         policy = {key: inner.get(key) for key in ("backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished")}
-        policy = {**policy, **{key: spec[key] for key in ("suspend", "managedBy", "ttlSecondsAfterFinished") if key in spec}}
+        policy = {
+            **policy,
+            **{key: spec[key] for key in ("suspend", "managedBy", "ttlSecondsAfterFinished") if key in spec},
+        }
         job_set = mapping(own, "template", "spec") if run.kind == "TrainJob" else spec
         yield "policy.failure", job_set.get("failurePolicy")
         yield "policy.success", job_set.get("successPolicy")
@@ -96,9 +101,24 @@ def _policy(run: Run) -> Iterator[tuple[str, Any]]:
         yield f"policy.scheduling.{key}", _quantities(value) if key == "minResources" else value
     for key, value in mapping(spec, "elasticPolicy").items():
         yield f"elastic.{key}", value
-    others = {"runPolicy", "elasticPolicy", "nprocPerNode", "successPolicy", "suspend", "managedBy", "runtimeRef", "trainer"}
+    others = {
+        "runPolicy",
+        "elasticPolicy",
+        "nprocPerNode",
+        "successPolicy",
+        "suspend",
+        "managedBy",
+        "runtimeRef",
+        "trainer",
+    }
     others |= {"replicatedJobs", "failurePolicy", "network", "ttlSecondsAfterFinished", "slotsPerWorker"}
-    others |= {"podTemplateOverrides", "podSpecOverrides", "runtimePatches", "sshAuthMountPath", "launcherCreationPolicy"}
+    others |= {
+        "podTemplateOverrides",
+        "podSpecOverrides",
+        "runtimePatches",
+        "sshAuthMountPath",
+        "launcherCreationPolicy",
+    }
     others |= {"mpiImplementation"}
     for key, value in spec.items():
         if key not in others and not key.endswith("ReplicaSpecs"):
@@ -149,15 +169,7 @@ def _container(run: Run, role: Role, pod: Pod, container: Container) -> Iterator
         # The probe of sshd belongs to the connection of the MPI operator.
         if key not in _CONTAINER_OWN and not (run.kind == "MPIJob" and key.endswith("Probe")):
             yield f"field.{key}", value
-    names = set()
-    for setting in container.settings:
-        if setting.via not in ("env", "mpirun") or setting.name in _PEERS or setting.name in names:
-            continue
-        names.add(setting.name)
-        if setting.via == "mpirun" and setting.value is None:
-            continue
-        last = [one for one in container.settings if one.name == setting.name and one.via in ("env", "mpirun")][-1]
-        yield f"env.{setting.name}", _variable(container, last.value, last.at)
+    yield from _variables(container)
     yield "envFrom", sorted(json.dumps(one, sort_keys=True) for one in items(container.tree, "envFrom"))
     for port in items(container.tree, "ports"):
         if not (run.kind == "MPIJob" and port.get("name") == "ssh"):
@@ -172,6 +184,14 @@ def _container(run: Run, role: Role, pod: Pod, container: Container) -> Iterator
         yield f"security.{key}", value
     for path, mount in _mounts(pod, container):
         yield f"mount.{path}", mount
+
+
+def _variables(container: Container) -> Iterator[tuple[str, Any]]:
+    # Of several settings of a variable, the last one counts.
+    last = {setting.name: setting for setting in container.settings if setting.via in ("env", "mpirun")}
+    for name, setting in last.items():
+        if name not in _PEERS and not (setting.via == "mpirun" and setting.value is None):
+            yield f"env.{name}", _variable(container, setting.value, setting.at)
 
 
 def _mounts(pod: Pod, container: Container) -> Iterator[tuple[str, Any]]:
@@ -198,7 +218,9 @@ def _written(at: Place) -> dict[str, Any]:
 
 def _other(pod: Pod, container: Container) -> Any:
     """Returns another container, with the sources of its mounts in place of the names of volumes."""
-    own = {key: value for key, value in container.tree.items() if key not in ("volumeMounts", "terminationMessagePolicy")}
+    own = {
+        key: value for key, value in container.tree.items() if key not in ("volumeMounts", "terminationMessagePolicy")
+    }
     if own.get("securityContext") == {}:
         del own["securityContext"]
     own.setdefault("imagePullPolicy", _pull_policy(container.image or ""))
@@ -209,7 +231,7 @@ def _variable(container: Container, value: str | None, at: Place) -> Any:
     if value is not None:
         return _expanded(value, container)
     written = _written(at)
-    return written if "valueFrom" not in written else written["valueFrom"]
+    return written.get("valueFrom", written)
 
 
 def _expanded(word: str, container: Container) -> str:
@@ -260,7 +282,7 @@ def _torchrun(run: Run, words: list[str]) -> Iterator[tuple[str, Any]]:
     told = options.get("--nnodes")
     if told is not None and run.nodes is not None and told != str(run.nodes) and run.elastic is None:
         yield "torchrun.nnodes", told
-    host, _, port = (options.get("--rdzv-endpoint") or "").partition(":")
+    host = options.get("--rdzv-endpoint", "").partition(":")[0]
     host = options.get("--master-addr", host)
     if host and host not in (f"{run.name}-worker-0", f"{run.name}-master-0", "<MASTER_ADDR>", "$MASTER_ADDR"):
         yield "torchrun.host", host

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 HELP = """Convert a job into values of charts/training-job.
 
-FILE holds a PyTorchJob, MPIJob, TFJob, JAXJob, PaddleJob, XGBoostJob, TrainJob or JobSet, beside other objects. `-` is
-standard input, such as the output of Kustomize, or the manifest of a Helm release. A default of the chart is left out. A
-field that no value sets goes into `podTemplate`. Mistakes that have a safe fix are corrected. Comments at the top of the
-values name each correction, each change, and each part that is lost.
+FILE holds a PyTorchJob, MPIJob, TFJob, JAXJob, PaddleJob, XGBoostJob, TrainJob or JobSet, beside other objects. The
+name `-` stands for standard input, such as the output of Kustomize or the manifest of a Helm release. Defaults of the
+chart are left out. A field that no value sets goes into `podTemplate`. Mistakes that have a safe fix are corrected.
+Comments at the top of the values name each correction, each change, and each part that is lost.
 
 \b
   trainyard convert job.yaml -o run.yaml
   trainyard convert job.yaml --to TrainJob            move the run to Kubeflow Trainer v2
-  trainyard convert k8s/job.yaml --job llm            one of several jobs
+  trainyard convert k8s/job.yaml --job vit            one of several jobs
   kubectl kustomize k8s | trainyard convert - -o run.yaml
   helm get manifest llm | trainyard convert -
 
-Exit codes: 0 converted, 1 a part of the job is lost or the chart refuses the values, 2 wrong usage or a job that the chart
-cannot start, 3 there is no job.
+Exit codes: 0 converted, 1 a part of the job is lost or the chart refuses the values, 2 wrong usage or a job that the
+chart cannot start, 3 there is no job.
 """
 
 

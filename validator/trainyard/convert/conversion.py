@@ -155,7 +155,7 @@ def _put_server(draft: Draft, part: Part, section: str, servers: str) -> None:
             draft.changes.append(f"{part.name}: its requests are its limits too, or it would have those of the nodes")
         pods.put_resources(draft, f"{section}.parameterServers.resources", resources)
     elif part.name == "Evaluator":
-        draft.put("tensorflow.evaluator", True)  # noqa: FBT003
+        draft.put("tensorflow.evaluator", True)
 
 
 def _note_apart(draft: Draft, part: Part, node: Part, servers: str) -> None:

@@ -22,8 +22,8 @@ from trainyard.convert.tables import (
 from trainyard.document.lookup import items, mapping, text
 
 _USER = (
-    "The image's own user and a writable root, as in the job. Remove podSecurityContext and securityContext for those of the "
-    "chart, which pass the Pod Security level restricted"
+    "The image's own user and a writable root, as in the job. Remove podSecurityContext and securityContext for those "
+    "of the chart, which pass the Pod Security level restricted"
 )
 _TOPOLOGY = ("required", "preferred")
 
@@ -59,7 +59,7 @@ def _put_scheduling(draft: Draft, spec: Tree) -> None:
     if scheduler not in ("", "default-scheduler", *GANG_SCHEDULERS):
         draft.put("placement.schedulerName", scheduler)
     if spec.get("hostNetwork") is True:
-        draft.put("fabric.hostNetwork", True)  # noqa: FBT003
+        draft.put("fabric.hostNetwork", True)
         if spec.get("dnsPolicy", "ClusterFirst") != "ClusterFirstWithHostNet":
             draft.put_pod("dnsPolicy", spec.get("dnsPolicy", "ClusterFirst"))
     elif spec.get("dnsPolicy", "ClusterFirst") != "ClusterFirst":
@@ -96,8 +96,10 @@ def _put_others(draft: Draft, part: Part, names: Mapping[str, str]) -> None:
     initial, sidecars = [], []
     for container in items(part.template, "spec", "initContainers"):
         own = _with_names(container, names)
-        if own["name"] in _TAKEN:
-            draft.changes.append(f"the container {own['name']} is called own-{own['name']}: the chart has one of this name")
+        if text(own, "name") in _TAKEN:
+            draft.changes.append(
+                f"the container {own['name']} is called own-{own['name']}: the chart has one of this name"
+            )
             own["name"] = f"own-{own['name']}"
         if own.pop("restartPolicy", "") == "Always":
             sidecars.append(own)
@@ -130,7 +132,7 @@ def put_container(draft: Draft, part: Part) -> None:
         _put_port(draft, port)
     hook = mapping(container, "lifecycle")
     command = items(hook, "preStop", "exec", "command")
-    if set(hook) == {"preStop"} and set(hook["preStop"]) == {"exec"} and command:
+    if command and set(hook) == {"preStop"} and set(hook["preStop"]) == {"exec"}:
         draft.put("preStop.command", command)
     elif hook:
         draft.program()["lifecycle"] = hook
@@ -168,7 +170,9 @@ def _put_port(draft: Draft, port: Tree) -> None:
         if draft.kind in ("PyTorchJob", "TrainJob"):
             draft.put("torchrun.port", number)
         elif number != kind.number:
-            draft.lost.append(f"port {name}: the chart declares {kind.number}, the operator's default, and not {number}")
+            draft.lost.append(
+                f"port {name}: the chart declares {kind.number}, the operator's default, and not {number}"
+            )
         return
     if draft.values.get("torchrun", {}).get("port") == number:
         return

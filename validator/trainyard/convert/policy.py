@@ -39,7 +39,7 @@ def put_policy(draft: Draft, run: Run, parts: list[Part], node: Part) -> None:
     for field in POLICY_FIELDS:
         draft.put(f"runPolicy.{field}", policy.get(field))
     if policy.get("suspend") is True and "kueue.x-k8s.io/queue-name" not in run.labels:
-        draft.put("runPolicy.suspend", True)  # noqa: FBT003
+        draft.put("runPolicy.suspend", True)
     _put_gang(draft, run, policy, node)
 
 
@@ -103,7 +103,9 @@ def _put_job(draft: Draft, run: Run, node: Part) -> Tree:
         for field in fields:
             if tree.get(field) and not _is_usual(tree[field], node.name):
                 draft.lost.append(f"{name}{field}: the chart has no value for it")
-    policy = {key: job[key] for key in ("backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished") if key in job}
+    policy: Tree = {
+        key: job[key] for key in ("backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished") if key in job
+    }
     own = ("suspend", "managedBy", "ttlSecondsAfterFinished", "activeDeadlineSeconds")
     policy |= {key: run.spec[key] for key in own if run.spec.get(key) is not None}
     # The default of a Job.
@@ -134,7 +136,11 @@ def _for_train_job(draft: Draft, policy: Tree) -> Tree:
 def _is_usual(policy: Any, name: str) -> bool:
     """Returns true for a success policy of the nodes alone, which a JobSet of one group of pods has anyway."""
     usual = isinstance(policy, dict) and policy.get("operator") == "All"
-    return usual and policy.get("targetReplicatedJobs", [name]) == [name] and set(policy) <= {"operator", "targetReplicatedJobs"}
+    return (
+        usual
+        and policy.get("targetReplicatedJobs", [name]) == [name]
+        and set(policy) <= {"operator", "targetReplicatedJobs"}
+    )
 
 
 def _put_gang(draft: Draft, run: Run, policy: Tree, node: Part) -> None:
@@ -169,7 +175,7 @@ def put_elastic(draft: Draft, run: Run) -> None:
     policy = run.elastic
     if policy is None:
         return
-    draft.put("elastic.enabled", True)  # noqa: FBT003
+    draft.put("elastic.enabled", True)
     draft.put("elastic.minNodes", policy.get("minReplicas"))
     most = policy.get("maxReplicas")
     draft.put("elastic.maxNodes", most if most != run.nodes else None)

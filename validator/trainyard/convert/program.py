@@ -58,7 +58,7 @@ def _put_words(draft: Draft, command: list[Any], args: list[Any]) -> None:
     first = str(command[0]) if command and "$" not in str(command[0]) else "python3"
     reason = "The words are in podTemplate: Kubernetes puts variables into them" if command else _ENTRY
     if "train" not in draft.values:
-        is_script = draft.kind == "PaddleJob" or draft.kind in PYTORCH and "launcher" not in draft.values
+        is_script = draft.kind == "PaddleJob" or (draft.kind in PYTORCH and "launcher" not in draft.values)
         draft.put("train.script" if is_script else "train.command", first if is_script else [first], reason)
     draft.program()["command"] = command or None
     draft.program()["args"] = args or None

@@ -14,7 +14,15 @@ from trainyard.loaders.training_job.values import recognises
 from trainyard.model.run import Project, Run
 
 # Objects that a cluster needs once, whatever runs in it, are no part of a job.
-_OF_CLUSTER = ("ClusterTrainingRuntime", "ClusterQueue", "LocalQueue", "ResourceFlavor", "Topology", "Queue", "Namespace")
+_OF_CLUSTER = (
+    "ClusterTrainingRuntime",
+    "ClusterQueue",
+    "LocalQueue",
+    "ResourceFlavor",
+    "Topology",
+    "Queue",
+    "Namespace",
+)
 _SHOWN = 5
 
 

@@ -6,12 +6,18 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, NamedTuple
 
+from trainyard.convert.errors import ConvertError
 from trainyard.convert.overlay import merged
 from trainyard.document.lookup import items, mapping, text
 from trainyard.facts.kubeflow import REPLICA_FIELDS
 from trainyard.model.run import Role, Run
 
 Tree = dict[str, Any]
+# Lists of mappings, most of which have names.
+_NAMED = frozenset((
+    "claims", "containers", "env", "envFrom", "imagePullSecrets", "initContainers", "ports", "resourceClaims",
+    "volumeMounts", "volumes",
+))  # fmt: skip
 
 
 class Part(NamedTuple):
@@ -38,10 +44,23 @@ def _part(run: Run, role: Role) -> Part | None:
     template = deepcopy(mapping(role.tree, "template"))
     if run.kind == "TrainJob":
         template = _of_train_job(run, role)
+    _check(template, f"{run.kind} {run.name}: {role.name}")
     containers = items(template, "spec", "containers")
     if role.main >= len(containers) or not isinstance(containers[role.main], dict):
         return None
     return Part(role.name, role.replicas, role.restart_policy, role.trains, template, containers[role.main], role.tree)
+
+
+def _check(tree: Any, at: str) -> None:
+    """Raises `ConvertError` for a template whose lists of named items hold anything else: no API server accepts it."""
+    if isinstance(tree, list):
+        for index, item in enumerate(tree):
+            _check(item, f"{at}[{index}]")
+    for key, value in tree.items() if isinstance(tree, dict) else ():
+        for item in value if key in _NAMED and isinstance(value, list) else ():
+            if not isinstance(item, dict) or not isinstance(item.get("name", ""), str):
+                raise ConvertError(f"{at}.{key}: an API server refuses this list; `trainyard lint` shows the reason")
+        _check(value, f"{at}.{key}")
 
 
 def _of_train_job(run: Run, role: Role) -> Tree:

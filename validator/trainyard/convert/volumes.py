@@ -41,7 +41,7 @@ def put_volumes(draft: Draft, part: Part) -> dict[str, str]:
             names[name] = "shared-memory"
         elif path == _TEMPORARY and alone and set(volume) == {"name", "emptyDir"} and _put_temporary(draft, volume):
             names[name] = "tmp"
-        elif not (alone or users.get(name, 0) > 1 and _single(mounts, name)) or not _put_volume(draft, mount, volume):
+        elif not (alone or (users.get(name, 0) > 1 and _single(mounts, name))) or not _put_volume(draft, mount, volume):
             _put_mount(draft, mount, volume, names)
     for name, volume in volumes.items():
         if name not in names and not any(text(mount, "name") == name for mount in mounts) and name:
@@ -49,9 +49,7 @@ def put_volumes(draft: Draft, part: Part) -> dict[str, str]:
     return names
 
 
-def _checkpoints(
-    draft: Draft, mounts: list[Tree], volumes: dict[str, Tree], users: dict[str, int]
-) -> Tree | None:
+def _checkpoints(draft: Draft, mounts: list[Tree], volumes: dict[str, Tree], users: dict[str, int]) -> Tree | None:
     """Writes the claim of the checkpoints, and returns its mount; without one the chart's folder is the pod's own."""
     found = [mount for mount in mounts if _is_claim(mount, volumes) and not mount.get("readOnly")]
     found = [mount for mount in found if users.get(text(mount, "name")) == 1 or _single(mounts, text(mount, "name"))]
@@ -64,7 +62,7 @@ def _checkpoints(
         return mount
     paths = [text(mount, "mountPath").rstrip("/") for mount in mounts]
     reason = "The job has no claim that is called checkpoints. Its own volumes keep what it writes"
-    draft.put("checkpoints.enabled", False, reason)  # noqa: FBT003
+    draft.put("checkpoints.enabled", False, reason)
     if "/checkpoints" in paths:
         draft.put("checkpoints.mountPath", _UNUSED)
     return None
@@ -177,7 +175,7 @@ def _put_mount(draft: Draft, mount: Tree, volume: Tree, names: dict[str, str]) -
         return
     path = text(mount, "mountPath").rstrip("/")
     if path == _MEMORY:
-        draft.put("sharedMemory.enabled", False)  # noqa: FBT003
+        draft.put("sharedMemory.enabled", False)
     new = f"own-{name}" if name in _TAKEN else name
     if path == _TEMPORARY:
         # The chart mounts its own volume there, whose source is replaced.

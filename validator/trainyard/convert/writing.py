@@ -31,7 +31,9 @@ def text_of(converted: Converted, origin: str, corrected: Sequence[str]) -> str:
 
 def _comment(note: str) -> list[str]:
     flat = " ".join(note.split())
-    return textwrap.wrap(flat, _WIDTH, initial_indent="# ", subsequent_indent="#   ", break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(
+        flat, _WIDTH, initial_indent="# ", subsequent_indent="#   ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _fields(tree: Mapping[str, Any], above: str, comments: Mapping[str, list[str]]) -> Iterator[str]:
