@@ -193,6 +193,9 @@ def _write_files(example: Example, folder: Path) -> None:
     own = TRAINER_FILES if "trainer" in example.page.split("/")[0] else {}
     own = PLAN_FILES if example.command.startswith("trainyard plan") else own
     for name, text in {**FILES, **own, **dict(example.files)}.items():
+        if f"-o {name}" in example.command:
+            # The command writes it, and would not replace it.
+            continue
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text((ROOT / text).read_text() if text.startswith("charts/") else text)

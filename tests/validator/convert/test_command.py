@@ -59,6 +59,7 @@ placement:
 podSecurityContext: null
 securityContext: null
 """
+RAY = "apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: tune}\nspec: {entrypoint: python a.py}\n"
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: b}\n"
 
 
@@ -126,6 +127,8 @@ def test_values_that_the_chart_refuses_say_so(capsys: pytest.CaptureFixture[str]
         (CONFIG_MAP, 3, "no job is in it"),
         ("", 3, "no job is in it"),
         ("a: [", 2, "job.yaml:2:1"),
+        ("{{- if .Values.train }}\n" + JOB, 2, "render a template first: `helm template RUN CHART"),
+        (RAY, 2, "RayJob tune: the chart starts no job of this kind"),
         ("nodes: 2\nprocessesPerNode: 1\n", 3, "values of charts/training-job already"),
         (JOB.replace("Worker", "Other").replace("pytorchReplicaSpecs", "others"), 2, "no pods that train"),
         (JOB.replace("PyTorchJob", "MPIJob").replace("pytorch", "mpi"), 1, "lost: the Launcher's command"),
@@ -139,8 +142,17 @@ def test_what_is_no_convertible_job_gets_a_reason(
     assert message in capsys.readouterr().err
 
 
-def test_the_job_is_not_overwritten(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    assert main(["convert", "job.yaml", "-o", "job.yaml"]) == 2
+def test_a_file_that_exists_is_replaced_only_with_force(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "run.yaml").write_text("mine\n")
+    assert main(["convert", "job.yaml", "-o", "run.yaml"]) == 2
+    assert "-o run.yaml: the file exists; name another one, or replace it with --force" in capsys.readouterr().err
+    assert (folder / "run.yaml").read_text() == "mine\n"
+    assert main(["convert", "job.yaml", "-o", "run.yaml", "--force"]) == 0
+    assert (folder / "run.yaml").read_text() == VALUES
+
+
+def test_the_job_itself_is_not_replaced(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert main(["convert", "job.yaml", "-o", "job.yaml", "--force"]) == 2
     assert "name another file for the values" in capsys.readouterr().err
     assert (folder / "job.yaml").read_text() == JOB
 

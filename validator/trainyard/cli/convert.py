@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trainyard.cli.errors import NothingLintedError
+from trainyard.cli.new_file import refuse_existing, write
 from trainyard.cli.output import say
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
@@ -29,6 +30,8 @@ Comments at the top of the values name each correction, each change, and each pa
   kubectl kustomize k8s | trainyard convert - -o run.yaml
   helm get manifest llm | trainyard convert -
 
+A file that exists is replaced only with --force.
+
 Exit codes: 0 converted, 1 a part of the job is lost or the chart refuses the values, 2 wrong usage or a job that the
 chart cannot start, 3 there is no job.
 """
@@ -43,15 +46,18 @@ chart cannot start, 3 there is no job.
     type=click.Path(path_type=Path, dir_okay=False),
     help="File for the values. Default: standard output.",
 )
+@click.option("--force", is_flag=True, help="Replace the file of --output if it exists.")
 @click.option("--to", "kind", type=click.Choice(["TrainJob"]), help="Kind of the run, if it is to change.")
 @click.option("--job", metavar="NAME", help="Name of the job, if the file holds several.")
-def command(file: str, output: Path | None, kind: str | None, job: str | None) -> int:
+def command(file: str, output: Path | None, force: bool, kind: str | None, job: str | None) -> int:
     """Converts a job."""
     from trainyard.convert import conversion, reading, writing
     from trainyard.convert.errors import NoJobError
 
-    if output is not None and output.exists() and Path(file).exists() and output.samefile(file):
-        raise click.UsageError(f"-o {output}: this is the job; name another file for the values")
+    if output is not None:
+        refuse_existing(output, force=force)
+        if output.exists() and Path(file).exists() and output.samefile(file):
+            raise click.UsageError(f"-o {output}: this is the job; name another file for the values")
     try:
         given = reading.read_job(file, job)
     except NoJobError as error:
@@ -61,19 +67,9 @@ def command(file: str, output: Path | None, kind: str | None, job: str | None) -
     if output is None:
         click.echo(text, nl=False)
     else:
-        _write(output, text)
+        write(output, text)
     _tell(given, converted, output)
     return FINDINGS if converted.lost else CLEAN
-
-
-def _write(output: Path, text: str) -> None:
-    from trainyard.document.opening import reason
-    from trainyard.editing.atomic_write import replace
-
-    try:
-        replace(output, text.encode())
-    except OSError as error:
-        raise click.ClickException(f"-o {output}: it cannot be written: {reason(error)}") from None
 
 
 def _tell(given: Given, converted: Converted, output: Path | None) -> None:

@@ -24,6 +24,8 @@ _OF_CLUSTER = (
     "Namespace",
 )
 _SHOWN = 5
+_TEMPLATE = "; render a template first: `helm template RUN CHART | trainyard convert -`"
+_KINDS = "PyTorchJob, MPIJob, TFJob, JAXJob, PaddleJob, XGBoostJob, TrainJob or JobSet"
 
 
 class Given(NamedTuple):
@@ -54,7 +56,8 @@ def _project(files: tuple[File, ...]) -> Project:
         reading = pipeline.read_file(file)
         if reading.broken:
             fault = reading.broken[0]
-            raise ConvertError(f"{file.source.name}:{fault.line}:{fault.column}: {fault.message}")
+            advice = _TEMPLATE if "{{" in file.source.text else ""
+            raise ConvertError(f"{file.source.name}:{fault.line}:{fault.column}: {fault.message}{advice}")
         documents += list(reading.documents)
     if any(map(recognises, documents)):
         raise NoJobError(f"{files[0].source.name}: it holds values of charts/training-job already, and no job")
@@ -64,10 +67,12 @@ def _project(files: tuple[File, ...]) -> Project:
 def _run(name: str, project: Project, wanted: str | None) -> Run:
     jobs = [run for run in project.runs if is_convertible(run)]
     found = [run for run in jobs if wanted in (None, run.name)]
-    names = ", ".join(f"{run.kind} {run.name}" for run in jobs[:_SHOWN])
+    names = ", ".join(f"{run.kind} {run.name}".rstrip() for run in jobs[:_SHOWN])
+    if not jobs and (others := [run for run in project.runs if run.is_job]):
+        other = f"{others[0].kind} {others[0].name}".rstrip()
+        raise ConvertError(f"{name}: {other}: the chart starts no job of this kind; convert a {_KINDS}")
     if not jobs:
-        kinds = "PyTorchJob, MPIJob, TFJob, JAXJob, PaddleJob, XGBoostJob, TrainJob or JobSet"
-        raise NoJobError(f"{name}: no job is in it; name a file with a {kinds}")
+        raise NoJobError(f"{name}: no job is in it; name a file with a {_KINDS}")
     if not found:
         raise ConvertError(f"--job {wanted}: {name} holds {names}")
     if len(found) > 1:
