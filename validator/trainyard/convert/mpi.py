@@ -11,7 +11,8 @@ from trainyard.convert.words import known_names, literals
 from trainyard.document.lookup import decimal, items, mapping, text
 from trainyard.model.run import Command, Run
 
-_STARTERS = ("mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra")
+# `mpirun.openmpi` and `mpirun.mpich` are the names of Debian, which installs both libraries.
+_STARTERS = ("mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra", "mpirun.openmpi", "mpirun.mpich")
 # Options that the chart writes, with the number of their values.
 _OWN = {
     "-np": 1, "-n": 1, "--np": 1, "-N": 1, "-npernode": 1, "--npernode": 1, "-ppn": 1, "-hostfile": 1, "--hostfile": 1,
