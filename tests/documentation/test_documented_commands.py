@@ -46,6 +46,7 @@ JOB = (ROOT / "validator/trainyard/rules/site/cases/site_queue_unknown.good.yaml
 # Files that an example names and its page does not show.
 FILES = {
     "run.yaml": f"{IMAGE}nodes: 2\n",
+    "llm.yaml": f"{IMAGE}nodes: 2\n",
     "changed.yaml": f"{IMAGE}nodes: 2\n",
     "values.yaml": f"{IMAGE}nodes: 2\n",
     "site.yaml": "charts/training-platform/ci/onprem-ib-values.yaml",
@@ -110,7 +111,9 @@ def test_a_shown_command_works(example: Example, sandbox: Path) -> None:
     assert _worked(example.command, finished), printed
     for line in _comparable(example):
         assert line in printed.splitlines()
-    if example.output and re.match(r"trainyard (lint|fix|explain|plan|convert|doctor|rules|schema)", example.command):
+    if example.output and re.match(
+        r"trainyard (lint|fix|explain|plan|init|convert|doctor|rules|schema)", example.command
+    ):
         assert printed.strip() == example.output
 
 
@@ -193,7 +196,7 @@ def _write_files(example: Example, folder: Path) -> None:
     own = TRAINER_FILES if "trainer" in example.page.split("/")[0] else {}
     own = PLAN_FILES if example.command.startswith("trainyard plan") else own
     for name, text in {**FILES, **own, **dict(example.files)}.items():
-        if f"-o {name}" in example.command:
+        if f"-o {name}" in example.command or (name == "run.yaml" and example.command.startswith("trainyard init")):
             # The command writes it, and would not replace it.
             continue
         path = folder / name

@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": "Show a rule's page: the fact behind it and what to write instead.",
     "rules": "List all rules.",
     "run": "Run the values of a training job on this machine, without a cluster.",
+    "init": "Write the values of a new run, from the answers to a few questions.",
     "convert": "Convert a job's manifest into values of a run.",
     "plan": "Estimate memory, traffic, time, failures and cost of a run.",
     "doctor": "Find the cause of a failed run in its logs.",

@@ -92,7 +92,8 @@ def _converted(run: Run, kind: str, *, exact: bool) -> Converted:
         draft.put("fullnameOverride", run.name, "The job names its pods")
     values = draft.finished()
     lost = tuple(dict.fromkeys(draft.lost))
-    return Converted(run, values, draft.comments, tuple(dict.fromkeys(draft.changes)), lost, _refusal(run, values))
+    refused = refusal(rendered(run, values))
+    return Converted(run, values, draft.comments, tuple(dict.fromkeys(draft.changes)), lost, refused)
 
 
 def _refuse_other_frameworks(run: Run) -> None:
@@ -176,9 +177,8 @@ def _note_absent(draft: Draft, run: Run) -> None:
             draft.lost.append(f"{field}: the chart has no value for it")
 
 
-def _refusal(run: Run, values: dict[str, Any]) -> str:
-    """Returns the message with which the chart refuses values."""
-    documents = rendered(run, values)
+def refusal(documents: list[Document]) -> str:
+    """Returns the message with which the chart refuses the values of a release; empty if it accepts them."""
     for document in documents:
         if isinstance(document, ValuesDocument) and (faults := document.faults()):
             path = ".".join(map(str, faults[0].path))

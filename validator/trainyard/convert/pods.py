@@ -147,14 +147,20 @@ def put_image(draft: Draft, container: Tree) -> None:
     if not image:
         draft.lost.append("image: the files do not name it; set image.repository and image.tag")
         return
+    for part, value in image_values(image).items():
+        draft.put(f"image.{part}", value)
+    draft.put("image.pullPolicy", text(container, "imagePullPolicy") or _pull_policy(image))
+
+
+def image_values(image: str) -> dict[str, str]:
+    """Returns the repository, the tag and the digest of an image."""
     name, at, digest = image.partition("@")
     last = name.rsplit("/", 1)[-1]
     tag = last.partition(":")[2]
-    draft.put("image.repository", name.removesuffix(f":{tag}") if tag else name)
+    found = {"repository": name.removesuffix(f":{tag}") if tag else name}
     if at:
-        draft.put("image.digest", digest)
-    draft.put("image.tag", tag or ("" if at else "latest"))
-    draft.put("image.pullPolicy", text(container, "imagePullPolicy") or _pull_policy(image))
+        found["digest"] = digest
+    return {**found, "tag": tag or ("" if at else "latest")}
 
 
 def _pull_policy(image: str) -> str:

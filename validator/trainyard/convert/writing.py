@@ -20,32 +20,34 @@ def text_of(converted: Converted, origin: str, corrected: Sequence[str]) -> str:
     namespace = f" --namespace {run.namespace}" if run.namespace else ""
     name = release_name(run)
     lines = [
-        *_comment(f"{run.kind} {run.name} of {origin}, as values of charts/training-job"),
+        *comment_lines(f"{run.kind} {run.name} of {origin}, as values of charts/training-job"),
         f"# helm install {name} charts/training-job{namespace} -f FILE",
     ]
     for title, notes in (("Corrected", corrected), ("Changed", converted.changes), ("Lost", converted.lost)):
         for note in notes:
-            lines += _comment(f"{title}: {note}")
-    return "\n".join([*lines, *_fields(converted.values, "", converted.comments)]) + "\n"
+            lines += comment_lines(f"{title}: {note}")
+    return "\n".join([*lines, *fields(converted.values, converted.comments)]) + "\n"
 
 
-def _comment(note: str) -> list[str]:
+def comment_lines(note: str) -> list[str]:
+    """Returns a note as comments of YAML."""
     flat = " ".join(note.split())
     return textwrap.wrap(
         flat, _WIDTH, initial_indent="# ", subsequent_indent="#   ", break_long_words=False, break_on_hyphens=False
     )
 
 
-def _fields(tree: Mapping[str, Any], above: str, comments: Mapping[str, list[str]]) -> Iterator[str]:
+def fields(tree: Mapping[str, Any], comments: Mapping[str, list[str]], above: str = "") -> Iterator[str]:
+    """Yields the lines of values, each comment above the value at its path."""
     for key, value in tree.items():
         path = f"{above}{key}"
         for comment in comments.get(path, ()):
-            yield from _comment(f"{comment}.")
+            yield from comment_lines(f"{comment}.")
         if not isinstance(value, dict) or not value or (above and _is_short(value, comments, path)):
             yield from _leaf(key, value)
         else:
             yield f"{flow_text(key)}:"
-            yield from (f"  {line}" if line else "" for line in _fields(value, f"{path}.", comments))
+            yield from (f"  {line}" if line else "" for line in fields(value, comments, f"{path}."))
 
 
 def _leaf(key: str, value: Any) -> list[str]:
