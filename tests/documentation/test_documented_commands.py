@@ -112,7 +112,7 @@ def test_a_shown_command_works(example: Example, sandbox: Path) -> None:
     for line in _comparable(example):
         assert line in printed.splitlines()
     if example.output and re.match(
-        r"trainyard (lint|fix|explain|plan|init|convert|doctor|rules|schema)", example.command
+        r"trainyard (lint|fix|explain|plan|init|convert|diff|doctor|rules|schema)", example.command
     ):
         assert printed.strip() == example.output
 
@@ -188,7 +188,7 @@ def test_a_wrong_command_fails(command: str, sandbox: Path) -> None:
 
 
 def _worked(command: str, finished: subprocess.CompletedProcess[str]) -> bool:
-    lints = re.search(r"trainyard (lint|fix|doctor)", command)
+    lints = re.search(r"trainyard (lint|fix|diff|doctor)", command)
     return finished.returncode in ((0, FOUND) if lints else (0,)) and "Traceback" not in finished.stderr
 
 

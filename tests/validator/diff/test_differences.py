@@ -10,6 +10,7 @@ from trainyard.document.source import Source
 from trainyard.loaders.manifests.manifest import load_project
 from trainyard.model.run import Run
 
+MEMORY = "/dev/shm"  # noqa: S108 - a path in a container
 JOB = """\
 apiVersion: kubeflow.org/v1
 kind: PyTorchJob
@@ -79,7 +80,7 @@ SAME = {
     ),
     "annotations of tools": (
         "  name: llm\n",
-        "  name: llm\n  uid: a-b\n  annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}', trainyard/pods: a}\n",
+        "  name: llm\n  uid: a\n  annotations: {kubectl.kubernetes.io/last-applied: a, trainyard/pods: a}\n",
     ),
     "labels of Helm": ("labels: {kueue", "labels: {app.kubernetes.io/managed-by: Helm, kueue"),
     "suspension by a queue": ("runPolicy: {", "runPolicy: {suspend: true, "),
@@ -102,9 +103,9 @@ OTHER = {
     "secret": ("key: token", "key: other", "environment", "HF_TOKEN"),
     "NCCL": ("value: INFO", "value: WARN", "NCCL", "NCCL_DEBUG"),
     "claim": ("claimName: corpus", "claimName: other", "volumes", "/data"),
-    "path": ("mountPath: /dev/shm", "mountPath: /shm", "volumes", "/dev/shm"),
+    "path": ("mountPath: /dev/shm", "mountPath: /shm", "volumes", MEMORY),
     "read-only": ("mountPath: /data}", "mountPath: /data, readOnly: true}", "volumes", "/data"),
-    "size": ("sizeLimit: 8Gi", "sizeLimit: 16Gi", "volumes", "/dev/shm"),
+    "size": ("sizeLimit: 8Gi", "sizeLimit: 16Gi", "volumes", MEMORY),
     "nodes": ("pool: a", "pool: b", "placement", "nodeSelector.pool"),
     "toleration": (", {key: spot, operator: Exists}", "", "placement", "tolerations"),
     "queue": ("queue-name: training", "queue-name: other", "placement", "queue"),
@@ -112,7 +113,10 @@ OTHER = {
     "limit of restarts": ("backoffLimit: 4", "backoffLimit: 5", "policies", "runPolicy.backoffLimit"),
     "init container": ("[fetch, /data]", "[fetch, /other]", "pods", "init container fetch"),
     "label": ("team: vision", "team: language", "pods", "label team"),
-    "security": ("nodeSelector:", "securityContext: {runAsUser: 1}\n          nodeSelector:", "pods", "securityContext.runAsUser"),
+    "security": (
+        "nodeSelector:", "securityContext: {runAsUser: 1}\n          nodeSelector:", "pods",
+        "securityContext.runAsUser",
+    ),
     "version": ("kubeflow.org/v1\n", "kubeflow.org/v2\n", "versions", "apiVersion"),
 }  # fmt: skip
 
@@ -152,6 +156,14 @@ def test_the_name_of_the_run_is_no_difference_where_it_stands_for_the_run() -> N
     renamed = JOB.replace("name: llm\n", "name: llm-2\n").replace("llm-master-0", "llm-2-master-0")
     assert compare(run(JOB), run(renamed)) == []
     assert compare(run(JOB), run(renamed.replace("llm-2-master-0", "llm-master-0"))) != []
+
+
+def test_an_empty_selector_is_not_an_absent_one() -> None:
+    empty = JOB.replace(
+        "nodeSelector:", "affinity: {podAffinity: {a: [{key: b, podSelector: {}}]}}\n          nodeSelector:"
+    )
+    (change,) = compare(run(empty), run(empty.replace(", podSelector: {}", "")))
+    assert (change.topic, change.name) == ("placement", "affinity.podAffinity")
 
 
 def test_the_kind_of_the_job_is_a_difference() -> None:

@@ -22,6 +22,7 @@ COMMANDS = {
     "run": "Run the values of a training job on this machine, without a cluster.",
     "init": "Write the values of a new run, from the answers to a few questions.",
     "convert": "Convert a job's manifest into values of a run.",
+    "diff": "Compare two runs by their meaning.",
     "plan": "Estimate memory, traffic, time, failures and cost of a run.",
     "doctor": "Find the cause of a failed run in its logs.",
     "audit": "Check the runs that are live in a cluster.",
