@@ -37,20 +37,22 @@ def trainyard(words: list[str]) -> int:
 
 
 def helm(words: list[str]) -> int:
-    """Charts of this repository are rendered; for other calls the flags are checked."""
+    """Charts of this repository are rendered, and a release is that of a job. For other calls the flags are checked."""
     if words[0] == "trainyard":
         return trainyard(words[1:])
     if words[0] in RENDERED:
         rendered = [word for word in words[1:] if words[0] != "upgrade" or word not in OF_UPGRADES]
         return subprocess.run([tool("helm"), "template", *rendered], check=False).returncode
+    if words[:2] == ["get", "manifest"]:
+        sys.stdout.write(Path("job.yaml").read_text())
     return flags_exist("helm", words)
 
 
 def kubectl(words: list[str]) -> int:
-    """The flags are checked. Standard output gets an empty file of values."""
+    """The flags are checked. Standard output gets the job of a folder for Kustomize, else an empty file of values."""
     if "-" in words:
         sys.stdin.read()
-    sys.stdout.write("{}\n")
+    sys.stdout.write(Path(words[1], "job.yaml").read_text() if words[0] == "kustomize" else "{}\n")
     # The namespace may stand before the command.
     return flags_exist("kubectl", words[2:] if words[0] == "-n" else words)
 

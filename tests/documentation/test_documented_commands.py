@@ -46,6 +46,7 @@ JOB = (ROOT / "validator/trainyard/rules/site/cases/site_queue_unknown.good.yaml
 # Files that an example names and its page does not show.
 FILES = {
     "run.yaml": f"{IMAGE}nodes: 2\n",
+    "llm.yaml": f"{IMAGE}nodes: 2\n",
     "changed.yaml": f"{IMAGE}nodes: 2\n",
     "values.yaml": f"{IMAGE}nodes: 2\n",
     "site.yaml": "charts/training-platform/ci/onprem-ib-values.yaml",
@@ -110,7 +111,9 @@ def test_a_shown_command_works(example: Example, sandbox: Path) -> None:
     assert _worked(example.command, finished), printed
     for line in _comparable(example):
         assert line in printed.splitlines()
-    if example.output and re.match(r"trainyard (lint|fix|explain|plan|doctor|rules|schema)", example.command):
+    if example.output and re.match(
+        r"trainyard (lint|fix|explain|plan|init|convert|diff|doctor|rules|schema)", example.command
+    ):
         assert printed.strip() == example.output
 
 
@@ -185,7 +188,7 @@ def test_a_wrong_command_fails(command: str, sandbox: Path) -> None:
 
 
 def _worked(command: str, finished: subprocess.CompletedProcess[str]) -> bool:
-    lints = re.search(r"trainyard (lint|fix|doctor)", command)
+    lints = re.search(r"trainyard (lint|fix|diff|doctor)", command)
     return finished.returncode in ((0, FOUND) if lints else (0,)) and "Traceback" not in finished.stderr
 
 
@@ -193,6 +196,9 @@ def _write_files(example: Example, folder: Path) -> None:
     own = TRAINER_FILES if "trainer" in example.page.split("/")[0] else {}
     own = PLAN_FILES if example.command.startswith("trainyard plan") else own
     for name, text in {**FILES, **own, **dict(example.files)}.items():
+        if f"-o {name}" in example.command or (name == "run.yaml" and example.command.startswith("trainyard init")):
+            # The command writes it, and would not replace it.
+            continue
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text((ROOT / text).read_text() if text.startswith("charts/") else text)

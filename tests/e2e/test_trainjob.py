@@ -10,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import yaml
 
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
@@ -21,7 +22,9 @@ from tests.harness.jobs.follow import Outcome
 from tests.harness.jobs.helm import CHARTS, Helm, Settings
 from tests.harness.jobs.namespace import TRAINJOB
 from tests.harness.jobs.run import CHART, Run
+from trainyard.cli.main import main
 
+PYTORCHJOB_FILE = Path(__file__).parent / "converted" / "pytorchjob.yaml"
 WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
 # Two nodes of two processes each.
 VALUES = """\
@@ -123,6 +126,23 @@ def test_changing_only_the_kind_to_trainjob_gives_the_same_losses(before: Outcom
 
     run.uninstall()
     assert namespaces.leftovers(run.cluster.kubeconfig, run.namespace, run.release, TRAINJOB) == []
+
+
+def test_a_pytorchjob_that_is_converted_to_a_trainjob_trains(digits: Run, tmp_path: Path) -> None:
+    run = of(digits, "moved")
+    text = PYTORCHJOB_FILE.read_text().replace("digits", run.release).replace("IMAGE", run.image())
+    manifest, values = tmp_path / "job.yaml", tmp_path / "run.yaml"
+    manifest.write_text(text)
+    assert main(["convert", str(manifest), "--to", "TrainJob", "-o", str(values)]) == 0
+    claim, _ = yaml.safe_load_all(text)
+    claim["metadata"]["namespace"] = run.namespace
+    api.apply(run.cluster.kubeconfig, claim)
+
+    Helm(run.cluster.kubeconfig).install(run.release, CHART, namespace=run.namespace, values=[values])
+    outcome = follow(run)
+    assert any("backend=gloo world_size=4" in line for line in outcome.log)
+    assert [number for number, _, _ in epochs(outcome)] == ["1", "2"]
+    run.uninstall()
 
 
 def test_a_trainjob_tests_its_network_and_resumes_from_the_pytorchjob_s_checkpoint(

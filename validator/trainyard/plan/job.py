@@ -8,13 +8,9 @@ from typing import Any, NamedTuple
 
 from trainyard.analysis.placement import required_values
 from trainyard.analysis.trained_model import trainer_fields
-from trainyard.document import files, reading
-from trainyard.document.document import Document
 from trainyard.document.lookup import text
-from trainyard.loaders import charts
-from trainyard.loaders.manifests.manifest import load_project
 from trainyard.loaders.origins import RenderedDocument
-from trainyard.loaders.training_job import values
+from trainyard.loaders.run_files import documents_of, project_of, runs_in
 from trainyard.model.run import Pod, Project, Run
 from trainyard.model.site import Site
 from trainyard.plan.errors import PlanError
@@ -50,48 +46,14 @@ def read_job(names: Sequence[str], site: Site | None) -> Job:
 
     Raises `MistakeError`.
     """
-    documents = _documents(names)
-    below = site.run_values if site is not None else None
-    given = [document for document in documents if _may_be_values(document)]
-    if given and len(given) == len(documents):
-        project = load_project(_released(given, below))
-    else:
-        project = load_project(charts.expand(documents, below))
-    runs = [run for run in project.runs if run.is_job and run.training_roles]
+    project = project_of(documents_of(names), site)
+    runs = runs_in(project)
     if not runs:
         raise PlanError(f"{', '.join(names)}: no run is in it; name values of charts/training-job, or a job's manifest")
     if len(runs) > 1:
         found = ", ".join(f"{run.kind} {run.name}" for run in runs)
         raise PlanError(f"{', '.join(names)}: it holds {len(runs)} runs ({found}); name a file with one of them")
     return _job(runs[0], project, site, ", ".join(names))
-
-
-def _may_be_values(document: Document) -> bool:
-    tree = document.tree
-    return isinstance(tree, dict) and not ("apiVersion" in tree or "metadata" in tree)
-
-
-def _documents(names: Sequence[str]) -> list[Document]:
-    found: list[Document] = []
-    for file in files.open_files(names):
-        documents, broken = ([], [file.fault]) if file.fault is not None else reading.read(file.source)
-        if broken:
-            raise PlanError(f"{file.source.name}:{broken[0].line}:{broken[0].column}: {broken[0].message}")
-        found += [document for document in documents if document.tree is not None]
-    return found
-
-
-def _released(given: Sequence[Document], below: Document | None) -> list[Document]:
-    """Returns the values with the objects of their release. Raises `PlanError` if the chart refuses them."""
-    documents = values.documents_from_values(given, below=below, seeks_inert=False)
-    for document in documents:
-        if isinstance(document, values.ValuesDocument) and (faults := document.faults()):
-            name, path, said = document.source.name, ".".join(map(str, faults[0].path)), faults[0].message
-            at = f"{path}: " if path and not said.startswith(path) else ""
-            raise PlanError(
-                f"{name}: the chart refuses these values: {at}{said}; `trainyard lint {name}` shows each fault"
-            )
-    return documents
 
 
 def _job(run: Run, project: Project, site: Site | None, name: str) -> Job:

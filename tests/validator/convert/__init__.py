@@ -1,0 +1,1 @@
+"""Conversions of jobs into values, and the judge of their meaning."""

@@ -1,0 +1,177 @@
+"""`trainyard init`: its questions on a terminal, its options elsewhere, and values that lint and render."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.harness.cluster.tools import binary
+from trainyard.cli.main import main
+from trainyard.facts.kubeflow import CHART_KINDS
+
+ROOT = Path(__file__).parents[3]
+GIVEN = ["--image", "registry.example.com/team/trainer:2026.11", "--program", "/app/train.py"]
+SITE = """\
+trainer: {enabled: true}
+runs:
+  image: {repository: registry.example.com/team/trainer, tag: "2026.11"}
+  checkpoints: {existingClaim: shared-checkpoints}
+"""
+VALUES = """\
+# A run: values of charts/training-job.
+# Its README lists all other values and their defaults.
+# The image holds the program and its packages.
+image:
+  repository: registry.example.com/team/trainer
+  tag: "2026.11"
+# Number of pods.
+nodes: 4
+# The program of each process; it gets the words of args as written.
+train:
+  module: llm.pretrain
+  args: [--lr, "0.1"]
+# Limits of each pod, which has one process for each GPU. Adapt them to your nodes.
+resources:
+  limits: {cpu: 64, memory: 512Gi, nvidia.com/gpu: 8}
+# Memory at /dev/shm for data loaders and NCCL. It counts as memory of the pod.
+sharedMemory:
+  size: 64Gi
+# The claim keeps the files in /checkpoints.
+checkpoints:
+  existingClaim: llm
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which the command runs."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def on_a_terminal(answers: list[str], *options: str) -> tuple[int, str]:
+    """Run `trainyard init` on a pseudo-terminal with typed answers. Return its exit code and what it shows."""
+    above, below = pty.openpty()
+    os.write(above, "".join(f"{answer}\n" for answer in answers).encode())
+    command = [sys.executable, "-m", "trainyard", "init", *options]
+    process = subprocess.Popen(command, stdin=below, stdout=below, stderr=below, start_new_session=True)
+    os.close(below)
+    shown = b""
+    # Reading fails when the last process of the terminal has ended.
+    try:
+        while part := os.read(above, 4096):
+            shown += part
+    except OSError:
+        pass
+    os.close(above)
+    return process.wait(timeout=60), shown.decode()
+
+
+def test_a_terminal_is_asked_for_everything(folder: Path) -> None:
+    image = "registry.example.com/team/trainer:2026.11"
+    code, shown = on_a_terminal([image, "-m llm.pretrain --lr 0.1", "4", "", "llm", ""])
+    assert code == 0
+    for question in ("Image of the program", "Program in the image", "Number of nodes [2]", "GPUs of each node"):
+        assert question in shown
+    assert "Kind of the job" in shown
+    assert "Wrote run.yaml; `trainyard lint run.yaml` checks it" in shown
+    assert (folder / "run.yaml").read_text() == VALUES
+
+
+def test_a_wrong_answer_is_asked_again_and_an_option_is_not(folder: Path) -> None:
+    code, shown = on_a_terminal(
+        ["trainer", "registry.example.com/t:1", "none", "1", "", ""], "--program", "a.py", "--nodes=3"
+    )
+    assert code == 0
+    assert "`trainer` has no tag; write it as REPOSITORY:TAG" in shown
+    assert "Program in the image" not in shown
+    assert "Number of nodes" not in shown
+    values = yaml.safe_load((folder / "run.yaml").read_text())
+    assert (values["nodes"], values["resources"]["limits"]["nvidia.com/gpu"]) == (3, 1)
+
+
+def test_without_a_terminal_nothing_is_asked(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert main(["init", *GIVEN]) == 0
+    assert capsys.readouterr().err == "Wrote run.yaml; `trainyard lint run.yaml` checks it\n"
+    assert main(["lint", "run.yaml"]) == 0
+    assert yaml.safe_load((folder / "run.yaml").read_text())["nodes"] == 2
+
+
+def test_yes_asks_nothing_on_a_terminal() -> None:
+    code, shown = on_a_terminal([], "--yes")
+    assert code == 2
+    assert "Error: --image and --program: a run needs them" in shown
+
+
+@pytest.mark.parametrize("kind", CHART_KINDS)
+@pytest.mark.parametrize("gpus", [0, 8])
+def test_the_values_of_each_kind_lint_clean(kind: str, gpus: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", *GIVEN, "--kind", kind, "--gpus", str(gpus), "--nodes", "3"]) == 0
+    assert main(["lint", "run.yaml"]) == 0, capsys.readouterr().out
+
+
+def test_helm_renders_the_values(folder: Path) -> None:
+    assert main(["init", *GIVEN, "--kind", "TrainJob", "--claim", "llm", "-o", "llm.yaml"]) == 0
+    command = [
+        str(binary("helm")),
+        "template",
+        "llm",
+        str(ROOT / "charts/training-job"),
+        "-f",
+        str(folder / "llm.yaml"),
+    ]
+    rendered = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    (job,) = [one for one in yaml.safe_load_all(rendered) if one and one["kind"] == "TrainJob"]
+    assert job["spec"]["trainer"]["numNodes"] == 2
+    assert 'claimName: "llm"' in rendered
+
+
+def test_what_the_site_sets_is_left_out(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "site.yaml").write_text(SITE)
+    assert main(["init", "--site", "site.yaml", "--program", "/app/train.py"]) == 0
+    text = (folder / "run.yaml").read_text()
+    values = yaml.safe_load(text)
+    assert "# The image is that of the site, registry.example.com/team/trainer:2026.11.\n" in text
+    assert "image" not in values
+    assert values["kind"] == "TrainJob"
+    assert values["checkpoints"] == {"existingClaim": "shared-checkpoints"}
+    assert "`trainyard lint run.yaml --site site.yaml` checks it" in capsys.readouterr().err
+    assert main(["lint", "run.yaml", "--site", "site.yaml"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--image", "a b:1", "--program", "a.py"], "is no image; write it as REPOSITORY:TAG"),
+        (["--image", "a", "--program", "a.py"], "`a` has no tag"),
+        (["--image", "a:1", "--program", "torchrun a.py"], "the chart starts torchrun itself"),
+        (["--image", "a:1", "--program", "python3"], "it names no program"),
+        (["--image", "a:1", "--program", "'a.py"], "no closing quotation"),
+        (["--image", "a:1", "--program", "-m b", "--kind", "PaddleJob"], "the chart refuses these values: "),
+        (["--image", "a:1", "--program", "a.py", "--nodes", "0"], "0 is not in the range"),
+        (["--image", "a:1", "--program", "a.py", "--claim", "A_b"], "the chart refuses these values: checkpoints"),
+        (["--program", "a.py", "--site", "missing.yaml", "--image", "a:1"], "missing.yaml: no such file"),
+    ],
+)
+def test_a_wrong_option_gets_a_reason(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert main(["init", *options]) == 2
+    assert message in capsys.readouterr().err
+    assert not (folder / "run.yaml").exists()
+
+
+def test_a_file_that_exists_is_kept(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "run.yaml").write_text("mine\n")
+    assert main(["init", *GIVEN]) == 2
+    assert "the file exists" in capsys.readouterr().err
+    assert main(["init", *GIVEN, "-o", "-"]) == 0
+    assert capsys.readouterr().out.startswith("# A run: values of charts/training-job.\n")
+    assert (folder / "run.yaml").read_text() == "mine\n"
+    assert main(["init", *GIVEN, "--force"]) == 0

@@ -1,0 +1,1 @@
+"""Conversion of jobs into values of `charts/training-job`."""

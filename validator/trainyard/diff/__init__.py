@@ -1,0 +1,1 @@
+"""Differences between two runs by their meaning."""
