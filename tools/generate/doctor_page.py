@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from pathlib import Path
 
+from tests.validator.doctor.measuring import HELD_OUT, MENDED, Score, measure
 from tools import markdown
 from tools.generate.example import example
 from trainyard.cli.doctor import command
@@ -26,6 +27,18 @@ LOGS = {
         "remote process exited or there was a network error\n"
     ),
 }
+_SCORES = (
+    "logs of public issues",
+    "logs",
+    "causes",
+    "found",
+    "wrongly reported",
+    "precision",
+    "recall",
+    "first failure",
+)
+# Measured before the first change after the logs were judged, at the commit that added them.
+_BLIND = Score(logs=57, found=22, extra=4, missed=33, first_found=2, first=7)
 _COLUMNS = ("message", "cause", "what to do", "rules")
 
 
@@ -36,6 +49,19 @@ def _example() -> Iterator[str]:
             Path(name).parent.mkdir(exist_ok=True)
             Path(name).write_text(text)
         yield from example(command, "logs/")
+
+
+def _accuracy() -> Iterator[str]:
+    scores = (("all 57, before any change", _BLIND), ("held out", measure(HELD_OUT)), ("mended", measure(MENDED)))
+    yield ""
+    yield from markdown.table(_SCORES, (_score(name, score) for name, score in scores))
+    yield ""
+
+
+def _score(name: str, score: Score) -> Sequence[str]:
+    causes = score.found + score.missed
+    counts = map(str, (score.logs, causes, score.found, score.extra))
+    return name, *counts, f"{score.precision:.0%}", f"{score.recall:.0%}", f"{score.first_found} of {score.first}"
 
 
 def _tables() -> Iterator[str]:
@@ -58,6 +84,7 @@ def write(root: Path) -> None:
     """Write the page below a root, with each section between its markers."""
     text = (ROOT / PAGE).read_text()
     text = markdown.replace_section(text, "example", _example())
+    text = markdown.replace_section(text, "accuracy", _accuracy())
     text = markdown.replace_section(text, "table", _tables())
     (root / PAGE).parent.mkdir(exist_ok=True)
     (root / PAGE).write_text(text)

@@ -31,7 +31,7 @@ class Scan:
         self.lines = 0
         self._order = 0
         self._users = _users()
-        self._literals = [*self._users, torchrun.START.literal, _NAME]
+        self._literals = [*self._users, torchrun.START.literal, torchrun.FOLLOWERS.literal, _NAME]
         self._context: str | None = None
         self._torchrun = torchrun.Reader()
 
@@ -55,9 +55,7 @@ class Scan:
         text = _text(line, found[0] if found else b"")
         if (named := _DESCRIBED.match(text)) is not None:
             self._context = f"pod {named[1]}"
-        if (self._torchrun.active or torchrun.START.fits(text)) and (
-            root := self._torchrun.read(file, number, text)
-        ) is not None:
+        if (root := self._torchrun.read(file, number, text)) is not None:
             self.root_causes.append(root)
         judged = {cause.name: cause for literal in found for cause in self._users.get(literal, ())}
         for cause in judged.values():
@@ -67,10 +65,10 @@ class Scan:
         evidence = self.evidence[cause.name]
         origin = origins.origin(text, self._context)
         if any(sign.fits(text) for sign in cause.resolved_by):
-            evidence.resolve(origin)
+            evidence.resolve(origin, text)
         if any(sign.fits(text) for sign in cause.needs):
             self.needed.add(cause.name)
-        if cause.in_line(text):
+        if cause.in_line(text) and not (cause.ended_by_agent and self._torchrun.among_followers):
             self._order += 1
             evidence.add(Line(file, number, text, origin, origins.time(text), self._order))
 

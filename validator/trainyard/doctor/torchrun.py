@@ -12,6 +12,8 @@ from trainyard.doctor import origins
 from trainyard.doctor.cause import Sign
 
 START = Sign("Root Cause (first observed failure):")
+# The failures of the other processes, which stand above the root cause.
+FOLLOWERS = Sign("Failures:", r"\bFailures:$")
 _FIELD = re.compile(r"\b(time|rank|exitcode)\s*: (\S+)")
 # A report has seven lines; prefixes of pods may add some of other pods in between.
 _LENGTH = 40
@@ -35,6 +37,7 @@ class Reader:
         self._left = 0
         self._fields: dict[str, str] = {}
         self._at = ("", 0)
+        self.among_followers = False
 
     @property
     def active(self) -> bool:
@@ -43,8 +46,14 @@ class Reader:
 
     def read(self, file: str, number: int, line: str) -> RootCause | None:
         """Reads a line. Returns the root cause with its last field."""
+        if FOLLOWERS.fits(line):
+            self.among_followers = True
+            return None
         if START.fits(line):
+            self.among_followers = False
             self._left, self._fields, self._at = _LENGTH, {}, (file, number)
+            return None
+        if not self.active:
             return None
         self._left -= 1
         if found := _FIELD.search(line):

@@ -16,6 +16,37 @@ CAUSES = (
         source="github.com/pytorch/pytorch pull request 79901",
     ),
     Cause(
+        name="collective-not-joined",
+        title="a rank did not join a collective",
+        # Only dumps of the flight recorder show it.
+        signs=(),
+        level=Level.CONSEQUENCE,
+        confidence="medium",
+        hides=("nccl-watchdog-timeout",),
+        explanation="The other ranks wait for it. It has failed, hangs elsewhere, or has taken another path. A rank "
+        "that wrote no dump has mostly ended before the others timed out.",
+        remedy="Read the log of that rank and of its node; py-spy dump shows where a process hangs.",
+        source="docs.pytorch.org tutorials/unstable/flight_recorder_tutorial",
+    ),
+    Cause(
+        name="ddp-model-differs",
+        title="the ranks have different models",
+        signs=(Sign("DDP expects same model across all ranks"),),
+        explanation="The program builds another model on some ranks: a branch by rank, another configuration or file.",
+        remedy="Build the model in the same way on all ranks, before DistributedDataParallel wraps it.",
+        source="github.com/kanishkg/stream-of-search issue 5",
+    ),
+    Cause(
+        name="ddp-unused-parameters",
+        title="some parameters got no gradient",
+        signs=(Sign("Expected to have finished reduction in the prior iteration"),),
+        explanation="DistributedDataParallel waits for the gradient of every parameter, and the loss does not depend "
+        "on some of them in each step.",
+        remedy="Remove the unused parameters, or pass find_unused_parameters=True. TORCH_DISTRIBUTED_DEBUG=DETAIL "
+        "names them.",
+        source="github.com/pytorch/pytorch issue 19840",
+    ),
+    Cause(
         name="gloo-full-mesh",
         title="gloo cannot connect all ranks with each other",
         signs=(Sign("connectFullMesh failed"),),

@@ -16,7 +16,11 @@ CAUSES = (
     Cause(
         name="xid-application",
         title="a kernel of the program accessed invalid memory (XID 13, 31)",
-        signs=(_xid(13, 31), Sign("an illegal memory access was encountered")),
+        signs=(
+            _xid(13, 31),
+            Sign("an illegal memory access was encountered"),
+            Sign("CUDA error: unspecified launch failure"),
+        ),
         confidence="medium",
         explanation="Mostly a fault of the program or a library. If only one GPU shows it, its hardware is suspect.",
         remedy="Run with CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer; test the GPU with dcgmi diag -r 3.",

@@ -141,6 +141,17 @@ CAUSES = (
         rules=("site-network-unknown", "reference-in-other-namespace"),
     ),
     Cause(
+        name="runtime-class-missing",
+        title="the node does not know the runtime of the pod",
+        signs=(Sign("failed to get sandbox runtime", r"no runtime for"),),
+        hides=("pod-network-failed",),
+        resolved_by=(_STARTED,),
+        explanation="The RuntimeClass of the pod, such as nvidia, has no entry in the configuration of containerd: the "
+        "container toolkit is not installed on this node, or containerd was not restarted.",
+        remedy="Install the NVIDIA container toolkit on the node (the GPU operator does so), and restart containerd.",
+        source="github.com/NVIDIA/gpu-operator issue 730",
+    ),
+    Cause(
         name="pod-network-failed",
         title="the network of a pod cannot be set up",
         signs=(Sign("FailedCreatePodSandBox"), Sign("Failed to create pod sandbox")),
@@ -173,6 +184,40 @@ CAUSES = (
         explanation="The kubelet of the node stopped reporting: the node crashed, rebooted or lost its network.",
         remedy="Read the kernel's log of the node; restart the run without it.",
         source=_MANUAL + "concepts/architecture/nodes",
+    ),
+    Cause(
+        name="gang-incomplete",
+        title="the pods of a run cannot be placed together",
+        signs=(Sign("tasks in gang unschedulable"), Sign("pod group is not ready")),
+        resolved_by=_PLACED,
+        level=Level.CONSEQUENCE,
+        confidence="medium",
+        explanation="The scheduler starts all pods of the gang or none, and there is no place for one of them, or it "
+        "does not exist yet.",
+        remedy="Compare minMember with the number of pods and their requests with the free resources of the queue.",
+        source="github.com/volcano-sh/volcano pull request 520",
+        rules=("gang-not-scheduled",),
+    ),
+    Cause(
+        name="entrypoint-not-found",
+        title="the image does not have the command of the container",
+        signs=(
+            Sign("executable file not found in $PATH"),
+            Sign("exec: ", r"(?:stat|fork/exec) \S+: no such file or directory"),
+        ),
+        explanation="The first word of `command` is not a program of the image, or not on its PATH.",
+        remedy="Correct the command or the image, for example `python -m torch.distributed.run` for `torchrun`.",
+        source="github.com/NVIDIA/k8s-device-plugin issue 1081",
+    ),
+    Cause(
+        name="crash-loop",
+        title="a container fails each time it starts",
+        signs=(Sign("CrashLoopBackOff"), Sign("Back-off restarting failed container")),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="The kubelet waits longer before each restart. The events do not tell why the program ends.",
+        remedy="Read the log of the last attempt: kubectl logs --previous.",
+        source=_MANUAL + "concepts/workloads/pods/pod-lifecycle",
     ),
     Cause(
         name="backoff-limit",

@@ -60,10 +60,44 @@ CAUSES = (
     Cause(
         name="rdma-link-down",
         title="the link of a network adapter went down",
-        signs=(Sign("mlx5", r"mlx5_core .*[Ll]ink (?:DOWN|[Dd]own)"),),
+        signs=(Sign("mlx5", r"mlx5_core .*[Ll]ink (?:DOWN|[Dd]own)"), Sign("Got async event : port error")),
+        hides=("rdma-retry-exceeded",),
         explanation="Cable, transceiver or switch port failed, or somebody disabled the port.",
         remedy="Cordon the node, check the port (ibstat, ethtool, the switch), and restart the run on other nodes.",
         source="github.com/leptonai/gpud pull request 1209",
+    ),
+    Cause(
+        name="rdma-adapter-failed",
+        title="a network adapter has failed",
+        signs=(
+            Sign("Got async event", r"Got async event : (?:local catastrophic error|device fatal)"),
+            Sign("mlx5_core", r"mlx5_core .*(?:assert_var|health compromised|device's health)"),
+        ),
+        explanation="The adapter reports a fatal error of its firmware or hardware, and all its connections are lost.",
+        remedy="Drain the node, read the kernel's log of the adapter, update its firmware, and reset or replace it.",
+        source="github.com/NVIDIA/nccl issue 230",
+    ),
+    Cause(
+        name="rdma-registration-failed",
+        title="RDMA memory cannot be registered",
+        signs=(Sign("ibv_reg_", r"failed with error (?!Cannot allocate memory)"),),
+        confidence="medium",
+        explanation="The adapter's driver refuses the memory of the GPU: nvidia-peermem or DMA-BUF is missing or does "
+        "not fit the driver, or PCIe access control blocks the path.",
+        remedy="Load nvidia-peermem, or use an open driver with DMA-BUF; NCCL_NET_GDR_LEVEL=LOC shows whether "
+        "GPUDirect is the reason.",
+        source="github.com/modelscope/ms-swift issue 6107",
+    ),
+    Cause(
+        name="efa-device-missing",
+        title="libfabric finds no EFA device in the pod",
+        signs=(Sign("fi_getinfo() call failed"),),
+        confidence="medium",
+        explanation="The pod does not request vpc.amazonaws.com/efa, so /dev/infiniband is absent, or the libfabric of "
+        "the image is not that of EFA.",
+        remedy="Request vpc.amazonaws.com/efa; `fi_info -p efa` must list devices in the pod.",
+        source="github.com/aws/aws-ofi-nccl issue 1020",
+        rules=("fabric-resource-missing",),
     ),
     Cause(
         name="rdma-without-gpudirect",

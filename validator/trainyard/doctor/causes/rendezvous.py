@@ -5,7 +5,11 @@ from __future__ import annotations
 from trainyard.doctor.cause import Cause, Level, Sign
 
 _SOCKET = "github.com/pytorch/pytorch torch/csrc/distributed/c10d/socket.cpp"
-_NO_CONNECTION = (Sign("client socket has timed out after"), Sign("failed to connect to any network address"))
+_NO_CONNECTION = (
+    Sign("client socket has timed out after"),
+    Sign("failed to connect to any network address"),
+    Sign("RendezvousConnectionError"),
+)
 
 CAUSES = (
     Cause(
@@ -59,7 +63,7 @@ CAUSES = (
         name="name-not-known",
         title="a host name cannot be resolved",
         signs=(Sign("Name or service not known"), Sign("Temporary failure in name resolution"), Sign("gaierror")),
-        needs=(*_NO_CONNECTION, Sign("gaierror"), Sign("NameResolutionError")),
+        needs=(*_NO_CONNECTION, Sign("gaierror"), Sign("NameResolutionError"), Sign("gai error: -3")),
         unless=r"ssh: |gai error: -2 .*socket has connected",
         hides=("master-unreachable",),
         explanation="No pod or Service has this name, its headless Service is missing, or the pod has no DNS.",

@@ -23,8 +23,22 @@ CAUSES = (
         unless=r"/dev/shm|shared memory|inotify",
         explanation="Checkpoints, caches or logs have used the space of the volume.",
         remedy="Delete old checkpoints and keep fewer, or enlarge the volume.",
+        hides=("storage-io-error",),
         source="github.com/pytorch/pytorch caffe2/serialize/inline_container.cc",
         rules=("model-cache-on-small-volume",),
+    ),
+    Cause(
+        name="storage-io-error",
+        title="the storage failed while a file was read or written",
+        signs=(
+            Sign("[Errno 5] Input/output error"),
+            Sign("Stale file handle"),
+            Sign("PytorchStreamWriter failed writing file"),
+        ),
+        confidence="medium",
+        explanation="The server of a network file system did not answer, its export changed, or a disk has an error.",
+        remedy="Check the storage and its mount on the node (dmesg); restart the run from its last checkpoint.",
+        source="github.com/rwth-i6/returnn issue 1829",
     ),
     Cause(
         name="read-only-file-system",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.doctor.cause import Cause, Sign
+from trainyard.doctor.cause import Cause, Level, Sign
 
 _NAN = r"(?i)\b(?:lm[ _]|train[ _])?loss\b[\"']?\s*[:=|]?\s*[\"']?nan\b"
 
@@ -20,6 +20,24 @@ CAUSES = (
         remedy="Leave train_batch_size out, or correct the product; check the world size that DeepSpeed sees.",
         source="github.com/deepspeedai/DeepSpeed issue 6914",
         rules=("ds-batch-identity", "ds-batch-missing"),
+    ),
+    Cause(
+        name="deepspeed-ssh-failed",
+        title="the DeepSpeed launcher cannot reach a node by ssh",
+        signs=(Sign("ssh -o PasswordAuthentication=no", r"non-zero exit status 255"),),
+        explanation="The launcher logs in to each node of the host file without a password, and the first one refused.",
+        remedy="Install sshd and a key in all pods, or start the ranks without ssh: torchrun, or deepspeed --no_ssh.",
+        source="github.com/deepspeedai/DeepSpeed deepspeed/launcher/runner.py",
+    ),
+    Cause(
+        name="ray-worker-died",
+        title="a worker process of Ray died",
+        signs=(Sign("Worker exit type: SYSTEM_ERROR"), Sign("The actor died unexpectedly before finishing this task")),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="Ray lost the process. Its list of potential reasons is the same in every such message.",
+        remedy="Read the worker's own log in the session folder of Ray, `Reason` in kubectl describe pod, and dmesg.",
+        source="github.com/ray-project/ray issue 47461",
     ),
     Cause(
         name="loss-scale-minimum",
