@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 Tree = dict[str, Any]
 WEBHOOK = "doctor.trainyard.test"
 ABSENT = "absent"
+# The value of a variable in a pod, which the pod prints as well.
+TOKEN = "not-a-real-one"  # noqa: S105 (no secret)
 _SMALL = {"cpu": "20m", "memory": "64Mi"}
 _USER = {"runAsUser": 1000, "runAsNonRoot": True}
 
@@ -74,7 +76,7 @@ from torch.utils.data import DataLoader
 class Data(torch.utils.data.Dataset):
     def __len__(self): return 4
     def __getitem__(self, index): return torch.ones(64 << 20)
-for _ in DataLoader(Data(), batch_size=None, num_workers=1): pass
+for _ in DataLoader(Data(), batch_size=None, num_workers=1, multiprocessing_context="fork"): pass
 """
 _TAKEN = """
 import socket
@@ -108,6 +110,8 @@ def _containers() -> dict[str, Failing]:
     folder = {"name": "data", "mountPath": "/data"}
     fill = "import time\nopen('/data/checkpoint', 'wb').write(bytes(20 << 20))\ntime.sleep(600)"
     probe = {"exec": {"command": ["false"]}, "periodSeconds": 1, "failureThreshold": 1}
+    token = {"name": "HF_TOKEN", "value": TOKEN}
+    crash = "import os\nprint('logged in with', os.environ['HF_TOKEN'], flush=True)\nraise SystemExit(1)"
     limits = {"requests": _SMALL, "limits": {"memory": "64Mi"}}
     disk = {"name": "data", "emptyDir": {"sizeLimit": "1Mi"}}
     memory = {"name": "data", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}}
@@ -117,7 +121,7 @@ def _containers() -> dict[str, Failing]:
         "evicted": _pod(_python(fill, volumeMounts=[folder]), "pod-evicted", volumes=[disk]),
         "deadline": _pod(sleep, "deadline-exceeded", activeDeadlineSeconds=4),
         "liveness": _pod({**sleep, "livenessProbe": probe}, "liveness-probe-failed", restartPolicy="Always"),
-        "crash": _pod(_python("raise SystemExit(1)"), "crash-loop", restartPolicy="Always"),
+        "crash": _pod(_python(crash, env=[token]), "crash-loop", restartPolicy="Always"),
         "backoff": _job(_python("raise SystemExit(1)"), "backoff-limit"),
         "disk": _pod(_python(fill, volumeMounts=[folder]), "disk-full", volumes=[memory]),
     }

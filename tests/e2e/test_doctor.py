@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -19,13 +16,13 @@ from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import namespace as namespaces
 from trainyard.audit.cluster import connect
+from trainyard.cli import main
 from trainyard.doctor.diagnosis import diagnose
 from trainyard.support import collecting, files
 
 FAILING = doctor_pods.failing()
 # From the creation of all pods; those that have failed are diagnosed meanwhile.
 SECONDS = 75
-TOKEN = "hf_not-a-real-token"  # noqa: S105 (no secret)
 
 
 @pytest.fixture(scope="module")
@@ -43,29 +40,56 @@ def place(cluster: Cluster, engine: Engine) -> Iterator[str]:
         namespaces.delete(cluster.kubeconfig, name)
 
 
-def _diagnosis(cluster: Cluster, place: str, name: str, folder: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "trainyard", "doctor", "--run", name, "--namespace", place, "--format=json"]
-    ran = subprocess.run(
-        [*command, f"--kubeconfig={cluster.kubeconfig}"], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode in (0, 1), ran.stderr
-    tree: dict[str, Any] = json.loads(ran.stdout)
-    return tree
-
-
 def _causes(cluster: Cluster, place: str, name: str, folder: Path) -> frozenset[str]:
     run = collecting.collect(connect(cluster.kubeconfig), name, place)
     files.lay_out(run, folder)
     return frozenset(evidence.cause.name for evidence in diagnose([str(folder)]).causes)
 
 
+def _doctor(capfd: pytest.CaptureFixture[str], *words: str) -> str:
+    code = main.main(["doctor", *words])
+    out, err = capfd.readouterr()
+    assert code in (0, 1), err
+    return out
+
+
 @pytest.mark.parametrize("name", FAILING)
 def test_the_cause_of_a_live_failure_is_named(name: str, place: str, cluster: Cluster, tmp_path: Path) -> None:
-    wanted = FAILING[name]
     api.wait_until(
-        lambda: _causes(cluster, place, name, tmp_path) == wanted.causes or None,
-        what=f"{', '.join(wanted.causes)} of {name}",
+        lambda: _causes(cluster, place, name, tmp_path) == FAILING[name].causes or None,
+        what=f"{', '.join(FAILING[name].causes)} of {name}",
         seconds=SECONDS,
     )
-    if wanted.first is not None:
-        assert _diagnosis(cluster, place, name, tmp_path)["first_failure"]["origin"] == wanted.first
+
+
+def test_the_rank_that_failed_first_is_named(place: str, cluster: Cluster, capfd: pytest.CaptureFixture[str]) -> None:
+    (name,) = (name for name, one in FAILING.items() if one.first is not None)
+    options = ("--kubeconfig", str(cluster.kubeconfig), "--namespace", place, "--format", "json")
+
+    def first() -> str | None:
+        found = json.loads(_doctor(capfd, "--run", name, *options))["first_failure"]
+        return found and str(found["origin"])
+
+    assert api.wait_until(first, what="the first failure", seconds=SECONDS) == FAILING[name].first
+
+
+def test_a_bundle_says_the_same_without_the_cluster_and_has_no_secret(
+    place: str, cluster: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--kubeconfig", str(cluster.kubeconfig), "--namespace", place)
+    bundle = tmp_path / "crash.tar.gz"
+
+    def previous() -> bool:
+        _doctor(capfd, "--collect", "crash", "-o", str(bundle), *options)
+        with tarfile.open(bundle) as archive:
+            return {"logs/crash/main.previous.log", "objects/pod.crash.json"} <= set(archive.getnames())
+
+    api.wait_until(previous, what="the log of the attempt before", seconds=SECONDS)
+    with tarfile.open(bundle) as archive:
+        members = [archive.extractfile(member) for member in archive]
+        texts = [member.read().decode() for member in members if member is not None]
+    assert any("logged in with <left out>" in text for text in texts)
+    assert not any(doctor_pods.TOKEN in text for text in texts)
+    assert "crash.tar.gz/" in _doctor(capfd, str(bundle))
+    found = json.loads(_doctor(capfd, str(bundle), "--format", "json"))
+    assert [cause["cause"] for cause in found["causes"]] == ["crash-loop"]

@@ -47,6 +47,15 @@ CAUSES = (
         source="github.com/pytorch/pytorch issue 19840",
     ),
     Cause(
+        name="gloo-interface-absent",
+        title="the pod has no interface of the name in GLOO_SOCKET_IFNAME",
+        signs=(Sign("Unable to find address for:"), Sign("Unable to find interface for:")),
+        explanation="gloo looks for exactly this name; unlike NCCL, it knows no prefixes and no list.",
+        remedy="List the interfaces of a pod (ip -br addr) and name one that all pods have, such as eth0 or net1.",
+        source="github.com/pytorch/gloo gloo/transport/tcp/device.cc",
+        rules=("gloo-ifname-unset",),
+    ),
+    Cause(
         name="gloo-full-mesh",
         title="gloo cannot connect all ranks with each other",
         signs=(Sign("connectFullMesh failed"),),

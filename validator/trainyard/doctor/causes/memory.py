@@ -67,6 +67,7 @@ CAUSES = (
             Sign("Error while creating shared memory segment"),
             Sign("Signal 7 (SIGBUS) received"),
             Sign("unable to open shared memory object"),
+            Sign("unable to allocate shared memory(shm)"),
             Sign("/dev/shm", r"No space left on device"),
         ),
         hides=("dataloader-worker-killed", "nccl-system-error"),

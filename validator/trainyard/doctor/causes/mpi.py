@@ -38,7 +38,7 @@ CAUSES = (
         title="mpirun does not find the program",
         signs=(
             Sign("mpirun was unable to find the specified executable file"),
-            Sign("mpirun was unable to launch the specified application as it could not find an executable"),
+            Sign("unable to launch the specified application as it could not"),
         ),
         explanation="The program is not in the image, not on PATH, or not executable.",
         remedy="Name the program by its path, or start it by its interpreter: mpirun ... python train.py.",
