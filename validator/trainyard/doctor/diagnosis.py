@@ -11,6 +11,7 @@ from trainyard.doctor.errors import DoctorError
 from trainyard.doctor.evidence import Evidence, Line
 from trainyard.doctor.first_failure import FirstFailure, first_failure
 from trainyard.doctor.scan import Scan
+from trainyard.doctor.torchrun import RootCause
 
 _TIMEOUT, _MISMATCH = "nccl-watchdog-timeout", "mismatched-collectives"
 _ORDER = (Level.CAUSE, Level.CONSEQUENCE, Level.HINT)
@@ -86,8 +87,16 @@ def _judge(scan: Scan, differences: list[desync.Desync], result: Diagnosis) -> N
     if not result.causes:
         result.causes, result.hints = result.hints, []
         return
-    result.first = first_failure(result.causes, works if promoted else [], scan.root_causes, differences)
+    roots = scan.root_causes if promoted else _with_own_error(scan.root_causes, result)
+    result.first = first_failure(result.causes, works if promoted else [], roots, differences)
     result.taken_down = _taken_down(result)
+
+
+def _with_own_error(roots: list[RootCause], result: Diagnosis) -> list[RootCause]:
+    """Returns the root causes of torchrun without ranks that only lost their peers: each node has a report."""
+    own = {origin for evidence in result.causes for origin in evidence.origins}
+    lost = {origin for evidence in result.consequences for origin in evidence.origins} - own
+    return [root for root in roots if root.rank not in lost or not own]
 
 
 def _reported(scan: Scan) -> list[Evidence]:

@@ -27,6 +27,9 @@ def first_failure(
         root = min(roots, key=lambda one: (one.time is None, one.time or 0))
         sure = len(roots) == 1 or all(one.time is not None for one in roots)
         reason = "torchrun names it as the first observed failure"
+        if all(evidence.cause.confidence == "low" for evidence in shown):
+            # Each node has such a report, also one whose ranks only lost those of another node.
+            sure, reason = False, f"{reason} of its node, and the logs show no cause"
         return FirstFailure(root.rank, root.file, root.line, reason, "high" if sure else "medium")
     named = {evidence.cause.name for evidence in shown}
     if differences and differences[0].cause in named:

@@ -33,11 +33,11 @@ class Scan:
         self._users = _users()
         self._literals = [*self._users, torchrun.START.literal, torchrun.FOLLOWERS.literal, _NAME]
         self._context: str | None = None
-        self._torchrun = torchrun.Reader()
+        self._torchrun = torchrun.Readers()
 
     def start(self) -> None:
         """Begins another log."""
-        self._context, self._torchrun = None, torchrun.Reader()
+        self._context, self._torchrun = None, torchrun.Readers()
 
     def read(self, file: str, block: Block) -> None:
         """Reads a block."""
@@ -55,11 +55,13 @@ class Scan:
         text = _text(line, found[0] if found else b"")
         if (named := _DESCRIBED.match(text)) is not None:
             self._context = f"pod {named[1]}"
-        if (root := self._torchrun.read(file, number, text)) is not None:
+        report = self._torchrun.of(text)
+        if (root := report.read(file, number, text)) is not None:
             self.root_causes.append(root)
         judged = {cause.name: cause for literal in found for cause in self._users.get(literal, ())}
         for cause in judged.values():
-            self._judge(cause, file, number, text)
+            if not (cause.ended_by_agent and report.among_followers):
+                self._judge(cause, file, number, text)
 
     def _judge(self, cause: Cause, file: str, number: int, text: str) -> None:
         evidence = self.evidence[cause.name]
@@ -68,7 +70,7 @@ class Scan:
             evidence.resolve(origin, text)
         if any(sign.fits(text) for sign in cause.needs):
             self.needed.add(cause.name)
-        if cause.in_line(text) and not (cause.ended_by_agent and self._torchrun.among_followers):
+        if cause.in_line(text):
             self._order += 1
             evidence.add(Line(file, number, text, origin, origins.time(text), self._order))
 

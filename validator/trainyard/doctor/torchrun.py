@@ -15,6 +15,8 @@ START = Sign("Root Cause (first observed failure):")
 # The failures of the other processes, which stand above the root cause.
 FOLLOWERS = Sign("Failures:", r"\bFailures:$")
 _FIELD = re.compile(r"\b(time|rank|exitcode)\s*: (\S+)")
+_POD = re.compile(r"\[pod/([\w.-]+)/")
+_MOST_PODS = 16384
 # A report has seven lines; prefixes of pods may add some of other pods in between.
 _LENGTH = 40
 # The agent ends the other processes of its node with SIGTERM.
@@ -28,6 +30,26 @@ class RootCause(NamedTuple):
     line: int
     rank: str
     time: float | None
+
+
+class Readers:
+    """The readers of the reports in one log; pods that end together mix their lines."""
+
+    def __init__(self) -> None:
+        self._by_pod: dict[str, Reader] = {}
+
+    @property
+    def active(self) -> bool:
+        """Returns true while the lines of a report are expected."""
+        return any(reader.active for reader in self._by_pod.values())
+
+    def of(self, line: str) -> Reader:
+        """Returns the reader for the pod of a line."""
+        found = _POD.match(line)
+        pod = found[1] if found else ""
+        if pod not in self._by_pod and len(self._by_pod) >= _MOST_PODS:
+            return Reader()
+        return self._by_pod.setdefault(pod, Reader())
 
 
 class Reader:
