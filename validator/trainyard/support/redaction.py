@@ -7,10 +7,15 @@ from collections.abc import Iterable
 from typing import Any
 
 LEFT_OUT = "<left out>"
-_NAME = r"token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization"
+# Not `max_tokens` and `tokenizer`.
+_NAME = (
+    r"token(?!s|iz)|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
+    r"|authorization"
+)
+_SECRET_FIELD = re.compile(rf"(?i){_NAME}")
 _SECRET_NAME = re.compile(rf"(?i){_NAME}|(?:^|_)(?:key|auth|pass|pwd)(?:$|_)")
 _ASSIGNED = re.compile(
-    rf"(?i)\b([\w.-]*(?:{_NAME})s?[\"']?(?:\s*[=:]\s*|\s+(?=\S*\d)))(?:\"[^\"]*\"|'[^']*'|(?:Bearer\s+)?[^\s,;\"']+)"
+    rf"(?i)\b([\w.-]*(?:{_NAME})[\"']?(?:\s*[=:]\s*|\s+(?=\S*\d)))(?:\"[^\"]*\"|'[^']*'|(?:Bearer\s+)?[^\s,;\"']+)"
 )
 _IN_URL = re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+(?=@)")
 # Tokens that are known by their form: Hugging Face, GitHub, AWS, Weights & Biases, JSON Web Tokens.
@@ -46,9 +51,7 @@ class Redaction:
             if _is_secret_variable(value):
                 return {**value, "value": LEFT_OUT}
             return {
-                key: LEFT_OUT
-                if isinstance(item, str) and _SECRET_NAME.search(key) and key != "secretName"
-                else self.tree(item)
+                key: LEFT_OUT if _is_secret_field(key, item) else self.tree(item)
                 for key, item in value.items()
                 if key not in _DROPPED
             }
@@ -65,6 +68,11 @@ class Redaction:
         elif isinstance(value, list):
             for item in value:
                 self._collect(item)
+
+
+def _is_secret_field(key: str, value: Any) -> bool:
+    # The name of a Secret is none.
+    return isinstance(value, str) and key != "secretName" and _SECRET_FIELD.search(key) is not None
 
 
 def _is_secret_variable(value: dict[str, Any]) -> bool:
