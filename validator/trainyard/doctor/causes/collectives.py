@@ -72,6 +72,10 @@ CAUSES = (
         signs=(Sign("gloo/transport/tcp", r"Connection (?:closed|reset) by peer"),),
         level=Level.CONSEQUENCE,
         confidence="low",
+        messages=(
+            "Connection closed by peer",
+            "Connection reset by peer",
+        ),
         explanation="The other rank has ended. This rank did nothing wrong.",
         remedy="Find the rank or pod that failed first; its log has the cause.",
         source="github.com/pytorch/gloo gloo/transport/tcp/pair.cc",
@@ -82,6 +86,7 @@ CAUSES = (
         signs=(Sign("Timed out waiting", r"Timed out waiting \d+ms for (?:recv|send) operation"),),
         level=Level.CONSEQUENCE,
         confidence="low",
+        messages=("Timed out waiting 1800000ms for recv operation",),
         explanation="A rank waited for another one, which has failed, hangs, or saves a checkpoint for too long.",
         remedy="Find the rank that did not arrive; for long saves, raise the timeout of init_process_group.",
         source="github.com/meta-pytorch/torchtune issue 2676",

@@ -54,6 +54,7 @@ CAUSES = (
         name="fabric-manager-down",
         title="the NVSwitch fabric is not ready (error 802)",
         signs=(Sign("system not yet initialized", r"\b802\b"),),
+        messages=("CUDA error: system not yet initialized (802)",),
         explanation="The fabric manager does not run on the node, or its version differs from the driver's.",
         remedy="Start nvidia-fabricmanager of the driver's version on the node.",
         source="docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide",

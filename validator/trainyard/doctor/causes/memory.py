@@ -35,7 +35,7 @@ CAUSES = (
         unless=r"(?i)OOMKilled[\"']?\s*[:=]?\s*(?:0|false)\b",
         hides=("process-killed", "dataloader-worker-killed"),
         explanation="The processes of a container used more memory than its limit. Files in /dev/shm count as well.",
-        remedy="Raise resources.limits.memory, or use fewer data loader workers, smaller prefetching, less offloading.",
+        remedy="Raise `resources.limits`, or use fewer data loader workers, smaller prefetching, less offloading.",
         source="kubernetes.io docs/tasks/configure-pod-container/assign-memory-resource",
         rules=("shm-exceeds-memory-limit", "shm-crowds-memory-limit", "ds-offload-exceeds-memory-limit"),
     ),
@@ -52,6 +52,13 @@ CAUSES = (
         level=Level.CONSEQUENCE,
         confidence="medium",
         ended_by_agent=True,
+        messages=(
+            "exit code 137",
+            "exitcode: -9",
+            "Signal 9 (SIGKILL) received",
+            "return code = -9",
+            "exited on signal 9",
+        ),
         explanation="Mostly the kernel, because memory was short. Also an end of the grace period, or a watchdog.",
         remedy="Read `Reason` in kubectl describe pod and the kernel's log: `OOMKilled` or `oom-kill` confirms memory.",
         source="docs.pytorch.org docs/stable/elastic/errors.html",
@@ -71,11 +78,23 @@ CAUSES = (
             Sign("/dev/shm", r"No space left on device"),
         ),
         hides=("dataloader-worker-killed", "nccl-system-error"),
+        messages=(
+            "Bus error",
+            "Unexpected bus error encountered in worker",
+            "failed to extend /dev/shm/nccl-",
+            "unable to open shared memory object",
+            "unable to allocate shared memory(shm)",
+            "No space left on device (/dev/shm)",
+        ),
         explanation="NCCL and data loader workers exchange data in /dev/shm, which has 64 MiB by default.",
         remedy="Mount an emptyDir with medium: Memory at /dev/shm (`sharedMemory.size`); its size counts to "
         "the memory limit.",
         source="github.com/pytorch/pytorch issue 5040",
-        rules=("shm-default-64mi", "shm-too-small-for-gpus"),
+        rules=(
+            "shm-default-64mi",
+            "shm-too-small-for-gpus",
+            "shm-default-one-gpu",
+        ),
     ),
     Cause(
         name="dataloader-worker-killed",
@@ -85,6 +104,10 @@ CAUSES = (
             Sign("DataLoader worker", r"exited unexpectedly"),
         ),
         confidence="medium",
+        messages=(
+            "DataLoader worker (pid ...) is killed by signal",
+            "DataLoader worker (pid(s) ...) exited unexpectedly",
+        ),
         explanation="The kernel killed the worker for memory, or the code of the data set crashed in it.",
         remedy="Look for oom-kill in the kernel's log; use fewer workers or more memory. To see an exception, set "
         "num_workers=0.",

@@ -21,11 +21,20 @@ CAUSES = (
             Sign("workers joined", r"Timed out after \d+ seconds waiting for (?:clients|workers)"),
         ),
         confidence="medium",
+        messages=(
+            "RendezvousTimeoutError",
+            "Timed out after 901 seconds waiting for clients",
+        ),
         explanation="A pod is Pending or failed early, or the pods have different numbers of nodes or addresses.",
         remedy="Compare the pods with the number of nodes: kubectl get pods, events of pods that are "
         "Pending, and the options --nnodes and --rdzv-endpoint of all pods.",
         source="github.com/OpenRLHF/OpenRLHF issue 1040",
-        rules=("torchrun-nnodes-replica-mismatch", "torchrun-endpoint-localhost", "gang-not-scheduled"),
+        rules=(
+            "torchrun-nnodes-replica-mismatch",
+            "torchrun-endpoint-localhost",
+            "gang-not-scheduled",
+            "torchrun-standalone-multi-node",
+        ),
     ),
     Cause(
         name="rendezvous-closed",

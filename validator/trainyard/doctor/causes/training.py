@@ -53,6 +53,7 @@ CAUSES = (
         name="loss-nan",
         title="the loss is NaN",
         signs=(Sign("nan", _NAN), Sign("NaN", _NAN)),
+        messages=("loss: nan",),
         explanation="The training diverged, the data has invalid values, or a GPU computes wrongly.",
         remedy="Resume from the last good checkpoint with a lower learning rate; skip the batch; test the GPUs.",
         source="docs.pytorch.org notes/amp_examples",
@@ -73,6 +74,10 @@ CAUSES = (
         name="checkpoint-mismatch",
         title="the checkpoint belongs to another model",
         signs=(Sign("in loading state_dict for"), Sign("size mismatch for", r"copying a param with shape")),
+        messages=(
+            "Error(s) in loading state_dict for",
+            "size mismatch for",
+        ),
         explanation="Names or shapes differ: another configuration, vocabulary, or a wrapper around the model.",
         remedy="Load the configuration of the checkpoint, or start in an empty checkpoint folder.",
         source="docs.pytorch.org generated/torch.nn.Module: load_state_dict",
