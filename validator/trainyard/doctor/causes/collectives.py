@@ -49,8 +49,8 @@ CAUSES = (
     Cause(
         name="gloo-interface-absent",
         title="the pod has no interface of the name in GLOO_SOCKET_IFNAME",
-        signs=(Sign("Unable to find address for:"), Sign("Unable to find interface for:")),
-        explanation="gloo looks for exactly this name; unlike NCCL, it knows no prefixes and no list.",
+        signs=(Sign("Unable to find address for:"),),
+        explanation="No interface has exactly this name and an address. Unlike NCCL, gloo knows no prefixes.",
         remedy="List the interfaces of a pod (ip -br addr) and name one that all pods have, such as eth0 or net1.",
         source="github.com/pytorch/gloo gloo/transport/tcp/device.cc",
         rules=("gloo-ifname-unset",),
@@ -63,7 +63,7 @@ CAUSES = (
         explanation="A rank announced an address that others cannot reach: its host name resolves to "
         "127.0.0.1, or gloo took another interface.",
         remedy="Set GLOO_SOCKET_IFNAME to the interface of the pod network, and check /etc/hosts of the pods.",
-        source="github.com/pytorch/gloo pull request 413",
+        source="github.com/sgl-project/sglang issue 3226",
         rules=("gloo-ifname-unset",),
     ),
     Cause(

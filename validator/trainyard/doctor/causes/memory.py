@@ -111,7 +111,7 @@ CAUSES = (
         explanation="The kernel killed the worker for memory, or the code of the data set crashed in it.",
         remedy="Look for oom-kill in the kernel's log; use fewer workers or more memory. To see an exception, set "
         "num_workers=0.",
-        source="github.com/TorchSSL/TorchSSL issue 4",
+        source="github.com/pytorch/pytorch issue 8976",
         rules=("shm-crowds-memory-limit",),
     ),
 )

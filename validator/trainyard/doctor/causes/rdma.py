@@ -15,7 +15,7 @@ CAUSES = (
         explanation="The GID of the chosen index is absent in this pod, link-local, or in a subnet without a route.",
         remedy="Remove NCCL_IB_GID_INDEX (since NCCL 2.21) or name the index of RoCE v2 that show_gids "
         "prints in the pod; check that the subnets of the rails reach each other.",
-        source="github.com/NVIDIA/nccl issue 769",
+        source="github.com/NVIDIA/nccl issue 925",
         rules=("nccl-gid-index-set", "gid-index-link-local"),
     ),
     Cause(
@@ -77,7 +77,7 @@ CAUSES = (
         ),
         explanation="Cable, transceiver or switch port failed, or somebody disabled the port.",
         remedy="Cordon the node, check the port (ibstat, ethtool, the switch), and restart the run on other nodes.",
-        source="github.com/leptonai/gpud pull request 1209",
+        source="github.com/NVIDIA/nccl issue 905",
     ),
     Cause(
         name="rdma-adapter-failed",

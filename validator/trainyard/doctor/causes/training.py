@@ -27,7 +27,7 @@ CAUSES = (
         signs=(Sign("ssh -o PasswordAuthentication=no", r"non-zero exit status 255"),),
         explanation="The launcher logs in to each node of the host file without a password, and the first one refused.",
         remedy="Install sshd and a key in all pods, or start the ranks without ssh: torchrun, or deepspeed --no_ssh.",
-        source="github.com/deepspeedai/DeepSpeed deepspeed/launcher/runner.py",
+        source="github.com/deepspeedai/DeepSpeed issue 4907",
     ),
     Cause(
         name="ray-worker-died",
