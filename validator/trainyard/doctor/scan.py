@@ -55,12 +55,12 @@ class Scan:
         text = _text(line, found[0] if found else b"")
         if (named := _DESCRIBED.match(text)) is not None:
             self._context = f"pod {named[1]}"
-        report = self._torchrun.of(text)
-        if (root := report.read(file, number, text)) is not None:
+        root, is_follower = self._torchrun.read(file, number, text)
+        if root is not None:
             self.root_causes.append(root)
         judged = {cause.name: cause for literal in found for cause in self._users.get(literal, ())}
         for cause in judged.values():
-            if not (cause.ended_by_agent and report.among_followers):
+            if not (cause.ended_by_agent and is_follower):
                 self._judge(cause, file, number, text)
 
     def _judge(self, cause: Cause, file: str, number: int, text: str) -> None:

@@ -37,14 +37,21 @@ class Readers:
 
     def __init__(self) -> None:
         self._by_pod: dict[str, Reader] = {}
+        self._active: set[Reader] = set()
 
     @property
     def active(self) -> bool:
         """Returns true while the lines of a report are expected."""
-        return any(reader.active for reader in self._by_pod.values())
+        return bool(self._active)
 
-    def of(self, line: str) -> Reader:
-        """Returns the reader for the pod of a line."""
+    def read(self, file: str, number: int, line: str) -> tuple[RootCause | None, bool]:
+        """Reads a line. Returns the root cause with its last field, and if the line is among the other failures."""
+        reader = self._of(line)
+        root = reader.read(file, number, line)
+        (self._active.add if reader.active else self._active.discard)(reader)
+        return root, reader.among_followers
+
+    def _of(self, line: str) -> Reader:
         found = _POD.match(line)
         pod = found[1] if found else ""
         if pod not in self._by_pod and len(self._by_pod) >= _MOST_PODS:
