@@ -28,10 +28,11 @@ OF_UPGRADES = ("--install", "--reuse-values")
 
 
 def trainyard(words: list[str]) -> int:
-    """`audit` needs a cluster: its options are parsed. `run` prints its commands. All others run."""
+    """What needs a cluster or a bundle of one is parsed only. `run` prints its commands. All others run."""
     from trainyard.cli import main
 
-    if words[:1] == ["audit"]:
+    live = {"--run", "--collect"} & set(words) or words[-1].endswith(".tar.gz")
+    if words[:1] == ["audit"] or (words[:1] == ["doctor"] and live):
         return parsed(main.trainyard, words)
     return main.main([*words, "--dry-run"] if words[:1] == ["run"] and "--dry-run" not in words else words)
 

@@ -1,4 +1,4 @@
-"""The tables and the example of docs/doctor.md: the causes that `trainyard doctor` knows, and its report."""
+"""The example and the scores of docs/doctor.md, and the tables of docs/messages.md: all causes that doctor knows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from pathlib import Path
 
+from tests.validator.doctor.measuring import HELD_OUT, MENDED, Score, measure
 from tools import markdown
 from tools.generate.example import example
 from trainyard.cli.doctor import command
@@ -15,7 +16,8 @@ from trainyard.doctor.cause import Cause, Level
 
 ROOT = Path(__file__).parents[2]
 PAGE = "docs/doctor.md"
-FILES = (PAGE,)
+MESSAGES = "docs/messages.md"
+FILES = (PAGE, MESSAGES)
 # Two pods: the second one loses its peer because the first one has too little GPU memory.
 LOGS = {
     "logs/llm-worker-0.log": (
@@ -26,7 +28,19 @@ LOGS = {
         "remote process exited or there was a network error\n"
     ),
 }
-_COLUMNS = ("message", "cause", "what to do", "rules")
+_SCORES = (
+    "logs of public issues",
+    "logs",
+    "causes",
+    "found",
+    "wrongly reported",
+    "precision",
+    "recall",
+    "first failure",
+)
+# Measured before the first change after the logs were judged, at the commit that added them.
+_BLIND = Score(logs=57, found=22, extra=4, missed=33, first_found=2, first=7)
+_COLUMNS = ("message", "cause", "rules", "what to do")
 
 
 def _example() -> Iterator[str]:
@@ -38,26 +52,40 @@ def _example() -> Iterator[str]:
         yield from example(command, "logs/")
 
 
+def _accuracy() -> Iterator[str]:
+    scores = (("all 57, before any change", _BLIND), ("held out", measure(HELD_OUT)), ("mended", measure(MENDED)))
+    yield ""
+    yield from markdown.table(_SCORES, (_score(name, score) for name, score in scores))
+    yield ""
+
+
+def _score(name: str, score: Score) -> Sequence[str]:
+    causes = score.found + score.missed
+    counts = map(str, (score.logs, causes, score.found, score.extra))
+    return name, *counts, f"{score.precision:.0%}", f"{score.recall:.0%}", f"{score.first_found} of {score.first}"
+
+
 def _tables() -> Iterator[str]:
     for title, causes in FAMILIES.items():
         yield ""
-        yield f"### {title}"
+        yield f"## {title}"
         yield ""
         yield from markdown.table(_COLUMNS, map(_row, causes))
     yield ""
 
 
 def _row(cause: Cause) -> Sequence[str]:
-    messages = ", ".join(f"`{text}`" for text in dict.fromkeys(sign.text.strip() for sign in cause.signs))
+    shown = cause.messages or tuple(dict.fromkeys(sign.text.strip() for sign in cause.signs))
+    messages = ", ".join(f"`{text}`" for text in shown) or "dumps of the flight recorder"
     kind = "" if cause.level is Level.CAUSE else f" ({cause.level})"
     rules = ", ".join(f"[`{name}`](rules/{name}.md)" for name in cause.rules)
-    return messages, f"`{cause.name}`{kind}: {cause.title}. {cause.explanation}", cause.remedy, rules or "none"
+    return messages, f"`{cause.name}`{kind}: {cause.title}. {cause.explanation}", rules or "none", cause.remedy
 
 
 def write(root: Path) -> None:
-    """Write the page below a root, with each section between its markers."""
-    text = (ROOT / PAGE).read_text()
-    text = markdown.replace_section(text, "example", _example())
-    text = markdown.replace_section(text, "table", _tables())
-    (root / PAGE).parent.mkdir(exist_ok=True)
-    (root / PAGE).write_text(text)
+    """Write the pages below a root, with each section between its markers."""
+    (root / "docs").mkdir(exist_ok=True)
+    page = markdown.replace_section((ROOT / PAGE).read_text(), "example", _example())
+    (root / PAGE).write_text(markdown.replace_section(page, "accuracy", _accuracy()))
+    messages = markdown.replace_section((ROOT / MESSAGES).read_text(), "table", _tables())
+    (root / MESSAGES).write_text(messages)

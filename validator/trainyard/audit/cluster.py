@@ -43,6 +43,16 @@ class Cluster:
 
     def get(self, path: str, **query: str | int) -> dict[str, Any]:
         """Returns the response to a GET. Raises `RequestRefusedError`; `ClusterError` if no server accepts the user."""
+        body = _parsed(self._data(path, query))
+        if not isinstance(body, dict):
+            raise ClusterError(f"the server at {self.address} is not a Kubernetes API")
+        return body
+
+    def text(self, path: str, **query: str | int) -> str:
+        """Returns the response to a GET that is no JSON, such as a log. Raises as `get` does."""
+        return self._data(path, query).decode(errors="replace")
+
+    def _data(self, path: str, query: dict[str, str | int]) -> bytes:
         import urllib3
 
         timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
@@ -58,14 +68,12 @@ class Cluster:
             )
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise ClusterError(f"the cluster at {self.address} does not answer: {_reason(error)}") from error
-        body = _parsed(answer.data)
         if answer.status == UNAUTHORIZED:
             raise ClusterError(f"the cluster at {self.address} rejects the credentials: log in again")
         if answer.status != OK:
-            raise RequestRefusedError(answer.status, body)
-        if not isinstance(body, dict):
-            raise ClusterError(f"the server at {self.address} is not a Kubernetes API")
-        return body
+            raise RequestRefusedError(answer.status, _parsed(answer.data))
+        data: bytes = answer.data
+        return data
 
     def version(self) -> str | None:
         """Returns the server's version, such as v1.33.2; None if the user may not read it. Raises `ClusterError`."""

@@ -56,6 +56,8 @@ class Cause:
         needs: If given, the logs must have one of these signs somewhere.
         resolved_by: A later line of the same pod or rank with one of them means that the trouble is over.
         hides: Causes that are not reported beside this one, because they follow from it.
+        messages: Messages for the documentation, if the signs are only parts of them.
+        ended_by_agent: torchrun ends processes in the same way once another one has failed, which is no evidence.
         rules: Rules of `trainyard lint` that find the mistake in the values or manifests.
     """
 
@@ -71,6 +73,8 @@ class Cause:
     needs: tuple[Sign, ...] = ()
     resolved_by: tuple[Sign, ...] = ()
     hides: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    ended_by_agent: bool = False
     rules: tuple[str, ...] = ()
 
     @functools.cached_property

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from trainyard.doctor import reading, watchdog
+from trainyard.doctor import desync, reading, recorder, watchdog
 from trainyard.doctor.cause import Level
 from trainyard.doctor.errors import DoctorError
-from trainyard.doctor.evidence import Evidence
+from trainyard.doctor.evidence import Evidence, Line
 from trainyard.doctor.first_failure import FirstFailure, first_failure
 from trainyard.doctor.scan import Scan
+from trainyard.doctor.torchrun import RootCause
 
 _TIMEOUT, _MISMATCH = "nccl-watchdog-timeout", "mismatched-collectives"
 _ORDER = (Level.CAUSE, Level.CONSEQUENCE, Level.HINT)
@@ -47,12 +48,15 @@ def diagnose(names: Iterable[str]) -> Diagnosis:
         DoctorError: A named log cannot be read, or there is none that can.
     """
     names = list(names)
-    scan, result = Scan(), Diagnosis()
+    scan, result, dumps = Scan(), Diagnosis(), list[recorder.Dump]()
     for file in reading.files(names):
         scan.start()
         try:
-            for block in reading.blocks(file):
-                scan.read(file, block)
+            if (dump := recorder.read(file)) is not None:
+                dumps.append(dump)
+            else:
+                for block in reading.blocks(file):
+                    scan.read(file, block)
         except DoctorError as error:
             if file in names:
                 raise
@@ -62,15 +66,18 @@ def diagnose(names: Iterable[str]) -> Diagnosis:
     if not result.files:
         raise DoctorError(f"no log can be read: {result.skipped[0]}")
     result.lines = scan.lines
-    _judge(scan, result)
+    _judge(scan, desync.find(dumps), result)
     return result
 
 
-def _judge(scan: Scan, result: Diagnosis) -> None:
+def _judge(scan: Scan, differences: list[desync.Desync], result: Diagnosis) -> None:
+    for order, one in enumerate(differences):
+        line = Line(one.dump.file, one.position, one.text, f"rank {one.dump.rank}", None, order - len(differences))
+        scan.evidence[one.cause].add(line)
     timeouts = scan.evidence[_TIMEOUT].lines
     works = [work for line in timeouts if (work := watchdog.work(line)) is not None]
-    if (line := watchdog.mismatch(works)) is not None:
-        scan.evidence[_MISMATCH].add(line)
+    if (other := watchdog.mismatch(works)) is not None:
+        scan.evidence[_MISMATCH].add(other)
     found = _reported(scan)
     by_level = {level: [one for one in found if one.cause.level == level] for level in _ORDER}
     result.causes, result.consequences, result.hints = (by_level[level] for level in _ORDER)
@@ -80,8 +87,16 @@ def _judge(scan: Scan, result: Diagnosis) -> None:
     if not result.causes:
         result.causes, result.hints = result.hints, []
         return
-    result.first = first_failure(result.causes, works if promoted else [], scan.root_causes)
+    roots = scan.root_causes if promoted else _with_own_error(scan.root_causes, result)
+    result.first = first_failure(result.causes, works if promoted else [], roots, differences)
     result.taken_down = _taken_down(result)
+
+
+def _with_own_error(roots: list[RootCause], result: Diagnosis) -> list[RootCause]:
+    """Returns the root causes of torchrun without ranks that only lost their peers: each node has a report."""
+    own = {origin for evidence in result.causes for origin in evidence.origins}
+    lost = {origin for evidence in result.consequences for origin in evidence.origins} - own
+    return [root for root in roots if root.rank not in lost or not own]
 
 
 def _reported(scan: Scan) -> list[Evidence]:

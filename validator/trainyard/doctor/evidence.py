@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from trainyard.doctor import origins
 from trainyard.doctor.cause import Cause
 
 # A run has fewer ranks; logs with more names of pods than this are counted on, without their names.
@@ -28,15 +29,26 @@ class Evidence:
         self.cause = cause
         self.count = 0
         self.by_origin: dict[str | None, Line] = {}
+        # Ages of the events that ended the trouble: kubectl sorts events of a namespace in no order.
+        self._over: dict[str | None, int] = {}
 
     def add(self, line: Line) -> None:
-        """Adds a line."""
+        """Adds a line, unless its trouble was over later."""
+        age = origins.age(line.text)
+        if age is not None and age >= self._over.get(line.origin, age + 1):
+            return
         self.count += 1
         if len(self.by_origin) < _MOST_ORIGINS:
             self.by_origin.setdefault(line.origin, line)
 
-    def resolve(self, origin: str | None) -> None:
+    def resolve(self, origin: str | None, text: str) -> None:
         """Removes the lines of a rank or pod: its trouble is over."""
+        age, line = origins.age(text), self.by_origin.get(origin)
+        if age is not None:
+            self._over[origin] = min(age, self._over.get(origin, age))
+            before = origins.age(line.text) if line is not None else None
+            if before is not None and before < age:
+                return
         if self.by_origin.pop(origin, None) is not None and not self.by_origin:
             self.count = 0
 

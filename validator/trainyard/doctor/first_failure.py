@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trainyard.doctor import watchdog
+from trainyard.doctor import desync, watchdog
 from trainyard.doctor.evidence import Evidence, Line
 from trainyard.doctor.torchrun import RootCause
 
@@ -19,17 +19,32 @@ class FirstFailure(NamedTuple):
     confidence: str
 
 
-def first_failure(shown: list[Evidence], works: list[watchdog.Work], roots: list[RootCause]) -> FirstFailure | None:
+def first_failure(
+    shown: list[Evidence], works: list[watchdog.Work], roots: list[RootCause], differences: list[desync.Desync]
+) -> FirstFailure | None:
     """Returns who failed first. None if the logs do not tell: no prefixes, or several logs without times."""
     if roots:
         root = min(roots, key=lambda one: (one.time is None, one.time or 0))
         sure = len(roots) == 1 or all(one.time is not None for one in roots)
         reason = "torchrun names it as the first observed failure"
+        if all(evidence.cause.confidence == "low" for evidence in shown):
+            # Each node has such a report, also one whose ranks only lost those of another node.
+            sure, reason = False, f"{reason} of its node, and the logs show no cause"
         return FirstFailure(root.rank, root.file, root.line, reason, "high" if sure else "medium")
+    named = {evidence.cause.name for evidence in shown}
+    if differences and differences[0].cause in named:
+        return _differing(differences[0])
     if works and (found := watchdog.behind(works)) is not None:
         line, reason = found
         return _of(line, reason, "medium" if "behind" in reason else "low")
     return _earliest([line for evidence in shown for line in evidence.lines if line.origin is not None])
+
+
+def _differing(one: desync.Desync) -> FirstFailure | None:
+    if one.culprit is None:
+        return None
+    reason = "it called another collective" if one.cause == desync.MISMATCH else "the others wait for its collective"
+    return FirstFailure(f"rank {one.culprit}", one.dump.file, one.position, f"{reason} (flight recorder)", "high")
 
 
 def _earliest(lines: list[Line]) -> FirstFailure | None:

@@ -12,7 +12,9 @@ import re
 _NAMES = (
     ("rank", re.compile(r"\[rank(\d+)\]")),
     ("rank", re.compile(r"\[(?:PG [^\]]*)?Rank (\d+)\]")),
-    ("rank", re.compile(r"^\[\d+,(\d+)\]<std(?:err|out)>")),
+    ("rank", re.compile(r"(?:^|\s)\[\d+,(\d+)\]<std(?:err|out)>")),
+    ("rank", re.compile(r"Process name: \[\[\d+,\d+\],(\d+)\]")),
+    ("rank", re.compile(r"process rank (\d+) with PID")),
     ("pod", re.compile(r"\[pod/([\w.-]+)/")),
     ("pod", re.compile(r"\spod/([\w.-]+)")),
     ("pod", re.compile(r"Successfully assigned [\w.-]+/([\w.-]+) to ")),
@@ -20,6 +22,9 @@ _NAMES = (
 _HOST = re.compile(r"(?:^|[\s\]>])([a-zA-Z][\w.-]*):\d+:\d+ \[\d+\] ")
 _GLOG = re.compile(r"\b[EWIF](\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d(?:\.\d+)?)")
 _ISO = re.compile(r"\b\d{4}-(\d\d)-(\d\d)[T_ ](\d\d):(\d\d):(\d\d(?:[.,]\d+)?)(Z|[+-]\d\d:?\d\d)?")
+# The age of an event, as kubectl prints it: `7m43s`, or `12s (x10 over 2m11s)`.
+_AGE = re.compile(r"(?:^|\s)((?:\d+[dhms])+)(?=\s)")
+_UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 # Years are not compared, because glog has none; a leap year has every day.
 _YEAR = 2024
 
@@ -42,6 +47,14 @@ def time(line: str) -> float | None:
     if found := _ISO.search(line):
         return _seconds(found[1], found[2], found[3], found[4], found[5], found[6] or "")
     return None
+
+
+def age(line: str) -> int | None:
+    """Returns the age of an event in seconds."""
+    found = _AGE.search(line)
+    if found is None:
+        return None
+    return sum(int(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+)([dhms])", found[1]))
 
 
 def _seconds(month: str, day: str, hour: str, minute: str, second: str, zone: str) -> float | None:

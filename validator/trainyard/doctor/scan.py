@@ -31,13 +31,13 @@ class Scan:
         self.lines = 0
         self._order = 0
         self._users = _users()
-        self._literals = [*self._users, torchrun.START.literal, _NAME]
+        self._literals = [*self._users, torchrun.START.literal, torchrun.FOLLOWERS.literal, _NAME]
         self._context: str | None = None
-        self._torchrun = torchrun.Reader()
+        self._torchrun = torchrun.Readers()
 
     def start(self) -> None:
         """Begins another log."""
-        self._context, self._torchrun = None, torchrun.Reader()
+        self._context, self._torchrun = None, torchrun.Readers()
 
     def read(self, file: str, block: Block) -> None:
         """Reads a block."""
@@ -55,19 +55,19 @@ class Scan:
         text = _text(line, found[0] if found else b"")
         if (named := _DESCRIBED.match(text)) is not None:
             self._context = f"pod {named[1]}"
-        if (self._torchrun.active or torchrun.START.fits(text)) and (
-            root := self._torchrun.read(file, number, text)
-        ) is not None:
+        root, is_follower = self._torchrun.read(file, number, text)
+        if root is not None:
             self.root_causes.append(root)
         judged = {cause.name: cause for literal in found for cause in self._users.get(literal, ())}
         for cause in judged.values():
-            self._judge(cause, file, number, text)
+            if not (cause.ended_by_agent and is_follower):
+                self._judge(cause, file, number, text)
 
     def _judge(self, cause: Cause, file: str, number: int, text: str) -> None:
         evidence = self.evidence[cause.name]
         origin = origins.origin(text, self._context)
         if any(sign.fits(text) for sign in cause.resolved_by):
-            evidence.resolve(origin)
+            evidence.resolve(origin, text)
         if any(sign.fits(text) for sign in cause.needs):
             self.needed.add(cause.name)
         if cause.in_line(text):

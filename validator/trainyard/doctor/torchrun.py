@@ -12,7 +12,11 @@ from trainyard.doctor import origins
 from trainyard.doctor.cause import Sign
 
 START = Sign("Root Cause (first observed failure):")
+# The failures of the other processes, which stand above the root cause.
+FOLLOWERS = Sign("Failures:", r"\bFailures:$")
 _FIELD = re.compile(r"\b(time|rank|exitcode)\s*: (\S+)")
+_POD = re.compile(r"\[pod/([\w.-]+)/")
+_MOST_PODS = 16384
 # A report has seven lines; prefixes of pods may add some of other pods in between.
 _LENGTH = 40
 # The agent ends the other processes of its node with SIGTERM.
@@ -28,6 +32,33 @@ class RootCause(NamedTuple):
     time: float | None
 
 
+class Readers:
+    """The readers of the reports in one log; pods that end together mix their lines."""
+
+    def __init__(self) -> None:
+        self._by_pod: dict[str, Reader] = {}
+        self._active: set[Reader] = set()
+
+    @property
+    def active(self) -> bool:
+        """Returns true while the lines of a report are expected."""
+        return bool(self._active)
+
+    def read(self, file: str, number: int, line: str) -> tuple[RootCause | None, bool]:
+        """Reads a line. Returns the root cause with its last field, and if the line is among the other failures."""
+        reader = self._of(line)
+        root = reader.read(file, number, line)
+        (self._active.add if reader.active else self._active.discard)(reader)
+        return root, reader.among_followers
+
+    def _of(self, line: str) -> Reader:
+        found = _POD.match(line)
+        pod = found[1] if found else ""
+        if pod not in self._by_pod and len(self._by_pod) >= _MOST_PODS:
+            return Reader()
+        return self._by_pod.setdefault(pod, Reader())
+
+
 class Reader:
     """Reads the fields of the report from the lines that follow its heading."""
 
@@ -35,6 +66,7 @@ class Reader:
         self._left = 0
         self._fields: dict[str, str] = {}
         self._at = ("", 0)
+        self.among_followers = False
 
     @property
     def active(self) -> bool:
@@ -43,8 +75,14 @@ class Reader:
 
     def read(self, file: str, number: int, line: str) -> RootCause | None:
         """Reads a line. Returns the root cause with its last field."""
+        if FOLLOWERS.fits(line):
+            self.among_followers = True
+            return None
         if START.fits(line):
+            self.among_followers = False
             self._left, self._fields, self._at = _LENGTH, {}, (file, number)
+            return None
+        if not self.active:
             return None
         self._left -= 1
         if found := _FIELD.search(line):

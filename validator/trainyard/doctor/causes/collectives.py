@@ -16,6 +16,46 @@ CAUSES = (
         source="github.com/pytorch/pytorch pull request 79901",
     ),
     Cause(
+        name="collective-not-joined",
+        title="a rank did not join a collective",
+        # Only dumps of the flight recorder show it.
+        signs=(),
+        level=Level.CONSEQUENCE,
+        confidence="medium",
+        hides=("nccl-watchdog-timeout",),
+        explanation="The other ranks wait for it. It has failed, hangs elsewhere, or has taken another path. A rank "
+        "that wrote no dump has mostly ended before the others timed out.",
+        remedy="Read the log of that rank and of its node; py-spy dump shows where a process hangs.",
+        source="docs.pytorch.org tutorials/unstable/flight_recorder_tutorial",
+    ),
+    Cause(
+        name="ddp-model-differs",
+        title="the ranks have different models",
+        signs=(Sign("DDP expects same model across all ranks"),),
+        explanation="The program builds another model on some ranks: a branch by rank, another configuration or file.",
+        remedy="Build the model in the same way on all ranks, before DistributedDataParallel wraps it.",
+        source="github.com/kanishkg/stream-of-search issue 5",
+    ),
+    Cause(
+        name="ddp-unused-parameters",
+        title="some parameters got no gradient",
+        signs=(Sign("Expected to have finished reduction in the prior iteration"),),
+        explanation="DistributedDataParallel waits for the gradient of every parameter, and the loss does not depend "
+        "on some of them in each step.",
+        remedy="Remove the unused parameters, or pass find_unused_parameters=True. TORCH_DISTRIBUTED_DEBUG=DETAIL "
+        "names them.",
+        source="github.com/pytorch/pytorch issue 19840",
+    ),
+    Cause(
+        name="gloo-interface-absent",
+        title="the pod has no interface of the name in GLOO_SOCKET_IFNAME",
+        signs=(Sign("Unable to find address for:"),),
+        explanation="No interface has exactly this name and an address. Unlike NCCL, gloo knows no prefixes.",
+        remedy="List the interfaces of a pod (ip -br addr) and name one that all pods have, such as eth0 or net1.",
+        source="github.com/pytorch/gloo gloo/transport/tcp/device.cc",
+        rules=("gloo-ifname-unset",),
+    ),
+    Cause(
         name="gloo-full-mesh",
         title="gloo cannot connect all ranks with each other",
         signs=(Sign("connectFullMesh failed"),),
@@ -23,7 +63,7 @@ CAUSES = (
         explanation="A rank announced an address that others cannot reach: its host name resolves to "
         "127.0.0.1, or gloo took another interface.",
         remedy="Set GLOO_SOCKET_IFNAME to the interface of the pod network, and check /etc/hosts of the pods.",
-        source="github.com/pytorch/gloo pull request 413",
+        source="github.com/sgl-project/sglang issue 3226",
         rules=("gloo-ifname-unset",),
     ),
     Cause(
@@ -32,6 +72,10 @@ CAUSES = (
         signs=(Sign("gloo/transport/tcp", r"Connection (?:closed|reset) by peer"),),
         level=Level.CONSEQUENCE,
         confidence="low",
+        messages=(
+            "Connection closed by peer",
+            "Connection reset by peer",
+        ),
         explanation="The other rank has ended. This rank did nothing wrong.",
         remedy="Find the rank or pod that failed first; its log has the cause.",
         source="github.com/pytorch/gloo gloo/transport/tcp/pair.cc",
@@ -42,6 +86,7 @@ CAUSES = (
         signs=(Sign("Timed out waiting", r"Timed out waiting \d+ms for (?:recv|send) operation"),),
         level=Level.CONSEQUENCE,
         confidence="low",
+        messages=("Timed out waiting 1800000ms for recv operation",),
         explanation="A rank waited for another one, which has failed, hangs, or saves a checkpoint for too long.",
         remedy="Find the rank that did not arrive; for long saves, raise the timeout of init_process_group.",
         source="github.com/meta-pytorch/torchtune issue 2676",

@@ -11,7 +11,7 @@ CAUSES = (
         signs=(Sign("Driver/library version mismatch"),),
         explanation="The driver of the node was updated, but its old kernel module is still loaded.",
         remedy="Drain and reboot the node, and exclude the driver from unattended updates.",
-        source="github.com/tinygrad/open-gpu-kernel-modules issue 47",
+        source="github.com/saharmor/dalle-playground issue 104",
     ),
     Cause(
         name="driver-too-old",
@@ -30,7 +30,7 @@ CAUSES = (
         signs=(Sign("no kernel image is available for execution"), Sign("is not compatible with the current PyTorch")),
         explanation="The build has no code for the compute capability of the GPU.",
         remedy="Install a build of PyTorch for this GPU, and build extensions with TORCH_CUDA_ARCH_LIST for it.",
-        source="github.com/Turoad/CLRNet issue 83",
+        source="github.com/iPERDance/iPERCore issue 128",
     ),
     Cause(
         name="no-gpu-visible",
@@ -54,6 +54,7 @@ CAUSES = (
         name="fabric-manager-down",
         title="the NVSwitch fabric is not ready (error 802)",
         signs=(Sign("system not yet initialized", r"\b802\b"),),
+        messages=("CUDA error: system not yet initialized (802)",),
         explanation="The fabric manager does not run on the node, or its version differs from the driver's.",
         remedy="Start nvidia-fabricmanager of the driver's version on the node.",
         source="docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide",

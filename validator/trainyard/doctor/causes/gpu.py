@@ -16,8 +16,18 @@ CAUSES = (
     Cause(
         name="xid-application",
         title="a kernel of the program accessed invalid memory (XID 13, 31)",
-        signs=(_xid(13, 31), Sign("an illegal memory access was encountered")),
+        signs=(
+            _xid(13, 31),
+            Sign("an illegal memory access was encountered"),
+            Sign("CUDA error: unspecified launch failure"),
+        ),
         confidence="medium",
+        messages=(
+            "Xid 13",
+            "Xid 31",
+            "an illegal memory access was encountered",
+            "unspecified launch failure",
+        ),
         explanation="Mostly a fault of the program or a library. If only one GPU shows it, its hardware is suspect.",
         remedy="Run with CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer; test the GPU with dcgmi diag -r 3.",
         source=_XID,
@@ -26,6 +36,12 @@ CAUSES = (
         name="xid-memory-uncorrectable",
         title="the memory of a GPU has an uncorrectable error (XID 48, 94, 95)",
         signs=(_xid(48, 94, 95), Sign("uncorrectable ECC error encountered")),
+        messages=(
+            "Xid 48",
+            "Xid 94",
+            "Xid 95",
+            "uncorrectable ECC error encountered",
+        ),
         explanation="ECC found an error that it could not correct, and the driver ended the processes of the GPU.",
         remedy="Drain the node and reset the GPU or reboot. If the error comes back, replace the GPU.",
         source="docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt",
@@ -35,6 +51,10 @@ CAUSES = (
         name="xid-row-remapping",
         title="a GPU replaces rows of its memory (XID 63, 64)",
         signs=(_xid(63, 64),),
+        messages=(
+            "Xid 63",
+            "Xid 64",
+        ),
         explanation="63: a row is remapped at the next reset. 64: remapping failed, and no spare row may be left.",
         remedy="63: reset the GPU when the node is free. 64: drain the node, and replace the GPU if a reset "
         "does not help.",
@@ -44,6 +64,12 @@ CAUSES = (
         name="xid-nvlink",
         title="NVLink has an error or is down (XID 74, 145, 149)",
         signs=(_xid(74, 145, 149), Sign("Unable to retrieve N", r"(?i)as all links are inactive")),
+        messages=(
+            "Xid 74",
+            "Xid 145",
+            "Xid 149",
+            "all links are inactive",
+        ),
         explanation="A link between GPUs, or to the NVSwitch, has failed. NCCL then hangs or ends.",
         remedy="Drain the node; read nvidia-smi nvlink -e and the log of the fabric manager; reset the GPUs.",
         source="github.com/NVIDIA/open-gpu-kernel-modules issue 1150",
@@ -52,6 +78,10 @@ CAUSES = (
         name="xid-off-bus",
         title="a GPU has fallen off the bus (XID 79)",
         signs=(_xid(79), Sign("fallen off the bus")),
+        messages=(
+            "Xid 79",
+            "GPU has fallen off the bus",
+        ),
         explanation="The driver cannot reach the GPU over PCIe any more: power, heat, slot or a defect.",
         remedy="Drain and reboot the node. If it happens again, let the vendor check the GPU.",
         source="github.com/NVIDIA/NVSentinel issue 155",
@@ -60,6 +90,10 @@ CAUSES = (
         name="xid-gsp",
         title="the firmware of a GPU does not answer (XID 119, 120)",
         signs=(_xid(119, 120),),
+        messages=(
+            "Xid 119",
+            "Xid 120",
+        ),
         explanation="The GPU system processor timed out, and programs on the GPU hang or end.",
         remedy="Drain the node, and reset the GPU or reboot; update the driver if it happens again.",
         source=_XID,

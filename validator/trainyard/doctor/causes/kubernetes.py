@@ -20,6 +20,11 @@ CAUSES = (
         signs=(Sign("nodes are available", r"Insufficient [\w./-]+"),),
         resolved_by=_PLACED,
         hides=("unschedulable-affinity",),
+        messages=(
+            "FailedScheduling",
+            "Insufficient nvidia.com/gpu",
+            "Insufficient rdma/...",
+        ),
         explanation="Other pods use the GPUs, a node has fewer than requested, or no device plugin offers them.",
         remedy="Compare the request with kubectl describe nodes (Allocatable, Allocated). Use fewer nodes, or a queue.",
         source="github.com/NVIDIA/k8s-device-plugin issue 585",
@@ -30,6 +35,7 @@ CAUSES = (
         title="the nodes have a taint that the pod does not tolerate",
         signs=(Sign("nodes are available", _TAINT),),
         resolved_by=_PLACED,
+        messages=("had untolerated taint",),
         explanation="GPU nodes are often tainted, so that only pods with a toleration run there.",
         remedy="Add the toleration of the taint in the message (`placement.tolerations`).",
         source="github.com/NVIDIA/k8s-device-plugin issue 421",
@@ -43,10 +49,18 @@ CAUSES = (
             Sign("nodes are available", r"didn't (?:match pod topology spread|satisfy existing pods)"),
         ),
         resolved_by=_PLACED,
+        messages=(
+            "didn't match Pod's node affinity/selector",
+            "didn't match pod anti-affinity rules",
+            "didn't match pod topology spread constraints",
+        ),
         explanation="A label is misspelt or absent on the nodes, or there are fewer nodes than pods to spread.",
-        remedy="Compare placement.nodeSelector with kubectl get nodes --show-labels; relax placement.spread.",
+        remedy="Compare `placement.nodeSelector` with kubectl get nodes --show-labels; relax `placement.spread`.",
         source=_MANUAL + "concepts/scheduling-eviction/assign-pod-node",
-        rules=("spread-pushes-apart-a-colocated-job",),
+        rules=(
+            "spread-pushes-apart-a-colocated-job",
+            "site-queue-packs-pods",
+        ),
     ),
     Cause(
         name="unschedulable-volume",
@@ -56,6 +70,10 @@ CAUSES = (
             Sign("nodes are available", r"persistentvolumeclaim .* not found"),
         ),
         resolved_by=_PLACED,
+        messages=(
+            "unbound immediate PersistentVolumeClaims",
+            'persistentvolumeclaim "..." not found',
+        ),
         explanation="The claim is not bound: no class of its name, no access mode for several nodes, or no "
         "claim at all.",
         remedy="Read kubectl describe pvc; name a class that offers ReadWriteMany (`checkpoints.storageClassName`).",
@@ -68,7 +86,7 @@ CAUSES = (
         signs=(Sign("ImagePullBackOff"), Sign("ErrImagePull"), Sign("Failed to pull image"), Sign("InvalidImageName")),
         resolved_by=(_STARTED, Sign("Successfully pulled image")),
         explanation="The name or tag does not exist, the registry needs a Secret, or the node cannot reach it.",
-        remedy="Correct image.repository and image.tag; add image.pullSecrets.",
+        remedy="Correct `image.repository` and `image.tag`; add `image.pullSecrets`.",
         source=_MANUAL + "concepts/containers/images: ImagePullBackOff",
     ),
     Cause(
@@ -80,6 +98,11 @@ CAUSES = (
             Sign("FailedAttachVolume"),
         ),
         resolved_by=(_STARTED,),
+        messages=(
+            "MountVolume.SetUp failed",
+            "Unable to attach or mount volumes",
+            "FailedAttachVolume",
+        ),
         explanation="A ConfigMap, Secret or claim of the volume is missing, the storage does not answer, or "
         "the volume is attached to another node.",
         remedy="Create the object that the event names; check the CSI driver; use ReadWriteMany on several nodes.",
@@ -99,6 +122,10 @@ CAUSES = (
         name="webhook-refused",
         title="an admission webhook refused the object or did not answer",
         signs=(Sign("failed calling webhook"), Sign("admission webhook", r"denied the request")),
+        messages=(
+            "failed calling webhook",
+            "admission webhook ... denied the request",
+        ),
         explanation="`denied` gives the mistake in the object. `failed calling` means that the webhook's "
         "pods do not run.",
         remedy="Correct the field that the message names; or start the operator whose Service has no endpoints.",
@@ -123,6 +150,12 @@ CAUSES = (
             Sign("Usage of EmptyDir volume"),
             Sign("ephemeral local storage usage exceeds"),
         ),
+        messages=(
+            "Evicted",
+            "node was low on resource",
+            "Usage of EmptyDir volume ... exceeds the limit",
+            "ephemeral local storage usage exceeds",
+        ),
         explanation="The node was short of disk or memory, or a volume of the pod exceeded its limit.",
         remedy="Request ephemeral-storage, enlarge the emptyDir, or put data and caches on a volume "
         "(`scratch.enabled`).",
@@ -141,6 +174,18 @@ CAUSES = (
         rules=("site-network-unknown", "reference-in-other-namespace"),
     ),
     Cause(
+        name="runtime-class-missing",
+        title="the node does not know the runtime of the pod",
+        signs=(Sign("failed to get sandbox runtime", r"no runtime for"),),
+        hides=("pod-network-failed",),
+        resolved_by=(_STARTED,),
+        messages=('no runtime for "nvidia" is configured',),
+        explanation="The RuntimeClass of the pod, such as nvidia, has no entry in the configuration of containerd: the "
+        "container toolkit is not installed on this node, or containerd was not restarted.",
+        remedy="Install the NVIDIA container toolkit on the node (the GPU operator does so), and restart containerd.",
+        source="github.com/NVIDIA/gpu-operator issue 730",
+    ),
+    Cause(
         name="pod-network-failed",
         title="the network of a pod cannot be set up",
         signs=(Sign("FailedCreatePodSandBox"), Sign("Failed to create pod sandbox")),
@@ -150,7 +195,11 @@ CAUSES = (
         "Multus fails.",
         remedy="Read the end of the event: it names the plugin. Install it in /opt/cni/bin; check the IPAM pool.",
         source="github.com/k8snetworkplumbingwg/multus-cni issue 386",
-        rules=("sriov-count-network-mismatch", "multus-installed-twice"),
+        rules=(
+            "sriov-count-network-mismatch",
+            "multus-installed-twice",
+            "nad-mtu-invalid",
+        ),
     ),
     Cause(
         name="kueue-waiting",
@@ -173,6 +222,81 @@ CAUSES = (
         explanation="The kubelet of the node stopped reporting: the node crashed, rebooted or lost its network.",
         remedy="Read the kernel's log of the node; restart the run without it.",
         source=_MANUAL + "concepts/architecture/nodes",
+    ),
+    Cause(
+        name="gang-incomplete",
+        title="the pods of a run cannot be placed together",
+        signs=(Sign("tasks in gang unschedulable"), Sign("pod group is not ready")),
+        resolved_by=_PLACED,
+        level=Level.CONSEQUENCE,
+        confidence="medium",
+        explanation="The scheduler starts all pods of the gang or none, and there is no place for one of them, or it "
+        "does not exist yet.",
+        remedy="Compare minMember with the number of pods and their requests with the free resources of the queue.",
+        source="github.com/volcano-sh/volcano pull request 520",
+        rules=("gang-not-scheduled",),
+    ),
+    Cause(
+        name="entrypoint-not-found",
+        title="the image does not have the command of the container",
+        signs=(
+            Sign("executable file not found in $PATH"),
+            Sign("exec: ", r"(?:stat|fork/exec) \S+: no such file or directory"),
+        ),
+        messages=(
+            "executable file not found in $PATH",
+            "exec: ... no such file or directory",
+        ),
+        explanation="The first word of `command` is not a program of the image, or not on its PATH.",
+        remedy="Correct the command or the image, for example `python -m torch.distributed.run` for `torchrun`.",
+        source="github.com/NVIDIA/k8s-device-plugin issue 1081",
+    ),
+    Cause(
+        name="config-object-missing",
+        title="a ConfigMap or Secret that a container takes variables from is missing",
+        signs=(
+            Sign("CreateContainerConfigError"),
+            Sign("Error: ", r"Error: (?:secrets?|configmaps?) \".+\" not found"),
+        ),
+        resolved_by=(_STARTED,),
+        messages=(
+            "CreateContainerConfigError",
+            'Error: secret "..." not found',
+        ),
+        explanation="The object does not exist in the namespace of the pod, or has not the key.",
+        remedy="Create the object that the event names, in the namespace of the run; check the key.",
+        source=_MANUAL + "tasks/configure-pod-container/configure-pod-configmap",
+        rules=("reference-not-found",),
+    ),
+    Cause(
+        name="deadline-exceeded",
+        title="the run took longer than its deadline",
+        signs=(
+            Sign("DeadlineExceeded", r"Reason:\s+DeadlineExceeded|(?:Normal|Warning)\s+DeadlineExceeded"),
+            Sign("longer than the specified deadline"),
+            Sign("was active longer than specified deadline"),
+        ),
+        explanation="activeDeadlineSeconds of the job or pod is over, and Kubernetes has ended its containers.",
+        remedy="Raise the deadline, or resume from the last checkpoint.",
+        source=_MANUAL + "concepts/workloads/controllers/job: job termination and cleanup",
+    ),
+    Cause(
+        name="liveness-probe-failed",
+        title="the kubelet restarted a container whose liveness probe failed",
+        signs=(Sign("failed liveness probe, will be restarted"),),
+        explanation="A rank that loads data, compiles or saves does not answer in time. Its restart ends the run.",
+        remedy="Remove the liveness probe: the watchdogs of NCCL and of the trainer find a rank that hangs.",
+        source=_MANUAL + "tasks/configure-pod-container/configure-liveness-readiness-startup-probes",
+    ),
+    Cause(
+        name="crash-loop",
+        title="a container fails each time it starts",
+        signs=(Sign("CrashLoopBackOff"), Sign("Back-off restarting failed container")),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="The kubelet waits longer before each restart. The events do not tell why the program ends.",
+        remedy="Read the log of the last attempt: kubectl logs --previous.",
+        source=_MANUAL + "concepts/workloads/pods/pod-lifecycle",
     ),
     Cause(
         name="backoff-limit",

@@ -24,6 +24,7 @@ CAUSES = (
             Sign("ssh: Could not resolve hostname"),
             Sign("ssh: connect to host"),
             Sign("Host key verification failed"),
+            Sign("Permission denied (publickey"),
         ),
         confidence="medium",
         explanation="A worker does not run yet, sshd is missing in it, its key or name is wrong, or MPI is "
@@ -31,6 +32,27 @@ CAUSES = (
         remedy="Check that all workers run sshd; let the launcher wait for them (launcherCreationPolicy: "
         "WaitForWorkersReady).",
         source=_OPERATOR,
+    ),
+    Cause(
+        name="mpi-executable-missing",
+        title="mpirun does not find the program",
+        signs=(
+            Sign("mpirun was unable to find the specified executable file"),
+            Sign("unable to launch the specified application as it could not"),
+        ),
+        explanation="The program is not in the image, not on PATH, or not executable.",
+        remedy="Name the program by its path, or start it by its interpreter: mpirun ... python train.py.",
+        source="github.com/horovod/horovod issue 347",
+    ),
+    Cause(
+        name="mpi-process-failed",
+        title="a process of mpirun ended with an error",
+        signs=(Sign("Process name: [["),),
+        level=Level.CONSEQUENCE,
+        confidence="medium",
+        explanation="mpirun ends all processes after the first one that fails. The message names its rank.",
+        remedy="Read the output of that rank; mpirun --tag-output marks each line with it.",
+        source="github.com/horovod/horovod issue 410",
     ),
     Cause(
         name="mpi-daemon-lost",

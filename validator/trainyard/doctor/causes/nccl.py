@@ -21,7 +21,11 @@ CAUSES = (
         remedy="Read the log of that rank and of its node: GPU (nvidia-smi, dmesg), link (ibstat), pod events. "
         "`flightRecorder.enabled` records which collective each rank has reached.",
         source="github.com/pytorch/pytorch issue 118369",
-        rules=("nccl-env-differs-across-roles", "torch-dump-without-buffer"),
+        rules=(
+            "nccl-env-differs-across-roles",
+            "torch-dump-without-buffer",
+            "nccl-ib-timeout-infinite",
+        ),
     ),
     Cause(
         name="nccl-system-error",

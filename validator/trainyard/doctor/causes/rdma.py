@@ -15,7 +15,7 @@ CAUSES = (
         explanation="The GID of the chosen index is absent in this pod, link-local, or in a subnet without a route.",
         remedy="Remove NCCL_IB_GID_INDEX (since NCCL 2.21) or name the index of RoCE v2 that show_gids "
         "prints in the pod; check that the subnets of the rails reach each other.",
-        source="github.com/NVIDIA/nccl issue 769",
+        source="github.com/NVIDIA/nccl issue 925",
         rules=("nccl-gid-index-set", "gid-index-link-local"),
     ),
     Cause(
@@ -27,6 +27,11 @@ CAUSES = (
             Sign("Failed to register mr [-12]"),
             Sign("REG_MR", r"err -12"),
         ),
+        messages=(
+            "Call to ibv_reg_mr failed with error Cannot allocate memory",
+            "Call to ibv_create_qp failed with error Cannot allocate memory",
+            "Failed to register mr [-12]",
+        ),
         explanation="RDMA pins memory, and the container may lock too little of it (ulimit -l).",
         remedy="Add the capability IPC_LOCK, or raise the limit of the container runtime to unlimited.",
         source="github.com/NVIDIA/nccl-tests issue 206",
@@ -37,6 +42,10 @@ CAUSES = (
         title="RDMA packets do not arrive",
         signs=(Sign("NET/IB", r"completion (?:with error 12\b|from peer .*status=12\b)"),),
         confidence="medium",
+        messages=(
+            "NET/IB : Got completion from peer ... with status=12",
+            "with error 12",
+        ),
         explanation="The adapter sent a packet until its retries were used up. The link or switch drops "
         "packets (PFC, VLAN), the GID has no route, or the other rank has ended.",
         remedy="Test the pair of nodes with ib_write_bw on the same GID and traffic class. Read the counters "
@@ -60,10 +69,53 @@ CAUSES = (
     Cause(
         name="rdma-link-down",
         title="the link of a network adapter went down",
-        signs=(Sign("mlx5", r"mlx5_core .*[Ll]ink (?:DOWN|[Dd]own)"),),
+        signs=(Sign("mlx5", r"mlx5_core .*[Ll]ink (?:DOWN|[Dd]own)"), Sign("Got async event : port error")),
+        hides=("rdma-retry-exceeded",),
+        messages=(
+            "Got async event : port error",
+            "mlx5_core ... Link down",
+        ),
         explanation="Cable, transceiver or switch port failed, or somebody disabled the port.",
         remedy="Cordon the node, check the port (ibstat, ethtool, the switch), and restart the run on other nodes.",
-        source="github.com/leptonai/gpud pull request 1209",
+        source="github.com/NVIDIA/nccl issue 905",
+    ),
+    Cause(
+        name="rdma-adapter-failed",
+        title="a network adapter has failed",
+        signs=(
+            Sign("Got async event", r"Got async event : (?:local catastrophic error|device fatal)"),
+            Sign("mlx5_core", r"mlx5_core .*(?:assert_var|health compromised|device's health)"),
+        ),
+        messages=(
+            "Got async event : local catastrophic error",
+            "mlx5_core ... health compromised",
+        ),
+        explanation="The adapter reports a fatal error of its firmware or hardware, and all its connections are lost.",
+        remedy="Drain the node, read the kernel's log of the adapter, update its firmware, and reset or replace it.",
+        source="github.com/NVIDIA/nccl issue 230",
+    ),
+    Cause(
+        name="rdma-registration-failed",
+        title="RDMA memory cannot be registered",
+        signs=(Sign("ibv_reg_", r"failed with error (?!Cannot allocate memory)"),),
+        confidence="medium",
+        messages=("Call to ibv_reg_mr_iova2 failed with error Invalid argument",),
+        explanation="The adapter's driver refuses the memory of the GPU: nvidia-peermem or DMA-BUF is missing or does "
+        "not fit the driver, or PCIe access control blocks the path.",
+        remedy="Load nvidia-peermem, or use an open driver with DMA-BUF; NCCL_NET_GDR_LEVEL=LOC shows whether "
+        "GPUDirect is the reason.",
+        source="github.com/modelscope/ms-swift issue 6107",
+    ),
+    Cause(
+        name="efa-device-missing",
+        title="libfabric finds no EFA device in the pod",
+        signs=(Sign("fi_getinfo() call failed"),),
+        confidence="medium",
+        explanation="The pod does not request vpc.amazonaws.com/efa, so /dev/infiniband is absent, or the libfabric of "
+        "the image is not that of EFA.",
+        remedy="Request vpc.amazonaws.com/efa; `fi_info -p efa` must list devices in the pod.",
+        source="github.com/aws/aws-ofi-nccl issue 1020",
+        rules=("fabric-resource-missing",),
     ),
     Cause(
         name="rdma-without-gpudirect",

@@ -5,7 +5,11 @@ from __future__ import annotations
 from trainyard.doctor.cause import Cause, Level, Sign
 
 _SOCKET = "github.com/pytorch/pytorch torch/csrc/distributed/c10d/socket.cpp"
-_NO_CONNECTION = (Sign("client socket has timed out after"), Sign("failed to connect to any network address"))
+_NO_CONNECTION = (
+    Sign("client socket has timed out after"),
+    Sign("failed to connect to any network address"),
+    Sign("RendezvousConnectionError"),
+)
 
 CAUSES = (
     Cause(
@@ -17,11 +21,20 @@ CAUSES = (
             Sign("workers joined", r"Timed out after \d+ seconds waiting for (?:clients|workers)"),
         ),
         confidence="medium",
+        messages=(
+            "RendezvousTimeoutError",
+            "Timed out after 901 seconds waiting for clients",
+        ),
         explanation="A pod is Pending or failed early, or the pods have different numbers of nodes or addresses.",
         remedy="Compare the pods with the number of nodes: kubectl get pods, events of pods that are "
         "Pending, and the options --nnodes and --rdzv-endpoint of all pods.",
         source="github.com/OpenRLHF/OpenRLHF issue 1040",
-        rules=("torchrun-nnodes-replica-mismatch", "torchrun-endpoint-localhost", "gang-not-scheduled"),
+        rules=(
+            "torchrun-nnodes-replica-mismatch",
+            "torchrun-endpoint-localhost",
+            "gang-not-scheduled",
+            "torchrun-standalone-multi-node",
+        ),
     ),
     Cause(
         name="rendezvous-closed",
@@ -59,7 +72,7 @@ CAUSES = (
         name="name-not-known",
         title="a host name cannot be resolved",
         signs=(Sign("Name or service not known"), Sign("Temporary failure in name resolution"), Sign("gaierror")),
-        needs=(*_NO_CONNECTION, Sign("gaierror"), Sign("NameResolutionError")),
+        needs=(*_NO_CONNECTION, Sign("gaierror"), Sign("NameResolutionError"), Sign("gai error: -3")),
         unless=r"ssh: |gai error: -2 .*socket has connected",
         hides=("master-unreachable",),
         explanation="No pod or Service has this name, its headless Service is missing, or the pod has no DNS.",

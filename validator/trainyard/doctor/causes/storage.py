@@ -13,7 +13,7 @@ CAUSES = (
         signs=(Sign("PermissionError"), Sign("Permission denied", r"(?i)errno 13|mkdir|cannot create")),
         unless=r"/dev/infiniband|/dev/shm",
         explanation="The volume belongs to another user than the one that the container runs as.",
-        remedy="Set podSecurityContext.fsGroup or runAsUser to the owner of the files.",
+        remedy="Set `podSecurityContext.fsGroup` or `podSecurityContext.runAsUser` to the owner of the files.",
         source=_CONTEXT,
     ),
     Cause(
@@ -22,9 +22,23 @@ CAUSES = (
         signs=(Sign("No space left on device"), Sign("Disk quota exceeded"), Sign("ENOSPC")),
         unless=r"/dev/shm|shared memory|inotify",
         explanation="Checkpoints, caches or logs have used the space of the volume.",
-        remedy="Delete old checkpoints and keep fewer, or enlarge the volume.",
+        remedy="Delete old checkpoints and keep fewer, or enlarge the volume (`checkpoints.size`, `scratch.enabled`).",
+        hides=("storage-io-error",),
         source="github.com/pytorch/pytorch caffe2/serialize/inline_container.cc",
         rules=("model-cache-on-small-volume",),
+    ),
+    Cause(
+        name="storage-io-error",
+        title="the storage failed while a file was read or written",
+        signs=(
+            Sign("[Errno 5] Input/output error"),
+            Sign("Stale file handle"),
+            Sign("PytorchStreamWriter failed writing file"),
+        ),
+        confidence="medium",
+        explanation="The server of a network file system did not answer, its export changed, or a disk has an error.",
+        remedy="Check the storage and its mount on the node (dmesg); restart the run from its last checkpoint.",
+        source="github.com/rwth-i6/returnn issue 1829",
     ),
     Cause(
         name="read-only-file-system",

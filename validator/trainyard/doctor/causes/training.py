@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.doctor.cause import Cause, Sign
+from trainyard.doctor.cause import Cause, Level, Sign
 
 _NAN = r"(?i)\b(?:lm[ _]|train[ _])?loss\b[\"']?\s*[:=|]?\s*[\"']?nan\b"
 
@@ -22,6 +22,24 @@ CAUSES = (
         rules=("ds-batch-identity", "ds-batch-missing"),
     ),
     Cause(
+        name="deepspeed-ssh-failed",
+        title="the DeepSpeed launcher cannot reach a node by ssh",
+        signs=(Sign("ssh -o PasswordAuthentication=no", r"non-zero exit status 255"),),
+        explanation="The launcher logs in to each node of the host file without a password, and the first one refused.",
+        remedy="Install sshd and a key in all pods, or start the ranks without ssh: torchrun, or deepspeed --no_ssh.",
+        source="github.com/deepspeedai/DeepSpeed issue 4907",
+    ),
+    Cause(
+        name="ray-worker-died",
+        title="a worker process of Ray died",
+        signs=(Sign("Worker exit type: SYSTEM_ERROR"), Sign("The actor died unexpectedly before finishing this task")),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="Ray lost the process. Its list of potential reasons is the same in every such message.",
+        remedy="Read the worker's own log in the session folder of Ray, `Reason` in kubectl describe pod, and dmesg.",
+        source="github.com/ray-project/ray issue 47461",
+    ),
+    Cause(
         name="loss-scale-minimum",
         title="the loss scale cannot be reduced any more",
         signs=(Sign("loss scale already at minimum"),),
@@ -35,6 +53,7 @@ CAUSES = (
         name="loss-nan",
         title="the loss is NaN",
         signs=(Sign("nan", _NAN), Sign("NaN", _NAN)),
+        messages=("loss: nan",),
         explanation="The training diverged, the data has invalid values, or a GPU computes wrongly.",
         remedy="Resume from the last good checkpoint with a lower learning rate; skip the batch; test the GPUs.",
         source="docs.pytorch.org notes/amp_examples",
@@ -55,6 +74,10 @@ CAUSES = (
         name="checkpoint-mismatch",
         title="the checkpoint belongs to another model",
         signs=(Sign("in loading state_dict for"), Sign("size mismatch for", r"copying a param with shape")),
+        messages=(
+            "Error(s) in loading state_dict for",
+            "size mismatch for",
+        ),
         explanation="Names or shapes differ: another configuration, vocabulary, or a wrapper around the model.",
         remedy="Load the configuration of the checkpoint, or start in an empty checkpoint folder.",
         source="docs.pytorch.org generated/torch.nn.Module: load_state_dict",

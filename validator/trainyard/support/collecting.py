@@ -1,0 +1,184 @@
+"""Reads a run from a cluster: its objects, pods, events, nodes and logs. Secrets and ConfigMaps are never read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+from trainyard.audit import kinds
+from trainyard.audit.cluster import Cluster, ClusterError, RequestRefusedError
+from trainyard.audit.references import is_name
+from trainyard.document.lookup import items, mapping, text
+
+Tree = dict[str, Any]
+_Input = TypeVar("_Input")
+_Output = TypeVar("_Output")
+# Labels that hold the name of the run, of the kinds that trainyard knows; the last one is that of a Helm release.
+_LABELS = (
+    "training.kubeflow.org/job-name",
+    "jobset.sigs.k8s.io/jobset-name",
+    "batch.kubernetes.io/job-name",
+    "volcano.sh/job-name",
+    "ray.io/cluster",
+    "leaderworkerset.sigs.k8s.io/name",
+    "app.kubernetes.io/instance",
+)
+_OWNERS = 4
+_REQUESTS = 8
+# The last lines of a log have the failure; a log without an end would fill the disk.
+TAIL_LINES = 20_000
+_FORBIDDEN, _ABSENT = 403, 404
+
+
+class Log(NamedTuple):
+    """The log of a container; `previous` is that before its last restart."""
+
+    pod: str
+    container: str
+    previous: bool
+    text: str
+
+
+class Run(NamedTuple):
+    """What a cluster says about a run."""
+
+    name: str
+    namespace: str
+    objects: list[Tree]
+    pods: list[Tree]
+    events: list[Tree]
+    nodes: list[Tree]
+    logs: list[Log]
+    notes: list[str]
+
+
+class _Reader:
+    def __init__(self, cluster: Cluster, namespace: str) -> None:
+        self.cluster, self.namespace = cluster, namespace
+        self.notes: dict[str, None] = {}
+
+    def get(self, path: str, **query: str | int) -> Tree:
+        """Returns an object, or an empty one if it does not exist or may not be read."""
+        try:
+            return self.cluster.get(path, **query)
+        except RequestRefusedError as error:
+            if error.status != _ABSENT:
+                self.notes[f"not read: {path.rpartition('/')[2]}: {error}"] = None
+            return {}
+
+    def listed(self, resource: str, **query: str | int) -> list[Tree]:
+        return list(items(self.get(f"/api/v1/namespaces/{self.namespace}/{resource}", **query), "items"))
+
+    def log(self, pod: str, container: str, *, previous: bool) -> Log | None:
+        path = f"/api/v1/namespaces/{self.namespace}/pods/{pod}/log"
+        query: dict[str, str | int] = {"container": container, "tailLines": TAIL_LINES, "timestamps": "true"}
+        if previous:
+            query["previous"] = "true"
+        try:
+            return Log(pod, container, previous, self.cluster.text(path, **query))
+        except RequestRefusedError as error:
+            # A container that waits has no log.
+            if error.status == _FORBIDDEN:
+                self.notes[f"not read: logs: {error}"] = None
+            return None
+
+
+def collect(cluster: Cluster, name: str, namespace: str) -> Run:
+    """Returns what the cluster says about a run, by the name of its job, its Helm release or one of its pods.
+
+    Raises:
+        ClusterError: The cluster does not answer, or has no such run.
+    """
+    if not is_name(name) or not is_name(namespace):
+        raise ClusterError(f"`{namespace}/{name}` is not the name of a run and its namespace")
+    reader = _Reader(cluster, namespace)
+    pods = [pod for pod in reader.listed("pods") if _belongs(pod, name)]
+    objects = _owners(reader, pods) or _jobs(reader, name)
+    claims = [
+        claim for claim in reader.listed("persistentvolumeclaims") if _is_of(text(claim, "metadata", "name"), name)
+    ]
+    about = {text(tree, "metadata", "name") for tree in (*pods, *objects, *claims)} | {name}
+    events = [one for one in reader.listed("events") if _is_about(one, name, about)]
+    if not (pods or objects or events):
+        raise ClusterError(_absent(name, namespace, list(reader.notes)))
+    nodes = [
+        reader.get(f"/api/v1/nodes/{node}") for node in sorted({text(pod, "spec", "nodeName") for pod in pods} - {""})
+    ]
+    objects += [{"apiVersion": "v1", "kind": "PersistentVolumeClaim", **claim} for claim in claims]
+    logs = _logs(reader, pods)
+    return Run(name, namespace, objects, pods, events, [node for node in nodes if node], logs, list(reader.notes))
+
+
+def _absent(name: str, namespace: str, notes: list[str]) -> str:
+    reason = f"; {notes[0]}" if notes else ""
+    return f"there is no run {name} in namespace {namespace}{reason}; name a job, a Helm release or a pod, and -n"
+
+
+def _belongs(pod: Tree, name: str) -> bool:
+    labels = mapping(pod, "metadata", "labels")
+    owners = (text(owner, "name") for owner in items(pod, "metadata", "ownerReferences"))
+    return text(pod, "metadata", "name") == name or name in owners or any(labels.get(key) == name for key in _LABELS)
+
+
+def _is_of(one: str, name: str) -> bool:
+    return one == name or one.startswith(f"{name}-")
+
+
+def _is_about(event: Tree, name: str, about: set[str]) -> bool:
+    one = text(event, "involvedObject", "name")
+    return one in about or _is_of(one, name)
+
+
+def _owners(reader: _Reader, pods: list[Tree]) -> list[Tree]:
+    """Returns the objects that own the pods, and the owners of those."""
+    found: dict[str, Tree] = {}
+    level = pods
+    for _ in range(_OWNERS):
+        paths = {
+            _path(owner, reader.namespace): owner
+            for tree in level
+            for owner in items(tree, "metadata", "ownerReferences")
+        }
+        level = []
+        for path, owner in paths.items():
+            if path not in found and (tree := reader.get(path)):
+                found[path] = {"apiVersion": text(owner, "apiVersion"), "kind": text(owner, "kind"), **tree}
+                level.append(found[path])
+    return list(found.values())
+
+
+def _path(owner: Tree, namespace: str) -> str:
+    group, _, version = text(owner, "apiVersion").rpartition("/")
+    root = kinds.Kind(group, version, text(owner, "kind")).path
+    return f"{root}/namespaces/{namespace}/{text(owner, 'kind').lower()}s/{text(owner, 'name')}"
+
+
+def _jobs(reader: _Reader, name: str) -> list[Tree]:
+    """Returns the runs of a name that have no pods yet."""
+    wanted = [kind for kind in kinds.kinds() if kind.name in kinds.RUNS]
+    paths = [f"{kind.path}/namespaces/{reader.namespace}/{kind.name.lower()}s/{name}" for kind in wanted]
+    trees = _all(reader.get, paths)
+    found = zip(wanted, trees, strict=True)
+    return [{"apiVersion": kind.api_version, "kind": kind.name, **tree} for kind, tree in found if tree]
+
+
+def _logs(reader: _Reader, pods: list[Tree]) -> list[Log]:
+    wanted = [
+        (text(pod, "metadata", "name"), text(status, "name"), previous)
+        for pod in pods
+        for status in _statuses(pod)
+        for previous in ((False, True) if status.get("restartCount") else (False,))
+    ]
+    logs = _all(lambda one: reader.log(one[0], one[1], previous=one[2]), wanted)
+    return [log for log in logs if log is not None and log.text]
+
+
+def _statuses(pod: Tree) -> Iterator[Tree]:
+    yield from items(pod, "status", "initContainerStatuses")
+    yield from items(pod, "status", "containerStatuses")
+
+
+def _all(function: Callable[[_Input], _Output], inputs: list[_Input]) -> list[_Output]:
+    with ThreadPoolExecutor(_REQUESTS) as pool:
+        return list(pool.map(function, inputs))
