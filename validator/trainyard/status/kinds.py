@@ -1,8 +1,9 @@
 """The kinds of runs in a cluster, and the labels by which their controllers mark pods.
 
-Sources: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/common_types.go; mpi-operator v0.8.2 pkg/apis/kubeflow/v2beta1;
-jobset api/jobset/v1alpha2/jobset_types.go; kubernetes api batch/v1; volcano-sh/apis pkg/apis/batch/v1alpha1/labels.go;
-lws v0.10.0 api/leaderworkerset/v1; kuberay v1.7.0 ray-operator/controllers/ray/utils/constant.go.
+Sources: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/common_types.go; mpi-operator v0.8.2
+pkg/apis/kubeflow/v2beta1; jobset api/jobset/v1alpha2/jobset_types.go; kubernetes api batch/v1; volcano-sh/apis
+pkg/apis/batch/v1alpha1/labels.go; lws v0.10.0 api/leaderworkerset/v1; kuberay v1.7.0
+ray-operator/controllers/ray/utils/constant.go.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ class Labels(NamedTuple):
 
     run: str
     role: tuple[str, ...] = ()
-    index: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
 
 
 _KUBEFLOW = Labels(

@@ -6,6 +6,8 @@ The reference trainer writes all three; see trainer/metrics. A program that writ
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from trainyard.document.lookup import integer, items, mapping, text
@@ -32,7 +34,7 @@ class Progress(NamedTuple):
     unit: str = "samples"
     seconds_left: float | None = None
     checkpoint: float | None = None
-    scores: dict[int, float] = {}
+    scores: Mapping[int, float] = MappingProxyType({})
 
     def or_else(self, other: Progress) -> Progress:
         """Returns this report, with the values of another one where this one has none."""

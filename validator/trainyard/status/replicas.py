@@ -116,7 +116,7 @@ def _role(pod: Tree, labels: Labels) -> str:
 
 def _index(pod: Tree, labels: Labels) -> tuple[int, ...]:
     known = {**mapping(pod, "metadata", "annotations"), **mapping(pod, "metadata", "labels")}
-    return tuple(int(known[label]) for label in labels.index if str(known.get(label, "")).isdecimal())
+    return tuple(int(known[label]) for label in labels.order if str(known.get(label, "")).isdecimal())
 
 
 def phase(pod: Tree) -> str:

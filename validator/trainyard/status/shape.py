@@ -17,7 +17,7 @@ class Group(NamedTuple):
     """Pods of one role. `first` is the number of its first pod among those that train, None if it does not train."""
 
     role: str
-    count: int | None
+    pods: int | None
     first: int | None
 
 
@@ -32,9 +32,9 @@ class Shape(NamedTuple):
         """The number of all pods, None if the object does not say."""
         total = 0
         for group in self.groups:
-            if group.count is None:
+            if group.pods is None:
                 return None
-            total += group.count
+            total += group.pods
         return total if self.groups else None
 
     def group(self, role: str) -> Group | None:

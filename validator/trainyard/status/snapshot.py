@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from trainyard.document.lookup import text
@@ -26,8 +27,8 @@ class Snapshot(NamedTuple):
     workloads: tuple[Tree, ...] = ()
     groups: tuple[Tree, ...] = ()
     runtimes: tuple[Tree, ...] = ()
-    logs: Mapping[str, str] = {}
-    metrics: Mapping[str, str] = {}
+    logs: Mapping[str, str] = MappingProxyType({})
+    metrics: Mapping[str, str] = MappingProxyType({})
     place: tuple[int, int] | None = None
 
 
