@@ -71,7 +71,7 @@ def _watch(found: Reader, run: str, place: str, interval: float) -> int:
             while True:
                 snapshot = found.snapshot(job)
                 verdict = judge(snapshot)
-                last = [whole_line(line) for line in report.lines(verdict, snapshot.now)]
+                last = [whole_line(line) for line in report.lines(verdict, snapshot.now, live.console.width)]
                 seen = f"{snapshot.now:%H:%M:%S} UTC, every {interval:g} s; Ctrl-C ends"
                 live.update(Text("\n".join([*last, "", seen]), no_wrap=True, overflow="ellipsis"), refresh=True)
                 if verdict.state in ("succeeded", "failed"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import heapq
 import queue
 import threading
@@ -66,7 +67,8 @@ def parsed(pod: str, words: str, last: str = "") -> Line:
     if when is None:
         return Line(last, pod, words)
     # The nanoseconds have no trailing zeros, so that only the text without the zone sorts by time.
-    return Line(stamp[:-1] if stamp.endswith("Z") else when.isoformat(), pod, rest)
+    utc = when.astimezone(datetime.UTC).replace(tzinfo=None)
+    return Line(stamp[:-1] if stamp.endswith("Z") else utc.isoformat(), pod, rest)
 
 
 class Follower:

@@ -41,14 +41,18 @@ class Reader:
     @property
     def notes(self) -> list[str]:
         """What was left out, in at most two lines."""
-        refused = ", ".join(self._refused)
+        refused = ", ".join(sorted(self._refused))
         notes = [f"left out, because the user may not read it: {refused}"] if refused else []
         if self._has_more_pods:
             notes.append(f"steps are read from the first {MOST_REPORTS} pods")
         return notes
 
     def runs(self, place: str, kind: str = "", run: str = "") -> list[Tree]:
-        """Returns the runs in a namespace, or in all with an empty one; those of a kind or with a name if given."""
+        """Returns the runs in a namespace, or in all with an empty one; those of a kind or with a name if given.
+
+        Raises:
+            ClusterError: The user may not list any of the kinds that the cluster has.
+        """
         wanted = [one for one in run_kinds() if not kind or kind.lower() in _names(one)]
         query = {"fieldSelector": f"metadata.name={run}"} if run else {}
         found: dict[str, Tree] = {}
@@ -56,6 +60,9 @@ class Reader:
             for tree in listed:
                 # MPIJob has two versions, and a server that has both returns each object in both.
                 found.setdefault(text(tree, "metadata", "uid") or f"{text(tree, 'kind')}/{name(tree)}", tree)
+        if not found and all(one.resource in self._refused for one in wanted):
+            where = f"namespace {place}" if place else "all namespaces"
+            raise ClusterError(f"the user may not list runs in {where}; `{wanted[0].resource}` is one of their kinds")
         kinds = {one.kind.name for one in run_kinds()}
         return sorted((tree for tree in found.values() if not _is_part(tree, kinds)), key=_order)
 
@@ -83,8 +90,6 @@ class Reader:
         hint = nearest(run, [name(tree) for tree in known])
         if hint:
             return hint
-        if self._refused and not known:
-            return f"the user may not read {', '.join(self._refused)}"
         return "`trainyard status` lists those of a namespace, -n names another one"
 
     def again(self, job: Tree) -> Tree:

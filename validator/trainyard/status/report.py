@@ -20,8 +20,15 @@ _COLUMNS = (
 )
 
 
-def lines(verdict: Verdict, now: datetime.datetime) -> Iterator[str]:
-    """Returns the lines of the report: the headline, the next step, and a row for each pod."""
+# What a narrow terminal leaves out, in this order.
+_LEFT_OUT = ("RAILS", "NODE", "ETA", "RESTARTS", "CHECKPOINT")
+
+
+def lines(verdict: Verdict, now: datetime.datetime, width: int | None = None) -> Iterator[str]:
+    """Returns the lines of the report: the headline, the next step, and a row for each pod.
+
+    With a `width`, columns of the table are left out until it fits.
+    """
     yield verdict.title
     yield verdict.headline
     found = progress_words(verdict.progress, now)
@@ -32,7 +39,17 @@ def lines(verdict: Verdict, now: datetime.datetime) -> Iterator[str]:
         yield f"next: {verdict.next}"
     if verdict.replicas:
         yield ""
-        yield from table(_COLUMNS, [_row(replica, now) for replica in verdict.replicas])
+        yield from _fitting([_row(replica, now) for replica in verdict.replicas], width)
+
+
+def _fitting(rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
+    found = list(table(_COLUMNS, rows))
+    for count in range(1, len(_LEFT_OUT) + 1):
+        if width is None or max(map(len, found)) <= width:
+            break
+        kept = [at for at, column in enumerate(_COLUMNS) if column not in _LEFT_OUT[:count]]
+        found = list(table([_COLUMNS[at] for at in kept], [[row[at] for at in kept] for row in rows]))
+    return found
 
 
 def progress_words(progress: Progress, now: datetime.datetime) -> str:

@@ -29,7 +29,7 @@ NEXT = {
     "image": "check `image` of the run, its pull secret, and that the nodes reach the registry",
     "config": "correct the Secret, ConfigMap or command that the message names",
     "network": "create the network, or correct `fabric.networks`: kubectl get network-attachment-definitions -A",
-    "claim": "kubectl describe pvc shows why; a run on several nodes needs a class with ReadWriteMany",
+    "claim": "create the claim, or see kubectl describe pvc; a run on several nodes needs a class with ReadWriteMany",
     "volume": "kubectl describe pod shows the volume; its driver may not run on this node",
     "crash-loop": "trainyard logs RUN --failed | trainyard doctor -",
     "selector": "compare the node selector with kubectl get nodes --show-labels",
