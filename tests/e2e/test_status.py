@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from tests.harness.cluster import api
+from tests.harness.cluster import api, tools
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import account
@@ -194,6 +195,20 @@ def test_the_log_of_the_failed_rank_is_known_also_when_its_pod_is_gone(
 def test_the_log_is_followed_to_the_end_of_the_run(admin: User) -> None:
     admin.reaches("finished", "succeeded")
     assert admin("logs", "finished", "--follow").out == "[rank0] done\n"
+
+
+def test_the_status_is_a_plugin_of_kubectl(admin: User, cluster: Cluster, namespace: str) -> None:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    words = ["trainyard", "status", "finished", "--kubeconfig", str(cluster.kubeconfig), "--namespace", namespace]
+    finished = subprocess.run(
+        [tools.binary("kubectl"), *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PATH": path},
+    )
+    assert finished.stdout.startswith(f"PyTorchJob {namespace}/finished\n"), finished.stderr
 
 
 def test_an_unknown_run_has_a_suggestion(admin: User) -> None:

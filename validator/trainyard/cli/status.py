@@ -28,8 +28,8 @@ checkpoints are those that the reference trainer reports; other programs have no
 
 Needs the Kubernetes client: python -m pip install '{DISTRIBUTION}[status]'
 
-Exit codes: 0 the run trains, waits or has succeeded; 1 it has failed, or does not start before a person changes
-something; 2 wrong usage or no answer from the cluster; 3 no such run.
+Exit codes: 0 the run trains, waits or has succeeded, 1 it has failed or needs a change to start, 2 wrong usage or no
+answer from the cluster, 3 no such run.
 """
 
 
