@@ -157,6 +157,16 @@ def test_a_name_of_two_runs_has_to_be_told_with_its_kind(run: Commands) -> None:
     assert "name one of job/paused, pytorchjob/paused" in run(ApiServer(job, other), "status", "paused").err
 
 
+def test_events_of_a_run_whose_name_begins_alike_are_not_mistaken(run: Commands) -> None:
+    job, *rest = objects("refused")
+    other = {**job, "metadata": {**job["metadata"], "name": f"{job['metadata']['name']}-2", "uid": "2"}}
+    for event in rest:
+        if event["kind"] == "Event":
+            event["involvedObject"]["name"] = other["metadata"]["name"]
+    code, out, _ = run(ApiServer(job, other, *rest), "status", "privileged")
+    assert (code, out.splitlines()[1]) == (0, "has no pods, and no controller says why")
+
+
 def test_the_jobs_of_a_run_are_no_runs(run: Commands) -> None:
     owner = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "name": "tj", "uid": "1"}
     part = {

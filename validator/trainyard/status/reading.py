@@ -35,6 +35,8 @@ class Reader:
         self._cluster = cluster
         self._refused: dict[str, None] = {}
         self._has_more_pods = False
+        # The names of all runs that were listed: those of their objects begin with them.
+        self._names: set[str] = set()
         # Lists that several runs of a namespace share.
         self._shared: dict[str, list[Tree]] | None = None
 
@@ -64,7 +66,9 @@ class Reader:
             where = f"namespace {place}" if place else "all namespaces"
             raise ClusterError(f"the user may not list runs in {where}; `{wanted[0].resource}` is one of their kinds")
         kinds = {one.kind.name for one in run_kinds()}
-        return sorted((tree for tree in found.values() if not _is_part(tree, kinds)), key=_order)
+        own = [tree for tree in found.values() if not _is_part(tree, kinds)]
+        self._names.update(map(name, own))
+        return sorted(own, key=_order)
 
     def find(self, words: str, place: str) -> Tree:
         """Returns the run that the words name: NAME, KIND/NAME, or the name of a Helm release. Raises `NoRunError`."""
@@ -116,7 +120,7 @@ class Reader:
             job,
             datetime.datetime.now(datetime.UTC),
             pods=tuple(pods),
-            events=tuple(event for event in events if _is_about(event, job, claims)),
+            events=tuple(event for event in events if self._is_about(event, job, claims)),
             claims=tuple(claims),
             workloads=tuple(workloads),
             groups=tuple(groups),
@@ -242,6 +246,12 @@ class Reader:
                     return (integer(one, "positionInLocalQueue") or 0) + 1, len(listed)
         return None
 
+    def _is_about(self, event: Tree, job: Tree, claims: list[Tree]) -> bool:
+        """True for an event about an object of the run: its pods may be gone, so that only names tell."""
+        about = text(event, "involvedObject", "name")
+        runs = [run for run in self._names if about == run or about.startswith(f"{run}-")]
+        return max(runs, key=len, default="") == name(job) or any(name(claim) == about for claim in claims)
+
     def _note(self, error: RequestRefusedError, resource: str) -> None:
         if error.status == FORBIDDEN:
             self._refused[resource] = None
@@ -272,8 +282,3 @@ def _order(tree: Tree) -> tuple[str, str, str]:
 def _is_part(tree: Tree, kinds: set[str]) -> bool:
     """True for a JobSet or a Job that belongs to another run, such as those of a TrainJob."""
     return any(text(owner, "kind") in kinds for owner in items(tree, "metadata", "ownerReferences"))
-
-
-def _is_about(event: Tree, job: Tree, claims: list[Tree]) -> bool:
-    about = text(event, "involvedObject", "name")
-    return about == name(job) or about.startswith(f"{name(job)}-") or any(name(claim) == about for claim in claims)

@@ -92,7 +92,7 @@ def judge(snapshot: Snapshot) -> Verdict:
         state=state,
         headline=headline,
         details=details,
-        next=NEXT.get(state, "").replace("RUN", name(snapshot.job)),
+        next=NEXT.get(state, "").replace("RUN", f"{name(snapshot.job)} -n {namespace(snapshot.job)}"),
         replicas=found,
         expected=planned.pods,
         progress=known,
