@@ -32,7 +32,7 @@ def trainyard(words: list[str]) -> int:
     from trainyard.cli import main
 
     live = {"--run", "--collect"} & set(words) or words[-1].endswith(".tar.gz")
-    if words[:1] == ["audit"] or (words[:1] == ["doctor"] and live):
+    if words[0] in ("audit", "status", "logs", "top") or (words[:1] == ["doctor"] and live):
         return parsed(main.trainyard, words)
     return main.main([*words, "--dry-run"] if words[:1] == ["run"] and "--dry-run" not in words else words)
 
@@ -51,6 +51,8 @@ def helm(words: list[str]) -> int:
 
 def kubectl(words: list[str]) -> int:
     """The flags are checked. Standard output gets the job of a folder for Kustomize, else an empty file of values."""
+    if words[0] == "trainyard":
+        return trainyard(words[1:])
     if "-" in words:
         sys.stdin.read()
     sys.stdout.write(Path(words[1], "job.yaml").read_text() if words[0] == "kustomize" else "{}\n")
@@ -68,7 +70,9 @@ def python(words: list[str]) -> int:
     """`python -m MODULE`: the arguments are parsed."""
     _, module, *arguments = words
     if module == "pip":
-        return 0 if re.fullmatch(r"\.(\[(audit|checks|lsp)\])?", arguments[-1]) and arguments[0] == "install" else 2
+        return (
+            0 if re.fullmatch(r"\.(\[(audit|checks|lsp|status)\])?", arguments[-1]) and arguments[0] == "install" else 2
+        )
     if module == "trainer":
         return trainer(arguments)
     if module in ("trainer.evaluate", "trainer.export"):

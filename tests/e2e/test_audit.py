@@ -14,6 +14,7 @@ import yaml
 
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
+from tests.harness.jobs import account
 from trainyard.audit import objects
 
 PAGE = Path(__file__).parents[2] / "docs" / "validator" / "audit.md"
@@ -68,21 +69,15 @@ class Auditor:
     def __init__(self, cluster: Cluster, namespace: str, folder: Path) -> None:
         self._admin = cluster.kubeconfig
         self._namespace = namespace
-        self._kubeconfig = folder / "auditor"
-        self._kubectl("create", "serviceaccount", "auditor", "--namespace", namespace)
-        tree = yaml.safe_load(self._admin.read_text())
-        tree["users"][0]["user"] = {
-            "token": self._kubectl("create", "token", "auditor", "--namespace", namespace).strip()
-        }
-        self._kubeconfig.write_text(yaml.safe_dump(tree))
+        self._kubeconfig = account.create(self._admin, "auditor", namespace, folder)
 
     def grant(self, role: dict[str, Any], binding: str = "clusterrolebinding") -> None:
         """Bind a ClusterRole to the account, in the cluster or with a RoleBinding in its namespace."""
         name = f"auditor-{self._namespace}"
         inside = ("--namespace", self._namespace) if binding == "rolebinding" else ()
         self._kubectl("apply", "-f", "-", stdin=json.dumps({**role, "metadata": {"name": name}}))
-        account = f"{self._namespace}:auditor"
-        self._kubectl("create", binding, name, "--clusterrole", name, "--serviceaccount", account, *inside)
+        subject = f"{self._namespace}:auditor"
+        self._kubectl("create", binding, name, "--clusterrole", name, "--serviceaccount", subject, *inside)
 
     def remove(self) -> None:
         """Remove the account and its cluster-scoped objects."""
@@ -108,9 +103,9 @@ class Auditor:
 @pytest.fixture
 def auditor(cluster: Cluster, namespace: str, applied: None, tmp_path: Path) -> Iterator[Auditor]:
     """A ServiceAccount without permissions."""
-    account = Auditor(cluster, namespace, tmp_path)
-    yield account
-    account.remove()
+    created = Auditor(cluster, namespace, tmp_path)
+    yield created
+    created.remove()
 
 
 def test_the_documented_role_is_enough_for_the_whole_cluster(

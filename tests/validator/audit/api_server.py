@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,7 +20,14 @@ current-context: here
 """
 # By API version: plural, kind, and true if its objects are namespaced.
 RESOURCES: dict[str, list[tuple[str, str, bool]]] = {
-    "v1": [("limitranges", "LimitRange", True), ("configmaps", "ConfigMap", True), ("secrets", "Secret", True)],
+    "v1": [
+        ("limitranges", "LimitRange", True),
+        ("configmaps", "ConfigMap", True),
+        ("secrets", "Secret", True),
+        ("pods", "Pod", True),
+        ("events", "Event", True),
+        ("persistentvolumeclaims", "PersistentVolumeClaim", True),
+    ],
     "batch/v1": [("jobs", "Job", True), ("jobs/status", "Job", True), ("cronjobs", "CronJob", True)],
     "kubeflow.org/v1": [
         ("pytorchjobs", "PyTorchJob", True),
@@ -60,6 +68,7 @@ RESOURCES: dict[str, list[tuple[str, str, bool]]] = {
         ("sriovibnetworks", "SriovIBNetwork", True),
         ("ovsnetworks", "OVSNetwork", True),
     ],
+    "kueue.x-k8s.io/v1beta2": [("workloads", "Workload", True)],
     "kueue.x-k8s.io/v1beta1": [
         ("localqueues", "LocalQueue", True),
         ("clusterqueues", "ClusterQueue", False),
@@ -78,7 +87,8 @@ class ApiServer:
     """Serves `objects`, and records the path of every request in `requests`.
 
     `closed` are plurals that the user may not list or get, `absent` are API versions that are not served. Lists have
-    pages of `page` objects; with `expiring` the continue token of a page has always expired.
+    pages of `page` objects; with `expiring` the continue token of a page has always expired. `texts` holds responses
+    that are no objects, such as logs, by their paths; `?previous=true` is a part of such a path.
     """
 
     def __init__(
@@ -88,12 +98,14 @@ class ApiServer:
         absent: tuple[str, ...] = (),
         page: int = 1000,
         expiring: bool = False,
+        texts: Mapping[str, str] | None = None,
     ) -> None:
         self._objects = objects
         self._closed = closed
         self._absent = absent
         self._page = page
         self._expiring = expiring
+        self._texts = texts or {}
         self.requests: list[str] = []
         handler = type("Handler", (_Handler,), {"api": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -111,7 +123,7 @@ class ApiServer:
         path.write_text(KUBECONFIG.format(address=self.address))
         return str(path)
 
-    def answer(self, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+    def answer(self, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, Any] | str]:
         """Return status and body of the response to a GET."""
         if path == "/version":
             return 200, {"gitVersion": "v1.33.2"}
@@ -126,11 +138,19 @@ class ApiServer:
         plural, *name = steps[2:] if namespace else steps
         if plural in self._closed:
             return 403, _status(f'{plural} is forbidden: User "me" cannot do this')
-        kind = next(kind for known, kind, _ in RESOURCES[version] if known == plural)
-        found = [tree for tree in self._objects if _is(tree, version, kind, namespace, *name)]
+        if len(name) > 1:
+            return self._subresource(path, "/".join((plural, name[1])), query)
+        kind = next((kind for known, kind, _ in RESOURCES[version] if known == plural), "")
+        found = [tree for tree in self._objects if _is(tree, version, kind, namespace, *name) and _has(tree, query)]
         if name:
             return (200, found[0]) if found else (404, _status("not found"))
         return self._listed(found, query)
+
+    def _subresource(self, path: str, resource: str, query: dict[str, list[str]]) -> tuple[int, dict[str, Any] | str]:
+        if resource in self._closed:
+            return 403, _status(f'{resource} is forbidden: User "me" cannot do this')
+        text = self._texts.get(f"{path}?previous=true" if "previous" in query else path)
+        return (404, _status("not found")) if text is None else (200, text)
 
     def _listed(self, found: list[dict[str, Any]], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
         token = query.get("continue", [""])[0]
@@ -151,9 +171,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.api.requests.append(parts.path)
         accepted = self.headers.get("authorization") == "Bearer mine"
         status, body = self.api.answer(parts.path, parse_qs(parts.query)) if accepted else (401, _status("who?"))
-        data = json.dumps(body).encode()
+        data = (body if isinstance(body, str) else json.dumps(body)).encode()
         self.send_response(status)
-        self.send_header("content-type", "application/json")
+        self.send_header("content-type", "text/plain" if isinstance(body, str) else "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -167,6 +187,14 @@ def _is(tree: dict[str, Any], version: str, kind: str, namespace: str, name: str
         (tree["apiVersion"], tree["kind"]) == (version, kind)
         and namespace in ("", metadata.get("namespace", ""))
         and name in ("", metadata["name"])
+    )
+
+
+def _has(tree: dict[str, Any], query: dict[str, list[str]]) -> bool:
+    name = query.get("fieldSelector", [""])[0].removeprefix("metadata.name=")
+    label, _, value = query.get("labelSelector", [""])[0].partition("=")
+    return name in ("", tree["metadata"]["name"]) and (
+        not label or tree["metadata"].get("labels", {}).get(label) == value
     )
 
 

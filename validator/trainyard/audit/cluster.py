@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from trainyard import DISTRIBUTION
+from trainyard.document.lookup import items, text
 
 CONNECT_SECONDS = 5
 READ_SECONDS = 10
+PAGE = 250
 DEFAULT_KUBECONFIG = "~/.kube/config"
-OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
+OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+OK, UNAUTHORIZED, FORBIDDEN, MISSING, GONE = 200, 401, 403, 404, 410
 
 
 class ClusterError(Exception):
@@ -43,37 +47,81 @@ class Cluster:
 
     def get(self, path: str, **query: str | int) -> dict[str, Any]:
         """Returns the response to a GET. Raises `RequestRefusedError`; `ClusterError` if no server accepts the user."""
-        body = _parsed(self._data(path, query))
+        body = _parsed(self._request(path, query).data)
         if not isinstance(body, dict):
             raise ClusterError(f"the server at {self.address} is not a Kubernetes API")
         return body
 
+    def objects(self, path: str, **query: str | int) -> Iterator[dict[str, Any]]:
+        """Yields the objects of a list, page by page. Raises as `get` does."""
+        token = ""
+        while True:
+            more = {"continue": token} if token else {}
+            try:
+                page = self.get(path, limit=PAGE, **query, **more)
+            except RequestRefusedError as error:
+                # The list's state has expired on the server, which offers to continue from a newer one.
+                if error.status != GONE or not text(error.body, "metadata", "continue"):
+                    raise
+                page = error.body
+            yield from (tree for tree in items(page, "items") if isinstance(tree, dict))
+            token = text(page, "metadata", "continue")
+            if not token:
+                return
+
     def text(self, path: str, **query: str | int) -> str:
         """Returns the response to a GET that is no JSON, such as a log. Raises as `get` does."""
-        return self._data(path, query).decode(errors="replace")
+        data: bytes = self._request(path, query).data
+        return data.decode(errors="replace")
 
-    def _data(self, path: str, query: dict[str, str | int]) -> bytes:
+    def lines(self, path: str, *, endless: bool = False, **query: str | int) -> Iterator[str]:
+        """Yields the lines of a response, such as a log; `endless` waits for each line as long as it takes.
+
+        The request is sent at once. Raises as `get` does, also if the response ends early.
+        """
+        return self._lines(self._request(path, query, stream=True, endless=endless))
+
+    def _lines(self, answer: Any) -> Iterator[str]:
         import urllib3
 
-        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
+        rest = b""
+        try:
+            for data in answer.stream(1 << 16):
+                *whole, rest = (rest + data).split(b"\n")
+                yield from (line.decode(errors="replace") for line in whole)
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise ClusterError(f"the response of {self.address} ended early: {_reason(error)}") from error
+        finally:
+            answer.release_conn()
+        if rest:
+            yield rest.decode(errors="replace")
+
+    def _request(self, path: str, query: dict[str, str | int], *, stream: bool = False, endless: bool = False) -> Any:
+        import urllib3
+
+        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=None if endless else READ_SECONDS)
         try:
             answer = self._pool.request(
                 "GET",
                 self.address + path,
                 fields={name: str(value) for name, value in query.items()},
-                headers={"accept": "application/json", **self._authentication()},
+                # A log is no JSON.
+                headers={"accept": "application/json, */*", **self._authentication()},
                 timeout=timeout,
                 retries=False,
                 redirect=False,
+                preload_content=False,
             )
+            if not stream or answer.status != OK:
+                # Reads all of it, within the timeout for each part.
+                answer.data  # noqa: B018
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise ClusterError(f"the cluster at {self.address} does not answer: {_reason(error)}") from error
         if answer.status == UNAUTHORIZED:
             raise ClusterError(f"the cluster at {self.address} rejects the credentials: log in again")
         if answer.status != OK:
             raise RequestRefusedError(answer.status, _parsed(answer.data))
-        data: bytes = answer.data
-        return data
+        return answer
 
     def version(self) -> str | None:
         """Returns the server's version, such as v1.33.2; None if the user may not read it. Raises `ClusterError`."""
@@ -91,16 +139,19 @@ class Cluster:
         return {each["key"]: each["value"] for each in settings if each["in"] == "header" and each["value"]}
 
 
-def connect(kubeconfig: Path | None = None, context: str | None = None) -> Cluster:
-    """Returns the cluster of a kubeconfig; inside a pod without one, the pod's own. Raises `ClusterError`."""
+def connect(kubeconfig: Path | None = None, context: str | None = None, *, extra: str = "audit") -> Cluster:
+    """Returns the cluster of a kubeconfig; inside a pod without one, the pod's own. Raises `ClusterError`.
+
+    `extra` is the optional part of the distribution that brings the client for this command.
+    """
     try:
         from kubernetes import client, config
     except ImportError:
         raise ClusterError(
-            "the audit needs the Kubernetes client, which is not installed: "
-            f"python -m pip install '{DISTRIBUTION}[audit]'"
+            f"the {extra} needs the Kubernetes client, which is not installed: "
+            f"python -m pip install '{DISTRIBUTION}[{extra}]'"
         ) from None
-    location = str(kubeconfig) if kubeconfig is not None else os.environ.get("KUBECONFIG") or DEFAULT_KUBECONFIG
+    location = _location(kubeconfig)
     if not any(Path(part).expanduser().is_file() for part in location.split(os.pathsep)):
         if kubeconfig is None and context is None and "KUBERNETES_SERVICE_HOST" in os.environ:
             return _own_cluster(client, config)
@@ -111,6 +162,26 @@ def connect(kubeconfig: Path | None = None, context: str | None = None) -> Clust
     # Any text is parsed here, with credentials in it: the possible errors have no narrower type.
     except Exception as error:
         raise ClusterError(f"the kubeconfig {location} cannot be used: {_reason(error)}") from error
+
+
+def default_namespace(kubeconfig: Path | None = None, context: str | None = None) -> str:
+    """Returns the namespace of the context as kubectl does: that of the kubeconfig or the pod, or `default`."""
+    from kubernetes import config
+
+    try:
+        contexts, active = config.list_kube_config_contexts(_location(kubeconfig))
+    # As in `connect`; without a kubeconfig this is a pod.
+    except Exception:
+        try:
+            return OWN_NAMESPACE.read_text().strip() or "default"
+        except OSError:
+            return "default"
+    named = next((one for one in contexts if one["name"] == context), active if context is None else {})
+    return text(named, "context", "namespace") or "default"
+
+
+def _location(kubeconfig: Path | None) -> str:
+    return str(kubeconfig) if kubeconfig is not None else os.environ.get("KUBECONFIG") or DEFAULT_KUBECONFIG
 
 
 def _own_cluster(client: Any, config: Any) -> Cluster:

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from trainyard.audit import objects, references
-from trainyard.audit.cluster import FORBIDDEN, Cluster, ClusterError, RequestRefusedError
+from trainyard.audit.cluster import FORBIDDEN, MISSING, Cluster, ClusterError, RequestRefusedError
 from trainyard.audit.kinds import OWNERS, Kind, kinds
 from trainyard.document.files import File
 from trainyard.document.lookup import items, text
 from trainyard.document.source import Source
 
-PAGE = 250
-MISSING, GONE = 404, 410
 CONFIG_MAP = Kind("", "v1", "ConfigMap")
 NETWORK = Kind("k8s.cni.cncf.io", "v1", "NetworkAttachmentDefinition")
 
@@ -95,26 +93,10 @@ class Survey:
     def _listed(self, api: Api) -> Iterator[Tree]:
         for namespace in self._namespaces if api.namespaced and self._namespaces else ("",):
             try:
-                for tree in self._pages(api.path(namespace)):
+                for tree in self._cluster.objects(api.path(namespace)):
                     yield _typed(tree, api.kind)
             except RequestRefusedError as error:
                 self._refused("list", api, namespace, error)
-
-    def _pages(self, path: str) -> Iterator[Tree]:
-        token = ""
-        while True:
-            more = {"continue": token} if token else {}
-            try:
-                page = self._cluster.get(path, limit=PAGE, **more)
-            except RequestRefusedError as error:
-                # The list's state has expired on the server, which offers to continue from a newer one.
-                if error.status != GONE or not text(error.body, "metadata", "continue"):
-                    raise
-                page = error.body
-            yield from (tree for tree in items(page, "items") if isinstance(tree, dict))
-            token = text(page, "metadata", "continue")
-            if not token:
-                return
 
     def _named(self, api: Api, names: Iterable[references.Name]) -> Iterator[Tree]:
         closed: set[str] = set()

@@ -9,6 +9,7 @@ import click
 
 from trainyard import DISTRIBUTION
 from trainyard.cli import output
+from trainyard.cli.connection import CONTEXT, KUBECONFIG
 from trainyard.cli.options import outcome, selection, session
 from trainyard.linting import exit_codes
 
@@ -36,10 +37,8 @@ Exit codes: 0 clean, 1 findings, 2 wrong usage or no answer from the cluster, 3 
 
 
 @click.command(name="audit", help=HELP)
-@click.option(
-    "--kubeconfig", metavar="FILE", type=click.Path(path_type=Path), help="Kubeconfig of the cluster, as for kubectl."
-)
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig. Default: the current one.")
+@KUBECONFIG
+@CONTEXT
 @click.option(
     "-n", "--namespace", "namespaces", multiple=True, metavar="NAME", help="Check only this namespace. Repeatable."
 )

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from trainyard import DISTRIBUTION
+from trainyard.cli.connection import CONTEXT, KUBECONFIG
+from trainyard.cli.format_option import FORMAT
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ out. Both need the Kubernetes client: python -m pip install '{DISTRIBUTION}[audi
   trainyard doctor logs/                       the logs of all pods in a folder
   kubectl logs -l training.kubeflow.org/job-name=llm --prefix --timestamps --tail=-1 | trainyard doctor -
   kubectl describe pods | trainyard doctor -   why pods do not start
-  trainyard doctor --format json logs/         for programs
+  trainyard doctor --output-format json logs/   for programs
   trainyard doctor --run llm -n demo           a job, Helm release or pod of the cluster
   trainyard doctor --collect llm -n demo -o llm.tar.gz
   trainyard doctor llm.tar.gz                  what --run would say
@@ -54,13 +56,9 @@ class _Connection(NamedTuple):
 @click.option("--collect", metavar="NAME", help="Write a support bundle of a run of the cluster.")
 @click.option("-o", "--output", "target", metavar="FILE", type=click.Path(path_type=Path), help="File of --collect.")
 @click.option("-n", "--namespace", default="default", show_default=True, metavar="NAME", help="Namespace of the run.")
-@click.option(
-    "--kubeconfig", metavar="FILE", type=click.Path(path_type=Path), help="Kubeconfig of the cluster, as for kubectl."
-)
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig. Default: the current one.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output."
-)
+@KUBECONFIG
+@CONTEXT
+@FORMAT
 def command(
     logs: tuple[str, ...],
     runs: tuple[str, ...],
@@ -69,7 +67,7 @@ def command(
     namespace: str,
     kubeconfig: Path | None,
     context: str | None,
-    form: str,
+    output: str,
 ) -> int:
     """Prints the diagnosis of logs and runs, or writes a bundle."""
     connection = _Connection(kubeconfig, context, namespace)
@@ -86,7 +84,7 @@ def command(
         from trainyard.doctor.diagnosis import diagnose
 
         result = diagnose(names)
-        _show(result, form, f"{folder}/")
+        _show(result, output, f"{folder}/")
     return FINDINGS if result.causes else CLEAN
 
 

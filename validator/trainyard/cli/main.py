@@ -25,6 +25,9 @@ COMMANDS = {
     "diff": "Compare two runs by their meaning.",
     "plan": "Estimate memory, traffic, time, failures and cost of a run.",
     "doctor": "Find the cause of a failed run in its logs.",
+    "status": "Show what a run in a cluster waits for, or how far it is.",
+    "logs": "Print the logs of all ranks of a run in a cluster.",
+    "top": "Watch a run in a cluster.",
     "audit": "Check the runs that are live in a cluster.",
     "lsp": "Serve an editor: findings while you type, pages of rules, and fixes.",
     "baseline": "Record today's findings, so that only new ones are reported.",
@@ -46,6 +49,7 @@ and the fix.
   trainyard run -f run.yaml --local            start the run on this machine
   trainyard plan -f run.yaml --model mistral-7b --gpu h100-sxm   time, memory and cost of the run
   trainyard doctor logs/                       why the run failed, and which rank first
+  trainyard status my-run -n research          what the run in a cluster waits for
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage or configuration, 3 nothing was linted.
 """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trainyard.cli.format_option import FORMAT
 from trainyard.cli.option_list import option_list
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
@@ -29,11 +30,10 @@ PyTorch is not needed. The output ends with its assumptions. The documentation s
   trainyard plan --nodes 16 --model llama-3-70b --gpu h100-sxm --fabric 8x400 --tensor 8
   trainyard plan --nodes 16 --model llama-3-8b --gpu h100-sxm --fabric 8x400 --compare
   trainyard plan --nodes 4 --model mistral-7b --gpu a100-sxm-80gb --fabric 8x200 --plot time.svg
-  trainyard plan -f run.yaml --model path/to/config.json --gpu l40s --format json
+  trainyard plan -f run.yaml --model path/to/config.json --gpu l40s --output-format json
 
 Exit codes: 0 the run fits, 1 a rank needs more memory than its GPU has, 2 wrong usage or files that are refused.
 """
-FORMATS = ("text", "json")
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)([kmbt]?)", re.IGNORECASE)
 _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
@@ -123,7 +123,7 @@ _OPTIONS = (
     click.option(
         "--plot", metavar="FILE.svg", type=click.Path(path_type=Path), help="Write a picture of the days by nodes."
     ),
-    click.option("--format", "output", type=click.Choice(FORMATS), default="text", show_default=True, help="Output."),
+    FORMAT,
 )
 
 
