@@ -13,7 +13,7 @@ import pytest
 from tests.harness.cluster import api, loading
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import kubeflow_trainer, sdk
+from tests.harness.jobs import sdk
 from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs.helm import Helm
 from tests.harness.jobs.namespace import TRAINJOB
@@ -81,8 +81,8 @@ def client(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Sdk:
 
 
 @pytest.fixture(scope="module")
-def runtimes(cluster: Cluster, engine: Engine) -> Iterator[None]:
-    """Trainer with the runtimes of our chart, which are removed before it."""
+def runtimes(cluster: Cluster, engine: Engine, trainer: None) -> Iterator[None]:  # noqa: ARG001
+    """The runtimes of our chart."""
     trainer, frameworks = (
         dict(zip(("repository", "tag"), loading.load(cluster, engine, name).rsplit(":", 1), strict=True))
         for name in ("trainer", "frameworks")
@@ -96,10 +96,9 @@ def runtimes(cluster: Cluster, engine: Engine) -> Iterator[None]:
         "runtimes.mpi-distributed": {"enabled": True, "image": frameworks, "env": {"MPI4PY_MPIABI": "openmpi"}},
     }
     helm = Helm(cluster.kubeconfig)
-    with kubeflow_trainer.installed(cluster, engine):
-        helm.install("runtimes", "training-runtimes", namespace="default", settings=settings)
-        yield
-        helm.uninstall("runtimes", namespace="default")
+    helm.install("runtimes", "training-runtimes", namespace="default", settings=settings)
+    yield
+    helm.uninstall("runtimes", namespace="default")
 
 
 @pytest.fixture(scope="module")
