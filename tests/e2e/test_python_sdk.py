@@ -13,8 +13,8 @@ import pytest
 from tests.harness.cluster import api, loading
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import sdk
 from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs import sdk
 from tests.harness.jobs.helm import Helm
 from tests.harness.jobs.namespace import TRAINJOB
 from tests.harness.jobs.run import Run
@@ -81,14 +81,14 @@ def client(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Sdk:
 
 
 @pytest.fixture(scope="module")
-def runtimes(cluster: Cluster, engine: Engine, trainer: None) -> Iterator[None]:  # noqa: ARG001
+def runtimes(cluster: Cluster, engine: Engine, trainer: None) -> Iterator[None]:
     """The runtimes of our chart."""
-    trainer, frameworks = (
+    reference, frameworks = (
         dict(zip(("repository", "tag"), loading.load(cluster, engine, name).rsplit(":", 1), strict=True))
         for name in ("trainer", "frameworks")
     )
     settings: dict[str, Any] = {
-        "image": trainer,
+        "image": reference,
         "resources.requests": {"cpu": "100m"},
         "maxRestarts": 0,
         "runtimes.jax-distributed": {"enabled": True, "image": frameworks},

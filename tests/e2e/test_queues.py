@@ -40,7 +40,7 @@ PRIORITIES = {"low": 1, "high": 1000}
 
 
 @pytest.fixture(scope="module")
-def queues(cluster: Cluster, engine: Engine, trainer: None, namespace: str) -> Iterator[Cluster]:  # noqa: ARG001
+def queues(cluster: Cluster, engine: Engine, trainer: None, namespace: str) -> Iterator[Cluster]:
     """A release of the platform with queues only, for the runs of one namespace.
 
     Trainer is there before Kueue, which otherwise refuses each TrainJob with `unsupported runtime` for a while.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import threading
@@ -17,6 +18,7 @@ from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
 from tests.harness.cluster import api
+from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB, Kind, pods_of
 
 POLL_SECONDS = 0.5
@@ -94,10 +96,10 @@ class Follower:
                 succeeded, reason = ended
                 break
             time.sleep(POLL_SECONDS)
-        # A pod may have started and ended since the last poll.
+        # A pod may have started and ended since the last poll, and a busy API server does not answer each request.
         pods: list[Any] = []
-        with suppress(*api.NO_ANSWER):
-            pods = self._pods()
+        with suppress(ClusterError):
+            pods = _patiently(self._pods, what="the pods of a run that has ended")
             self._read_logs(pods)
         self._finish_reading(pods)
         return Outcome(succeeded, reason, time.monotonic() - started, self.lines, self.nodes)
@@ -113,15 +115,20 @@ class Follower:
             name = pod.metadata.name
             readers = [reader for (of, _), reader in self._readers.items() if of == name]
             if pod.status.phase in ENDED and not any(reader.is_alive() for reader in readers):
-                with suppress(ApiException, HTTPError, OSError):
+                with suppress(ClusterError):
                     self._complete(name, pod.spec.containers[0].name)
 
     def _complete(self, pod: str, container: str) -> None:
-        """Add the lines that the stream of a log lacks: a kubelet that may watch no more files ends it early."""
-        whole = self._core.read_namespaced_pod_log(pod, self._namespace, container=container).splitlines()
-        missed = whole[len(self.lines[pod]) - self._began[pod] :]
-        for line in missed:
-            self._add(pod, line.rstrip())
+        """Add the lines that the stream of a log lacks: it ends early if the kubelet does not answer in time."""
+
+        def whole() -> list[str]:
+            text = self._core.read_namespaced_pod_log(pod, self._namespace, container=container)
+            # As the stream does; `splitlines` also splits at the `\\r` of progress bars.
+            return [line.rstrip() for line in io.StringIO(text, newline="\n")]
+
+        found = _patiently(whole, what=f"the log of {pod}")
+        for line in found[len(self.lines[pod]) - self._began[pod] :]:
+            self._add(pod, line)
 
     def _poll(self) -> tuple[bool, str] | None:
         try:
@@ -199,6 +206,11 @@ class Follower:
     def _add(self, pod: str, line: str) -> None:
         self.lines[pod].append(line)
         self._on_line(pod, line)
+
+
+def _patiently(answer: Callable[[], list[Any]], *, what: str) -> list[Any]:
+    """Return what an API answers, which may take a few attempts; raise `ClusterError` if it does not answer."""
+    return api.wait_until(lambda: [answer()], what=what, seconds=LAST_LINES_SECONDS)[0]
 
 
 def _starts(pod: Any, container: str) -> int:
