@@ -123,7 +123,7 @@ class Follower:
 
         def whole() -> list[str]:
             text = self._core.read_namespaced_pod_log(pod, self._namespace, container=container)
-            # As the stream does; `splitlines` also splits at the `\\r` of progress bars.
+            # As the stream does; `splitlines` also splits at the `\r` of progress bars.
             return [line.rstrip() for line in io.StringIO(text, newline="\n")]
 
         found = _patiently(whole, what=f"the log of {pod}")
