@@ -40,7 +40,7 @@ def test_a_good_node_is_named_with_the_bandwidth_between_its_processes(tmp_path:
 @pytest.mark.parametrize(
     ("option", "fault"),
     [
-        ("--gpus=8", "the pod requests 8 GPUs, of which PyTorch sees 0: check driver and device plugin"),
+        ("--gpus=8", "the pod requests 8 GPUs, PyTorch sees 0: check the driver of the node"),
         ("--folder=/proc/1", "/proc/1 is not writable for user"),
     ],
 )

@@ -1,7 +1,7 @@
 """Checks the node of a pod before the program of a TrainJob starts: GPUs, folders, and an all-reduce of its processes.
 
-An init container does not know the number of nodes of its TrainJob, so each pod checks its own node. torchrun starts the
-processes. The first one prints the result: `preflight: node=gpu-7 processes=8 backend=nccl bus_bandwidth=412.5 GB/s`.
+An init container does not know the number of nodes of its TrainJob, so each pod checks its own node. torchrun starts
+the processes. The first one prints the result: `preflight: node=gpu-7 processes=8 backend=nccl`, and the bandwidth.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def main() -> int:
     node, is_first = os.environ.get("NODE_NAME", "unknown"), os.environ["LOCAL_RANK"] == "0"
     try:
         check_gpus(options.gpus)
-        check_folders(options.folder)
+        for folder in options.folder:
+            check_folder(folder)
         measured = all_reduce(options.timeout_seconds)
     except (RuntimeError, OSError, ValueError) as error:
         # Collectives raise these for a lost process or a timeout.
@@ -50,18 +51,17 @@ def check_gpus(promised: int) -> None:
     """Raises `RuntimeError` if PyTorch sees fewer GPUs than the pod requests."""
     seen = torch.cuda.device_count()
     if seen < promised:
-        raise RuntimeError(f"the pod requests {promised} GPUs, of which PyTorch sees {seen}: check driver and device plugin")
+        raise RuntimeError(f"the pod requests {promised} GPUs, PyTorch sees {seen}: check the driver of the node")
 
 
-def check_folders(folders: list[str]) -> None:
-    """Raises `OSError` for a folder to which this user cannot write."""
-    for folder in folders:
-        try:
-            with tempfile.TemporaryFile(dir=folder) as file:
-                file.write(b"preflight")
-                file.flush()
-        except OSError as error:
-            raise OSError(f"{folder} is not writable for user {os.getuid()}: {error.strerror}") from error
+def check_folder(folder: str) -> None:
+    """Raises `OSError` if this user cannot write to a folder."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"preflight")
+            file.flush()
+    except OSError as error:
+        raise OSError(f"{folder} is not writable for user {os.getuid()}: {error.strerror}") from error
 
 
 def all_reduce(timeout_seconds: int) -> str:
