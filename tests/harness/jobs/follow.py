@@ -22,6 +22,8 @@ from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB, Kind, pods_of
 
 POLL_SECONDS = 0.5
+# To follow one log, which a busy kubelet does not always send.
+ATTEMPTS = 5
 ENDED = ("Succeeded", "Failed")
 # Waiting reasons that the kubelet retries for ever. The first pull error may be temporary; ImagePullBackOff means that
 # it was not.
@@ -194,14 +196,24 @@ class Follower:
                 self._readers[reader].start()
 
     def _read(self, pod: str, container: str) -> None:
-        try:
-            response = self._core.read_namespaced_pod_log(
-                pod, self._namespace, container=container, follow=True, _preload_content=False
-            )
-            for line in response:
-                self._add(pod, line.decode(errors="replace").rstrip())
-        except (ApiException, HTTPError, OSError) as error:
-            self._on_line(pod, f"(its log ended early: {error})")
+        began, read = self._began[pod], 0
+        for _ in range(ATTEMPTS):
+            try:
+                response = self._core.read_namespaced_pod_log(
+                    pod, self._namespace, container=container, follow=True, _preload_content=False
+                )
+                for number, line in enumerate(response):
+                    if number == read:
+                        self._add(pod, line.decode(errors="replace").rstrip())
+                        read += 1
+            except (ApiException, HTTPError, OSError) as error:
+                # A failing Job deletes its pods, and their logs with them: the next attempt must not come late.
+                self._on_line(pod, f"(its log ended early: {error})")
+                time.sleep(POLL_SECONDS)
+            else:
+                return
+            if self._began[pod] != began:  # another container's
+                return
 
     def _add(self, pod: str, line: str) -> None:
         self.lines[pod].append(line)
