@@ -3,11 +3,11 @@
 `TrainerClient` of the package `kubeflow` reads all runtimes of the cluster and of the namespace. It skips a runtime
 without the label `trainer.kubeflow.org/framework`: `train()` with this runtime fails, and one TrainJob of the runtime
 makes `list_jobs()` fail for the whole namespace. Limits that name neither `cpu` nor an accelerator make
-`list_runtimes()` fail for everybody: `Unknown device type in the container resources`. So does a runtime in which no job
-has the label `trainer.kubeflow.org/trainjob-ancestor-step: trainer`: `Runtime doesn't have trainer container`.
+`list_runtimes()` fail for everybody: `Unknown device type in the container resources`. So does a runtime in which no
+job has the label `trainer.kubeflow.org/trainjob-ancestor-step: trainer`: `Runtime doesn't have trainer container`.
 
-kubectl needs none of it. Trainer needs the label of the job alone: without it, image, command and resources of a TrainJob
-do not reach the pods, and the pods get no variables of the rendezvous.
+kubectl needs none of it. Trainer needs the label of the job alone: without it, image, command and resources of a
+TrainJob do not reach the pods, and the pods get no variables of the rendezvous.
 
 Set the label to the framework, e.g. `torch`, `deepspeed`, `jax` or `mpi`, label the job, and add a limit for `cpu`.
 """
@@ -33,7 +33,10 @@ POD = ("template", "spec", "template", "spec")
     severity="warning",
     confidence="medium",
     since="0.1.0",
-    sources=("kubeflow/sdk 0.5.0 kubeflow/trainer/backends/kubernetes: backend.py, utils.py get_container_devices, get_runtime_trainer",),
+    sources=(
+        "kubeflow/sdk 0.5.0 kubeflow/trainer/backends/kubernetes: backend.py, utils.py get_container_devices",
+        "kubeflow/sdk 0.5.0 kubeflow/trainer/backends/kubernetes/utils.py get_runtime_trainer",
+    ),
     needs=("TrainingRuntime",),
 )
 def runtime_unknown_to_sdk(run: Run) -> Iterator[Problem]:
@@ -50,8 +53,7 @@ def runtime_unknown_to_sdk(run: Run) -> Iterator[Problem]:
     if jobs and not any(text(job, "template", "metadata", "labels", ANCESTOR) == "trainer" for job in jobs):
         yield Problem(
             run.at.child("spec", "template", "spec", "replicatedJobs").key(),
-            f"no job has the label `{ANCESTOR}: trainer`: Trainer changes no pod of the runtime, and Kubeflow's SDK cannot "
-            "read it",
+            f"no job has the label `{ANCESTOR}: trainer`: Trainer changes no pod of it, and the SDK cannot read it",
             "add the label to template.metadata.labels of the job whose container is `node`",
         )
     for index, job in enumerate(jobs):
