@@ -72,9 +72,9 @@ e2e-idle: setup
 	pytest --durations=20 --durations-min=3 -m idle tests/e2e
 
 .PHONY: long
-long: setup tools ## Run jobs in Kueue queues and torchtitan, show 500 sets of values to an API server (TRAINYARD_DRAWS=5000: 5000 sets), and `mutations`
+long: setup tools ## Run torchtitan, show 500 sets of values to an API server (TRAINYARD_DRAWS=5000: 5000 sets), and `mutations`
 	@$(RUN) tests.harness up --name $(E2E) --renew
-	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_queues.py tests/e2e/test_dry_run.py
+	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_dry_run.py
 	pytest tests/trainer/test_torchtitan.py
 	@$(RUN) tools.mutations
 

@@ -22,8 +22,8 @@ from xdist.scheduler import LoadFileScheduling
 from tests.harness.cluster import api, cache, lifecycle
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import kubeflow_trainer, operator, operator_crds
 from tests.harness.jobs import namespace as namespaces
-from tests.harness.jobs import operator
 from tests.harness.jobs.run import Run
 
 # These files change which kinds the API server serves, or list all of them.
@@ -33,6 +33,7 @@ CRD_TESTS = {
     "test_dry_run.py",
     "test_policies.py",
     "test_python_sdk.py",
+    "test_queues.py",
     "test_trainjob.py",
     "test_uninstall.py",
 }
@@ -106,6 +107,16 @@ def training_operator(cluster: Cluster, engine: Engine, tmp_path_factory: pytest
         if not installed.exists():
             operator.install(cluster, engine)
             installed.touch()
+
+
+@pytest.fixture(scope="session")
+def trainer(cluster: Cluster, engine: Engine) -> Iterator[None]:
+    """Kubeflow Trainer, installed once for the files of `CRD_TESTS`, with the kind of PodGroup that it looks for."""
+    with (
+        operator_crds.served(cluster, operator_crds.files(kubeflow_trainer.CHART)),
+        kubeflow_trainer.installed(cluster, engine, settings={"gangSchedulers": ["scheduler-plugins"]}),
+    ):
+        yield
 
 
 @pytest.fixture(scope="module")

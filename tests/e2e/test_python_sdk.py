@@ -13,8 +13,8 @@ import pytest
 from tests.harness.cluster import api, loading
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import kubeflow_trainer, sdk
 from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs import sdk
 from tests.harness.jobs.helm import Helm
 from tests.harness.jobs.namespace import TRAINJOB
 from tests.harness.jobs.run import Run
@@ -39,6 +39,7 @@ client.wait_for_job_status(name, status={"Running", "Complete"})
 for line in client.get_job_logs(name, follow=True):
     print(line)
 job = client.wait_for_job_status(name)
+assert client.get_job(name).name == name
 print(f"{job.status}:", *sorted(f"{step.name}={step.status}" for step in job.steps))
 client.delete_job(name)
 """
@@ -70,7 +71,6 @@ attempt("torch-distributed", func=eval("lambda: 1"))
 RESULT = """
 status = client.wait_for_job_status(name, status={"Complete", "Failed"}, timeout=120).status
 print(*client.get_job_logs(name), status, sep="\\n")
-client.delete_job(name)
 """
 
 
@@ -81,25 +81,25 @@ def client(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Sdk:
 
 
 @pytest.fixture(scope="module")
-def runtimes(cluster: Cluster, engine: Engine) -> Iterator[None]:
-    """Trainer with the runtimes of our chart, which are removed before it."""
-    trainer, frameworks = (
+def runtimes(cluster: Cluster, engine: Engine, trainer: None) -> Iterator[None]:
+    """The runtimes of our chart."""
+    reference, frameworks = (
         dict(zip(("repository", "tag"), loading.load(cluster, engine, name).rsplit(":", 1), strict=True))
         for name in ("trainer", "frameworks")
     )
     settings: dict[str, Any] = {
-        "image": trainer,
+        "image": reference,
         "resources.requests": {"cpu": "100m"},
         "maxRestarts": 0,
+        "preflight.enabled": True,
         "runtimes.jax-distributed": {"enabled": True, "image": frameworks},
         # mpi4py uses MPICH by default, whichever mpirun starts it.
         "runtimes.mpi-distributed": {"enabled": True, "image": frameworks, "env": {"MPI4PY_MPIABI": "openmpi"}},
     }
     helm = Helm(cluster.kubeconfig)
-    with kubeflow_trainer.installed(cluster, engine):
-        helm.install("runtimes", "training-runtimes", namespace="default", settings=settings)
-        yield
-        helm.uninstall("runtimes", namespace="default")
+    helm.install("runtimes", "training-runtimes", namespace="default", settings=settings)
+    yield
+    helm.uninstall("runtimes", namespace="default")
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +157,7 @@ image = client.get_runtime({runtime!r}).trainer.image
 options = [TrainerCommand({COMMANDS[runtime]!r})]
 name = client.train(runtime={runtime!r}, trainer=CustomTrainerContainer(image=image, num_nodes=2), options=options)
 """
-    printed = client.run("-c", f"{CLIENT}{start}{RESULT}", namespace)
+    printed = client.run("-c", f"{CLIENT}{start}{RESULT}client.delete_job(name)", namespace)
 
     assert total in printed
     assert printed.endswith("Complete\n")
@@ -196,7 +196,7 @@ def without_label(namespace: str) -> dict[str, Any]:
     }
 
 
-def test_an_image_without_torchrun_says_so_in_its_log(
+def test_an_image_without_torchrun_says_so_in_its_log_after_the_check_of_the_node(
     client: Sdk, cluster: Cluster, engine: Engine, namespace: str, program: Path
 ) -> None:
     image = loading.load(cluster, engine, "frameworks")
@@ -207,3 +207,7 @@ def test_an_image_without_torchrun_says_so_in_its_log(
 
     assert "torchrun: command not found" in printed
     assert printed.endswith("Failed\n")
+    # The init container has the image of the runtime.
+    (pod,) = api.kubectl(cluster.kubeconfig, "get", "pods", "-n", namespace, "-o", "name").split()
+    checked = api.kubectl(cluster.kubeconfig, "logs", pod, "-n", namespace, "--container=preflight")
+    assert re.search(r"^preflight: node=\S+-worker\d? processes=1 backend=gloo$", checked, re.MULTILINE)

@@ -14,13 +14,13 @@ import pytest
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import kubeflow_trainer, kueue, platform
+from tests.harness.jobs import kueue, platform
 from tests.harness.jobs.helm import Helm
 from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB
 from tests.harness.jobs.run import Run
 
-# Building Kueue takes three minutes.
-pytestmark = pytest.mark.long
+# Where no cache has it, Kueue is built meanwhile.
+pytestmark = pytest.mark.timeout(1200)
 
 API = "kueue.x-k8s.io/v1beta2"
 QUEUE = "training"
@@ -40,15 +40,17 @@ PRIORITIES = {"low": 1, "high": 1000}
 
 
 @pytest.fixture(scope="module")
-def queues(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Cluster]:
-    """A release of the platform with queues only, for the runs of one namespace."""
+def queues(cluster: Cluster, engine: Engine, trainer: None, namespace: str) -> Iterator[Cluster]:
+    """A release of the platform with queues only, for the runs of one namespace.
+
+    Trainer is there before Kueue, which otherwise refuses each TrainJob with `unsupported runtime` for a while.
+    """
     flavor = {"name": "workers", "nodeLabels": {"kubernetes.io/os": "linux"}}
     quota = {"flavor": flavor["name"], "resources": SHARE}
     helm = Helm(cluster.kubeconfig)
     for worker in cluster.workers:
         api.kubectl(cluster.kubeconfig, "label", "node", worker, f"{RACK}=rack-of-{worker}", "--overwrite")
-    # A Kueue that starts before Trainer refuses each TrainJob with `unsupported runtime` for a while.
-    with kubeflow_trainer.installed(cluster, engine), kueue.installed(cluster, engine):
+    with kueue.installed(cluster, engine, namespace):
         helm.install(
             "queues",
             platform.CHART,

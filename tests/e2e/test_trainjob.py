@@ -16,10 +16,10 @@ from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
-from tests.harness.jobs import checkpoint, kubeflow_trainer, operator_crds
+from tests.harness.jobs import checkpoint, kubeflow_trainer
 from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs.follow import Outcome
-from tests.harness.jobs.helm import CHARTS, Helm, Settings
+from tests.harness.jobs.helm import CHARTS, Helm
 from tests.harness.jobs.namespace import TRAINJOB
 from tests.harness.jobs.run import CHART, Run
 from trainyard.cli.main import main
@@ -40,17 +40,6 @@ POD_GROUP = ("scheduling.x-k8s.io/v1alpha1", "PodGroup")
 RUNNING = ["Running", "Running"]
 UPGRADE = ("upgrade", "--reuse-values")
 EPOCH = re.compile(r"epoch=(\d+)/\d+ loss=([\d.]+) test_loss=[\d.]+ test_accuracy=([\d.]+)")
-
-
-@pytest.fixture(scope="module")
-def trainer(cluster: Cluster, engine: Engine) -> Iterator[None]:
-    """Kubeflow Trainer beside the training operator, with the kind of PodGroup that it finds when it starts."""
-    gangs: Settings = {"gangSchedulers": ["scheduler-plugins"]}
-    with (
-        operator_crds.served(cluster, operator_crds.files(kubeflow_trainer.CHART)),
-        kubeflow_trainer.installed(cluster, engine, settings=gangs),
-    ):
-        yield
 
 
 @pytest.fixture(scope="module")

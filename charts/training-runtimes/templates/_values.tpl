@@ -2,7 +2,8 @@
 {{- define "training-runtimes.checkValues" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "runtimes" "image" "image.pullPolicy" "resources"
     "env" "envSecrets" "rendezvousSeconds" "maxRestarts" "nccl" "fabric" "fabric.profile" "fabric.env" "fabric.resources"
-    "fabric.topologyFile" "fabric.tcpxo" "sharedMemory" "sharedMemory.enabled" "workspace" "volumes" "flightRecorder"
+    "fabric.topologyFile" "fabric.tcpxo" "sharedMemory" "sharedMemory.enabled" "workspace" "volumes" "preflight"
+    "preflight.enabled" "preflight.timeoutSeconds" "flightRecorder"
     "flightRecorder.mountPath" "flightRecorder.size" "flightRecorder.entries" "placement" "placement.spread"
     "placement.nodes" "placement.healthLabels" "scheduling" "scheduling.gang" "networkPolicy" "podLabels")) -}}
 {{- include "common.refuseSecrets" . -}}

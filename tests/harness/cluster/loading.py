@@ -38,7 +38,7 @@ OURS = {
     ),
     **{
         name: Loadable(functools.partial(system.reference, name), functools.partial(system.archive, (name,)))
-        for name in (system.KUEUE, system.MPI_OPERATOR, system.PROMETHEUS)
+        for name in (system.MPI_OPERATOR, system.PROMETHEUS)
     },
     **{
         name: Loadable(functools.partial(networks.reference, name), functools.partial(networks.archive, name))
@@ -49,18 +49,15 @@ OURS = {
         for name in system.KUBEFLOW_TRAINER
     },
     "storage": Loadable(lambda: system.reference(system.LOCAL_PATH), lambda: system.archive(system.TOOLS)),
+    system.KUEUE: Loadable(lambda: system.reference(system.KUEUE), lambda: system.archive((system.KUEUE,))),
 }
-
-# Of the tests that `make test` runs, none needs queues.
-OF_LONG_TESTS = {system.KUEUE}
 
 
 def build_all(*, install: bool = True) -> None:
     """Build every image that `make test` loads and the cache lacks, those of the first tests first."""
     host.require_programs(host.IMAGE_PACKAGES, install=install)
-    for name, image in OURS.items():
-        if name not in OF_LONG_TESTS:
-            image.archive()
+    for image in OURS.values():
+        image.archive()
 
 
 def load(cluster: Cluster, engine: Engine, what: str, nodes: Sequence[str] = ()) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,12 +18,19 @@ from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
 from tests.harness.cluster import api
+from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB, Kind, pods_of
 
 POLL_SECONDS = 0.5
+# To follow one log, which a busy kubelet does not always send.
+ATTEMPTS = 5
+ENDED = ("Succeeded", "Failed")
 # Waiting reasons that the kubelet retries for ever. The first pull error may be temporary; ImagePullBackOff means that
 # it was not.
 PERMANENT_REASONS = ("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
+
+# A controller repeats the creation of a pod after these, for example while a busy webhook does not answer in time.
+REPEATED = re.compile(r"failed calling webhook|timeout|timed out", re.IGNORECASE)
 
 # After the end of a job: a busy machine takes long to send the log of a pod that has ended. Others may run for ever.
 LAST_LINES_SECONDS = 60
@@ -72,8 +81,10 @@ class Follower:
         self._kind = kind
         self._on_line = on_line
         self._unschedulable_seconds = unschedulable_seconds
-        self._readers: dict[str, threading.Thread] = {}
+        self._readers: dict[tuple[str, int], threading.Thread] = {}
         self._unschedulable: dict[str, float] = {}
+        # Number of the first line of a pod's newest container.
+        self._began: dict[str, int] = {}
         self.lines: dict[str, list[str]] = {}
         self.nodes: dict[str, str] = {}
 
@@ -87,10 +98,10 @@ class Follower:
                 succeeded, reason = ended
                 break
             time.sleep(POLL_SECONDS)
-        # A pod may have started and ended since the last poll.
+        # A pod may have started and ended since the last poll, and a busy API server does not answer each request.
         pods: list[Any] = []
-        with suppress(*api.NO_ANSWER):
-            pods = self._pods()
+        with suppress(ClusterError):
+            pods = _patiently(self._pods, what="the pods of a run that has ended")
             self._read_logs(pods)
         self._finish_reading(pods)
         return Outcome(succeeded, reason, time.monotonic() - started, self.lines, self.nodes)
@@ -99,9 +110,27 @@ class Follower:
         # A log stream ends only with its pod.
         live = {pod.metadata.name for pod in pods if pod.status.phase == "Running"}
         began = time.monotonic()
-        for name, reader in sorted(self._readers.items(), key=lambda item: item[0] in live):
+        for (name, _), reader in sorted(self._readers.items(), key=lambda item: item[0][0] in live):
             seconds = LIVE_LINES_SECONDS if name in live else LAST_LINES_SECONDS
             reader.join(timeout=max(0.0, began + seconds - time.monotonic()))
+        for pod in pods:
+            name = pod.metadata.name
+            readers = [reader for (of, _), reader in self._readers.items() if of == name]
+            if pod.status.phase in ENDED and not any(reader.is_alive() for reader in readers):
+                with suppress(ClusterError):
+                    self._complete(name, pod.spec.containers[0].name)
+
+    def _complete(self, pod: str, container: str) -> None:
+        """Add the lines that the stream of a log lacks: it ends early if the kubelet does not answer in time."""
+
+        def whole() -> list[str]:
+            text = self._core.read_namespaced_pod_log(pod, self._namespace, container=container)
+            # As the stream does; `splitlines` also splits at the `\r` of progress bars.
+            return [line.rstrip() for line in io.StringIO(text, newline="\n")]
+
+        found = _patiently(whole, what=f"the log of {pod}")
+        for line in found[len(self.lines[pod]) - self._began[pod] :]:
+            self._add(pod, line)
 
     def _poll(self) -> tuple[bool, str] | None:
         try:
@@ -141,7 +170,8 @@ class Follower:
             for event in api.objects(
                 self._connection, "v1", "Event", namespace=self._namespace, field_selector=selector
             ):
-                return False, f"its pods cannot be created: {event.message}"
+                if not REPEATED.search(str(event.message)):
+                    return False, f"its pods cannot be created: {event.message}"
         return None
 
     def _unschedulable_message(self, pod: Any) -> str | None:
@@ -157,24 +187,48 @@ class Follower:
             name = pod.metadata.name
             if pod.spec.nodeName:
                 self.nodes[name] = pod.spec.nodeName
-            if name not in self._readers and pod.status.phase in ("Running", "Succeeded", "Failed"):
-                self.lines[name] = []
-                self._readers[name] = threading.Thread(
-                    target=self._read, args=(name, pod.spec.containers[0].name), daemon=True
-                )
-                self._readers[name].start()
+            # The stream of a log ends with a container, which the kubelet may start again in the same pod.
+            container = pod.spec.containers[0].name
+            reader = name, _starts(pod, container)
+            if reader not in self._readers and pod.status.phase in ("Running", *ENDED):
+                self._began[name] = len(self.lines.setdefault(name, []))
+                self._readers[reader] = threading.Thread(target=self._read, args=(name, container), daemon=True)
+                self._readers[reader].start()
 
     def _read(self, pod: str, container: str) -> None:
-        try:
-            response = self._core.read_namespaced_pod_log(
-                pod, self._namespace, container=container, follow=True, _preload_content=False
-            )
-            for line in response:
-                text = line.decode(errors="replace").rstrip()
-                self.lines[pod].append(text)
-                self._on_line(pod, text)
-        except (ApiException, HTTPError, OSError) as error:
-            self._on_line(pod, f"(its log ended early: {error})")
+        began, read = self._began[pod], 0
+        for _ in range(ATTEMPTS):
+            try:
+                response = self._core.read_namespaced_pod_log(
+                    pod, self._namespace, container=container, follow=True, _preload_content=False
+                )
+                for number, line in enumerate(response):
+                    if number == read:
+                        self._add(pod, line.decode(errors="replace").rstrip())
+                        read += 1
+            except (ApiException, HTTPError, OSError) as error:
+                # A failing Job deletes its pods, and their logs with them: the next attempt must not come late.
+                self._on_line(pod, f"(its log ended early: {error})")
+                time.sleep(POLL_SECONDS)
+            else:
+                return
+            if self._began[pod] != began:  # another container's
+                return
+
+    def _add(self, pod: str, line: str) -> None:
+        self.lines[pod].append(line)
+        self._on_line(pod, line)
+
+
+def _patiently(answer: Callable[[], list[Any]], *, what: str) -> list[Any]:
+    """Return what an API answers, which may take a few attempts; raise `ClusterError` if it does not answer."""
+    return api.wait_until(lambda: [answer()], what=what, seconds=LAST_LINES_SECONDS)[0]
+
+
+def _starts(pod: Any, container: str) -> int:
+    """Return the number of times that the kubelet has started a container again."""
+    statuses = pod.status.containerStatuses or []
+    return next((int(status.restartCount) for status in statuses if status.name == container), 0)
 
 
 def _container_statuses(pod: Any) -> Iterator[Any]:

@@ -26,8 +26,11 @@ WEBHOOK_SECONDS = 120
 
 
 @contextmanager
-def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
-    """Install Kueue until the block ends. All jobs and queues must be gone by then: Kueue removes their finalizers."""
+def installed(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[None]:
+    """Install Kueue for the jobs of a namespace until the block ends.
+
+    All jobs and queues must be gone by then: Kueue removes their finalizers.
+    """
     chart = modules.source(TOOL, MODULE) / "charts/kueue"
     repository, tag = loading.load(cluster, engine, TOOL).rsplit(":", 1)
     helm = Helm(cluster.kubeconfig)
@@ -36,7 +39,7 @@ def installed(cluster: Cluster, engine: Engine) -> Iterator[None]:
             RELEASE,
             str(chart),
             namespace=NAMESPACE,
-            settings=_settings(chart, repository, tag),
+            settings=_settings(chart, repository, tag, namespace),
             options=["--create-namespace", "--wait"],
             upgrade=True,
         )
@@ -57,10 +60,12 @@ def _answers(cluster: Cluster) -> bool:
     return True
 
 
-def _settings(chart: Path, repository: str, tag: str) -> Settings:
+def _settings(chart: Path, repository: str, tag: str, namespace: str) -> Settings:
     defaults = yaml.safe_load((chart / "values.yaml").read_text())
     configuration = yaml.safe_load(defaults["managerConfig"]["controllerManagerConfigYaml"])
     configuration["integrations"] = {"frameworks": FRAMEWORKS}
+    # The webhooks would refuse the jobs of other tests until they answer.
+    configuration["managedJobsNamespaceSelector"] = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
     manager = "controllerManager.manager"
     return {
         "managerConfig.controllerManagerConfigYaml": json.dumps(configuration),

@@ -168,7 +168,8 @@ which its operator would create nothing. Takes the root context.
 {{- define "training-job.checkKind" -}}
 {{- $kind := .Values.kind -}}
 {{- if and .Values.elastic.enabled (ne $kind "PyTorchJob") -}}
-{{- fail (printf "elastic: kind %s has a fixed number of pods; remove it, or write kind PyTorchJob" $kind) -}}
+{{- $instead := ternary " and set nodes: its pods restart from the newest checkpoint" "" (eq $kind "TrainJob") -}}
+{{- fail (printf "elastic: kind %s has a fixed number of pods; remove it%s, or write kind PyTorchJob" $kind $instead) -}}
 {{- end -}}
 {{- if not (include "training-job.isPyTorch" .) -}}
 {{- include "training-job.checkOtherKind" . -}}

@@ -36,9 +36,13 @@ spec:
   {{- with include "common.fabric.pod" . | trim }}
   {{- . | nindent 2 }}
   {{- end }}
-  {{- with include "common.fabric.daemon" . | trim }}
+  {{- $check := ternary (include "training-runtimes.preflight" $pod) "" (eq (include "training-runtimes.hasPreflight" $pod) "true") }}
+  {{- /* The daemon of the fabric keeps running, and the check uses it. */}}
+  {{- with list (include "common.fabric.daemon" . | trim) ($check | trim) | compact }}
   initContainers:
+    {{- range . }}
     {{- . | nindent 4 }}
+    {{- end }}
   {{- end }}
   containers:
     {{- include "training-runtimes.container" $pod | nindent 4 }}

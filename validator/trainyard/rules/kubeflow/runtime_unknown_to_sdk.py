@@ -1,13 +1,15 @@
-"""Kubeflow's Python SDK cannot read a runtime without the label of its framework, or without a known device.
+"""Kubeflow's Python SDK cannot read a runtime without the label of its framework, a job that trains, or a known device.
 
 `TrainerClient` of the package `kubeflow` reads all runtimes of the cluster and of the namespace. It skips a runtime
 without the label `trainer.kubeflow.org/framework`: `train()` with this runtime fails, and one TrainJob of the runtime
 makes `list_jobs()` fail for the whole namespace. Limits that name neither `cpu` nor an accelerator make
-`list_runtimes()` fail for everybody: `Unknown device type in the container resources`.
+`list_runtimes()` fail for everybody: `Unknown device type in the container resources`. So does a runtime in which no
+job has the label `trainer.kubeflow.org/trainjob-ancestor-step: trainer`: `Runtime doesn't have trainer container`.
 
-kubectl and Trainer itself need neither, so this matters only where somebody uses the SDK.
+kubectl needs none of it. Trainer needs the label of the job alone: without it, image, command and resources of a
+TrainJob do not reach the pods, and the pods get no variables of the rendezvous.
 
-Set the label to the framework, e.g. `torch`, `deepspeed`, `jax` or `mpi`, and add a limit for `cpu`.
+Set the label to the framework, e.g. `torch`, `deepspeed`, `jax` or `mpi`, label the job, and add a limit for `cpu`.
 """
 
 from __future__ import annotations
@@ -31,7 +33,10 @@ POD = ("template", "spec", "template", "spec")
     severity="warning",
     confidence="medium",
     since="0.1.0",
-    sources=("kubeflow/sdk 0.5.0 kubeflow/trainer/backends/kubernetes: backend.py, utils.py get_container_devices",),
+    sources=(
+        "kubeflow/sdk 0.5.0 kubeflow/trainer/backends/kubernetes: backend.py, utils.py get_container_devices",
+        "kubeflow/sdk 0.5.0 kubeflow/trainer/backends/kubernetes/utils.py get_runtime_trainer",
+    ),
     needs=("TrainingRuntime",),
 )
 def runtime_unknown_to_sdk(run: Run) -> Iterator[Problem]:
@@ -44,7 +49,14 @@ def runtime_unknown_to_sdk(run: Run) -> Iterator[Problem]:
             f"the runtime has no label `{LABEL}`: Kubeflow's SDK skips it, and list_jobs() fails for its TrainJobs",
             "add the label, e.g. with the value `torch`",
         )
-    for index, job in enumerate(items(run.spec, "template", "spec", "replicatedJobs")):
+    jobs = items(run.spec, "template", "spec", "replicatedJobs")
+    if jobs and not any(text(job, "template", "metadata", "labels", ANCESTOR) == "trainer" for job in jobs):
+        yield Problem(
+            run.at.child("spec", "template", "spec", "replicatedJobs").key(),
+            f"no job has the label `{ANCESTOR}: trainer`: Trainer changes no pod of it, and the SDK cannot read it",
+            "add the label to template.metadata.labels of the job whose container is `node`",
+        )
+    for index, job in enumerate(jobs):
         if text(job, "template", "metadata", "labels", ANCESTOR) != "trainer":
             continue
         at = run.at.child("spec", "template", "spec", "replicatedJobs", index, *POD)
