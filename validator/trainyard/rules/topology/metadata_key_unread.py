@@ -5,6 +5,8 @@ queue from a label, and puts pods with an annotation of that name into the defau
 `exclusive-topology` from its own metadata or from that of a replicated job's template, and not from the pods. The
 cluster autoscaler reads `safe-to-evict` from pods, to which a controller copies the metadata of the pod template alone.
 
+The controller of a Volcano Job creates its PodGroup itself and replaces `scheduling.k8s.io/group-name` of the pods.
+
 The rule ignores a key that stands in the right place as well.
 
 Move the key to the place that the message names.
@@ -16,9 +18,12 @@ from collections.abc import Iterator
 
 from trainyard.analysis.kubeflow import has_all_pods
 from trainyard.analysis.metadata import Written, written
+from trainyard.analysis.workloads import is_volcano
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.metadata_keys import BY_NAME, NEEDS, Key
 from trainyard.model.run import Run
+
+GROUP = "scheduling.k8s.io/group-name"
 
 
 @rule(
@@ -29,12 +34,17 @@ from trainyard.model.run import Run
     sources=(
         "kai-scheduler/KAI-Scheduler pull 932; github.com/AI-Hypercomputer/xpk pull 1122",
         "kubernetes/autoscaler cluster-autoscaler/utils/drain/drain.go: PodSafeToEvictKey",
-        "jobset.sigs.k8s.io/docs/concepts: exclusive placement",
+        "jobset.sigs.k8s.io/docs/concepts: exclusive placement; github.com/volcano-sh/volcano issue 3431",
     ),
-    needs=NEEDS,
+    needs=(*NEEDS, GROUP),
 )
 def metadata_key_unread(run: Run) -> Iterator[Problem]:
     """Report keys in a place that nothing reads."""
+    if is_volcano(run):
+        for one in written(run):
+            if one.of_pod and one.name == GROUP:
+                message = f"Volcano creates a PodGroup for the Job and sets `{GROUP}` itself: this one is not used"
+                yield Problem(one.at.key(), message, "set `minAvailable` and the like in the Job")
     found = [one for one in written(run) if one.name in BY_NAME]
     for one in found:
         key = BY_NAME[one.name]
