@@ -17,6 +17,7 @@ from trainyard.model.run import Container, Pod
 from trainyard.startup import NamedTuple, pattern
 
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+PLAIN = ("cpu", "memory", "ephemeral-storage")
 HANDLERS = ("httpGet", "tcpSocket", "exec", "grpc")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _LABEL = pattern(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
@@ -84,8 +85,8 @@ def _container(container: Container, pod: Pod) -> Iterator[Refused]:
     yield from _probes(container)
     for name, asked in container.requests.items():
         limit, value = parse_quantity(container.limits.get(name)), parse_quantity(asked)
-        # A limit that is null is none.
-        if limit is not None and value is not None and value > limit:
+        # Another rule compares extended resources, whose request must be the limit.
+        if name in PLAIN and limit is not None and value is not None and value > limit:
             place = at.child("resources", "requests", name)
             yield Refused(place, f"the request of {name} is above its limit, `{container.limits[name]}`", "lower it")
     for index, entry in enumerate(items(tree, "env")):

@@ -38,7 +38,7 @@ KEYS = (
     Key("alpha.jobset.sigs.k8s.io/exclusive-topology", ANNOTATION, "JobSet", "object"),
     Key("leaderworkerset.sigs.k8s.io/exclusive-topology", ANNOTATION, "LeaderWorkerSet", "object"),
     Key("kai.scheduler/queue", LABEL, "KAI", "both"),
-    Key("ray.io/overwrite-container-cmd", ANNOTATION, "KubeRay", "object"),
+    Key("ray.io/overwrite-container-cmd", ANNOTATION, "KubeRay", "both"),
     Key("cluster-autoscaler.kubernetes.io/safe-to-evict", ANNOTATION, "the cluster autoscaler", "pod"),
     Key("karpenter.sh/do-not-disrupt", ANNOTATION, "Karpenter", "pod"),
     Key("gke-gcsfuse/volumes", ANNOTATION, "the webhook of Cloud Storage FUSE", "pod"),

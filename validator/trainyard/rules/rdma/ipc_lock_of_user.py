@@ -22,7 +22,7 @@ from trainyard.model.run import Container
 @rule(
     code="RD022",
     severity="warning",
-    confidence="high",
+    confidence="medium",
     since="0.1.0",
     sources=(
         "kubernetes/kubernetes issue 56374: capabilities of users other than root are not ambient",

@@ -34,11 +34,12 @@ EXECUTABLE = 0o111
 def script_not_executable(container: Container, context: Context) -> Iterator[Problem]:
     """Report programs in volumes whose files cannot be executed."""
     pod = context.pod
-    if pod is None or not any(volume.kind in KINDS for volume in pod.volumes):
+    # Without a command, the arguments are those of the image's program.
+    if pod is None or not container.command or not any(volume.kind in KINDS for volume in pod.volumes):
         return
     done: set[str] = set()
     # A script of the files is read in place of the command that starts it.
-    first = [(container.command[0], container.at.child("command", 0))] if container.command else []
+    first = [(container.command[0], container.at.child("command", 0))]
     for path, at in (*first, *((one.words[0], one.word_at[0]) for one in container.commands if one.words)):
         mount = mount_of(container, path) if path.startswith("/") and path not in done else None
         volume = pod.volume(mount.volume) if mount is not None else None

@@ -3,7 +3,7 @@
 `targetPort: http` is the name of a container port of the selected pods. A pod without a port of that name is left out
 of the endpoints of this port: connections to the Service are refused.
 
-The rule applies if all pods that the Service selects are in the files.
+The rule applies to pods in the file of the Service: a kustomization may add a container with the port to others.
 
 Write the name of the container port, or its number.
 """
@@ -44,7 +44,7 @@ def service_port_name_unknown(resource: Resource, context: Context) -> Iterator[
         (run, role)
         for run in context.project.runs
         for role in run.roles
-        if has_labels(role.pod.labels, selector) and run.namespace in ("", resource.namespace)
+        if has_labels(role.pod.labels, selector) and run.at.document.source is resource.at.document.source
     ]
     if not roles or not all(has_all_pods(run) and role.pod.containers for run, role in roles):
         return
