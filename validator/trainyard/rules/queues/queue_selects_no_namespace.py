@@ -3,6 +3,8 @@
 A missing `namespaceSelector` selects nothing, and an empty one, `{}`, selects every namespace. Every Workload stays
 pending with "workload namespace doesn't match ClusterQueue selector".
 
+The rule leaves out a queue of a cohort that no LocalQueue in the files names: it only lends its quota to the others.
+
 Write `namespaceSelector: {}`, or the labels of the namespaces.
 """
 
@@ -10,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.document.lookup import items, mapping
-from trainyard.engine.rule import Problem, rule
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Resource
 
 
@@ -26,10 +28,14 @@ from trainyard.model.run import Resource
     ),
     needs=("ClusterQueue",),
 )
-def queue_selects_no_namespace(resource: Resource) -> Iterator[Problem]:
+def queue_selects_no_namespace(resource: Resource, context: Context) -> Iterator[Problem]:
     """Queues without a namespace selector."""
     spec = mapping(resource.tree, "spec")
     if resource.kind != "ClusterQueue" or not resource.api_version.startswith("kueue.x-k8s.io/"):
+        return
+    if (spec.get("cohort") or spec.get("cohortName")) and not any(
+        text(local.tree, "spec", "clusterQueue") == resource.name for local in context.project.of_kind("LocalQueue")
+    ):
         return
     # A queue without resources admits nothing on purpose: a template, or a patch.
     if spec.get("namespaceSelector") is None and items(spec, "resourceGroups"):

@@ -10,6 +10,7 @@ Write the name of the container port, or its number.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.analysis.kubeflow import has_all_pods
@@ -18,6 +19,9 @@ from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.model.run import Resource
+
+# Numbers and placeholders are no names of ports.
+_NAME = re.compile(r"[a-z0-9-]*[a-z][a-z0-9-]*\Z")
 
 
 @rule(
@@ -36,7 +40,7 @@ def service_port_name_unknown(resource: Resource, context: Context) -> Iterator[
     wanted = [
         (index, port)
         for index, one in enumerate(items(resource.tree, "spec", "ports"))
-        if (port := text(one, "targetPort")) and not port.isdigit() and "{" not in port and "$" not in port
+        if (port := text(one, "targetPort")) and _NAME.match(port)
     ]
     if not selector or not wanted:
         return

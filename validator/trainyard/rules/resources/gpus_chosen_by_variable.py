@@ -42,7 +42,7 @@ def gpus_chosen_by_variable(setting: Setting, context: Context) -> Iterator[Prob
     if container.gpus and any(name.startswith("nvidia.com/") for name in container.limits):
         yield Problem(
             name_at(setting),
-            f"{VISIBLE} `{value}` replaces the {container.gpus} GPUs that the device plugin gives to the container",
+            f"{VISIBLE} `{value}` replaces the choice of the device plugin, which gives the container {container.gpus}",
             "remove it",
             remove_variable(setting),
         )
