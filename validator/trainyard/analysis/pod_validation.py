@@ -21,6 +21,7 @@ PLAIN = ("cpu", "memory", "ephemeral-storage")
 HANDLERS = ("httpGet", "tcpSocket", "exec", "grpc")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _LABEL = pattern(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
+_PLACEHOLDER = pattern(r"[{$<]")
 
 
 class Refused(NamedTuple):
@@ -36,7 +37,7 @@ def refused(pod: Pod) -> Iterator[Refused]:
     yield from _tolerations(pod)
     yield from _node_terms(pod)
     for name, value in (*pod.labels.items(), *mapping(pod.tree, "nodeSelector").items()):
-        if isinstance(value, str) and "{" not in value and "$" not in value and not _LABEL.match(value):
+        if isinstance(value, str) and not _LABEL.match(value) and not _PLACEHOLDER.search(value):
             own = name in pod.labels
             field = pod.template_at.child("metadata", "labels") if own else pod.at.child("nodeSelector")
             yield Refused(
