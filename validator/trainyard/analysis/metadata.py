@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from trainyard.document.document import Place
-from trainyard.facts.metadata_keys import ANNOTATION, LABEL
+from trainyard.facts.metadata_keys import ANNOTATION, BY_NAME, BY_WORD, GROUP, LABEL
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Run
 from trainyard.startup import NamedTuple
 
@@ -19,14 +20,32 @@ class Written(NamedTuple):
     at: Place
 
 
-def written(run: Run) -> Iterator[Written]:
-    """Yields the labels and annotations of a run and of its pods, each with its place."""
-    for field, found in ((LABEL, run.labels), (ANNOTATION, run.annotations)):
-        for name in found:
-            yield Written(str(name), field, of_pod=False, at=run.at.child("metadata", field, name))
+def written(run: Run) -> Sequence[Written]:
+    """Returns the labels and annotations of a run and of its pods that are known, or end like one that is."""
+    return _written.of(run)
+
+
+def _find_written(run: Run) -> list[Written]:
+    found = []
+    for field, names in ((LABEL, run.labels), (ANNOTATION, run.annotations)):
+        for name in names:
+            if _is_near(name):
+                found.append(Written(name, field, of_pod=False, at=run.at.child("metadata", field, name)))
     if run.kind == "Pod":
-        return
+        return found
     for role in run.roles:
-        for field, found in ((LABEL, role.pod.labels), (ANNOTATION, role.pod.annotations)):
-            for name in found:
-                yield Written(str(name), field, of_pod=True, at=role.pod.template_at.child("metadata", field, name))
+        for field, names in ((LABEL, role.pod.labels), (ANNOTATION, role.pod.annotations)):
+            for name in names:
+                if _is_near(name):
+                    at = role.pod.template_at.child("metadata", field, name)
+                    found.append(Written(name, field, of_pod=True, at=at))
+    return found
+
+
+def _is_near(name: object) -> bool:
+    return isinstance(name, str) and name.rpartition("/")[2] in _WORDS
+
+
+_WORDS = frozenset((*BY_WORD, *(name.rpartition("/")[2] for name in (*BY_NAME, GROUP))))
+# Two rules ask for each run.
+_written = LastIndex(_find_written)

@@ -34,8 +34,11 @@ class Refused(NamedTuple):
 
 def refused(pod: Pod) -> Iterator[Refused]:
     """Yields what is certainly refused in a pod."""
-    yield from _tolerations(pod)
-    yield from _node_terms(pod)
+    # Most pods have few of these fields.
+    if "tolerations" in pod.tree:
+        yield from _tolerations(pod)
+    if "affinity" in pod.tree:
+        yield from _node_terms(pod)
     for name, value in (*pod.labels.items(), *mapping(pod.tree, "nodeSelector").items()):
         if isinstance(value, str) and not _LABEL.match(value) and not _PLACEHOLDER.search(value):
             own = name in pod.labels
@@ -46,7 +49,9 @@ def refused(pod: Pod) -> Iterator[Refused]:
                 "move it to an annotation" if own else "write the value as the nodes have it",
             )
     for index, volume in enumerate(items(pod.tree, "volumes")):
-        sources = [name for name, body in mapping(volume).items() if name != "name" and body is not None]
+        if not isinstance(volume, dict) or len(volume) < 3:
+            continue
+        sources = [name for name, body in volume.items() if name != "name" and body is not None]
         if len(sources) > 1:
             at = pod.at.child("volumes", index, sources[1]).key()
             yield Refused(at, f"a volume has one source, and this has `{sources[0]}` and `{sources[1]}`", "remove one")
@@ -83,15 +88,19 @@ def _node_terms(pod: Pod) -> Iterator[Refused]:
 
 def _container(container: Container, pod: Pod) -> Iterator[Refused]:
     tree, at = container.tree, container.at
-    yield from _probes(container)
-    for name, asked in container.requests.items():
-        limit, value = parse_quantity(container.limits.get(name)), parse_quantity(asked)
+    if not tree.keys().isdisjoint(PROBES):
+        yield from _probes(container)
+    for name in PLAIN:
+        asked = container.requests.get(name)
         # Another rule compares extended resources, whose request must be the limit.
-        if name in PLAIN and limit is not None and value is not None and value > limit:
+        if asked is None or name not in container.limits:
+            continue
+        limit, value = parse_quantity(container.limits[name]), parse_quantity(asked)
+        if limit is not None and value is not None and value > limit:
             place = at.child("resources", "requests", name)
             yield Refused(place, f"the request of {name} is above its limit, `{container.limits[name]}`", "lower it")
     for index, entry in enumerate(items(tree, "env")):
-        if isinstance(entry, dict) and entry.get("value") and entry.get("valueFrom"):
+        if isinstance(entry, dict) and "valueFrom" in entry and entry["valueFrom"] and entry.get("value"):
             place = at.child("env", index, "value")
             yield Refused(place, "a variable has `value` or `valueFrom`, and not both", "remove one")
     if pod.host_network:

@@ -14,6 +14,8 @@ from __future__ import annotations
 from trainyard.startup import NamedTuple
 
 LABEL, ANNOTATION = "labels", "annotations"
+# The annotation with which Volcano puts a pod into a PodGroup.
+GROUP = "scheduling.k8s.io/group-name"
 
 
 class Key(NamedTuple):

@@ -33,7 +33,8 @@ from trainyard.model.run import Command, Container
 def launcher_option_repeated(container: Container) -> Iterator[Problem]:
     """Report options with two values."""
     for command in container.commands:
-        start = launcher_in(command.words)
+        names = [word.partition("=")[0] for word in command.words if word[:1] == "-"]
+        start = launcher_in(command.words) if _is_repeated(names) else None
         if start is None:
             continue
         given = _exports(command) if start.launcher.name in MPI_LAUNCHERS else _options(command, start.after)
@@ -43,6 +44,11 @@ def launcher_option_repeated(container: Container) -> Iterator[Problem]:
             if before != value and "$" not in before + value:
                 yield Problem(at, f"{start.launcher.name} gets {name} twice: `{before}` and `{value}`", "remove one")
             known[name] = value
+
+
+def _is_repeated(names: list[str]) -> bool:
+    """True if an option may be there twice; with dashes in one place and underscores in another, it is the same."""
+    return len({name.replace("_", "-") for name in names}) < len(names)
 
 
 def _exports(command: Command) -> Iterator[tuple[str, str, Place]]:

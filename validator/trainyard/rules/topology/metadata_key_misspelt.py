@@ -32,7 +32,7 @@ from trainyard.model.run import Run
 )
 def metadata_key_misspelt(run: Run) -> Iterator[Problem]:
     """Report names that differ from known ones in the domain."""
-    found = list(written(run))
+    found = written(run)
     for one in found:
         key = _meant(one)
         if key is None:

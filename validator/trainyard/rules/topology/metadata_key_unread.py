@@ -20,10 +20,8 @@ from trainyard.analysis.kubeflow import has_all_pods
 from trainyard.analysis.metadata import Written, written
 from trainyard.analysis.workloads import is_volcano
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.metadata_keys import BY_NAME, NEEDS, Key
+from trainyard.facts.metadata_keys import BY_NAME, GROUP, NEEDS, Key
 from trainyard.model.run import Run
-
-GROUP = "scheduling.k8s.io/group-name"
 
 
 @rule(
