@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from trainyard.document.document import Place
 from trainyard.facts.metadata_keys import ANNOTATION, BY_NAME, BY_WORD, GROUP, LABEL
 from trainyard.model.last_index import LastIndex
-from trainyard.model.run import Run
+from trainyard.model.run import Pod, Run
 from trainyard.startup import NamedTuple
 
 
@@ -26,20 +26,19 @@ def written(run: Run) -> Sequence[Written]:
 
 
 def _find_written(run: Run) -> list[Written]:
-    found = []
+    return [*_own(run), *(one for role in run.roles for one in _of_pod(role.pod) if run.kind != "Pod")]
+
+
+def _own(run: Run) -> Iterator[Written]:
     for field, names in ((LABEL, run.labels), (ANNOTATION, run.annotations)):
-        for name in names:
-            if _is_near(name):
-                found.append(Written(name, field, of_pod=False, at=run.at.child("metadata", field, name)))
-    if run.kind == "Pod":
-        return found
-    for role in run.roles:
-        for field, names in ((LABEL, role.pod.labels), (ANNOTATION, role.pod.annotations)):
-            for name in names:
-                if _is_near(name):
-                    at = role.pod.template_at.child("metadata", field, name)
-                    found.append(Written(name, field, of_pod=True, at=at))
-    return found
+        for name in filter(_is_near, names):
+            yield Written(name, field, of_pod=False, at=run.at.child("metadata", field, name))
+
+
+def _of_pod(pod: Pod) -> Iterator[Written]:
+    for field, names in ((LABEL, pod.labels), (ANNOTATION, pod.annotations)):
+        for name in filter(_is_near, names):
+            yield Written(name, field, of_pod=True, at=pod.template_at.child("metadata", field, name))
 
 
 def _is_near(name: object) -> bool:
