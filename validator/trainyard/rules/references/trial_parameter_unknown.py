@@ -51,7 +51,8 @@ def trial_parameter_unknown(resource: Resource) -> Iterator[Problem]:
             f"the experiment has no parameter `{wanted}`",
             f"did you mean `{near}`?" if near is not None else f"its parameters: {format_list(sorted(names))}",
         )
-    for name in sorted(set(_used(template.get("trialSpec"))) - listed):
+    # Without a list, the template is a part of an experiment.
+    for name in sorted(set(_used(template.get("trialSpec"))) - listed) if listed else ():
         yield Problem(
             at.child("trialParameters"), f"the trial uses `${{trialParameters.{name}}}`, which is not listed", "add it"
         )
