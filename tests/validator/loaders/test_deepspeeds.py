@@ -59,6 +59,7 @@ def users(*files: tuple[str, str]) -> list[str | None]:
         ("ds_config.json", {"train_batch_size": 8}, True),
         ("train.yaml", {"gradient_accumulation_steps": 4, "micro_batch_size": 2, "learning_rate": 1e-4}, False),
         ("train.yaml", {"train_batch_size": 16, "epochs": 3, "bf16": True}, False),
+        ("qlora_deepspeed.yaml", {"gradient_accumulation_steps": 4, "deepspeed": "zero2.json", "bf16": True}, False),
     ],
 )
 def test_a_configuration_is_recognised_by_its_keys_and_its_name(

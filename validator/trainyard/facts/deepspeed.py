@@ -30,14 +30,14 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "zero_quantized_nontrainable_weights", "zero_quantized_gradients", "memory_efficient_linear",
         "pipeline_loading_checkpoint", "override_module_apply", "log_trace_cache_warnings", "enable_sanity_checks",
         "save_muon_momentum_buffer_in_memory", "leaf_module", "zeropp_loco_param", "mics_shard_size",
-        "mics_hierarchical_params_gather",
+        "mics_hierarchical_params_gather", "partition_stream_chunk_size", "stage3_partition_stream_chunk_size",
     ),
     "zero_optimization.offload_param": (
         "device", "nvme_path", "buffer_count", "buffer_size", "max_in_cpu", "pin_memory",
     ),
     "zero_optimization.offload_optimizer": (
         "device", "nvme_path", "buffer_count", "pin_memory", "pipeline_read", "pipeline_write", "fast_init", "ratio",
-        "super_offload", "cpuadam_cores_perc",
+        "super_offload", "cpuadam_cores_perc", "convert_grad_on_cpu",
     ),
     "zero_optimization.zenflow": (
         "topk_ratio", "select_strategy", "select_interval", "update_interval", "overlap_step", "offload", "auto_ratio",

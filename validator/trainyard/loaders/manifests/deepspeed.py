@@ -103,7 +103,8 @@ def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
     """True if a mapping configures DeepSpeed, by its keys and the name of its file."""
     if any(key in tree for key in SURE):
         return True
-    if not any(key in tree for key in LIKELY):
+    # A trainer's own file names the configuration of DeepSpeed.
+    if "deepspeed" in tree or not any(key in tree for key in LIKELY):
         return False
     named = "deepspeed" in name.lower() or name.lower().startswith(("ds_", "ds-", "ds."))
     return named or any(key in tree for key in COMPANY) or any(isinstance(tree.get(key), dict) for key in SECTIONS)

@@ -40,6 +40,8 @@ MEANT = {
     "NCCL_MAX_CHANNELS": "NCCL_MAX_CTAS",
     "NCCL_MIN_CHANNELS": "NCCL_MIN_CTAS",
 }
+# Prefixes of the wild that are meant to be NCCL's; Intel's oneCCL has other names behind `CCL_`.
+_TORN = ("CCL_", "NCLL_", "NCL_", "NNCL_", "NCCCL_")
 ADVICE = {"NCCL_TIMEOUT": "pass `timeout` to `init_process_group`: it is the timeout of a collective"}
 
 
@@ -53,11 +55,13 @@ ADVICE = {"NCCL_TIMEOUT": "pass `timeout` to `init_process_group`: it is the tim
         "nvidia-nccl-cu13 2.31.2 and 2.32.3: names in .rodata of libnccl.so.2",
     ),
     fix="unsafe",
-    needs=("NCCL_",),
+    needs=("CCL_", "NCLL_", "NCL_"),
 )
 def nccl_unknown_env(setting: Setting, context: Context) -> Iterator[Problem]:
     """A name that neither NCCL nor a known plugin reads."""
     name, container = setting.name, context.container
+    if name.startswith(_TORN) and container is not None and not _is_used(name, container):
+        yield from _torn(setting, container)
     if not name.startswith("NCCL_") or name in nccl.nccl_variables() or is_foreign(name) or container is None:
         return
     if (context.target.nccl or nccl.NEWEST) > nccl.NEWEST or uses_rccl(context.run) or _is_used(name, container):
@@ -70,6 +74,14 @@ def nccl_unknown_env(setting: Setting, context: Context) -> Iterator[Problem]:
         ADVICE.get(name) or (f"did you mean {meant}?" if meant else "remove it"),
         edits,
     )
+
+
+def _torn(setting: Setting, container: Container) -> Iterator[Problem]:
+    meant = f"NCCL_{setting.name.partition('_')[2]}"
+    if meant in nccl.nccl_variables():
+        edits = rename_variable(setting, meant) if container.setting(meant) is None else ()
+        message = f"no NCCL release reads {setting.name}: it has no effect"
+        yield Problem(name_at(setting), message, f"did you mean {meant}?", edits)
 
 
 def _is_used(name: str, container: Container) -> bool:

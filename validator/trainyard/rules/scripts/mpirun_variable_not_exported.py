@@ -5,7 +5,8 @@ the workers with `-x NAME` alone. The ranks run with their defaults, or those on
 rest.
 
 The rule checks variables of an MPIJob that only ranks read (`HF_`, `CUDA_`, `TORCH_` and so on). It ignores Intel MPI
-and MPICH, which pass everything, variables that the command uses, and those that the workers set too.
+and MPICH, which pass everything, variables that the command uses, and those that the workers set too. It also checks
+those before the command, as in `NCCL_DEBUG=INFO mpirun`.
 
 Add `-x NAME` to mpirun, or set the variable in the workers.
 """
@@ -23,6 +24,8 @@ from trainyard.model.run import Command, Role, Run, Setting
 
 LAUNCHER = "Launcher"
 OF_RANKS = ("HF_", "TORCH_", "CUDA_", "OMP_", "FI_", "WANDB_", "HUGGING", "TOKENIZERS_", "HOROVOD_", "TF_")
+
+BEFORE = (*OF_RANKS, "NCCL_")
 
 
 @rule(
@@ -50,7 +53,9 @@ def mpirun_variable_not_exported(role: Role, context: Context) -> Iterator[Probl
     if exported is None or not workers:
         return
     for setting in container.settings:
-        if setting.via != "env" or not _is_for_ranks(setting) or setting.name in exported or setting.name in written:
+        if not _is_for_ranks(setting) or setting.name in exported:
+            continue
+        if setting.via == "env" and setting.name in written:
             continue
         if all(worker.setting(setting.name) is None for worker in workers):
             yield Problem(
@@ -77,7 +82,10 @@ def _exported(command: Command) -> set[str] | None:
 
 
 def _is_for_ranks(setting: Setting) -> bool:
-    return setting.name.startswith(OF_RANKS) and setting.value is not None
+    if setting.value is None:
+        return False
+    # A variable before the command is meant for the ranks alone.
+    return setting.name.startswith(OF_RANKS if setting.via == "env" else BEFORE) and setting.via in ("env", "command")
 
 
 def _name_at(setting: Setting) -> Place:

@@ -1,0 +1,128 @@
+"""What the API server refuses in a pod although each field has the right type: values that exclude each other.
+
+Source: kubernetes v1.34.4 pkg/apis/core/validation/validation.go (ValidateTolerations, ValidateNodeSelectorRequirement,
+validateLivenessProbe, validateHandler, ValidateResourceRequirements, validateContainerPorts,
+validateEnvVarValueFrom, validateVolumes) and apimachinery pkg/util/validation (IsValidLabelValue).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.facts.quantities import parse_quantity
+from trainyard.model.run import Container, Pod
+from trainyard.startup import NamedTuple, pattern
+
+PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+PLAIN = ("cpu", "memory", "ephemeral-storage")
+HANDLERS = ("httpGet", "tcpSocket", "exec", "grpc")
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_LABEL = pattern(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
+_PLACEHOLDER = pattern(r"[{$<]")
+
+
+class Refused(NamedTuple):
+    """A fault: its place, what the API server says, and the remedy."""
+
+    at: Place
+    message: str
+    help: str
+
+
+def refused(pod: Pod) -> Iterator[Refused]:
+    """Yields what is certainly refused in a pod."""
+    # Most pods have few of these fields.
+    if "tolerations" in pod.tree:
+        yield from _tolerations(pod)
+    if "affinity" in pod.tree:
+        yield from _node_terms(pod)
+    for name, value in (*pod.labels.items(), *mapping(pod.tree, "nodeSelector").items()):
+        if isinstance(value, str) and not _LABEL.match(value) and not _PLACEHOLDER.search(value):
+            own = name in pod.labels
+            field = pod.template_at.child("metadata", "labels") if own else pod.at.child("nodeSelector")
+            yield Refused(
+                field.child(name),
+                f"`{value}` is no value of a label: it takes 63 letters, digits, `-`, `_` and `.`",
+                "move it to an annotation" if own else "write the value as the nodes have it",
+            )
+    for index, volume in enumerate(items(pod.tree, "volumes")):
+        if not isinstance(volume, dict) or len(volume) < 3:
+            continue
+        sources = [name for name, body in volume.items() if name != "name" and body is not None]
+        if len(sources) > 1:
+            at = pod.at.child("volumes", index, sources[1]).key()
+            yield Refused(at, f"a volume has one source, and this has `{sources[0]}` and `{sources[1]}`", "remove one")
+    for container in (*pod.init_containers, *pod.containers):
+        yield from _container(container, pod)
+
+
+def _tolerations(pod: Pod) -> Iterator[Refused]:
+    for index, one in enumerate(items(pod.tree, "tolerations")):
+        at, operator = pod.at.child("tolerations", index), text(one, "operator")
+        if operator == "Exists" and text(one, "value"):
+            yield Refused(at.child("value"), "a toleration with `operator: Exists` takes no value", "write `Equal`")
+        if isinstance(one, dict) and not one.get("key") and operator in ("", "Equal"):
+            yield Refused(at, "a toleration without a key needs `operator: Exists`", "write `operator: Exists`")
+        seconds = one.get("tolerationSeconds") if isinstance(one, dict) else None
+        if seconds is not None and text(one, "effect") != "NoExecute":
+            place = at.child("tolerationSeconds")
+            yield Refused(place, "`tolerationSeconds` goes with `effect: NoExecute` alone", "remove it")
+
+
+def _node_terms(pod: Pod) -> Iterator[Refused]:
+    path = ("affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
+    for index, term in enumerate(items(pod.tree, *path)):
+        for number, one in enumerate(items(term, "matchExpressions")):
+            at, operator = pod.at.child(*path, index, "matchExpressions", number), text(one, "operator")
+            values = items(one, "values")
+            if operator in ("In", "NotIn") and not values and isinstance(one, dict) and "$" not in str(one):
+                yield Refused(at, f"`operator: {operator}` needs values", "add them, or write `Exists`")
+            elif operator in ("Exists", "DoesNotExist") and values:
+                yield Refused(at.child("values").key(), f"`operator: {operator}` takes no values", "write `In`")
+            elif operator in ("Gt", "Lt") and len(values) != 1:
+                yield Refused(at, f"`operator: {operator}` takes one value", "write one integer")
+
+
+def _container(container: Container, pod: Pod) -> Iterator[Refused]:
+    tree, at = container.tree, container.at
+    if not tree.keys().isdisjoint(PROBES):
+        yield from _probes(container)
+    for name in PLAIN:
+        asked = container.requests.get(name)
+        # Another rule compares extended resources, whose request must be the limit.
+        if asked is None or name not in container.limits:
+            continue
+        limit, value = parse_quantity(container.limits[name]), parse_quantity(asked)
+        if limit is not None and value is not None and value > limit:
+            place = at.child("resources", "requests", name)
+            yield Refused(place, f"the request of {name} is above its limit, `{container.limits[name]}`", "lower it")
+    for index, entry in enumerate(items(tree, "env")):
+        if isinstance(entry, dict) and "valueFrom" in entry and entry["valueFrom"] and entry.get("value"):
+            place = at.child("env", index, "value")
+            yield Refused(place, "a variable has `value` or `valueFrom`, and not both", "remove one")
+    if pod.host_network:
+        for index, port in enumerate(items(tree, "ports")):
+            yield from _host_port(mapping(port), at.child("ports", index))
+
+
+def _probes(container: Container) -> Iterator[Refused]:
+    tree, at = container.tree, container.at
+    for probe in PROBES:
+        body = tree.get(probe)
+        if not isinstance(body, dict):
+            continue
+        handlers = [name for name in body if name in HANDLERS and body[name] is not None]
+        if len(handlers) > 1:
+            place = at.child(probe, handlers[1]).key()
+            yield Refused(place, f"a probe has one handler, and this has {' and '.join(handlers)}", "remove one")
+        if probe != "readinessProbe" and body.get("successThreshold") not in (None, 1):
+            yield Refused(at.child(probe, "successThreshold"), f"`successThreshold` of {probe} is 1", "remove it")
+
+
+def _host_port(port: dict[str, Any], at: Place) -> Iterator[Refused]:
+    host, own = port.get("hostPort"), port.get("containerPort")
+    if isinstance(host, int) and isinstance(own, int) and host != own:
+        yield Refused(at.child("hostPort"), f"with `hostNetwork`, hostPort {host} must be containerPort {own}", "")

@@ -1,0 +1,56 @@
+"""The claim names no storage class, so a cluster with a default class provisions a new disk instead of this volume.
+
+A claim without `storageClassName` gets the default class of the cluster, and a volume without one never matches it. The
+claim then has an empty volume of another kind, or stays Pending if the class cannot provide `ReadWriteMany`.
+
+The rule applies to a claim beside a PersistentVolume without a class in the same file.
+
+Write `storageClassName: ""` into the claim, which asks for a volume without a class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Resource
+
+
+@rule(
+    code="RF019",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes.io/docs/concepts/storage/persistent-volumes: Class, defaulting behaviors",
+        "github.com/mappedinn/kubernetes-nfs-volume-on-gke issue 1",
+    ),
+    needs=("PersistentVolumeClaim",),
+)
+def claim_without_class(resource: Resource, context: Context) -> Iterator[Problem]:
+    """Report claims that miss the volume written for them."""
+    spec = mapping(resource.tree, "spec")
+    annotations = mapping(resource.tree, "metadata", "annotations")
+    if resource.kind != "PersistentVolumeClaim" or "storageClassName" in spec or not spec or len(annotations) > 0:
+        return
+    for volume in context.project.of_kind("PersistentVolume"):
+        own = mapping(volume.tree, "spec")
+        if volume.at.document.source is not resource.at.document.source or text(own, "storageClassName"):
+            continue
+        if set(items(spec, "accessModes")) <= set(items(own, "accessModes")) and _is_meant(resource, volume):
+            yield Problem(
+                resource.at.child("spec").key(),
+                f"a cluster with a default class gives the claim a new disk, not PersistentVolume `{volume.name}`",
+                'write `storageClassName: ""`',
+                related=((volume.at, "the volume"),),
+            )
+            return
+
+
+def _is_meant(claim: Resource, volume: Resource) -> bool:
+    spec, own = mapping(claim.tree, "spec"), mapping(volume.tree, "spec")
+    if text(spec, "volumeName") or mapping(own, "claimRef"):
+        return text(spec, "volumeName") == volume.name or text(own, "claimRef", "name") == claim.name
+    asked = mapping(spec, "resources", "requests").get("storage")
+    return asked is not None and str(asked) == str(mapping(own, "capacity").get("storage"))

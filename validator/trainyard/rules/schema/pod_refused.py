@@ -1,0 +1,38 @@
+"""The API server refuses the pod: fields that are right alone contradict each other, or a value is outside its bounds.
+
+No pod is created, and the job waits without any: "spec.tolerations[0].operator: Invalid value", "must be less than or
+equal to cpu limit", "must be unique". For a job, the error stands in the events of the controller alone.
+
+The rule knows tolerations and node affinity whose operator does not fit their values, probes with two handlers or with
+another `successThreshold` than 1, requests above limits, a variable with `value` and
+`valueFrom`, a volume with two sources, a `hostPort` that is not the port of a pod on the host's network, and values
+that a label cannot have. It leaves out patches.
+
+Write what the message says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.patches import is_patch
+from trainyard.analysis.pod_validation import refused
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.loaders.schemas.partial import is_named_patch
+from trainyard.model.run import Pod
+
+
+@rule(
+    code="SM009",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=("kubernetes v1.34.4 pkg/apis/core/validation/validation.go: ValidatePodSpec and the functions it calls",),
+)
+def pod_refused(pod: Pod, context: Context) -> Iterator[Problem]:
+    """Report pods that the API server does not accept."""
+    faults = list(refused(pod))
+    if not faults or context.run is None or is_patch(pod) or is_named_patch(pod.at.document):
+        return
+    for fault in faults:
+        yield Problem(fault.at, f"{fault.message}: the API server refuses the pod", fault.help)

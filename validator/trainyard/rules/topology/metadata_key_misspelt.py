@@ -1,0 +1,52 @@
+"""The label or annotation looks like one that a controller reads, but has another domain, so it has no effect.
+
+Kubernetes accepts every label and annotation, and a controller ignores those that it does not know. A job whose queue
+stands under `kueue.scheduling.k8s.io/queue-name` is not managed by Kueue: it starts at once without a quota, or stays
+suspended if it says so itself.
+
+Write the name that the message gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.metadata import Written, written
+from trainyard.document.document import Rename
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.metadata_keys import BY_NAME, BY_WORD, NEEDS, Key
+from trainyard.model.run import Run
+
+
+@rule(
+    code="TP017",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes-sigs/kueue v0.19.2 pkg/controller/constants/constants.go: QueueLabel",
+        "github.com/GoogleCloudPlatform/kubernetes-engine-samples pull 534",
+    ),
+    fix="unsafe",
+    needs=NEEDS,
+)
+def metadata_key_misspelt(run: Run) -> Iterator[Problem]:
+    """Report names that differ from known ones in the domain."""
+    found = written(run)
+    for one in found:
+        key = _meant(one)
+        if key is None:
+            continue
+        is_set = any(other.name == key.name for other in found)
+        edits = () if is_set or one.field != key.field else (Rename(one.at, key.name),)
+        yield Problem(one.at.key(), f"{key.reader} does not read `{one.name}`", f"write `{key.name}`", edits)
+
+
+def _meant(one: Written) -> Key | None:
+    domain, _, word = one.name.rpartition("/")
+    key = BY_WORD.get(word)
+    if key is None or one.name in BY_NAME or not domain:
+        return None
+    # Another project may use the word; one that shares a part of the domain's name is meant.
+    right = key.name.rpartition("/")[0]
+    return key if right.partition(".")[0] in domain.split(".") or domain in right else None

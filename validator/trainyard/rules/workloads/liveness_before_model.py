@@ -1,0 +1,56 @@
+"""The liveness probe of a model server fails while the server still loads its model, so it restarts again and again.
+
+Kubernetes restarts the container after `initialDelaySeconds` and `failureThreshold` periods without an answer. A server
+with a model on several GPUs reads and places hundreds of gigabytes first, which takes minutes. A startup probe holds
+the other probes back until it succeeds.
+
+The rule applies to vLLM, SGLang, TGI, TensorRT-LLM and NIM with two GPUs or more, if the time is below three minutes.
+
+Add a `startupProbe` with `failureThreshold` times `periodSeconds` above the longest load.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Container
+
+LONG = 180
+_SERVER = re.compile(r"\bvllm\b|\bsglang\b|text-generation-(?:inference|launcher)|\btrtllm-serve\b|nvcr\.io/nim/")
+
+
+@rule(
+    code="WL011",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes: slow-starting containers",
+        "github.com/kserve/kserve issue 5062",
+    ),
+    needs=("livenessProbe",),
+)
+def liveness_before_model(container: Container) -> Iterator[Problem]:
+    """Report probes that restart a server while it loads."""
+    probe = container.tree.get("livenessProbe")
+    if not isinstance(probe, dict) or container.tree.get("startupProbe") is not None or container.gpus < 2:
+        return
+    written = " ".join((container.image or "", *container.command, *container.args))
+    if not _SERVER.search(written):
+        return
+    failures = _number(probe, "failureThreshold", 3)
+    seconds = _number(probe, "initialDelaySeconds", 0) + _number(probe, "periodSeconds", 10) * failures
+    if seconds < LONG:
+        yield Problem(
+            container.at.child("livenessProbe").key(),
+            f"the liveness probe restarts the server {seconds} s after its start, while it still loads its model",
+            "add a `startupProbe`, which holds the liveness probe back",
+        )
+
+
+def _number(probe: dict[str, Any], name: str, default: int) -> int:
+    value = probe.get(name, default)
+    return value if isinstance(value, int) else default
