@@ -148,6 +148,8 @@ lock: setup ## Resolve the pins of pyproject.toml into requirements.lock, and th
 		--group setup --group validator --group trainer --group cluster --group docs --group test --group lint --output-file requirements.lock
 	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --constraints requirements.lock \
 		--group setup --group validator --group cluster --output-file requirements-harness.lock
+	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --constraints requirements.lock \
+		--group build --output-file requirements-lint.lock
 	for group in frameworks tensorflow; do \
 		uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: \
 			--python-version 3.13 --group $$group --output-file tests/harness/cluster/images/$$group.lock; \
