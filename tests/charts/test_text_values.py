@@ -23,7 +23,7 @@ NASTY = (
 # A text in it is the YAML of objects.
 YAML = ("extraObjects",)
 # Most texts of training-job have a format, and rendering it takes ten times as long as rendering another chart.
-FEWER = {"training-job": ("{}: b", "{}\nb: c")}
+FEWER = {"training-job": ("{}: b", "{}\nb: c", "true")}
 Put = Callable[[str], Any]
 
 
