@@ -18,7 +18,7 @@ from tests.charts.test_values import LIGHT, Keys, alternatives, depth_in, leaves
 # With a plain word in it, each means something in YAML where it is not quoted; the last ones are of another type.
 NASTY = (
     *("{}: b", "{} #b", "{}\nb: c", '"{}', "1e3"),
-    *("{},b", "{}]", "'{}", "*{}", "{{{{ {} }}}}", "{}\\", "null", "true"),
+    *("{},b", "{}]", "'{}", "*{}", "{{{{ {} }}}}", "{}\\", "{}\u2028b: c", "null", "true"),
 )
 # A text in it is the YAML of objects.
 YAML = ("extraObjects",)
