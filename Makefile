@@ -76,6 +76,7 @@ long: setup tools ## Run jobs in Kueue queues and torchtitan, show 500 sets of v
 	@$(RUN) tests.harness up --name $(E2E) --renew
 	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_queues.py tests/e2e/test_dry_run.py
 	pytest tests/trainer/test_torchtitan.py
+	pytest --numprocesses=auto -m long tests/charts/test_text_values.py
 	@$(RUN) tools.mutations
 
 .PHONY: soak
