@@ -76,6 +76,7 @@ long: setup tools ## Run torchtitan, show 500 sets of values to an API server (T
 	@$(RUN) tests.harness up --name $(E2E) --renew
 	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_dry_run.py
 	pytest tests/trainer/test_torchtitan.py
+	pytest --numprocesses=auto -m long tests/charts/test_text_values.py
 	@$(RUN) tools.mutations
 
 .PHONY: soak
@@ -152,6 +153,8 @@ lock: setup ## Resolve the pins of pyproject.toml into requirements.lock, and th
 		--group setup --group validator --group trainer --group cluster --group docs --group release --group test --group lint --output-file requirements.lock
 	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --constraints requirements.lock \
 		--group setup --group validator --group cluster --output-file requirements-harness.lock
+	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --constraints requirements.lock \
+		--group build --output-file requirements-lint.lock
 	for group in frameworks tensorflow; do \
 		uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: \
 			--python-version 3.13 --group $$group --output-file tests/harness/cluster/images/$$group.lock; \

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from .config import parse_flags
 from .errors import TrainerError
 from .runtime.error_file import clear_recorded_error, record_error, record_exception
+from .runtime.imports import no_garbage_collection
 from .runtime.launch import Launch
 from .runtime.log import report_error
 from .runtime.signals import Termination
@@ -26,14 +27,16 @@ def main(arguments: Sequence[str]) -> int:
         launch = Launch.from_environment(os.environ)
         config.check_world_size(launch.size)
         # Imported late: importing torch takes seconds, which would delay errors about flags and a reaction to SIGTERM.
-        from .run import run
+        with no_garbage_collection():
+            import torch._dynamo  # noqa: F401 - the first optimizer imports it
 
+            from .parallel import strategy_class
+            from .run import run
+
+            strategy_class(config)
         if not (launch.launched and config.in_place_restarts and sys.platform == "linux"):
             return run(config, launch, termination)
-        from .parallel import strategy_class
         from .runtime.supervisor import supervise
-
-        strategy_class(config)
 
         def run_rank(launch: Launch, on_rendezvous: Callable[[str], None]) -> int:
             clear_recorded_error()

@@ -24,3 +24,8 @@ def test_the_image_has_the_pins_of_the_project() -> None:
     (torch,) = (pin for pin in project if pin.startswith("torch=="))
     assert image == {*project} - {torch}
     assert f" {torch}\n" in (ROOT / "trainer" / "Dockerfile").read_text()
+
+
+def test_the_image_has_the_bytecode_of_the_trainer_that_its_processes_do_not_write() -> None:
+    lines = (ROOT / "trainer" / "Dockerfile").read_text().splitlines()
+    assert lines.index("COPY trainer trainer") < lines.index("RUN python3 -m compileall -q trainer")

@@ -22,7 +22,7 @@ console = Console(soft_wrap=True)
 def command(
     count: Annotated[int, typer.Option(min=1, help="Number of changes.")] = 100,
     seed: Annotated[int | None, typer.Option(help="Seed of the draws, to repeat them. Default: a random one.")] = None,
-    least: Annotated[int, typer.Option(min=0, max=100, help="Percentage that the tests have to find.")] = 85,
+    least: Annotated[int, typer.Option(min=0, max=100, help="Percentage that the tests have to find.")] = 90,
 ) -> None:
     """Change one line of a copy of the code at a time, and run the tests of its module.
 

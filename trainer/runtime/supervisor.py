@@ -18,7 +18,6 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
-import torch._dynamo  # noqa: F401 - else each fork spends half a second on it when it creates an optimizer
 from torch.distributed import PrefixStore, Store  # type: ignore[attr-defined]  # documented, but missing in __all__
 
 from .child import FORWARDED_SIGNALS, fork_child

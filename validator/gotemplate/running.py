@@ -68,7 +68,7 @@ class Templates:
 
     def _filled(self, name: str, block: Block, data: Value) -> Value:
         if self._depth > _DEEPEST:
-            raise UnsupportedError(f"{name} calls itself")
+            raise UnsupportedError(f"template {name}, which calls itself")
         self._depth += 1
         try:
             return programs.run(block, self, data)

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,64 @@ def test_the_action_annotates_and_writes_a_sarif_file(folder: Path, paths: str, 
     summary = (folder / "summary").read_text()
     assert summary.startswith("### Trainyard\n\n```text\n")
     assert ("Found 1 error" in summary) == (code != 0)
+
+
+RECORDER = """\
+#!/bin/sh
+[ "$1" != -m ] || { mkdir -p "$3/bin"; cp "$0" "$3/bin/pip"; }
+[ "$1" = -m ] || echo "$*" >> "$RECORD"
+"""
+
+
+def record_installation(script: str, folder: Path, **variables: str) -> list[str]:
+    """Runs a script with a Python that records what pip installs."""
+    (folder / "python3").write_text(RECORDER)
+    (folder / "python3").chmod(0o755)
+    found = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "RECORD": str(folder / "record"), **variables}
+    subprocess.run(["bash", "-eo", "pipefail", "-c", script], env=found, check=True)
+    return (folder / "record").read_text().splitlines()
+
+
+def installs_only_what_is_locked(commands: list[str], source: Path) -> bool:
+    locked, package = commands
+    return locked.endswith(f"--require-hashes --requirement {source}/requirements-lint.lock") and package.endswith(
+        f"--no-deps --no-build-isolation {source}"
+    )
+
+
+def test_the_action_installs_only_packages_with_the_hashes_of_its_lock(folder: Path) -> None:
+    script = ACTION["runs"]["steps"][1]["run"]
+    paths = {"PYTHON": str(folder / "python3"), "RUNNER_TEMP": str(folder / "runner")}
+    commands = record_installation(script, folder, SOURCE=str(ROOT), VERSION="", REPOSITORY="", **paths)
+    assert installs_only_what_is_locked(commands, ROOT)
+
+
+def test_the_action_installs_another_version_with_the_lock_of_that_version(folder: Path) -> None:
+    repository = folder / "repository"
+    git = ["git", "-C", str(repository), "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    subprocess.run(["git", "init", "--quiet", str(repository)], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--allow-empty", "--message", "first"], check=True)
+    subprocess.run([*git, "tag", "v1"], check=True)
+    script = ACTION["runs"]["steps"][1]["run"]
+    paths = {"PYTHON": str(folder / "python3"), "RUNNER_TEMP": str(folder / "runner")}
+    commands = record_installation(script, folder, SOURCE="", VERSION="v1", REPOSITORY=str(repository), **paths)
+    assert installs_only_what_is_locked(commands, folder / "runner/trainyard-source")
+
+
+@pytest.mark.parametrize("event", ["install", "update"])
+def test_the_plugin_installs_only_packages_with_the_hashes_of_its_lock(folder: Path, event: str) -> None:
+    pip = folder / "build/helm-plugin/bin/pip"
+    pip.parent.mkdir(parents=True)
+    pip.write_text(RECORDER)
+    pip.chmod(0o755)
+    commands = record_installation(PLUGIN["hooks"][event], folder, HELM_PLUGIN_DIR=str(folder))
+    assert installs_only_what_is_locked(commands, folder)
+
+
+def test_the_lock_has_the_pins_of_the_tests() -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    locked = re.findall(r"^\S+==\S+", (ROOT / "requirements-lint.lock").read_text(), re.MULTILINE)
+    assert sorted(locked) == sorted([*groups["build"], *groups["validator"]])
 
 
 def test_the_action_passes_its_inputs_in_the_environment_only() -> None:

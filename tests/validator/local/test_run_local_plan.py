@@ -286,8 +286,14 @@ def test_a_gpu_run_without_local_gpus_runs_on_cpu_with_a_note() -> None:
         (f"{EIGHT}\nprocessesPerNode: gpu", machine(), "add --processes-per-node 1"),
         ("{kind: MPIJob, train: {command: [train]}}", machine(), "PyTorchJob or TrainJob"),
         ("{env: {RANK: 1}}", machine(), "the training operator sets it"),
+        ("{nodes: 99999999999999}", machine(), "99999999999999 nodes .* add --nodes 2"),
+        (
+            "{nodes: 2, processesPerNode: 99999999999999}",
+            machine(),
+            "99999999999999 processes .* --processes-per-node 1",
+        ),
     ],
-    ids=["too few GPUs", "no GPU to count", "another kind", "refused by the chart"],
+    ids=["too few GPUs", "no GPU to count", "another kind", "refused by the chart", "many nodes", "many processes"],
 )
 def test_a_run_that_cannot_start_here_is_refused_with_the_remedy(text: str, here: Machine, reason: str) -> None:
     with pytest.raises(RunRefusedError, match=reason):

@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trainyard.local import environment
+from trainyard.local.errors import RunRefusedError
 from trainyard.local.job import Job
 from trainyard.local.machine import Machine
 from trainyard.local.node import Builder, Node, interpreter
 from trainyard.local.paths import Folders
 from trainyard.local.volumes import LocalVolume
+
+# Each node is a torchrun, and each process imports PyTorch: no machine has the memory for more.
+_MOST = 1024
 
 
 class Contents(NamedTuple):
@@ -39,6 +43,7 @@ class Plan(NamedTuple):
 
 def make_plan(job: Job, machine: Machine, directory: Path) -> Plan:
     """Returns the plan for a job whose volumes are folders in `directory`. Raises `RunRefusedError`."""
+    _check_size(job)
     visible = environment.node_devices(job, machine)
     mounts = [{volume.path: _folder(volume, directory, index) for volume in job.volumes} for index in range(job.nodes)]
     first = Folders(mounts[0])
@@ -53,6 +58,15 @@ def make_plan(job: Job, machine: Machine, directory: Path) -> Plan:
         data=Contents(Path(first.path(data.path)), data.path, data.source) if data is not None else None,
         grace_seconds=job.grace_seconds,
     )
+
+
+def _check_size(job: Job) -> None:
+    for number, what, remedy in (
+        (job.nodes, "nodes", "--nodes 2"),
+        (job.processes, "processes", "--processes-per-node 1"),
+    ):
+        if isinstance(number, int) and number > _MOST:
+            raise RunRefusedError(f"{number} {what} are more than one machine can start: add {remedy}")
 
 
 def _folder(volume: LocalVolume, directory: Path, index: int) -> Path:

@@ -38,7 +38,7 @@ fails, Helm creates no object at all.
 {{- /* As a number it has the digest that earlier versions of the chart recorded. */}}
 {{- $processes = int64 $processes -}}
 {{- end -}}
-name: {{ include "training-job.name" . }}
+name: {{ include "training-job.name" . | quote }}
 namespace: {{ .Release.Namespace }}
 labels:
   {{- /* Trainer's webhook would look in its cache for the runtime, which was created a moment ago. */}}
