@@ -231,6 +231,7 @@ OF_JOBS = {
     "nccl-debug-file-collides",
     "nccl-ifname-absent-in-pod",
     "nccl-ifname-excludes-pod-eth0",
+    "nccl-ifname-lists-loopback",
     "nccl-ifname-keeps-loopback",
     "nccl-ifname-ignores-attached-network",
     "nccl-ifname-prefix-too-broad",

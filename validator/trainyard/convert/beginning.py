@@ -13,6 +13,7 @@ from trainyard.convert.writing import comment_lines, fields
 from trainyard.document.document import Document
 from trainyard.document.lookup import mapping, text
 from trainyard.document.source import Source
+from trainyard.facts.launchers import MPI_LAUNCHERS
 from trainyard.loaders.training_job.values import documents_from_values
 from trainyard.model.site import Site
 
@@ -22,7 +23,8 @@ _CPUS, _GIBIBYTES, _SHARED_GIBIBYTES = 8, 64, 8
 # Kinds whose operator counts a pod as one process.
 _ONE_PROCESS = ("TFJob", "JAXJob", "XGBoostJob")
 _PYTHONS = ("python", "python3")
-_LAUNCHERS = ("torchrun", "mpirun", "mpiexec", "accelerate", "deepspeed")
+# Those that the chart starts.
+_LAUNCHERS = ("torchrun", *MPI_LAUNCHERS, "accelerate", "deepspeed")
 
 
 class Answers(NamedTuple):

@@ -9,10 +9,11 @@ from trainyard.convert.pods import put_resources
 from trainyard.convert.roles import Part, differences
 from trainyard.convert.words import known_names, literals
 from trainyard.document.lookup import decimal, items, mapping, text
+from trainyard.facts.launchers import MPI_LAUNCHERS
 from trainyard.model.run import Command, Run
 
 # `mpirun.openmpi` and `mpirun.mpich` are the names of Debian, which installs both libraries.
-_STARTERS = ("mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra", "mpirun.openmpi", "mpirun.mpich")
+_STARTERS = (*MPI_LAUNCHERS, "mpiexec.hydra", "mpirun.openmpi", "mpirun.mpich")
 # Options that the chart writes, with the number of their values.
 _OWN = {
     "-np": 1, "-n": 1, "--np": 1, "-N": 1, "-npernode": 1, "--npernode": 1, "-ppn": 1, "-hostfile": 1, "--hostfile": 1,

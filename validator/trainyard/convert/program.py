@@ -10,10 +10,10 @@ from trainyard.convert.roles import Part
 from trainyard.convert.tables import PYTORCH
 from trainyard.convert.words import known_names, literals
 from trainyard.document.lookup import decimal, items, mapping
+from trainyard.facts.launchers import TORCHRUN_MODULES
 from trainyard.loaders.manifests.processes import launcher_of
 from trainyard.model.run import Run
 
-_MODULES = ("torch.distributed.run", "torch.distributed.launch")
 # Options of torchrun without a value; the others take one. Source: pytorch 2.15.0 torch/distributed/run.py.
 _FLAGS = ("--standalone", "--no-python", "--run-path", "--virtual-local-rank", "--use-env")
 _PADDLE = "paddle.distributed.launch"
@@ -101,7 +101,7 @@ def _torchrun(words: list[str]) -> Torchrun | None:
 
 def _is_torchrun(words: list[str], index: int) -> bool:
     name = words[index].rsplit("/", 1)[-1]
-    return (name == "torchrun" and index == 0) or (name in _MODULES[:1] and index == 2 and words[1] == "-m")
+    return (name == "torchrun" and index == 0) or (name == TORCHRUN_MODULES[0] and index == 2 and words[1] == "-m")
 
 
 def _put_torchrun(draft: Draft, run: Run, start: Torchrun, told: Any, names: Collection[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 JUDGED_KINDS = frozenset(
     (
         *("ConfigMap", "LimitRange", "PodGroup", "ResourceClaim", "ResourceClaimTemplate", "ResourceQuota"),
+        *("PersistentVolumeClaim", "Service"),
         *("AppWrapper", "ClusterTrainingRuntime", "Experiment", "TrainingRuntime", "RayService", "Queue"),
         *("LocalQueue", "ClusterQueue", "ResourceFlavor", "Topology"),
         *("PrometheusRule", "ServiceMonitor", "PodMonitor"),

@@ -15,9 +15,10 @@ from collections.abc import Iterator
 
 from trainyard.analysis import versions
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.launchers import TORCHRUN_MODULES
 from trainyard.model.run import Container
 
-LAUNCH = "torch.distributed.launch"
+_, LAUNCH = TORCHRUN_MODULES
 
 
 @rule(
