@@ -83,5 +83,5 @@ def test_the_kinds_that_rules_name_count_as_checked() -> None:
     texts = [path.read_text() for path in registry.folder().glob("*/*.py")]
     named = {kind for text in texts for kind in re.findall(r'(?:of_kind\(|kind (?:==|!=) )"([A-Z]\w+)"', text)}
     jobs = {kind for kind in named if kind.endswith(("Job", "Set", "Cluster", "Deployment", "Pod"))}
-    # A wrapper counts as checked if what it wraps does. Volumes are read only for the claims that name them.
-    assert named - jobs - {"AppWrapper", "PersistentVolume"} <= JUDGED_KINDS
+    # These are judged only together with others: what is wrapped, the claims of volumes, and the pods of Services.
+    assert named - jobs - {"AppWrapper", "PersistentVolume", "Service"} <= JUDGED_KINDS

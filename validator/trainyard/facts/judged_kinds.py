@@ -4,8 +4,8 @@ from __future__ import annotations
 
 JUDGED_KINDS = frozenset(
     (
-        *("ConfigMap", "LimitRange", "PodGroup", "ResourceClaim", "ResourceClaimTemplate", "ResourceQuota"),
-        *("PersistentVolumeClaim", "Service"),
+        *("ConfigMap", "LimitRange", "PersistentVolumeClaim", "PodGroup", "ResourceClaim", "ResourceClaimTemplate"),
+        "ResourceQuota",
         *("AppWrapper", "ClusterTrainingRuntime", "Experiment", "TrainingRuntime", "RayService", "Queue"),
         *("LocalQueue", "ClusterQueue", "ResourceFlavor", "Topology"),
         *("PrometheusRule", "ServiceMonitor", "PodMonitor"),
