@@ -20,6 +20,7 @@ JOB_NAME_LABELS = (
 )
 ROLE_LABELS = ("training.kubeflow.org/replica-type", "jobset.sigs.k8s.io/replicatedjob-name", "volcano.sh/task-spec")
 
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 INSTANCE_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 
 
@@ -61,11 +62,10 @@ def _matches(expression: Any, labels: dict[str, Any]) -> bool:
 
 def required(role: Role, run: Run, kind: str) -> Iterator[Term]:
     """Yields the required terms of `podAffinity` or `podAntiAffinity` between the role's own pods."""
-    field = "requiredDuringSchedulingIgnoredDuringExecution"
-    for index, term in enumerate(items(role.pod.tree, "affinity", kind, field)):
+    for index, term in enumerate(items(role.pod.tree, "affinity", kind, _REQUIRED)):
         own = not items(term, "namespaces") and not (isinstance(term, dict) and "namespaceSelector" in term)
         if own and text(term, "topologyKey") and selects_itself(mapping(term, "labelSelector"), role, run):
-            place = role.pod.at.child("affinity", kind, field, index, "topologyKey")
+            place = role.pod.at.child("affinity", kind, _REQUIRED, index, "topologyKey")
             yield Term(text(term, "topologyKey"), place)
 
 
@@ -86,10 +86,15 @@ def instance_types(pod: Pod) -> Iterator[tuple[str, Place]]:
 
 def required_values(pod: Pod, labels: Collection[str]) -> Iterator[tuple[str, Place]]:
     """Yields the values of these node labels that the node affinity of a pod requires."""
-    path = ("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
-    for index, term in enumerate(items(pod.tree, "affinity", *path)):
+    for expression, at in required_expressions(pod):
+        if text(expression, "key") in labels and text(expression, "operator") == "In":
+            for index, value in enumerate(items(expression, "values")):
+                yield str(value), at.child("values", index)
+
+
+def required_expressions(pod: Pod) -> Iterator[tuple[Any, Place]]:
+    """Yields the expressions about labels of nodes that the node affinity of a pod requires."""
+    path = ("affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
+    for index, term in enumerate(items(pod.tree, *path)):
         for number, expression in enumerate(items(term, "matchExpressions")):
-            if text(expression, "key") in labels and text(expression, "operator") == "In":
-                at = pod.at.child("affinity", *path, index, "matchExpressions", number, "values")
-                for place, value in enumerate(items(expression, "values")):
-                    yield str(value), at.child(place)
+            yield expression, pod.at.child(*path, index, "matchExpressions", number)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.analysis.placement import required_expressions
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.facts.quantities import parse_quantity
@@ -19,7 +20,6 @@ from trainyard.startup import NamedTuple, pattern
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 PLAIN = ("cpu", "memory", "ephemeral-storage")
 HANDLERS = ("httpGet", "tcpSocket", "exec", "grpc")
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _LABEL = pattern(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
 _PLACEHOLDER = pattern(r"[{$<]")
 
@@ -61,29 +61,29 @@ def refused(pod: Pod) -> Iterator[Refused]:
 
 def _tolerations(pod: Pod) -> Iterator[Refused]:
     for index, one in enumerate(items(pod.tree, "tolerations")):
-        at, operator = pod.at.child("tolerations", index), text(one, "operator")
+        if not isinstance(one, dict):
+            continue
+        path, operator = ("tolerations", index), text(one, "operator")
         if operator == "Exists" and text(one, "value"):
-            yield Refused(at.child("value"), "a toleration with `operator: Exists` takes no value", "write `Equal`")
-        if isinstance(one, dict) and not one.get("key") and operator in ("", "Equal"):
-            yield Refused(at, "a toleration without a key needs `operator: Exists`", "write `operator: Exists`")
-        seconds = one.get("tolerationSeconds") if isinstance(one, dict) else None
-        if seconds is not None and text(one, "effect") != "NoExecute":
-            place = at.child("tolerationSeconds")
+            place = pod.at.child(*path, "value")
+            yield Refused(place, "a toleration with `operator: Exists` takes no value", "write `Equal`")
+        if not one.get("key") and operator in ("", "Equal"):
+            place = pod.at.child(*path)
+            yield Refused(place, "a toleration without a key needs `operator: Exists`", "write `operator: Exists`")
+        if one.get("tolerationSeconds") is not None and text(one, "effect") != "NoExecute":
+            place = pod.at.child(*path, "tolerationSeconds")
             yield Refused(place, "`tolerationSeconds` goes with `effect: NoExecute` alone", "remove it")
 
 
 def _node_terms(pod: Pod) -> Iterator[Refused]:
-    path = ("affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
-    for index, term in enumerate(items(pod.tree, *path)):
-        for number, one in enumerate(items(term, "matchExpressions")):
-            at, operator = pod.at.child(*path, index, "matchExpressions", number), text(one, "operator")
-            values = items(one, "values")
-            if operator in ("In", "NotIn") and not values and isinstance(one, dict) and "$" not in str(one):
-                yield Refused(at, f"`operator: {operator}` needs values", "add them, or write `Exists`")
-            elif operator in ("Exists", "DoesNotExist") and values:
-                yield Refused(at.child("values").key(), f"`operator: {operator}` takes no values", "write `In`")
-            elif operator in ("Gt", "Lt") and len(values) != 1:
-                yield Refused(at, f"`operator: {operator}` takes one value", "write one integer")
+    for one, at in required_expressions(pod):
+        operator, values = text(one, "operator"), items(one, "values")
+        if operator in ("In", "NotIn") and not values and isinstance(one, dict) and "$" not in str(one):
+            yield Refused(at, f"`operator: {operator}` needs values", "add them, or write `Exists`")
+        elif operator in ("Exists", "DoesNotExist") and values:
+            yield Refused(at.child("values").key(), f"`operator: {operator}` takes no values", "write `In`")
+        elif operator in ("Gt", "Lt") and len(values) != 1:
+            yield Refused(at, f"`operator: {operator}` takes one value", "write one integer")
 
 
 def _container(container: Container, pod: Pod) -> Iterator[Refused]:
@@ -91,14 +91,14 @@ def _container(container: Container, pod: Pod) -> Iterator[Refused]:
     if not tree.keys().isdisjoint(PROBES):
         yield from _probes(container)
     for name in PLAIN:
-        asked = container.requests.get(name)
+        asked, most = container.requests.get(name), container.limits.get(name)
         # Another rule compares extended resources, whose request must be the limit.
-        if asked is None or name not in container.limits:
+        if asked is None or most is None or asked == most:
             continue
-        limit, value = parse_quantity(container.limits[name]), parse_quantity(asked)
+        limit, value = parse_quantity(most), parse_quantity(asked)
         if limit is not None and value is not None and value > limit:
             place = at.child("resources", "requests", name)
-            yield Refused(place, f"the request of {name} is above its limit, `{container.limits[name]}`", "lower it")
+            yield Refused(place, f"the request of {name} is above its limit, `{most}`", "lower it")
     for index, entry in enumerate(items(tree, "env")):
         if isinstance(entry, dict) and "valueFrom" in entry and entry["valueFrom"] and entry.get("value"):
             place = at.child("env", index, "value")

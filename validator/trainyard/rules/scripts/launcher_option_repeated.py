@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.launchers import MPI_LAUNCHERS, launcher_in
+from trainyard.facts.launchers import launcher_in
 from trainyard.model.run import Command, Container
 
 
@@ -37,7 +37,7 @@ def launcher_option_repeated(container: Container) -> Iterator[Problem]:
         start = launcher_in(command.words) if _is_repeated(names) else None
         if start is None:
             continue
-        given = _exports(command) if start.launcher.name in MPI_LAUNCHERS else _options(command, start.after)
+        given = _exports(command) if start.launcher.is_mpi else _options(command, start.after)
         known: dict[str, str] = {}
         for name, value, at in given:
             before = known.setdefault(name, value)

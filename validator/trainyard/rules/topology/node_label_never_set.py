@@ -13,15 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.placement import required_values
+from trainyard.analysis.placement import required_expressions, required_values
 from trainyard.document.document import Place
-from trainyard.document.lookup import items, mapping, text
+from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import format_list
 from trainyard.facts.node_labels import NAMES, VALUES
 from trainyard.model.run import Pod
-
-_TERMS = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 
 
 @rule(
@@ -54,7 +52,6 @@ def node_label_never_set(pod: Pod) -> Iterator[Problem]:
 def _names(pod: Pod) -> Iterator[tuple[str, Place]]:
     for name in mapping(pod.tree, "nodeSelector"):
         yield str(name), pod.at.child("nodeSelector", name).key()
-    for index, term in enumerate(items(pod.tree, *_TERMS)):
-        for number, one in enumerate(items(term, "matchExpressions")):
-            if text(one, "operator") in ("In", "Exists", "Gt", "Lt"):
-                yield text(one, "key"), pod.at.child(*_TERMS, index, "matchExpressions", number, "key")
+    for one, at in required_expressions(pod):
+        if text(one, "operator") in ("In", "Exists", "Gt", "Lt"):
+            yield text(one, "key"), at.child("key")

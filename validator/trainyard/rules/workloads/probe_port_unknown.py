@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.pod_validation import PROBES
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.model.run import Container
-
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
 @rule(
