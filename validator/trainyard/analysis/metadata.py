@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from trainyard.document.document import Place
 from trainyard.facts.metadata_keys import ANNOTATION, BY_NAME, BY_WORD, GROUP, LABEL
@@ -26,23 +26,20 @@ def written(run: Run) -> Sequence[Written]:
 
 
 def _find_written(run: Run) -> list[Written]:
-    return [*_own(run), *(one for role in run.roles for one in _of_pod(role.pod) if run.kind != "Pod")]
+    found = _near(run, run.at, of_pod=False)
+    if run.kind != "Pod":
+        for role in run.roles:
+            found += _near(role.pod, role.pod.template_at, of_pod=True)
+    return found
 
 
-def _own(run: Run) -> Iterator[Written]:
-    for field, names in ((LABEL, run.labels), (ANNOTATION, run.annotations)):
-        for name in filter(_is_near, names):
-            yield Written(name, field, of_pod=False, at=run.at.child("metadata", field, name))
-
-
-def _of_pod(pod: Pod) -> Iterator[Written]:
-    for field, names in ((LABEL, pod.labels), (ANNOTATION, pod.annotations)):
-        for name in filter(_is_near, names):
-            yield Written(name, field, of_pod=True, at=pod.template_at.child("metadata", field, name))
-
-
-def _is_near(name: object) -> bool:
-    return isinstance(name, str) and name.rpartition("/")[2] in _WORDS
+def _near(holder: Run | Pod, at: Place, *, of_pod: bool) -> list[Written]:
+    return [
+        Written(name, field, of_pod, at.child("metadata", field, name))
+        for field, names in ((LABEL, holder.labels), (ANNOTATION, holder.annotations))
+        for name in names
+        if isinstance(name, str) and name.rpartition("/")[2] in _WORDS
+    ]
 
 
 _WORDS = frozenset((*BY_WORD, *(name.rpartition("/")[2] for name in (*BY_NAME, GROUP))))

@@ -37,8 +37,10 @@ def nproc_without_launcher(role: Role, context: Context) -> Iterator[Problem]:
     if told is None or str(told) in ("1", "cpu") or len(container.commands) != 1:
         return
     command = container.commands[0]
+    if not command.program.startswith("python"):
+        return
     script = next((word for word in command.words[1:] if not word.startswith("-")), "")
-    if not command.program.startswith("python") or not script.endswith(".py") or launcher_in(command.words):
+    if not script.endswith(".py") or launcher_in(command.words):
         return
     written = " ".join((*container.command, *container.args))
     if any(name in written for name in BY_NAME):

@@ -40,11 +40,13 @@ OPTIONS = frozenset(
 )
 def torchrun_dashes_too_new(container: Container, context: Context) -> Iterator[Problem]:
     """Report options with dashes for PyTorch 1."""
+    release = versions.torch(context, container)
+    if release.version is None or tuple(release.version[:2]) >= SINCE:
+        return
     for launch in torchrun_commands(container):
         found = ((word.partition("=")[0], at) for word, at in zip(launch.words, launch.word_at, strict=True))
         name, at = next((one for one in found if one[0] in OPTIONS), ("", launch.at))
-        release = versions.torch(context, container) if name else None
-        if release is not None and release.version is not None and tuple(release.version[:2]) < SINCE:
+        if name:
             yield Problem(
                 at,
                 f"torchrun of this release does not know `{name}`: it stops with `unrecognized arguments`",
