@@ -9,12 +9,13 @@ from trainyard.convert import hosts, mpi, pods, policy, program, variables, volu
 from trainyard.convert.draft import Draft
 from trainyard.convert.errors import ConvertError
 from trainyard.convert.roles import Part, differences, parts
-from trainyard.convert.tables import API_GROUPS, KINDS, V2
+from trainyard.convert.tables import API_GROUPS, V2
 from trainyard.document.document import Document
 from trainyard.document.lookup import mapping
 from trainyard.document.source import Source
+from trainyard.facts.kubeflow import MAIN_CONTAINERS
 from trainyard.facts.training_runtimes import shipped_policy
-from trainyard.loaders.training_job.values import ValuesDocument, documents_from_values
+from trainyard.loaders.training_job.values import documents_from_values, refusals
 from trainyard.model.run import Run
 
 # Fields of a job that the chart has no value for.
@@ -66,7 +67,7 @@ def _converted(run: Run, kind: str, *, exact: bool) -> Converted:
         raise ConvertError(f"the {run.kind} has no name, which the release would have")
     if node is None:
         raise ConvertError(f"{run.kind} {run.name}: it has no pods that train")
-    draft = Draft(kind, KINDS[kind].container)
+    draft = Draft(kind, MAIN_CONTAINERS[kind])
     draft.put("kind", kind)
     if run.elastic is not None and kind != "PyTorchJob":
         draft.lost.append(f"elasticPolicy: a {kind} of the chart has a fixed number of pods")
@@ -179,12 +180,7 @@ def _note_absent(draft: Draft, run: Run) -> None:
 
 def refusal(documents: list[Document]) -> str:
     """Returns the message with which the chart refuses the values of a release; empty if it accepts them."""
-    for document in documents:
-        if isinstance(document, ValuesDocument) and (faults := document.faults()):
-            path = ".".join(map(str, faults[0].path))
-            said = faults[0].message
-            return f"{path}: {said}" if path and not said.startswith(path) else said
-    return ""
+    return next((said for _, said in refusals(documents)), "")
 
 
 def rendered(run: Run, values: dict[str, Any]) -> list[Document]:

@@ -10,9 +10,8 @@ from trainyard.convert.draft import Draft
 from trainyard.convert.roles import Part, Tree
 from trainyard.convert.tables import (
     CONTAINER_DEFAULTS,
+    DECLARED_PORTS,
     GANG_SCHEDULERS,
-    GROUP_NAME,
-    KINDS,
     POD_DEFAULTS,
     POD_FIELDS,
     PORTS,
@@ -20,12 +19,14 @@ from trainyard.convert.tables import (
     WRITTEN_BY_TOOLS,
 )
 from trainyard.document.lookup import items, mapping, text
+from trainyard.facts.images import pull_policy
+from trainyard.facts.kueue import GROUP, PREFERRED, REQUIRED, UNCONSTRAINED
 
 _USER = (
     "The image's own user and a writable root, as in the job. Remove podSecurityContext and securityContext for those "
     "of the chart, which pass the Pod Security level restricted"
 )
-_TOPOLOGY = ("required", "preferred")
+_TOPOLOGY = {REQUIRED: "required", PREFERRED: "preferred"}
 
 
 def put_pod(draft: Draft, part: Part, names: Mapping[str, str]) -> None:
@@ -71,15 +72,14 @@ def _put_metadata(draft: Draft, metadata: Tree) -> None:
     draft.put("podLabels", {key: str(value) for key, value in labels.items() if not key.startswith(WRITTEN_BY_TOOLS)})
     annotations = {}
     for key, value in mapping(metadata, "annotations").items():
-        mode = next((mode for mode in _TOPOLOGY if key == f"kueue.x-k8s.io/podset-{mode}-topology"), "")
-        if mode:
-            draft.put("scheduling.queue.topology.mode", mode)
+        if key in _TOPOLOGY:
+            draft.put("scheduling.queue.topology.mode", _TOPOLOGY[key])
             draft.put("scheduling.queue.topology.level", value)
-        elif key == "kueue.x-k8s.io/podset-unconstrained-topology":
+        elif key == UNCONSTRAINED:
             draft.put("scheduling.queue.topology.mode", "unconstrained")
         elif key in SLICES:
             draft.put(SLICES[key], int(value) if key.endswith("size") else value)
-        elif key != GROUP_NAME and not key.startswith(WRITTEN_BY_TOOLS):
+        elif key != GROUP and not key.startswith(WRITTEN_BY_TOOLS):
             annotations[key] = str(value)
     draft.put("podAnnotations", annotations)
 
@@ -120,7 +120,7 @@ def _with_names(container: Tree, names: Mapping[str, str]) -> Tree:
     own.setdefault("securityContext", {})
     for mount in items(own, "volumeMounts"):
         mount["name"] = names.get(text(mount, "name"), text(mount, "name"))
-    own.setdefault("imagePullPolicy", _pull_policy(text(own, "image")))
+    own.setdefault("imagePullPolicy", pull_policy(text(own, "image")))
     return own
 
 
@@ -149,7 +149,7 @@ def put_image(draft: Draft, container: Tree) -> None:
         return
     for part, value in image_values(image).items():
         draft.put(f"image.{part}", value)
-    draft.put("image.pullPolicy", text(container, "imagePullPolicy") or _pull_policy(image))
+    draft.put("image.pullPolicy", text(container, "imagePullPolicy") or pull_policy(image))
 
 
 def image_values(image: str) -> dict[str, str]:
@@ -163,22 +163,13 @@ def image_values(image: str) -> dict[str, str]:
     return {**found, "tag": tag or ("" if at else "latest")}
 
 
-def _pull_policy(image: str) -> str:
-    """Returns the policy that Kubernetes takes for an image without one."""
-    name, at, _ = image.partition("@")
-    tag = name.rsplit("/", 1)[-1].partition(":")[2]
-    return "Always" if tag == "latest" or not (tag or at) else "IfNotPresent"
-
-
 def _put_port(draft: Draft, port: Tree) -> None:
-    name, number, kind = text(port, "name"), port.get("containerPort"), KINDS[draft.kind]
+    name, number, declared = text(port, "name"), port.get("containerPort"), DECLARED_PORTS[draft.kind].number
     if name in PORTS or name == "pytorchjob-port":
         if draft.kind in ("PyTorchJob", "TrainJob"):
             draft.put("torchrun.port", number)
-        elif number != kind.number:
-            draft.lost.append(
-                f"port {name}: the chart declares {kind.number}, the operator's default, and not {number}"
-            )
+        elif number != declared:
+            draft.lost.append(f"port {name}: the chart declares {declared}, the operator's default, and not {number}")
         return
     if draft.values.get("torchrun", {}).get("port") == number:
         return

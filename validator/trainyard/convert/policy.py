@@ -8,13 +8,14 @@ from trainyard.convert.draft import Draft
 from trainyard.convert.roles import Part, Tree
 from trainyard.convert.tables import (
     GANG_SCHEDULERS,
-    KINDS,
     POLICY_FIELDS,
     QUEUE_LABELS,
     V2,
     WRITTEN_BY_TOOLS,
 )
 from trainyard.document.lookup import decimal, items, mapping, text
+from trainyard.facts.kubeflow import default_restart_policy
+from trainyard.facts.kueue import QUEUE
 from trainyard.model.run import Run
 
 # Fields of the rendezvous' configuration that have a value.
@@ -38,7 +39,7 @@ def put_policy(draft: Draft, run: Run, parts: list[Part], node: Part) -> None:
     draft.put("runPolicy.cleanPodPolicy", policy.get("cleanPodPolicy", "None"))
     for field in POLICY_FIELDS:
         draft.put(f"runPolicy.{field}", policy.get(field))
-    if policy.get("suspend") is True and "kueue.x-k8s.io/queue-name" not in run.labels:
+    if policy.get("suspend") is True and QUEUE not in run.labels:
         draft.put("runPolicy.suspend", True)
     _put_gang(draft, run, policy, node)
 
@@ -67,7 +68,7 @@ def _put_restarts(draft: Draft, run: Run, parts: list[Part], node: Part, policy:
     wanted = _restart_policy(run, node)
     if run.kind == "MPIJob":
         launcher = next((part for part in parts if part.name == "Launcher"), node)
-        wanted = launcher.restart_policy or ("OnFailure" if run.api_version.endswith("v2beta1") else "Never")
+        wanted = launcher.restart_policy or default_restart_policy(run.kind, run.api_version, "Launcher")
         if wanted not in ("OnFailure", "Never"):
             wanted = "OnFailure"
     else:
@@ -87,9 +88,7 @@ def _put_restarts(draft: Draft, run: Run, parts: list[Part], node: Part, policy:
 
 
 def _restart_policy(run: Run, part: Part) -> str:
-    if part.restart_policy:
-        return part.restart_policy
-    return "OnFailure" if run.kind in V2 else KINDS[run.kind].restart_policy
+    return part.restart_policy or default_restart_policy(run.kind, run.api_version, part.name)
 
 
 def _put_job(draft: Draft, run: Run, node: Part) -> Tree:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from trainyard.convert.errors import ConvertError
 from trainyard.convert.overlay import merged
 from trainyard.document.lookup import items, mapping, text
-from trainyard.facts.kubeflow import REPLICA_FIELDS
 from trainyard.model.run import Role, Run
 
 Tree = dict[str, Any]
@@ -75,9 +74,10 @@ def _of_train_job(run: Run, role: Role) -> Tree:
     if trainer.get("resourcesPerNode"):
         own["resources"] = trainer["resourcesPerNode"]
     if role.trains:
-        for container in items(template, "spec", "containers"):
+        for container in items(template, "spec", "containers") if "resources" in own else ():
             if isinstance(container, dict) and container.get("name") == "node":
-                container.pop("resources" if "resources" in own else "", None)
+                # Those of the TrainJob replace them as a whole.
+                container.pop("resources", None)
         template = merged(template, {"spec": {"containers": [{"name": "node", **own}]}})
     for patch in _patches(run.spec, role.name):
         template = merged(template, patch)
@@ -94,11 +94,6 @@ def _patches(spec: Tree, name: str) -> Iterator[Tree]:
         for job in items(patch, "trainingRuntimeSpec", "template", "spec", "replicatedJobs"):
             if text(job, "name") == name:
                 yield mapping(job, "template", "spec", "template")
-
-
-def replica_field(run: Run) -> str:
-    """Returns the field of the spec with the replicas; empty for a kind that has none."""
-    return REPLICA_FIELDS[run.kind][0] if run.kind in REPLICA_FIELDS else ""
 
 
 def differences(one: Any, other: Any, at: str = "") -> Iterator[str]:

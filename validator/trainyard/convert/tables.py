@@ -1,6 +1,6 @@
 """Facts of the conversion as data: where a field goes, and what an operator fills in.
 
-Sources: kubeflow/training-operator v1.9.3 pkg/apis/kubeflow.org/v1/*_types.go (ports, restart policies) and
+Sources: kubeflow/training-operator v1.9.3 pkg/apis/kubeflow.org/v1/*_types.go (ports) and
 pkg/controller.v1 (variables); kubeflow/mpi-operator v0.8.2 pkg/apis/kubeflow/v2beta1/default.go; kubernetes-sigs/jobset
 v0.12.0 pkg/webhooks/jobset_webhook.go; `training-job.kinds` of charts/training-job.
 """
@@ -8,6 +8,8 @@ v0.12.0 pkg/webhooks/jobset_webhook.go; `training-job.kinds` of charts/training-
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from trainyard.facts.kueue import QUEUE, SLICE_REQUIRED, SLICE_SIZE
 
 API_GROUPS = {
     **dict.fromkeys(("PyTorchJob", "MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob"), "kubeflow.org/"),
@@ -18,25 +20,23 @@ PYTORCH = ("PyTorchJob", "TrainJob")
 V2 = ("TrainJob", "JobSet")
 
 
-class Kind(NamedTuple):
-    """The name of the program's container and of its port, the port's number, and the restart policy by default."""
+class DeclaredPort(NamedTuple):
+    """The port that the operator declares: its name and its number."""
 
-    container: str
-    port: str
+    name: str
     number: int | None
-    restart_policy: str
 
 
-KINDS = {
-    "PyTorchJob": Kind("pytorch", "pytorchjob-port", None, "OnFailure"),
-    "TrainJob": Kind("node", "torchrun", None, "OnFailure"),
-    "TFJob": Kind("tensorflow", "tfjob-port", 2222, "Never"),
-    "JAXJob": Kind("jax", "jaxjob-port", 6666, "Never"),
-    "PaddleJob": Kind("paddle", "master", 36543, "OnFailure"),
-    "XGBoostJob": Kind("xgboost", "xgboostjob-port", 9999, "Never"),
-    "MPIJob": Kind("mpi", "", None, "Never"),
+DECLARED_PORTS = {
+    "PyTorchJob": DeclaredPort("pytorchjob-port", None),
+    "TrainJob": DeclaredPort("torchrun", None),
+    "TFJob": DeclaredPort("tfjob-port", 2222),
+    "JAXJob": DeclaredPort("jaxjob-port", 6666),
+    "PaddleJob": DeclaredPort("master", 36543),
+    "XGBoostJob": DeclaredPort("xgboostjob-port", 9999),
+    "MPIJob": DeclaredPort("", None),
 }
-PORTS = {port for kind in KINDS.values() if (port := kind.port)}
+PORTS = {name for port in DECLARED_PORTS.values() if (name := port.name)}
 
 _TORCH = (
     "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED", "PET_MASTER_ADDR", "PET_MASTER_PORT",
@@ -94,14 +94,13 @@ POLICY_FIELDS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished", "managedBy"
 
 # Annotations and labels of Kueue, with their values.
 QUEUE_LABELS = {
-    "kueue.x-k8s.io/queue-name": "scheduling.queue.name",
+    QUEUE: "scheduling.queue.name",
     "kueue.x-k8s.io/priority-class": "scheduling.queue.priorityClassName",
 }
 SLICES = {
-    "kueue.x-k8s.io/podset-slice-required-topology": "scheduling.queue.topology.sliceLevel",
-    "kueue.x-k8s.io/podset-slice-size": "scheduling.queue.topology.sliceSize",
+    SLICE_REQUIRED: "scheduling.queue.topology.sliceLevel",
+    SLICE_SIZE: "scheduling.queue.topology.sliceSize",
 }
-GROUP_NAME = "kueue.x-k8s.io/podset-group-name"
 # Prefixes of labels and annotations that a tool writes into an object: the next one writes its own.
 WRITTEN_BY_TOOLS = (
     "app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/managed-by",

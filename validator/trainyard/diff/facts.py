@@ -7,6 +7,7 @@ from typing import Any
 
 from trainyard.diff.pods import Fact, own_labels, plain, pod_facts
 from trainyard.document.lookup import mapping
+from trainyard.facts.kubeflow import default_restart_policy
 from trainyard.facts.kueue import QUEUE
 from trainyard.model.run import Role, Run
 
@@ -18,8 +19,6 @@ TOPICS = (
 # Topic, name and role; the role is empty for a fact of the whole run.
 Key = tuple[str, str, str]
 
-_V2 = ("TrainJob", "JobSet")
-_ON_FAILURE = ("PyTorchJob", "PaddleJob", *_V2)
 # Fields of a job that other facts hold.
 _SPEC = (
     "runPolicy", "nprocPerNode", "slotsPerWorker", "trainer", "runtimeRef", "replicatedJobs", "podTemplateOverrides",
@@ -83,7 +82,11 @@ def _policies(prefix: str, tree: dict[str, Any], *, queued: bool) -> Iterator[Fa
 
 
 def _of_role(run: Run, role: Role) -> Iterator[Fact]:
-    yield "policies", "restartPolicy", role.restart_policy or _restart_policy(run, role)
+    yield (
+        "policies",
+        "restartPolicy",
+        role.restart_policy or default_restart_policy(run.kind, run.api_version, role.name),
+    )
     own = {key: value for key, value in role.tree.items() if key not in _OF_ROLE}
     yield from _policies("job.", own, queued=False)
     known = {"torchrun --nnodes": str(run.nodes), "torchrun --nproc-per-node": str(run.processes)}
@@ -91,9 +94,3 @@ def _of_role(run: Run, role: Role) -> Iterator[Fact]:
         # The operator gives torchrun the same numbers.
         if not (topic == "program" and known.get(name) == value):
             yield topic, name, value
-
-
-def _restart_policy(run: Run, role: Role) -> str:
-    if run.kind == "MPIJob" and run.api_version.endswith("v2beta1"):
-        return "OnFailure" if role.name == "Launcher" else "Never"
-    return "OnFailure" if run.kind in _ON_FAILURE else "Never"

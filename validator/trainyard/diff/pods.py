@@ -13,6 +13,7 @@ from typing import Any
 from trainyard.diff.words import command_facts
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
+from trainyard.facts.images import pull_policy
 from trainyard.facts.quantities import parse_quantity
 from trainyard.model.run import Container, Mount, Pod
 
@@ -124,7 +125,7 @@ def _sorted_text(value: Any) -> str:
 def _container(pod: Pod, container: Container) -> Iterator[Fact]:
     image = container.image or ""
     yield "image", "image", image
-    yield "image", "pull policy", container.tree.get("imagePullPolicy") or _pull_policy(image)
+    yield "image", "pull policy", container.tree.get("imagePullPolicy") or pull_policy(image)
     for name, value in command_facts((*container.command, *container.args)):
         yield "program", name, value
     for name, value in container.tree.items():
@@ -135,11 +136,6 @@ def _container(pod: Pod, container: Container) -> Iterator[Fact]:
     yield from _resources(container)
     yield from _variables(container)
     yield from _mounts(pod, container)
-
-
-def _pull_policy(image: str) -> str:
-    last = image.rsplit("/", 1)[-1]
-    return "Always" if last.endswith(":latest") or not (":" in last or "@" in last) else "IfNotPresent"
 
 
 def _resources(container: Container) -> Iterator[Fact]:
@@ -191,5 +187,5 @@ def _written(at: Place) -> dict[str, Any]:
 def _whole(pod: Pod, container: Container) -> Any:
     """Returns a container as one fact, with the sources of its mounts in place of the names of volumes."""
     mounts = [{"path": mount.mount_path.rstrip("/"), **_mount(pod, mount)} for mount in container.mounts]
-    own = {"imagePullPolicy": _pull_policy(container.image or ""), **container.tree}
+    own = {"imagePullPolicy": pull_policy(container.image or ""), **container.tree}
     return plain({**own, "volumeMounts": sorted(mounts, key=_sorted_text)})

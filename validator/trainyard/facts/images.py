@@ -118,3 +118,13 @@ def _table() -> dict[tuple[str, str], Contents]:
 def _version(text: str) -> Version:
     numbers = tuple(int(number) for number in re.findall(r"\d+", text.partition("a")[0]))
     return (*numbers[:2], BEFORE_RELEASE) if "a" in text else numbers
+
+
+def pull_policy(image: str) -> str:
+    """Returns the policy that Kubernetes takes for an image without one.
+
+    Source: kubernetes v1.34.4 pkg/apis/core/v1/defaults.go: SetDefaults_Container.
+    """
+    name, at, _ = image.partition("@")
+    tag = name.rsplit("/", 1)[-1].partition(":")[2]
+    return "Always" if tag == "latest" or not (tag or at) else "IfNotPresent"

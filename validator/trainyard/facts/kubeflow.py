@@ -38,3 +38,20 @@ STEP_CONTAINERS = {
     "dataset-initializer": "dataset-initializer",
     "model-initializer": "model-initializer",
 }
+# The container that trains, in the pods of each kind.
+MAIN_CONTAINERS = {
+    **{kind: container for kind, (_, container) in REPLICA_FIELDS.items()},
+    "TrainJob": STEP_CONTAINERS["trainer"],
+}
+
+
+def default_restart_policy(kind: str, api_version: str, role: str) -> str:
+    """Returns the restart policy of a role's pods in a job that names none.
+
+    Source: kubeflow/training-operator v1.9.3 pkg/apis/kubeflow.org/v1, the defaults of each kind;
+    kubeflow/mpi-operator v0.8.2 pkg/apis/kubeflow/v2beta1/default.go; kubernetes-sigs/jobset v0.12.0
+    pkg/webhooks/jobset_webhook.go.
+    """
+    if kind == "MPIJob" and api_version.endswith("v2beta1"):
+        return "OnFailure" if role == "Launcher" else "Never"
+    return "OnFailure" if kind in ("PyTorchJob", "PaddleJob", "TrainJob", "JobSet") else "Never"

@@ -63,11 +63,7 @@ def _may_be_values(document: Document) -> bool:
 def _released(given: Sequence[Document], below: Document | None) -> list[Document]:
     """Returns the values with the objects of their release. Raises `RunFilesError` if the chart refuses them."""
     documents = values.documents_from_values(given, below=below, seeks_inert=False)
-    for document in documents:
-        if isinstance(document, values.ValuesDocument) and (faults := document.faults()):
-            name, path, said = document.source.name, ".".join(map(str, faults[0].path)), faults[0].message
-            at = f"{path}: " if path and not said.startswith(path) else ""
-            raise RunFilesError(
-                f"{name}: the chart refuses these values: {at}{said}; `trainyard lint {name}` shows each fault"
-            )
+    for document, said in values.refusals(documents):
+        name = document.source.name
+        raise RunFilesError(f"{name}: the chart refuses these values: {said}; `trainyard lint {name}` shows each fault")
     return documents

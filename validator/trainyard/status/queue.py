@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trainyard.document.lookup import integer, items, mapping, text
+from trainyard.facts.kueue import QUEUE
 from trainyard.status.obstacles import brief
 from trainyard.status.snapshot import Snapshot, Tree, name
-
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 
 
 class Waiting(NamedTuple):
@@ -30,7 +29,7 @@ class Waiting(NamedTuple):
 def waiting(snapshot: Snapshot) -> Waiting | None:
     """Returns where the run waits, None if Kueue does not manage it or has admitted it."""
     own = next((one for one in snapshot.workloads if _is_of(one, snapshot.job)), None)
-    labelled = text(mapping(snapshot.job, "metadata", "labels"), QUEUE_LABEL)
+    labelled = text(mapping(snapshot.job, "metadata", "labels"), QUEUE)
     if own is None:
         reason = "Kueue has created no Workload for it; is its kind in `integrations.frameworks` of Kueue?"
         return Waiting(labelled, None, reason) if labelled else None

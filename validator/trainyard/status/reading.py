@@ -11,6 +11,7 @@ from trainyard.audit.cluster import FORBIDDEN, Cluster, ClusterError, RequestRef
 from trainyard.audit.references import is_name
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.engine.selection import nearest
+from trainyard.facts.kubeflow import MAIN_CONTAINERS
 from trainyard.status import queue
 from trainyard.status.errors import NoRunError
 from trainyard.status.kinds import RunKind, labels_of, run_kinds
@@ -23,7 +24,7 @@ MOST_REPORTS = 64
 Query = Mapping[str, str | int]
 _TAIL: Query = {"tailLines": 60, "limitBytes": 64 * 1024}
 # The container that trains, in the kinds whose controllers ask for a name.
-_MAIN = ("pytorch", "tensorflow", "mpi", "xgboost", "paddle", "jax", "node")
+_MAIN = frozenset(MAIN_CONTAINERS.values())
 _GROUPS = ("scheduling.volcano.sh/v1beta1", "scheduling.x-k8s.io/v1alpha1")
 _KUEUE = ("v1beta2", "v1beta1")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gotemplate.origin import Origin
@@ -78,6 +78,14 @@ class ValuesDocument(Document):
     def place(self, path: Path, *, on_key: bool = False) -> Place:
         """Returns the place of a value in the values file that sets it."""
         return self.layers.place(Origin(path, on_key=on_key))
+
+
+def refusals(documents: Iterable[Document]) -> Iterator[tuple[ValuesDocument, str]]:
+    """Yields the values that the chart refuses, with the place and the text of their first fault."""
+    for document in documents:
+        if isinstance(document, ValuesDocument) and (faults := document.faults()):
+            path, said = ".".join(map(str, faults[0].path)), faults[0].message
+            yield document, f"{path}: {said}" if path and not said.startswith(path) else said
 
 
 def recognises(document: Document) -> bool:

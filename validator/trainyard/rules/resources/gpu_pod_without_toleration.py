@@ -19,9 +19,8 @@ from trainyard.document.document import Append
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.devices import is_accelerator
+from trainyard.facts.kueue import QUEUE
 from trainyard.model.run import Role
-
-QUEUE = "kueue.x-k8s.io/queue-name"
 
 
 @rule(
