@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from trainyard.audit.cluster import Cluster, RequestRefusedError
@@ -24,9 +25,9 @@ class Answers(Cluster):
         assert isinstance(found, dict)
         return found
 
-    def text(self, path: str, **query: str | int) -> str:
+    def lines(self, path: str, *, endless: bool = False, **query: str | int) -> Iterator[str]:  # noqa: ARG002
         """Returns the log of a path; that of the attempt before has `?previous` in its path."""
-        return str(self._found(path + ("?previous" if query.get("previous") else "")))
+        return iter(str(self._found(path + ("?previous" if query.get("previous") else ""))).splitlines())
 
     def _found(self, path: str) -> Any:
         self.paths.append(path)

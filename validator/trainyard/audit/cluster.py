@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from trainyard import DISTRIBUTION
 from trainyard.document.lookup import items, text
 
+_Input = TypeVar("_Input")
+_Output = TypeVar("_Output")
 CONNECT_SECONDS = 5
 READ_SECONDS = 10
 PAGE = 250
 DEFAULT_KUBECONFIG = "~/.kube/config"
 OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+# To one server at a time, for the reads of one run.
+REQUESTS = 8
 OK, UNAUTHORIZED, FORBIDDEN, MISSING, GONE = 200, 401, 403, 404, 410
 
 
@@ -68,11 +73,6 @@ class Cluster:
             token = text(page, "metadata", "continue")
             if not token:
                 return
-
-    def text(self, path: str, **query: str | int) -> str:
-        """Returns the response to a GET that is no JSON, such as a log. Raises as `get` does."""
-        data: bytes = self._request(path, query).data
-        return data.decode(errors="replace")
 
     def lines(self, path: str, *, endless: bool = False, **query: str | int) -> Iterator[str]:
         """Yields the lines of a response, such as a log; `endless` waits for each line as long as it takes.
@@ -137,6 +137,12 @@ class Cluster:
         # Requested anew for each call: a token may have expired.
         settings = self._configuration.auth_settings().values()
         return {each["key"]: each["value"] for each in settings if each["in"] == "header" and each["value"]}
+
+
+def in_parallel(function: Callable[[_Input], _Output], inputs: Iterable[_Input]) -> list[_Output]:
+    """Returns what a function that reads from a cluster returns for each input, in their order."""
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        return list(pool.map(function, inputs))
 
 
 def connect(kubeconfig: Path | None = None, context: str | None = None, *, extra: str = "audit") -> Cluster:

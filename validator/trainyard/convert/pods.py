@@ -165,7 +165,7 @@ def image_values(image: str) -> dict[str, str]:
 
 def _put_port(draft: Draft, port: Tree) -> None:
     name, number, declared = text(port, "name"), port.get("containerPort"), DECLARED_PORTS[draft.kind].number
-    if name in PORTS or name == "pytorchjob-port":
+    if name in PORTS:
         if draft.kind in ("PyTorchJob", "TrainJob"):
             draft.put("torchrun.port", number)
         elif number != declared:

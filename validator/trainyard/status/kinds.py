@@ -13,6 +13,9 @@ from typing import NamedTuple
 from trainyard.audit.kinds import Kind, kinds
 from trainyard.facts.kubeflow import REPLICA_FIELDS
 
+# The label with the name of a Helm release.
+RELEASE = "app.kubernetes.io/instance"
+
 
 class Labels(NamedTuple):
     """Labels of a run's pods: its name, the role, and numbers that order the pods of a role."""

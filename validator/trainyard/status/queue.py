@@ -10,7 +10,7 @@ from typing import NamedTuple
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.facts.kueue import QUEUE
 from trainyard.status.obstacles import brief
-from trainyard.status.snapshot import Snapshot, Tree, name
+from trainyard.status.snapshot import Snapshot, Tree, is_owned_by, name
 
 
 class Waiting(NamedTuple):
@@ -28,7 +28,7 @@ class Waiting(NamedTuple):
 
 def waiting(snapshot: Snapshot) -> Waiting | None:
     """Returns where the run waits, None if Kueue does not manage it or has admitted it."""
-    own = next((one for one in snapshot.workloads if _is_of(one, snapshot.job)), None)
+    own = next((one for one in snapshot.workloads if is_owned_by(one, snapshot.job)), None)
     labelled = text(mapping(snapshot.job, "metadata", "labels"), QUEUE)
     if own is None:
         reason = "Kueue has created no Workload for it; is its kind in `integrations.frameworks` of Kueue?"
@@ -41,11 +41,6 @@ def waiting(snapshot: Snapshot) -> Waiting | None:
     if _true(own, "QuotaReserved"):
         return Waiting(queue, None, "quota is reserved, admission checks are not complete")
     return Waiting(queue, snapshot.place or _place(own, snapshot), _reason(own))
-
-
-def _is_of(workload: Tree, job: Tree) -> bool:
-    uid = text(job, "metadata", "uid")
-    return any(text(owner, "uid") == uid for owner in items(workload, "metadata", "ownerReferences"))
 
 
 def _true(workload: Tree, kind: str) -> bool:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from trainyard.audit.cluster import FORBIDDEN, Cluster, ClusterError, RequestRefusedError
+from trainyard.audit.cluster import FORBIDDEN, Cluster, ClusterError, RequestRefusedError, in_parallel
 from trainyard.audit.references import is_name
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.engine.selection import nearest
 from trainyard.facts.kubeflow import MAIN_CONTAINERS
 from trainyard.status import queue
 from trainyard.status.errors import NoRunError
-from trainyard.status.kinds import RunKind, labels_of, run_kinds
-from trainyard.status.snapshot import Snapshot, Tree, name, namespace
+from trainyard.status.kinds import RELEASE, RunKind, labels_of, run_kinds
+from trainyard.status.snapshot import Snapshot, Tree, is_owned_by, name, namespace
 
-RELEASE = "app.kubernetes.io/instance"
-_REQUESTS = 8
 # Reports are read from this many pods, in the order of their names: those of rank 0 are among them.
 MOST_REPORTS = 64
 Query = Mapping[str, str | int]
@@ -59,7 +56,7 @@ class Reader:
         wanted = [one for one in run_kinds() if not kind or kind.lower() in _names(one)]
         query = {"fieldSelector": f"metadata.name={run}"} if run else {}
         found: dict[str, Tree] = {}
-        for listed in self._all(lambda one: self._of_kind(one, place, query), wanted):
+        for listed in in_parallel(lambda one: self._of_kind(one, place, query), wanted):
             for tree in listed:
                 # MPIJob has two versions, and a server that has both returns each object in both.
                 found.setdefault(text(tree, "metadata", "uid") or f"{text(tree, 'kind')}/{name(tree)}", tree)
@@ -116,7 +113,7 @@ class Reader:
             lambda: self._groups(place, job),
             lambda: self._runtimes(job),
         )
-        pods, events, claims, workloads, groups, runtimes = self._all(lambda call: call(), calls)
+        pods, events, claims, workloads, groups, runtimes = in_parallel(lambda call: call(), calls)
         snapshot = Snapshot(
             job,
             datetime.datetime.now(datetime.UTC),
@@ -164,8 +161,8 @@ class Reader:
         started = [pod for pod in sorted(snapshot.pods, key=name) if text(pod, "status", "phase") != "Pending"]
         self._has_more_pods = len(started) > MOST_REPORTS
         started = started[:MOST_REPORTS]
-        logs = self._all(self._tail, started)
-        pages = self._all(self._metrics, started)
+        logs = in_parallel(self._tail, started)
+        pages = in_parallel(self._metrics, started)
         return snapshot._replace(
             logs={name(pod): log for pod, log in zip(started, logs, strict=True) if log},
             metrics={name(pod): page for pod, page in zip(started, pages, strict=True) if page},
@@ -235,7 +232,6 @@ class Reader:
 
     def _place(self, job: Tree, local_queue: str) -> tuple[int, int] | None:
         """Returns the place that Kueue's own API tells, None if it does not; it needs a right of its own."""
-        uid = text(job, "metadata", "uid")
         for version in _KUEUE:
             path = f"/apis/visibility.kueue.x-k8s.io/{version}/namespaces/{namespace(job)}/localqueues/{local_queue}"
             try:
@@ -243,7 +239,7 @@ class Reader:
             except RequestRefusedError:
                 continue
             for one in listed:
-                if any(text(owner, "uid") == uid for owner in items(one, "metadata", "ownerReferences")):
+                if is_owned_by(one, job):
                     return (integer(one, "positionInLocalQueue") or 0) + 1, len(listed)
         return None
 
@@ -256,10 +252,6 @@ class Reader:
     def _note(self, error: RequestRefusedError, resource: str) -> None:
         if error.status == FORBIDDEN:
             self._refused[resource] = None
-
-    def _all(self, function: Callable[[Any], Any], inputs: Iterable[Any]) -> list[Any]:
-        with ThreadPoolExecutor(_REQUESTS) as pool:
-            return list(pool.map(function, inputs))
 
 
 def main_container(pod: Tree) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from trainyard.document.lookup import text
+from trainyard.document.lookup import items, text
 
 Tree = dict[str, Any]
 
@@ -40,6 +40,12 @@ def name(tree: Tree) -> str:
 def namespace(tree: Tree) -> str:
     """Returns the namespace of an object."""
     return text(tree, "metadata", "namespace")
+
+
+def is_owned_by(tree: Tree, owner: Tree) -> bool:
+    """True if an object has another one among its owners."""
+    uid = text(owner, "metadata", "uid")
+    return any(text(one, "uid") == uid for one in items(tree, "metadata", "ownerReferences"))
 
 
 def moment(words: str) -> datetime.datetime | None:

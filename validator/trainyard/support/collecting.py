@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from trainyard.audit import kinds
-from trainyard.audit.cluster import Cluster, ClusterError, RequestRefusedError
+from trainyard.audit.cluster import FORBIDDEN, MISSING, Cluster, ClusterError, RequestRefusedError, in_parallel
 from trainyard.audit.references import is_name
 from trainyard.document.lookup import items, mapping, text
+from trainyard.status.kinds import RELEASE, run_kinds
+from trainyard.status.replicas import containers
 
 Tree = dict[str, Any]
-_Input = TypeVar("_Input")
-_Output = TypeVar("_Output")
-# Labels that hold the name of the run, of the kinds that trainyard knows; the last one is that of a Helm release.
-_LABELS = (
-    "training.kubeflow.org/job-name",
-    "jobset.sigs.k8s.io/jobset-name",
-    "batch.kubernetes.io/job-name",
-    "volcano.sh/job-name",
-    "ray.io/cluster",
-    "leaderworkerset.sigs.k8s.io/name",
-    "app.kubernetes.io/instance",
-)
+# Labels of pods that hold the name of the run, or of its Helm release.
+_LABELS = (*{kind.labels.run for kind in run_kinds()}, RELEASE)
 _OWNERS = 4
-_REQUESTS = 8
 # The last lines of a log have the failure; a log without an end would fill the disk.
 TAIL_LINES = 20_000
-_FORBIDDEN, _ABSENT = 403, 404
 
 
 class Log(NamedTuple):
@@ -63,7 +51,7 @@ class _Reader:
         try:
             return self.cluster.get(path, **query)
         except RequestRefusedError as error:
-            if error.status != _ABSENT:
+            if error.status != MISSING:
                 self.notes[f"not read: {path.rpartition('/')[2]}: {error}"] = None
             return {}
 
@@ -76,10 +64,11 @@ class _Reader:
         if previous:
             query["previous"] = "true"
         try:
-            return Log(pod, container, previous, self.cluster.text(path, **query))
+            lines = self.cluster.lines(path, endless=False, **query)
+            return Log(pod, container, previous, "\n".join(lines))
         except RequestRefusedError as error:
             # A container that waits has no log.
-            if error.status == _FORBIDDEN:
+            if error.status == FORBIDDEN:
                 self.notes[f"not read: logs: {error}"] = None
             return None
 
@@ -158,7 +147,7 @@ def _jobs(reader: _Reader, name: str) -> list[Tree]:
     """Returns the runs of a name that have no pods yet."""
     wanted = [kind for kind in kinds.kinds() if kind.name in kinds.RUNS]
     paths = [f"{kind.path}/namespaces/{reader.namespace}/{kind.name.lower()}s/{name}" for kind in wanted]
-    trees = _all(reader.get, paths)
+    trees = in_parallel(reader.get, paths)
     found = zip(wanted, trees, strict=True)
     return [{"apiVersion": kind.api_version, "kind": kind.name, **tree} for kind, tree in found if tree]
 
@@ -167,18 +156,8 @@ def _logs(reader: _Reader, pods: list[Tree]) -> list[Log]:
     wanted = [
         (text(pod, "metadata", "name"), text(status, "name"), previous)
         for pod in pods
-        for status in _statuses(pod)
+        for status in containers(pod)
         for previous in ((False, True) if status.get("restartCount") else (False,))
     ]
-    logs = _all(lambda one: reader.log(one[0], one[1], previous=one[2]), wanted)
+    logs = in_parallel(lambda one: reader.log(one[0], one[1], previous=one[2]), wanted)
     return [log for log in logs if log is not None and log.text]
-
-
-def _statuses(pod: Tree) -> Iterator[Tree]:
-    yield from items(pod, "status", "initContainerStatuses")
-    yield from items(pod, "status", "containerStatuses")
-
-
-def _all(function: Callable[[_Input], _Output], inputs: list[_Input]) -> list[_Output]:
-    with ThreadPoolExecutor(_REQUESTS) as pool:
-        return list(pool.map(function, inputs))

@@ -11,6 +11,8 @@ from typing import Any
 
 from trainyard.document.lookup import items, mapping, text
 from trainyard.document.opening import reason
+from trainyard.status.obstacles import when
+from trainyard.status.replicas import containers
 from trainyard.support.collecting import Run, Tree
 from trainyard.support.redaction import Redaction
 
@@ -31,7 +33,7 @@ def files(run: Run) -> Iterator[tuple[str, str]]:
     yield "bundle.json", json.dumps(about, indent=1)
     yield "pods.txt", redaction.text("".join(map(_pod, run.pods)))
     yield "nodes.txt", "".join(map(_node, run.nodes))
-    yield "events.txt", redaction.text("".join(map(_event, sorted(run.events, key=_time))))
+    yield "events.txt", redaction.text("".join(map(_event, sorted(run.events, key=when))))
     for tree in (*run.objects, *({"kind": "Pod", **pod} for pod in run.pods)):
         name = f"objects/{text(tree, 'kind').lower()}.{text(tree, 'metadata', 'name')}.json"
         yield name, json.dumps(redaction.tree(tree), indent=1)
@@ -90,7 +92,7 @@ def _pod(pod: Tree) -> str:
     for one in items(status, "conditions"):
         if one.get("status") == "False" and one.get("message"):
             lines.append(f"{text(one, 'type')}: {text(one, 'reason')}: {_line(one.get('message'))}")
-    for one in (*items(status, "initContainerStatuses"), *items(status, "containerStatuses")):
+    for one in containers(pod):
         lines.append(f"Container {text(one, 'name')}, restarts {one.get('restartCount', 0)}")
         for title, key in (("State", "state"), ("Last State", "lastState")):
             for kind, state in mapping(one, key).items():
@@ -122,8 +124,4 @@ def _node(node: Tree) -> str:
 def _event(event: Tree) -> str:
     about = mapping(event, "involvedObject")
     name = f"{text(about, 'kind').lower()}/{text(about, 'name')}"
-    return f"{_time(event)} {text(event, 'type')} {text(event, 'reason')} {name} {_line(event.get('message'))}\n"
-
-
-def _time(event: Tree) -> str:
-    return text(event, "lastTimestamp") or text(event, "eventTime") or text(event, "metadata", "creationTimestamp")
+    return f"{when(event)} {text(event, 'type')} {text(event, 'reason')} {name} {_line(event.get('message'))}\n"
