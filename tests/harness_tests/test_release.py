@@ -18,6 +18,7 @@ import pytest
 import tenacity
 import yaml
 
+from tests.harness.checkout import copy
 from tests.harness.cluster import tools
 from tools.release.__main__ import check, release
 from tools.release.charts import order, released
@@ -51,10 +52,7 @@ def entitle(root: Path, version: str = __version__) -> None:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with the tracked files of this one, as they are now, ready to be released."""
     root = tmp_path_factory.mktemp("checkout")
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-    archive = ["tar", "--create", "--null", "--files-from=-", "--ignore-failed-read"]
-    packed = subprocess.run(archive, cwd=ROOT, input=tracked, capture_output=True, check=True)
-    subprocess.run(["tar", "--extract"], cwd=root, input=packed.stdout, check=True)
+    copy(root)
     git(root, "init", "--quiet")
     git(root, "add", "--all", "--force")
     git(root, "commit", "--quiet", "--message", "all files")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from tests.harness import checkout
 from tools.mutations.mutants import Mutant
 from tools.mutations.targets import Target
 
@@ -25,13 +25,7 @@ def copy(folder: Path) -> None:
     Raises:
         OSError: A file cannot be copied.
     """
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], check=True, capture_output=True
-    )
-    for name in filter(None, listed.stdout.decode().split("\0")):
-        if Path(name).exists():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(name, folder / name, follow_symlinks=False)
+    checkout.copy(folder, with_new=True)
     (folder / "build").symlink_to(Path("build").resolve())
 
 

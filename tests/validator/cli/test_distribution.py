@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness import checkout
 from trainyard import DISTRIBUTION, __version__
 from trainyard.engine import registry
 
@@ -21,14 +22,9 @@ ROOT = Path(__file__).parents[3]
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     """The wheel of a copy of the tracked files, so that the build leaves nothing in the checkout."""
     folder = tmp_path_factory.mktemp("wheel")
-    checkout = folder / "checkout"
-    checkout.mkdir()
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-    archive = ["tar", "--create", "--null", "--files-from=-", "--ignore-failed-read"]
-    packed = subprocess.run(archive, cwd=ROOT, input=tracked, capture_output=True, check=True)
-    subprocess.run(["tar", "--extract"], cwd=checkout, input=packed.stdout, check=True)
+    checkout.copy(folder / "checkout")
     build = ["uv", "build", "--wheel", "--no-build-isolation", "--quiet", "--out-dir", str(folder)]
-    subprocess.run([sys.executable, "-m", *build], cwd=checkout, check=True)
+    subprocess.run([sys.executable, "-m", *build], cwd=folder / "checkout", check=True)
     (built,) = folder.glob("*.whl")
     return zipfile.ZipFile(built)
 
