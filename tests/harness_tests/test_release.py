@@ -260,9 +260,9 @@ def test_changes_that_are_not_committed_are_refused(clone: Path) -> None:
         ("99.0.0", rf"pyproject.toml has version {re.escape(__version__)}"),
     ],
 )
-def test_a_version_that_the_commit_does_not_have_is_refused(clone: Path, version: str, message: str) -> None:
+def test_a_version_that_the_commit_does_not_have_is_refused(checkout: Path, version: str, message: str) -> None:
     with pytest.raises(ReleaseError, match=message):
-        check(clone, version)
+        check(checkout, version)
 
 
 def test_a_release_without_notes_is_refused(clone: Path) -> None:
@@ -276,11 +276,20 @@ def test_a_release_without_notes_is_refused(clone: Path) -> None:
         check(clone, __version__)
 
 
-def test_a_refusal_is_one_message_and_leaves_the_older_files(clone: Path, tmp_path: Path) -> None:
+def test_a_refusal_is_one_message_and_leaves_the_older_files(checkout: Path, tmp_path: Path) -> None:
     kept = tmp_path / "out" / "99.0.0" / "NOTES.md"
     kept.parent.mkdir(parents=True)
     kept.write_text("kept")
-    command = [sys.executable, "-m", "tools.release", "99.0.0", "--root", str(clone), "--output", str(tmp_path / "out")]
+    command = [
+        sys.executable,
+        "-m",
+        "tools.release",
+        "99.0.0",
+        "--root",
+        str(checkout),
+        "--output",
+        str(tmp_path / "out"),
+    ]
 
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
