@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
 
 import pytest
 
@@ -28,7 +27,7 @@ def test_a_peak_among_a_million_points_is_drawn() -> None:
 @pytest.mark.parametrize("values", [[(7.0, 0.0)], [(0.0, 2.5), (1.0, 2.5)], [(0.0, -1e-12), (1.0, 1e12)]])
 def test_every_series_is_within_the_picture(values: list[Point]) -> None:
     picture = curve(values, title="a < b", across="step")
-    assert ElementTree.fromstring(picture).tag == "svg"
+    assert "a &lt; b" in picture
     assert all(0 <= x <= 640 and 0 <= y <= 240 for x, y in points(picture))
 
 

@@ -29,7 +29,9 @@ def test_a_log_without_a_whole_result_has_none(log: str) -> None:
 
 
 def test_an_unexpected_result_is_shown_as_far_as_it_goes() -> None:
-    found = heat_map('{"nodes": ["a", "b"], "pairs": [{"nodes": null, "busbw": 1}, 3, {"nodes": ["a"]}], "faults": "x"}')
+    found = heat_map(
+        '{"nodes": ["a", "b"], "pairs": [{"nodes": null, "busbw": 1}, 3, {"nodes": ["a"]}], "faults": "x"}'
+    )
     assert found is not None
     assert (found.nodes, found.faults) == (("a", "b"), ())
     assert {cell.bandwidth for row in found.rows for cell in row} == {None}

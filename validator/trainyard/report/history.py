@@ -18,6 +18,7 @@ from trainyard.status.snapshot import moment
 
 _STEP = re.compile(r"step=(\d+)/(\d+) ")
 _EPOCH = re.compile(r"epoch=(\d+)/(\d+) ")
+_EVALUATED = re.compile(r"evaluated: step=(\d+) ")
 _SAVED = re.compile(r"checkpoint saved: .*?\bstep=(\d+)")
 _RESUMED = re.compile(r"resumed: .*?\bstep=(\d+)")
 _VALUE = re.compile(r"\b([a-z_]+)=(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\b")
@@ -96,11 +97,16 @@ def history(logs: Iterable[str]) -> History:
             _add(steps, found, time, words)
         elif found := _EPOCH.match(words):
             _add(epochs, found, time, words)
+            if last is not None:
+                # The line names no step; the evaluation is of the last one, which may have no line of its own.
+                steps.reports.append(Report(last[0], time, _scores(words)))
+        elif found := _EVALUATED.match(words):
+            steps.reports.append(Report(int(found[1]), time, _scores(words)))
         elif found := _SAVED.match(words):
             steps.saves.append(Save(int(found[1]), time))
         elif found := _RESUMED.match(words):
             steps.restarts.append(_restart(int(found[1]), time, last))
-    if not steps.reports and epochs.reports:
+    if last is None and epochs.reports:
         epochs.saves, epochs.restarts = steps.saves, steps.restarts
         return epochs
     return steps
@@ -115,10 +121,17 @@ def _lines(logs: Iterable[str]) -> Iterator[tuple[datetime.datetime, str]]:
                 yield time, words
 
 
+def _scores(words: str) -> dict[str, float]:
+    return {name: value for name, value in _values(words).items() if name.startswith("test_")}
+
+
+def _values(words: str) -> dict[str, float]:
+    return {name: float(number) for name, number in _VALUE.findall(words) if name not in ("step", "epoch")}
+
+
 def _add(known: History, found: re.Match[str], time: datetime.datetime, words: str) -> None:
     known.total = int(found[2])
-    values = {name: float(number) for name, number in _VALUE.findall(words) if name not in ("step", "epoch")}
-    known.reports.append(Report(int(found[1]), time, values))
+    known.reports.append(Report(int(found[1]), time, _values(words)))
 
 
 def _restart(step: int, time: datetime.datetime, last: tuple[int, datetime.datetime] | None) -> Restart:
