@@ -6,12 +6,14 @@ import os
 import tempfile
 from pathlib import Path
 
+from playwright.sync_api import ViewportSize
+
 from tests.harness.browser import chromium
 from tests.validator.report.test_command import resumed_run
 from trainyard.cli import main
 
 PICTURE = Path(__file__).parents[3] / "docs" / "report.png"
-SIZE = {"width": 1080, "height": 1250}
+SIZE = ViewportSize(width=1080, height=1250)
 
 
 def draw() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from tests.harness.browser import chromium
 from tests.validator.report.test_command import resumed_run, run
 from tests.validator.status.test_commands import Commands
 
 __all__ = ["run"]
-TELEPHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+Scheme = Literal["light", "dark"]
+TELEPHONE, DESK = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,7 @@ def file(run: Commands, tmp_path: Path) -> Path:
 
 
 def opened(
-    browser: Browser, file: Path, *, scheme: str = "light", size: dict[str, int] = DESK
+    browser: Browser, file: Path, *, scheme: Scheme = "light", size: ViewportSize = DESK
 ) -> tuple[Page, list[str]]:
     """Return the page, and a list of its errors and of its requests for other addresses."""
     context = browser.new_context(color_scheme=scheme, viewport=size)
@@ -69,7 +71,7 @@ def test_a_slow_pair_of_nodes_is_red_and_a_fast_one_green(browser: Browser, file
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_is_readable_in_both_colour_schemes(browser: Browser, file: Path, scheme: str) -> None:
+def test_text_is_readable_in_both_colour_schemes(browser: Browser, file: Path, scheme: Scheme) -> None:
     page, _ = opened(browser, file, scheme=scheme)
     brightness = "colour => colour.match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0)"
     text = page.evaluate(f"({brightness})(getComputedStyle(document.body).color)")

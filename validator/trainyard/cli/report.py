@@ -32,9 +32,9 @@ RUN is NAME, KIND/NAME or the name of a Helm release. Curves and restarts come f
 trainer; set `log_steps` for curves by step. Nothing in the cluster is changed.
 
 \b
-  trainyard report llm -n research                        writes llm.html
-  trainyard report llm -f run.yaml -o monday.html         with the values of the run
-  trainyard report llm --model llama-3-8b --gpu h100-sxm  with a plan beside the measurement
+  trainyard report llm -n research                         writes llm.html
+  trainyard report llm -f run.yaml -o monday.html          with the values of the run
+  trainyard report llm --model llama-3-8b --gpu h100-sxm   with a plan beside the measurement
 
 Needs the Kubernetes client and Jinja: python -m pip install '{DISTRIBUTION}[report]'
 
