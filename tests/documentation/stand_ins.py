@@ -32,7 +32,7 @@ def trainyard(words: list[str]) -> int:
     from trainyard.cli import main
 
     live = {"--run", "--collect"} & set(words) or words[-1].endswith(".tar.gz")
-    if words[0] in ("audit", "status", "logs", "top") or (words[:1] == ["doctor"] and live):
+    if words[0] in ("audit", "status", "logs", "top", "report") or (words[:1] == ["doctor"] and live):
         return parsed(main.trainyard, words)
     return main.main([*words, "--dry-run"] if words[:1] == ["run"] and "--dry-run" not in words else words)
 
@@ -70,9 +70,8 @@ def python(words: list[str]) -> int:
     """`python -m MODULE`: the arguments are parsed."""
     _, module, *arguments = words
     if module == "pip":
-        return (
-            0 if re.fullmatch(r"\.(\[(audit|checks|lsp|status)\])?", arguments[-1]) and arguments[0] == "install" else 2
-        )
+        installs = re.fullmatch(r"\.(\[(audit|checks|lsp|report|status)\])?", arguments[-1])
+        return 0 if installs and arguments[0] == "install" else 2
     if module == "trainer":
         return trainer(arguments)
     if module in ("trainer.evaluate", "trainer.export"):

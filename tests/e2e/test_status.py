@@ -137,6 +137,17 @@ def test_a_running_run_shows_steps_speed_and_pace_of_each_rank(admin: User) -> N
     assert found["progress"]["checkpoint_age_seconds"] < STATE_SECONDS
 
 
+def test_the_report_of_a_running_run_has_its_curves_and_pods(admin: User, tmp_path: Path) -> None:
+    file = tmp_path / "steps.html"
+    code, out, err = admin("report", "steps", "-o", str(file))
+    assert (code, out) == (0, "")
+    assert f"wrote {file}: PyTorchJob " in err
+    page = file.read_text()
+    assert "<title>Training loss: " in page
+    assert "steps-worker-0" in page
+    assert "<td>Scheduled" in page
+
+
 def test_top_prints_once_in_a_pipe(admin: User) -> None:
     code, out, _ = admin("top", "steps")
     assert code == 0

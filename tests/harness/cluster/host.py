@@ -61,6 +61,11 @@ def require_programs(programs: Mapping[str, tuple[str, ...]], *, install: bool) 
         _install(programs, _missing(programs), install=install)
 
 
+def program(name: str) -> Path:
+    """Return the path of a program that `require_programs` has found."""
+    return Path(shutil.which(name) or name)
+
+
 def _missing(programs: Mapping[str, tuple[str, ...]]) -> list[str]:
     return [program for program in programs if shutil.which(program) is None]
 

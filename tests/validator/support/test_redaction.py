@@ -40,6 +40,10 @@ def test_a_secret_in_a_text_is_left_out(text: str) -> None:
     assert "1234" not in shown
 
 
+def test_a_secret_that_two_patterns_know_is_left_out_once() -> None:
+    assert Redaction().text("token=hf_abcd1234abcd1234abcd is wrong") == f"token={LEFT_OUT} is wrong"
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -51,7 +51,7 @@ class Tokens(click.ParamType[float]):
         return float(found[1]) * _FACTORS[found[2].lower()]
 
 
-def _names(module: str, function: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+def names_of(module: str, function: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """Returns a completion by the names that a function of trainyard.plan knows."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
@@ -81,14 +81,14 @@ _OPTIONS = (
     click.option(
         "--model",
         metavar="NAME|FILE",
-        shell_complete=_names("shapes", "shape_names"),
+        shell_complete=names_of("shapes", "shape_names"),
         help="Model: a known name, or config.json of Hugging Face. Default: the model of the reference trainer.",
     ),
-    click.option("--gpu", metavar="NAME", shell_complete=_names("hardware", "gpu_names"), help="GPU, as h100-sxm."),
+    click.option("--gpu", metavar="NAME", shell_complete=names_of("hardware", "gpu_names"), help="GPU, as h100-sxm."),
     click.option(
         "--fabric",
         metavar="NAME|PORTSxGBPS",
-        shell_complete=_names("fabrics", "fabric_names"),
+        shell_complete=names_of("fabrics", "fabric_names"),
         help="Network of a node: a profile such as eks-efa, or ports and Gbit/s, as 8x400.",
     ),
     click.option("--nodes", metavar="N", type=_COUNT, help="Nodes, instead of those of the run."),

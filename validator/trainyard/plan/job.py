@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from trainyard.analysis.placement import required_values
 from trainyard.analysis.trained_model import trainer_fields
+from trainyard.document.document import Document
 from trainyard.document.lookup import text
 from trainyard.loaders.origins import RenderedDocument
 from trainyard.loaders.run_files import documents_of, project_of, runs_in
@@ -46,14 +47,19 @@ def read_job(names: Sequence[str], site: Site | None) -> Job:
 
     Raises `MistakeError`.
     """
-    project = project_of(documents_of(names), site)
+    return job_in(documents_of(names), site, ", ".join(names))
+
+
+def job_in(documents: Sequence[Document], site: Site | None, name: str) -> Job:
+    """Returns the run in these documents, which messages call `name`. Raises `PlanError`."""
+    project = project_of(documents, site)
     runs = runs_in(project)
     if not runs:
-        raise PlanError(f"{', '.join(names)}: no run is in it; name values of charts/training-job, or a job's manifest")
+        raise PlanError(f"{name}: no run is in it; name values of charts/training-job, or a job's manifest")
     if len(runs) > 1:
         found = ", ".join(f"{run.kind} {run.name}" for run in runs)
-        raise PlanError(f"{', '.join(names)}: it holds {len(runs)} runs ({found}); name a file with one of them")
-    return _job(runs[0], project, site, ", ".join(names))
+        raise PlanError(f"{name}: it holds {len(runs)} runs ({found}); name a file with one of them")
+    return _job(runs[0], project, site, name)
 
 
 def _job(run: Run, project: Project, site: Site | None, name: str) -> Job:

@@ -149,6 +149,10 @@ class Reader:
                 raise ClusterError(f"the user may not `list` `pods` in namespace {namespace(job)}") from error
             raise ClusterError(f"the pods cannot be read: {error}") from error
 
+    def pods_labelled(self, place: str, selector: str) -> list[Tree]:
+        """Returns the pods of a namespace with these labels, none if the user may not list them."""
+        return self._optional("pods", f"/api/v1/namespaces/{place}/pods", labelSelector=selector)
+
     def log(self, pod: Tree, query: Query, *, endless: bool = False, previous: bool = False) -> Iterator[str]:
         """Returns the lines of the log of a pod's main container, each with its time. Raises as `Cluster.lines`."""
         path = f"/api/v1/namespaces/{namespace(pod)}/pods/{name(pod)}/log"

@@ -15,7 +15,8 @@ _NAME = (
 _SECRET_FIELD = re.compile(rf"(?i){_NAME}")
 _SECRET_NAME = re.compile(rf"(?i){_NAME}|(?:^|_)(?:key|auth|pass|pwd)(?:$|_)")
 _ASSIGNED = re.compile(
-    rf"(?i)\b([\w.-]*(?:{_NAME})[\"']?(?:\s*[=:]\s*|\s+(?=\S*\d)))(?:\"[^\"]*\"|'[^']*'|(?:Bearer\s+)?[^\s,;\"']+)"
+    rf"(?i)\b([\w.-]*(?:{_NAME})[\"']?(?:\s*[=:]\s*|\s+(?=\S*\d)))"
+    rf"(?!{LEFT_OUT})(?:\"[^\"]*\"|'[^']*'|(?:Bearer\s+)?[^\s,;\"']+)"
 )
 _IN_URL = re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+(?=@)")
 # Tokens that are known by their form: Hugging Face, GitHub, AWS, Weights & Biases, JSON Web Tokens.
