@@ -35,6 +35,7 @@ DEVELOPER_TOOLS = (
     "helm-docs",
     "helm-values-schema-json",
     "promtool",
+    "actionlint",
 )
 # The linker strips debug information anyway; without it compiling takes an eighth less time. The flag is not part of
 # a binary's key, because it does not change the binary.
