@@ -139,8 +139,9 @@ verify: setup tools ## Fail if a generated file differs from its source
 	@$(RUN) tools.generate --check
 
 .PHONY: docs
-docs: setup ## Build the documentation site into build/site
+docs: setup ## Build the documentation site into build/site, and read it in a browser
 	@DISABLE_MKDOCS_2_WARNING=true $(RUN) mkdocs build --strict --quiet
+	pytest tests/site
 
 .PHONY: format
 format: setup ## Format and sort the Python code

@@ -34,6 +34,8 @@ BADGES = {
 EXAMPLE, SITE = Path("example.yaml"), "onprem.site.yaml"
 # A rule about what other rules find: alone it finds nothing.
 NEEDS_OTHERS = ("unused-suppression",)
+# In results of the search: hundreds of rules would hide the page of messages. A rule's own name is found all the same.
+BEHIND_OTHERS = "---\nsearch: {boost: 0.2}\n---"
 NOTHING = Project((), (), (), (), (), {})
 
 
@@ -41,6 +43,7 @@ def rule_page(rule: Rule) -> str:
     """A rule's page: its docstring, its facts and its cases."""
     title, _, body = registry.page(rule).partition("\n")
     facts = [
+        BEHIND_OTHERS,
         f"# {rule.name} ({rule.code})",
         f"**{title}**",
         _properties(rule),

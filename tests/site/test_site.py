@@ -1,0 +1,107 @@
+"""A reader of the site: its pages load nothing from elsewhere, fit the screen, and are found by the words of a message."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize
+
+from tests.harness.browser import chromium
+
+SITE = Path(__file__).parents[2] / "build" / "site"
+TELEPHONE = ViewportSize(width=390, height=844)
+# What people type, and a page that has to be among the first results.
+SEARCHES = {
+    "Grafana": "charts/training-monitoring/",
+    "preflight": "charts/training-preflight/",
+    "quickstart": "quickstart/",
+    "upgrade": "upgrades/",
+    "timed out": "faq/",
+    "Watchdog caught collective operation timeout": "messages/",
+    "unhandled system error": "messages/",
+    "FailedScheduling": "messages/",
+    "NC005": "rules/",
+    "nccl-word-boolean": "rules/nccl-word-boolean/",
+    "charts": "charts/",
+}
+FIRST = 8
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None: ...  # noqa: A002
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The address at which the built site is served."""
+    assert (SITE / "index.html").is_file(), "build the site first: make docs"
+    handler = functools.partial(_Handler, directory=str(SITE))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The browser of all tests."""
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """The home page."""
+    opened = browser.new_page()
+    opened.goto(address)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("place", ["", "quickstart/", "charts/training-job/", "rules/", "plan/", "messages/"])
+def test_a_page_loads_nothing_from_elsewhere_and_fits_a_telephone(browser: Browser, address: str, place: str) -> None:
+    context = browser.new_context(viewport=TELEPHONE)
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("request", lambda request: faults.append(request.url) if not request.url.startswith(address) else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("response", lambda response: faults.append(response.url) if response.status >= 400 else None)
+    page.goto(f"{address}{place}", wait_until="networkidle")
+    assert page.locator("h1").first.is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= TELEPHONE["width"]
+    assert faults == []
+    context.close()
+
+
+def test_every_picture_of_the_home_page_is_drawn(page: Page) -> None:
+    sizes = page.locator("article img").evaluate_all("found => found.map(one => one.naturalWidth)")
+    assert sizes
+    assert all(width > 100 for width in sizes)
+
+
+def test_the_button_changes_the_colours(page: Page) -> None:
+    colour = "getComputedStyle(document.body).backgroundColor"
+    seen = {page.evaluate(colour)}
+    for _ in range(2):
+        page.locator("form[data-md-component=palette] label:visible").click()
+        seen.add(page.evaluate(colour))
+    assert len(seen) == 2
+
+
+@pytest.mark.parametrize(("words", "place"), SEARCHES.items())
+def test_the_search_finds_the_page(page: Page, address: str, words: str, place: str) -> None:
+    field = page.locator("input[data-md-component=search-query]")
+    field.click()
+    # The search listens to keys.
+    field.press_sequentially(words)
+    links = page.locator("a.md-search-result__link")
+    links.first.wait_for(state="attached")
+    found = [link.removeprefix(address) for link in links.evaluate_all("found => found.map(one => one.href)")]
+    assert any(link.startswith(place) for link in found[:FIRST]), found[:FIRST]
