@@ -1,4 +1,4 @@
-"""A reader of the site: its pages load nothing from elsewhere, fit the screen, and are found by the words of a message."""
+"""A reader of the site: its pages load nothing from elsewhere, fit the screen, and are found by words of messages."""
 
 from __future__ import annotations
 
