@@ -51,6 +51,16 @@ CAUSES = (
         rules=("torchrun-nproc-gpu-mismatch",),
     ),
     Cause(
+        name="gpu-container-hook",
+        title="the container runtime cannot give the GPU to the container",
+        signs=(Sign("nvidia-container-cli: "),),
+        resolved_by=(Sign("Started container"),),
+        explanation="The hook that adds driver and devices failed: a GPU or the driver does not answer, the driver is "
+        "too old for the image, or the requested device does not exist.",
+        remedy="Run nvidia-smi on the node and read its kernel's log. Drain the node if a GPU does not answer.",
+        source="github.com/NVIDIA/gpu-operator issue 523",
+    ),
+    Cause(
         name="fabric-manager-down",
         title="the NVSwitch fabric is not ready (error 802)",
         signs=(Sign("system not yet initialized", r"\b802\b"),),
