@@ -35,7 +35,11 @@ CAUSES = (
     Cause(
         name="no-gpu-visible",
         title="the container sees no GPU",
-        signs=(Sign("No CUDA GPUs are available"), Sign("no CUDA-capable device is detected")),
+        signs=(
+            Sign("No CUDA GPUs are available"),
+            Sign("no CUDA-capable device is detected"),
+            Sign("CUDA_ERROR_NO_DEVICE"),
+        ),
         explanation="The pod requests no GPU, the container runtime does not pass it, or "
         "CUDA_VISIBLE_DEVICES hides it.",
         remedy="Request nvidia.com/gpu, check the device plugin and the runtime class, and run nvidia-smi in the pod.",

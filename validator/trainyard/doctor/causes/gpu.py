@@ -79,7 +79,7 @@ CAUSES = (
     Cause(
         name="xid-off-bus",
         title="a GPU has fallen off the bus (XID 79)",
-        signs=(_xid(79), Sign("fallen off the bus"), Sign("GPU is lost")),
+        signs=(_xid(79), Sign("fallen off the bus"), Sign("GPU is lost"), Sign("GPU lost from the bus")),
         messages=(
             "Xid 79",
             "GPU has fallen off the bus",
@@ -117,6 +117,30 @@ CAUSES = (
         "with other programs, the hardware or the driver is suspect.",
         remedy="Restart the run. If it happens again on this node, drain it, reset the GPU and update the driver.",
         source=_CATALOG,
+    ),
+    Cause(
+        name="gpu-init-failed",
+        title="the driver cannot start a GPU",
+        signs=(Sign("rm_init_adapter failed"), Sign("RmInitAdapter failed")),
+        messages=("RmInitAdapter failed",),
+        explanation="The GPU does not answer when the driver sets it up: after an earlier fault, with firmware that "
+        "does "
+        "not fit, or in a virtual machine without the resources that it needs.",
+        remedy="Reboot the node. If it stays so, check the version of driver and firmware, and the GPU itself.",
+        source="github.com/NVIDIA/nvtrust issue 53",
+        hides=("gpu-needs-reset",),
+    ),
+    Cause(
+        name="gpu-needs-reset",
+        title="a GPU takes no work until it is reset",
+        signs=(Sign("NV_ERR_RESET_REQUIRED"), Sign("CUDA-capable device(s) is/are busy or unavailable")),
+        confidence="medium",
+        explanation="An earlier fault left the GPU in a state in which the driver refuses new work. The compute mode "
+        "`exclusive process` with a second process shows the same message of CUDA.",
+        remedy="Drain the node and reset the GPU (nvidia-smi --gpu-reset) or reboot; check nvidia-smi -q for the "
+        "compute "
+        "mode.",
+        source="github.com/kubernetes-sigs/dra-driver-nvidia-gpu issue 982",
     ),
     Cause(
         name="device-assert",

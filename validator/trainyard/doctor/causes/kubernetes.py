@@ -115,7 +115,8 @@ CAUSES = (
         signs=(Sign("Multi-Attach error for volume"),),
         resolved_by=(_STARTED, Sign("AttachVolume.Attach succeeded")),
         hides=("volume-mount",),
-        explanation="The claim is ReadWriteOnce, and a pod on another node has the volume: a second rank, or the pod of "
+        explanation="The claim is ReadWriteOnce, and a pod on another node has the volume: a second rank, or the pod "
+        "of "
         "a run before that has not ended.",
         remedy="Use a claim with ReadWriteMany (`checkpoints.storageClassName`); delete old pods that hold the volume.",
         source="github.com/kubernetes/kubernetes issue 96142",
@@ -124,8 +125,13 @@ CAUSES = (
     Cause(
         name="device-allocation-failed",
         title="the kubelet cannot allocate a device to the pod",
-        signs=(Sign("UnexpectedAdmissionError"), Sign("Allocate failed due to")),
+        signs=(
+            Sign("UnexpectedAdmissionError"),
+            Sign("Allocate failed due to"),
+            Sign("Node didn't have enough resource"),
+        ),
         messages=(
+            "OutOfnvidia.com/gpu: Node didn't have enough resource",
             "UnexpectedAdmissionError",
             "Allocate failed due to device plugin ... rpc failed",
             "Allocate failed due to no healthy devices present",
@@ -269,7 +275,8 @@ CAUSES = (
         signs=(Sign("queue resource quota insufficient"),),
         resolved_by=_PLACED,
         explanation="The capability of the queue is used up, is below the request, or lacks a resource of the pods.",
-        remedy="Compare minResources of the PodGroup with the queue (kubectl describe queue); wait, or lower the request.",
+        remedy="Compare minResources of the PodGroup with the queue (kubectl describe queue); wait, or lower the "
+        "request.",
         source="github.com/volcano-sh/volcano issue 3220",
     ),
     Cause(
@@ -277,7 +284,8 @@ CAUSES = (
         title="the scheduler removed a pod for one of higher priority",
         signs=(Sign("Preempted by "), Sign("PreemptionByScheduler")),
         explanation="A pod with a higher PriorityClass needed the place, and the others of the run lost this rank.",
-        remedy="Resume from the last checkpoint; give the run a PriorityClass of its own (`placement.priorityClassName`), "
+        remedy="Resume from the last checkpoint; give the run a PriorityClass of its own "
+        "(`placement.priorityClassName`), "
         "or a queue.",
         source="github.com/kubernetes/kubernetes pull request 114923",
     ),

@@ -126,7 +126,8 @@ CAUSES = (
         name="gpu-peer-access",
         title="two GPUs cannot access each other",
         signs=(Sign("peer access is not supported between these two devices"),),
-        explanation="The board, the virtual machine or the PCIe settings do not allow peer access, and NCCL or a custom "
+        explanation="The board, the virtual machine or the PCIe settings do not allow peer access, and NCCL or a "
+        "custom "
         "all-reduce tries it nevertheless.",
         remedy="Set NCCL_P2P_DISABLE=1 for these GPUs; in virtual machines, check PCIe access control (ACS).",
         source="github.com/ray-project/ray_lightning issue 24",

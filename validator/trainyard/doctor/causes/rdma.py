@@ -54,6 +54,17 @@ CAUSES = (
         rules=("gid-index-link-local", "nccl-gid-index-set"),
     ),
     Cause(
+        name="rdma-protection-error",
+        title="the network adapter may not access the memory of a transfer",
+        signs=(Sign("NET/IB", r"completion (?:with error 4\b|from peer .*status=4\b)"),),
+        confidence="medium",
+        messages=("NET/IB : Got completion with error 4",),
+        explanation="The adapter and the memory do not fit together: GPUDirect with a peer memory module that does not "
+        "fit the driver, a second process on the same GPU, or PCIe access control.",
+        remedy="Set NCCL_NET_GDR_LEVEL=LOC: if the run then works, update nvidia-peermem or the driver.",
+        source="github.com/NVIDIA/nccl issue 214",
+    ),
+    Cause(
         name="rdma-device-permission",
         title="the pod may not open the RDMA device",
         signs=(

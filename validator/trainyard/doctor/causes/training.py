@@ -99,7 +99,8 @@ CAUSES = (
             Sign("ninja: build stopped"),
             Sign("has no attribute 'ds_opt_adam'"),
         ),
-        explanation="DeepSpeed and others compile extensions when they first run. Compiler, CUDA toolkit or headers are "
+        explanation="DeepSpeed and others compile extensions when they first run. Compiler, CUDA toolkit or headers "
+        "are "
         "missing in the image, or do not fit PyTorch.",
         remedy="Build them with the image (DS_BUILD_CPU_ADAM=1 and the like) on a development image of CUDA.",
         source="github.com/deepspeedai/DeepSpeed issue 1846",
@@ -124,20 +125,30 @@ CAUSES = (
             "died with <Signals.SIGSEGV: 11>",
             "exit code 139",
         ),
-        explanation="A library wrote to invalid memory, or a check in it ended the process: packages of other versions, "
+        explanation="A library wrote to invalid memory, or a check in it ended the process: packages of other "
+        "versions, "
         "a driver, or bad memory. NCCL's watchdog ends a process with SIGABRT.",
-        remedy="Read the lines above it. PYTHONFAULTHANDLER=1 prints the Python stack; run the program on another node.",
+        remedy="Read the lines above it. PYTHONFAULTHANDLER=1 prints the Python stack; run the program on another "
+        "node.",
         source="github.com/NVIDIA/Megatron-LM issue 1880",
     ),
     Cause(
         name="program-failed",
         title="a rank ended with an error that doctor does not know",
-        signs=(Sign("exitcode", r"exitcode\s*: [1-9]\d*(?: \(pid|\))"),),
+        signs=(
+            Sign("exitcode", r"exitcode\s*: [1-9]\d*(?: \(pid|\))"),
+            Sign("Exit Code:", r"Exit Code: +(?!0\b)\d+"),
+            Sign("one or more processes exited with non-zero status"),
+        ),
         level=Level.ENDING,
         confidence="low",
         ended_by_agent=True,
-        messages=("failed (exitcode: 1) local_rank: 0",),
-        explanation="torchrun reports the exit code. The reason is in the output of this rank.",
+        messages=(
+            "failed (exitcode: 1) local_rank: 0",
+            "Exit Code: 1",
+            "one or more processes exited with non-zero status",
+        ),
+        explanation="torchrun, Horovod or Kubernetes reports the exit code. The reason is in the output of this rank.",
         remedy="Read the end of the log of the rank that failed first. `@record` of torch.distributed.elastic on the "
         "main function shows its exception in torchrun's report.",
         source="github.com/Vision-CAIR/MiniGPT-4 issue 237",
