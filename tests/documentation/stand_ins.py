@@ -70,9 +70,8 @@ def python(words: list[str]) -> int:
     """`python -m MODULE`: the arguments are parsed."""
     _, module, *arguments = words
     if module == "pip":
-        return (
-            0 if re.fullmatch(r"\.(\[(audit|checks|lsp|status)\])?", arguments[-1]) and arguments[0] == "install" else 2
-        )
+        installs = re.fullmatch(r"\.(\[(audit|checks|lsp|plot|status)\])?", arguments[-1]) and arguments[0] == "install"
+        return 0 if installs else 2
     if module == "trainer":
         return trainer(arguments)
     if module in ("trainer.evaluate", "trainer.export"):

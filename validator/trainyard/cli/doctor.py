@@ -11,7 +11,7 @@ import click
 
 from trainyard import DISTRIBUTION
 from trainyard.cli.connection import connection as connected
-from trainyard.cli.format_option import FORMAT
+from trainyard.cli.format_option import formats
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class _Connection(NamedTuple):
 @click.option("--collect", metavar="NAME", help="Write a support bundle of a run of the cluster.")
 @click.option("-o", "--output", "target", metavar="FILE", type=click.Path(path_type=Path), help="File of --collect.")
 @connected
-@FORMAT
+@formats
 def command(
     logs: tuple[str, ...],
     runs: tuple[str, ...],

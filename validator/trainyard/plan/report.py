@@ -145,7 +145,7 @@ def _assumptions(plan: Plan, settings: Settings) -> Iterator[str]:
     if layout.offload:
         yield "the step of the optimizer on the host takes the time of its transfers; a slow processor takes longer"
     if layout.strategy in ("fsdp", "zero3") and layout.sharding > FEW_RANKS:
-        yield f"weights over {layout.sharding} ranks: ZeRO-3 of 2021 was 3.5 times slower on 1,536 (arXiv:2104.04473)"
+        yield f"weights over {layout.sharding} ranks: ZeRO-3 of 2021 was 3.6 times slower on 1,536 (arXiv:2104.04473)"
     if "inferred" in plan.gpu.source:
         yield f"{plan.gpu.name}: the share of the peak that matrices reach is inferred, and no published run tests it"
 
