@@ -92,9 +92,9 @@ def test_a_run_fails_within_its_timeout_when_the_rail_is_gone(
     assert "first sum" in outcome.log
     assert any("imed out" in line or "closed by peer" in line for line in outcome.log), outcome.log[-5:]
     differing.extend(tutorial.follow("why-a-run-failed", run, release="llm", after="6. On a cluster"))
+    run.uninstall()
     assert not differing, "\n".join(differing)
     assert compared == ["release/cut (PyTorchJob cut) and pytorchjob/cut (PyTorchJob cut) mean the same.\n"]
-    run.uninstall()
 
 
 def test_a_pod_without_the_rail_fails_naming_the_missing_interface(digits: Run, rail: str) -> None:

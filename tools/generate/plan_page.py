@@ -65,8 +65,8 @@ def _constants() -> Iterator[str]:
     """Yield what the formulas take as given."""
     yield (
         f"A step takes the time of matrices at {timing.MATRICES} of the best rate of a single matrix, of attention, "
-        f"and of reading each activation {timing.PASSES} times at the bandwidth of the memory. Communication for tensor "
-        "parallelism adds to it. Gradients and weights are exchanged during the computation: "
+        f"and of reading each activation {timing.PASSES} times at the bandwidth of the memory. Communication for "
+        "tensor parallelism adds to it. Gradients and weights are exchanged during the computation: "
         f"{1 - timing.EXPOSED:.0%} of that time is hidden, and what exceeds the computation is not. Calibration "
         f"runs of the table below set these numbers. The reserve of a GPU is {memory.RESERVE / 1e9:g} GB."
     )

@@ -8,7 +8,9 @@ CAUSES = (
     Cause(
         name="driver-library-mismatch",
         title="the driver's module and library have different versions",
-        signs=(Sign("Driver/library version mismatch"),),
+        signs=(Sign("Driver/library version mismatch"), Sign("driver/library version mismatch")),
+        hides=("gpu-container-hook",),
+        messages=("Driver/library version mismatch",),
         explanation="The driver of the node was updated, but its old kernel module is still loaded.",
         remedy="Drain and reboot the node, and exclude the driver from unattended updates.",
         source="github.com/saharmor/dalle-playground issue 104",

@@ -110,7 +110,7 @@ CAUSES = (
         "docker0, of another network, or of a port that a firewall closes. Or the other rank has ended.",
         remedy="Look at the address: if it is none of the pod network, set NCCL_SOCKET_IFNAME to an interface that all "
         "pods share. Else read the log of the rank at this address, and the network policies.",
-        source="github.com/NVIDIA/nccl src/misc/socket.cc",
+        source="github.com/NVIDIA/nccl src/os/linux.cc",
         rules=("nccl-ifname-absent-in-pod", "nccl-env-differs-across-roles"),
     ),
     Cause(
@@ -168,7 +168,7 @@ CAUSES = (
         signs=(Sign("Duplicate GPU detected"),),
         explanation="The program does not select its GPU by LOCAL_RANK, or there are more ranks than GPUs.",
         remedy="Call torch.cuda.set_device(LOCAL_RANK) first, and start one process per GPU.",
-        source=_NCCL,
+        source="github.com/NVIDIA/nccl src/init.cc",
         rules=("torchrun-nproc-gpu-mismatch",),
     ),
     Cause(
