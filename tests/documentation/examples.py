@@ -54,6 +54,18 @@ def of_pages() -> Iterator[Example]:
                     yield Example(page, first + line, command, output, tuple(files.items()))
 
 
+def folder_of(page: str) -> Path | None:
+    """Returns the folder with the files of a tutorial, which has the name of its page."""
+    folder = (ROOT / page).with_suffix("")
+    return folder if page.startswith("docs/tutorials/") and folder.is_dir() else None
+
+
+def files_of(page: str) -> dict[str, str]:
+    """Returns the files that a page shows, by their names."""
+    blocks = (block[2] for block in _BLOCK.finditer((ROOT / page).read_text()) if block[1] == "yaml")
+    return {named[1]: text for text in blocks if (named := _FILE.match(text))}
+
+
 def of_help() -> Iterator[Example]:
     """Yields the examples in the help of `trainyard`, of its commands, and of the trainer."""
     helps = {"trainyard": trainyard.help or ""}

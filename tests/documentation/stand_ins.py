@@ -70,7 +70,7 @@ def python(words: list[str]) -> int:
     """`python -m MODULE`: the arguments are parsed."""
     _, module, *arguments = words
     if module == "pip":
-        installs = re.fullmatch(r"\.(\[(audit|checks|lsp|report|status)\])?", arguments[-1])
+        installs = re.fullmatch(r"\.(\[(audit|checks|lsp|plot|report|status)\])?", arguments[-1])
         return 0 if installs and arguments[0] == "install" else 2
     if module == "trainer":
         return trainer(arguments)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e import tutorial
 from tests.harness.cluster import api, loading, rails
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
@@ -75,9 +76,12 @@ def test_a_run_fails_within_its_timeout_when_the_rail_is_gone(
 ) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "cut")
     run.install(settings=settings(rounds=100_000))
+    differing, compared = list[str](), list[str]()
 
     def cut(pod: str, line: str) -> None:
         if line == "first sum" and pod.endswith("master-0"):
+            differing.extend(tutorial.follow("two-nodes", run, release="mnist"))
+            compared.append(tutorial.call(run, "diff", "release/cut", "pytorchjob/cut"))
             cluster.exec(engine, cluster.workers[0], "ip", "link", "set", rail, "down")
 
     try:
@@ -87,7 +91,10 @@ def test_a_run_fails_within_its_timeout_when_the_rail_is_gone(
     assert not outcome.succeeded
     assert "first sum" in outcome.log
     assert any("imed out" in line or "closed by peer" in line for line in outcome.log), outcome.log[-5:]
+    differing.extend(tutorial.follow("why-a-run-failed", run, release="llm", after="6. On a cluster"))
     run.uninstall()
+    assert not differing, "\n".join(differing)
+    assert compared == ["release/cut (PyTorchJob cut) and pytorchjob/cut (PyTorchJob cut) mean the same.\n"]
 
 
 def test_a_pod_without_the_rail_fails_naming_the_missing_interface(digits: Run, rail: str) -> None:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from tools import markdown
 from tools.generate.example import example
 from trainyard.cli.plan import command
-from trainyard.plan import estimate, published, tables
+from trainyard.plan import estimate, memory, published, tables, timing
 from trainyard.plan.published import Published
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +58,29 @@ def _summary(runs: Sequence[Published]) -> Iterator[str]:
         f"formulas were written. The median error of the {len(later)} runs that were added later is "
         f"{statistics.median(abs(run.error) for run in later):.0f} %. {len(inside)} of all {len(runs)} runs lie within "
         "the range that the command prints."
+    )
+
+
+def _constants() -> Iterator[str]:
+    """Yield what the formulas take as given."""
+    yield (
+        f"A step takes the time of matrices at {timing.MATRICES} of the best rate of a single matrix, of attention, "
+        f"and of reading each activation {timing.PASSES} times at the bandwidth of the memory. Communication for "
+        "tensor parallelism adds to it. Gradients and weights are exchanged during the computation: "
+        f"{1 - timing.EXPOSED:.0%} of that time is hidden, and what exceeds the computation is not. Calibration "
+        f"runs of the table below set these numbers. The reserve of a GPU is {memory.RESERVE / 1e9:g} GB."
+    )
+
+
+def _limits(runs: Sequence[Published]) -> Iterator[str]:
+    """Yield the worst run, and the GPUs that none tests."""
+    worst = max(runs, key=lambda run: run.error)
+    used = {run.gpu for run in runs}
+    absent = [f"`{name}`" for name in tables.names("hardware") if name not in used]
+    yield (
+        f"The worst case is `{worst.shape.name}` with `{worst.layout.strategy}` on {worst.layout.gpus:,} GPUs, which "
+        f"was {1 + worst.error / 100:.1f} times slower than estimated: it gathers weights over more than a thousand "
+        f"ranks. No published run here tests {', '.join(absent[:-1])} or {absent[-1]}."
     )
 
 
@@ -114,6 +137,8 @@ def write(root: Path) -> None:
     for name, words in EXAMPLES.items():
         text = markdown.replace_section(text, name, example(command, words))
     text = markdown.replace_section(text, "summary", _summary(runs))
+    text = markdown.replace_section(text, "constants", _constants())
+    text = markdown.replace_section(text, "limits", _limits(runs))
     plotted = ("```console", f"trainyard plan {PLOTTED} --plot time.svg", "```")
     text = markdown.replace_section(text, "plotted", plotted)
     text = markdown.replace_section(text, "published", markdown.table(_COLUMNS, _rows(runs)))

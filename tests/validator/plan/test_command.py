@@ -172,7 +172,7 @@ def test_the_text_names_each_part_and_each_assumption(plan: Planner) -> None:
 def test_weights_over_many_ranks_are_an_assumption(plan: Planner) -> None:
     words = ("--model", "llama-3-8b", "--gpu", "h100-sxm", "--fabric", "8x400")
     assert "weights over" not in plan("--nodes", "64", *words)[1]
-    assert "weights over 1024 ranks: ZeRO-3 of 2021 was 3.5 times slower" in plan("--nodes", "128", *words)[1]
+    assert "weights over 1024 ranks: ZeRO-3 of 2021 was 3.6 times slower" in plan("--nodes", "128", *words)[1]
     assert "weights over" not in plan("--nodes", "128", "--strategy", "hsdp", *words)[1]
 
 
@@ -196,11 +196,20 @@ def test_strategies_are_shown_side_by_side(plan: Planner) -> None:
 def test_a_picture_is_written(plan: Planner) -> None:
     assert plan("-f", "run.yaml", "--model", "gpt2", "--plot", "time.svg")[0] == 0
     assert Path("time.svg").read_text().startswith("<svg")
+    assert plan("-f", "run.yaml", "--model", "gpt2", "--plot", "time.png")[0] == 0
+    assert Path("time.png").read_bytes().startswith(b"\x89PNG")
     code, _, err = plan("-f", "run.yaml", "--model", "gpt2", "--plot", "nowhere/time.svg")
     assert (code, err.splitlines()[-1]) == (
         2,
         "Error: --plot nowhere/time.svg: it cannot be written: no such file or directory",
     )
+
+
+def test_a_png_needs_a_renderer(plan: Planner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    code, _, err = plan("-f", "run.yaml", "--model", "gpt2", "--plot", "time.png")
+    assert (code, Path("time.png").exists()) == (2, False)
+    assert "python -m pip install 'trainyard-cli[plot]'" in err
 
 
 @pytest.mark.parametrize(

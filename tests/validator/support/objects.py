@@ -19,11 +19,14 @@ class Answers(Cluster):
         self._answers = answers
         self.paths: list[str] = []
 
-    def get(self, path: str, **query: str | int) -> dict[str, Any]:  # noqa: ARG002
-        """Returns the body of a path."""
+    def get(self, path: str, **query: str | int) -> dict[str, Any]:
+        """Returns the body of a path; of a list, the items with the label of a selector."""
         found = self._found(path)
         assert isinstance(found, dict)
-        return found
+        if "labelSelector" not in query:
+            return found
+        name, _, value = str(query["labelSelector"]).partition("=")
+        return {"items": [one for one in found["items"] if one["metadata"].get("labels", {}).get(name) == value]}
 
     def lines(self, path: str, *, endless: bool = False, **query: str | int) -> Iterator[str]:  # noqa: ARG002
         """Returns the log of a path; that of the attempt before has `?previous` in its path."""
@@ -42,7 +45,12 @@ def pod(name: str = "llm-worker-0", **status: Any) -> dict[str, Any]:
     owner = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": "llm"}
     variables = [{"name": "HF_TOKEN", "value": TOKEN}, {"name": "NCCL_DEBUG", "value": "INFO"}]
     return {
-        "metadata": {"name": name, "ownerReferences": [owner], "managedFields": [{"manager": "me"}]},
+        "metadata": {
+            "name": name,
+            "labels": {"training.kubeflow.org/job-name": "llm"},
+            "ownerReferences": [owner],
+            "managedFields": [{"manager": "me"}],
+        },
         "spec": {"nodeName": "n1", "containers": [{"name": "pytorch", "env": variables}]},
         "status": status,
     }
@@ -60,12 +68,14 @@ def failed_run() -> dict[str, Any]:
         "message": "Back-off restarting failed container",
     }
     other = {**event, "involvedObject": {"kind": "Pod", "name": "another"}, "message": "not of this run"}
+    job = {"metadata": {"name": "llm", "namespace": "demo"}, "spec": {"args": [f"--hub-token={TOKEN}"]}}
     condition = {"type": "MemoryPressure", "status": "True", "reason": "Low", "message": "little memory"}
     return {
         f"{PLACE}/pods": {"items": [pod(containerStatuses=[state]), {"metadata": {"name": "another"}}]},
         f"{PLACE}/events": {"items": [event, other]},
         f"{PLACE}/persistentvolumeclaims": {"items": [{"metadata": {"name": "llm-checkpoints"}}]},
-        f"{JOBS}/llm": {"metadata": {"name": "llm"}, "spec": {"args": [f"--hub-token={TOKEN}"]}},
+        JOBS: {"items": [job]},
+        f"{JOBS}/llm": job,
         "/api/v1/nodes/n1": {"metadata": {"name": "n1"}, "status": {"conditions": [condition]}},
         f"{PLACE}/pods/llm-worker-0/log": f"2026-11-25T10:00:00Z step 1\n2026-11-25T10:00:01Z token is {TOKEN}\n",
         f"{PLACE}/pods/llm-worker-0/log?previous": "2026-11-25T09:00:00Z step 9\n",

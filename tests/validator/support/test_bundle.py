@@ -68,7 +68,8 @@ def test_a_bundle_and_other_logs_are_diagnosed_together(bundle: Path, capfd: pyt
 def test_a_run_without_pods_is_found_by_its_kind_and_its_events_are_read(tmp_path: Path) -> None:
     message = 'pods "llm-master-0" is forbidden: exceeded quota: gpus'
     event = {"involvedObject": {"kind": "PyTorchJob", "name": "llm"}, "reason": "FailedCreatePod", "message": message}
-    answers = {f"{JOBS}/llm": {"metadata": {"name": "llm"}}, f"{PLACE}/events": {"items": [event]}}
+    job = {"metadata": {"name": "llm", "namespace": "demo"}}
+    answers = {JOBS: {"items": [job]}, f"{PLACE}/pods": {"items": []}, f"{PLACE}/events": {"items": [event]}}
     run = collecting.collect(Answers(answers), "llm", "demo")
     assert [tree["kind"] for tree in run.objects] == ["PyTorchJob"]
     files.lay_out(run, tmp_path)
@@ -85,8 +86,10 @@ def test_what_the_user_may_not_read_is_noted_and_the_rest_is_collected() -> None
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("absent", "there is no run absent in namespace demo"),
-        ("../secrets/token", "is not the name of a run"),
+        ("absent", "there is no run `absent` in namespace demo"),
+        ("ll", "did you mean `llm`"),
+        ("../secrets/token", "is no kind of runs"),
+        ("..", "is not the name of a run"),
     ],
 )
 def test_a_wrong_name_is_an_error(name: str, message: str) -> None:
@@ -94,7 +97,12 @@ def test_a_wrong_name_is_an_error(name: str, message: str) -> None:
         collecting.collect(Answers(failed_run()), name, "demo")
 
 
-def test_pods_are_found_by_the_label_of_their_job_their_owner_and_their_own_name() -> None:
+def test_a_run_is_named_by_its_kind_as_for_status() -> None:
+    run = collecting.collect(Answers(failed_run()), "pytorchjob/llm", "demo")
+    assert (run.name, [one["metadata"]["name"] for one in run.pods]) == ("llm", ["llm-worker-0"])
+
+
+def test_without_its_object_pods_are_found_by_the_label_of_their_job_their_owner_and_their_own_name() -> None:
     labelled: dict[str, Any] = {"metadata": {"name": "a", "labels": {"jobset.sigs.k8s.io/jobset-name": "llm"}}}
     listed = {"items": [labelled, pod("b"), {"metadata": {"name": "llm"}}, {"metadata": {"name": "llm2"}}]}
     run = collecting.collect(Answers({f"{PLACE}/pods": listed}), "llm", "demo")

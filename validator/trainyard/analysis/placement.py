@@ -7,18 +7,12 @@ from typing import Any, NamedTuple
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
+from trainyard.facts.run_labels import BY_NAME, OLD_JOB_NAME
 from trainyard.model.run import Pod, Role, Run
 
 # Labels that the operators put on every pod of a job, with the job's name as value.
-JOB_NAME_LABELS = (
-    "training.kubeflow.org/job-name",
-    "jobset.sigs.k8s.io/jobset-name",
-    "batch.kubernetes.io/job-name",
-    "job-name",
-    "volcano.sh/job-name",
-    "leaderworkerset.sigs.k8s.io/name",
-)
-ROLE_LABELS = ("training.kubeflow.org/replica-type", "jobset.sigs.k8s.io/replicatedjob-name", "volcano.sh/task-spec")
+_JOB_NAME_LABELS = (*(labels.run for labels in BY_NAME), OLD_JOB_NAME)
+ROLE_LABELS = tuple(labels.role[0] for labels in BY_NAME if labels.role)
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 INSTANCE_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
@@ -47,7 +41,7 @@ def has_labels(labels: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 
 def _labels(role: Role, run: Run) -> dict[str, Any]:
-    labels = {**dict.fromkeys(JOB_NAME_LABELS, run.name), **dict.fromkeys(ROLE_LABELS, role.name)}
+    labels = {**dict.fromkeys(_JOB_NAME_LABELS, run.name), **dict.fromkeys(ROLE_LABELS, role.name)}
     if run.kind not in ("JobSet", "Job", "TrainJob"):
         labels["training.kubeflow.org/replica-type"] = role.name.lower()
     return {**labels, **role.pod.labels}

@@ -33,10 +33,10 @@ A finding is identified by its rule, its file and the text of its line. It stays
 )
 def command(files: tuple[str, ...], output: Path, **options: Any) -> int:
     """Writes a baseline."""
+    from trainyard.counting import counted
     from trainyard.editing.atomic_write import replace
     from trainyard.linting import baseline
     from trainyard.reporters.escaping import visible
-    from trainyard.reporters.text import counted
 
     report = session(files, **options).lint()
     if report.nothing_linted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from trainyard.cli.format_option import FORMAT
+from trainyard.cli.format_option import formats
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
 HELP = """Compare two runs by their meaning.
@@ -29,7 +29,7 @@ Exit codes: 0 the runs mean the same, 1 they differ, 2 wrong usage, or a side ho
 @click.option("--site", metavar="FILE", type=click.Path(), help="Values of charts/training-platform, for both runs.")
 @click.option("--job", metavar="NAME", help="Name of the job, if a side holds several.")
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace of releases and jobs of the cluster.")
-@FORMAT
+@formats
 def command(before: str, after: str, site: str | None, job: str | None, namespace: str | None, output: str) -> int:
     """Compares two runs."""
     if before == after == "-":

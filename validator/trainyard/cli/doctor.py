@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from trainyard import DISTRIBUTION
-from trainyard.cli.connection import CONTEXT, KUBECONFIG
-from trainyard.cli.format_option import FORMAT
+from trainyard.cli.connection import connection as connected
+from trainyard.cli.format_option import formats
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _BUNDLE = (".tar.gz", ".tgz")
 class _Connection(NamedTuple):
     kubeconfig: Path | None
     context: str | None
-    namespace: str
+    namespace: str | None
 
 
 @click.command(name="doctor", help=HELP)
@@ -55,18 +55,16 @@ class _Connection(NamedTuple):
 @click.option("--run", "runs", multiple=True, metavar="NAME", help="Diagnose a run of the cluster. Repeatable.")
 @click.option("--collect", metavar="NAME", help="Write a support bundle of a run of the cluster.")
 @click.option("-o", "--output", "target", metavar="FILE", type=click.Path(path_type=Path), help="File of --collect.")
-@click.option("-n", "--namespace", default="default", show_default=True, metavar="NAME", help="Namespace of the run.")
-@KUBECONFIG
-@CONTEXT
-@FORMAT
+@connected
+@formats
 def command(
     logs: tuple[str, ...],
     runs: tuple[str, ...],
     collect: str | None,
     target: Path | None,
-    namespace: str,
     kubeconfig: Path | None,
     context: str | None,
+    namespace: str | None,
     output: str,
 ) -> int:
     """Prints the diagnosis of logs and runs, or writes a bundle."""
@@ -74,7 +72,7 @@ def command(
     if collect is not None:
         if logs or runs:
             raise click.UsageError("--collect takes neither logs nor --run: diagnose the bundle afterwards")
-        return _collect(collect, target or Path(f"{collect}.tar.gz"), connection)
+        return _collect(collect, target or Path(f"{collect.rpartition('/')[2]}.tar.gz"), connection)
     if target is not None:
         raise click.UsageError("-o is the file of --collect; redirect the output to keep a diagnosis")
     if not logs and not runs:
@@ -110,19 +108,20 @@ def _laid_out(runs: tuple[str, ...], folder: Path, connection: _Connection) -> I
     for name in dict.fromkeys(runs):
         from trainyard.support import files
 
-        place = folder / "run" / name
+        place = folder / "run" / name.replace("/", "-")
         files.lay_out(_run(name, connection), place)
         yield str(place)
 
 
 def _run(name: str, connection: _Connection) -> Run:
     """Reads a run from the cluster; what cannot be read is named on stderr."""
-    from trainyard.audit.cluster import ClusterError, RequestRefusedError, connect
+    from trainyard.audit.cluster import ClusterError, RequestRefusedError, connect, default_namespace
     from trainyard.reporters.escaping import whole_line
     from trainyard.support.collecting import collect
 
     try:
-        run = collect(connect(connection.kubeconfig, connection.context), name, connection.namespace)
+        place = connection.namespace or default_namespace(connection.kubeconfig, connection.context)
+        run = collect(connect(connection.kubeconfig, connection.context), name, place)
     except (ClusterError, RequestRefusedError) as error:
         raise click.ClickException(str(error)) from None
     for note in run.notes:

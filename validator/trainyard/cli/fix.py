@@ -44,8 +44,8 @@ the exit code is also 1 when there is a difference.
 @click.option("--diff", is_flag=True, help="Print the difference and write nothing.")
 def command(files: tuple[str, ...], unsafe: bool, diff: bool, **options: Any) -> int:
     """Applies fixes and reports the changes."""
+    from trainyard.counting import counted
     from trainyard.reporters.escaping import visible
-    from trainyard.reporters.text import counted
 
     run = session(files, **options)
     fixed = run.fix(unsafe=unsafe)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainyard.cli.connection import NoSuchRunError, connection, reader
-from trainyard.cli.format_option import FORMAT
+from trainyard.cli.format_option import formats
 from trainyard.cli.option_list import option_list
 from trainyard.linting.exit_codes import CLEAN
 
@@ -72,7 +72,7 @@ _OPTIONS = (
 @click.argument("run", metavar="RUN")
 @connection
 @option_list(*_OPTIONS)
-@FORMAT
+@formats
 def command(
     run: str,
     kubeconfig: Path | None,

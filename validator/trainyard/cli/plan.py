@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trainyard.cli.format_option import FORMAT
+from trainyard.cli.format_option import formats
 from trainyard.cli.option_list import option_list
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
@@ -121,9 +121,12 @@ _OPTIONS = (
     click.option("--restart", metavar="MINUTES", type=_AMOUNT, help="Minutes from a failure to the next step."),
     click.option("--compare", is_flag=True, help="Show all strategies side by side."),
     click.option(
-        "--plot", metavar="FILE.svg", type=click.Path(path_type=Path), help="Write a picture of the days by nodes."
+        "--plot",
+        metavar="FILE.svg|FILE.png",
+        type=click.Path(path_type=Path),
+        help="Write a picture of the days by nodes.",
     ),
-    FORMAT,
+    formats,
 )
 
 
@@ -173,7 +176,8 @@ def _draw(plan: Plan, path: Path) -> None:
     from trainyard.plan import estimate, plot
 
     try:
-        path.write_text(plot.picture(list(estimate.on_nodes(plan))), encoding="utf-8")
+        svg = plot.picture(list(estimate.on_nodes(plan)))
+        path.write_bytes(plot.as_png(svg) if path.suffix.lower() == ".png" else svg.encode())
     except OSError as error:
         raise click.ClickException(f"--plot {path}: it cannot be written: {reason(error)}") from None
 

@@ -87,8 +87,8 @@ def _configuration(*, checking: bool) -> Config:
 
 
 def _test(config: Config) -> int:
+    from trainyard.counting import counted
     from trainyard.linting import check_cases
-    from trainyard.reporters.text import counted
 
     results = check_cases.run(config)
     for result in results:

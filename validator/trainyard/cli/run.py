@@ -129,7 +129,7 @@ def _name(file: str) -> str:
 
 def _accepted_values(found: Values, names: tuple[str, ...]) -> dict[str, Any]:
     """Returns the values if the chart accepts them. Other errors are reported and do not stop the run."""
-    from trainyard.reporters.text import counted
+    from trainyard.counting import counted
 
     for note in found.notes:
         say(f"note: {note}")

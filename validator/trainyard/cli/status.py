@@ -10,7 +10,7 @@ import click
 
 from trainyard import DISTRIBUTION
 from trainyard.cli.connection import connection, reader
-from trainyard.cli.format_option import FORMAT
+from trainyard.cli.format_option import formats
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ answer from the cluster, 3 no such run.
 @click.argument("run", required=False, metavar="[RUN]")
 @connection
 @click.option("-A", "--all-namespaces", is_flag=True, help="List the runs of all namespaces.")
-@FORMAT
+@formats
 def command(
     run: str | None,
     kubeconfig: Path | None,

@@ -11,7 +11,7 @@ import click
 
 from trainyard import DISTRIBUTION
 from trainyard.cli.connection import connection, reader
-from trainyard.cli.format_option import FORMAT
+from trainyard.cli.format_option import formats
 from trainyard.cli.status import show
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
@@ -41,7 +41,7 @@ Exit codes are those of `trainyard status`.
     metavar="SECONDS",
     help="Seconds between two looks.",
 )
-@FORMAT
+@formats
 def command(
     run: str, kubeconfig: Path | None, context: str | None, namespace: str | None, interval: float, output: str
 ) -> int:

@@ -7,6 +7,7 @@ import functools
 from trainyard.doctor.cause import Cause
 from trainyard.doctor.causes import (
     collectives,
+    coordination,
     driver,
     gpu,
     kubernetes,
@@ -24,6 +25,7 @@ FAMILIES = {
     "RDMA": rdma.CAUSES,
     "Collectives and gloo": collectives.CAUSES,
     "Rendezvous": rendezvous.CAUSES,
+    "JAX and TensorFlow": coordination.CAUSES,
     "Memory": memory.CAUSES,
     "GPU hardware": gpu.CAUSES,
     "Driver and CUDA": driver.CAUSES,

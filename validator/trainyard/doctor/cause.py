@@ -14,6 +14,8 @@ class Level(enum.StrEnum):
     CAUSE = "cause"
     # Another failure leads to it: it is reported as such if the logs show that failure.
     CONSEQUENCE = "consequence"
+    # It shows that a program ended, and not why: it is reported if the logs show nothing else.
+    ENDING = "ending"
     # A run goes on with it, more slowly.
     HINT = "hint"
 

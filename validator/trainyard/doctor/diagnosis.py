@@ -14,7 +14,7 @@ from trainyard.doctor.scan import Scan
 from trainyard.doctor.torchrun import RootCause
 
 _TIMEOUT, _MISMATCH = "nccl-watchdog-timeout", "mismatched-collectives"
-_ORDER = (Level.CAUSE, Level.CONSEQUENCE, Level.HINT)
+_CANDIDATES = (Level.CAUSE, Level.CONSEQUENCE, Level.ENDING)
 
 
 @dataclass
@@ -79,11 +79,14 @@ def _judge(scan: Scan, differences: list[desync.Desync], result: Diagnosis) -> N
     if (other := watchdog.mismatch(works)) is not None:
         scan.evidence[_MISMATCH].add(other)
     found = _reported(scan)
-    by_level = {level: [one for one in found if one.cause.level == level] for level in _ORDER}
-    result.causes, result.consequences, result.hints = (by_level[level] for level in _ORDER)
-    promoted = not result.causes
-    if promoted:
-        result.causes, result.consequences = result.consequences, []
+    by_level = {level: [one for one in found if one.cause.level == level] for level in Level}
+    shown = next((level for level in _CANDIDATES if by_level[level]), None)
+    result.hints = by_level[Level.HINT]
+    if shown is not None:
+        result.causes = by_level[shown]
+    promoted = shown is not Level.CAUSE
+    if not promoted:
+        result.consequences = by_level[Level.CONSEQUENCE]
     if not result.causes:
         result.causes, result.hints = result.hints, []
         return

@@ -37,7 +37,11 @@ def first_failure(
     if works and (found := watchdog.behind(works)) is not None:
         line, reason = found
         return _of(line, reason, "medium" if "behind" in reason else "low")
-    return _earliest([line for evidence in shown for line in evidence.lines if line.origin is not None])
+    earliest = _earliest([line for evidence in shown for line in evidence.lines if line.origin is not None])
+    if earliest is not None and all(evidence.cause.confidence == "low" for evidence in shown):
+        # Ranks that wait for each other time out at the same moment, in any order.
+        earliest = earliest._replace(confidence="low")
+    return earliest
 
 
 def _differing(one: desync.Desync) -> FirstFailure | None:

@@ -1,4 +1,4 @@
-"""The time of a run against the number of nodes, as an SVG picture."""
+"""The time of a run against the number of nodes, as a picture in SVG or PNG."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import math
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
+from trainyard import DISTRIBUTION
 from trainyard.plan.errors import PlanError
 from trainyard.plan.estimate import Plan
 
+_ZOOM = 2
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 640, 400, 70, 40, 20, 50
-_STYLE = "font: 12px sans-serif; fill: #333"
+# Renderers without a default for sans-serif take the first family that they find.
+_FONT = 'font-family="Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif" font-size="12" fill="#333"'
 
 
 def picture(plans: Sequence[Plan]) -> str:
@@ -31,11 +34,8 @@ def picture(plans: Sequence[Plan]) -> str:
     best = [(across.at(node), up.at(plan.days.best)) for node, plan in zip(nodes, plans, strict=True)]
     worst = [(across.at(node), up.at(plan.days.worst)) for node, plan in zip(nodes, plans, strict=True)]
     expected = [(across.at(node), up.at(plan.days.expected)) for node, plan in zip(nodes, plans, strict=True)]
-    ideal = [
-        (across.at(node), up.at(max(low, plans[0].days.expected * nodes[0] / node)))
-        for node in nodes
-        if plans[0].days.expected * nodes[0] / node >= low
-    ]
+    first = plans[0].days.expected * nodes[0]
+    ideal = [(across.at(node), up.at(first / node)) for node in nodes]
     title = f"{plans[0].shape.name} on {plans[0].gpu.name}: days against nodes"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
@@ -44,15 +44,33 @@ def picture(plans: Sequence[Plan]) -> str:
         _text(_WIDTH / 2, 22, title, "middle"),
         *(_line(up.at(mark)) for mark in _marks(low, high)),
         f'<polygon points="{_points([*best, *worst[::-1]])}" fill="#cfe3f5"/>',
-        f'<polyline points="{_points(ideal)}" fill="none" stroke="#888" stroke-dasharray="4 4"/>',
+        f'<clipPath id="inside"><rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH - _LEFT - _RIGHT}" '
+        f'height="{_HEIGHT - _TOP - _BOTTOM}"/></clipPath>',
+        f'<polyline points="{_points(ideal)}" fill="none" stroke="#888" stroke-dasharray="4 4" '
+        'clip-path="url(#inside)"/>',
         f'<polyline points="{_points(expected)}" fill="none" stroke="#1565c0" stroke-width="2"/>',
         *(_text(across.at(node), _HEIGHT - _BOTTOM + 20, str(node), "middle") for node in nodes),
         *(_text(_LEFT - 8, up.at(mark) + 4, f"{mark:g}", "end") for mark in _marks(low, high)),
         _text(_WIDTH / 2, _HEIGHT - 10, "nodes", "middle"),
+        _text(_LEFT - 8, _TOP - 14, "days", "end"),
         _text(_WIDTH - _RIGHT, _TOP + 12, "line: expected, band: range, dashed: perfect scaling", "end"),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def as_png(svg: str) -> bytes:
+    """Returns a picture in pixels, two for each unit of the vector graphic.
+
+    Raises `PlanError` if the renderer is not installed.
+    """
+    try:
+        import resvg_py
+    except ImportError:
+        raise PlanError(
+            f"--plot: a PNG needs the renderer of `python -m pip install '{DISTRIBUTION}[plot]'`; an SVG needs nothing"
+        ) from None
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=_ZOOM))
 
 
 class _Axis:
@@ -83,4 +101,4 @@ def _line(y: float) -> str:
 
 
 def _text(x: float, y: float, words: str, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" style="{_STYLE}">{escape(words)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {_FONT}>{escape(words)}</text>'

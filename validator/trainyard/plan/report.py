@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from trainyard.counting import counted
 from trainyard.plan.estimate import BEST, WORST, Plan, Range
 from trainyard.plan.job import Job, racks
 from trainyard.plan.settings import Settings
@@ -20,11 +21,6 @@ def size(number: float) -> str:
         if number >= factor:
             return f"{number / factor:.3g} {unit}" if number < 1000 * factor else f"{number / factor:,.0f} {unit}"
     return f"{number:.0f} B"
-
-
-def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun in the right form, as `3 racks`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's' if not noun.endswith('ch') else 'es'}"
 
 
 def duration(seconds: float) -> str:
@@ -149,7 +145,7 @@ def _assumptions(plan: Plan, settings: Settings) -> Iterator[str]:
     if layout.offload:
         yield "the step of the optimizer on the host takes the time of its transfers; a slow processor takes longer"
     if layout.strategy in ("fsdp", "zero3") and layout.sharding > FEW_RANKS:
-        yield f"weights over {layout.sharding} ranks: ZeRO-3 of 2021 was 3.5 times slower on 1,536 (arXiv:2104.04473)"
+        yield f"weights over {layout.sharding} ranks: ZeRO-3 of 2021 was 3.6 times slower on 1,536 (arXiv:2104.04473)"
     if "inferred" in plan.gpu.source:
         yield f"{plan.gpu.name}: the share of the peak that matrices reach is inferred, and no published run tests it"
 

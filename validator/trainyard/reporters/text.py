@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from trainyard.counting import counted
 from trainyard.document.source import lines
 from trainyard.reporters.escaping import path, visible, without_commands
 
@@ -132,8 +133,3 @@ def _statistics(report: Report) -> Iterator[str]:
     names = {finding.rule.code: finding.rule.name for finding in report.findings}
     for code, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
         yield f"{count:6}  {code}  {names[code]}"
-
-
-def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun, in the plural if needed."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

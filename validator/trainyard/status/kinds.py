@@ -1,10 +1,4 @@
-"""The kinds of runs in a cluster, and the labels by which their controllers mark pods.
-
-Sources: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/common_types.go; mpi-operator v0.8.2
-pkg/apis/kubeflow/v2beta1; jobset api/jobset/v1alpha2/jobset_types.go; kubernetes api batch/v1; volcano-sh/apis
-pkg/apis/batch/v1alpha1/labels.go; lws v0.10.0 api/leaderworkerset/v1; kuberay v1.7.0
-ray-operator/controllers/ray/utils/constant.go.
-"""
+"""The kinds of runs in a cluster, and the labels by which their controllers mark pods."""
 
 from __future__ import annotations
 
@@ -12,42 +6,21 @@ from typing import NamedTuple
 
 from trainyard.audit.kinds import Kind, kinds
 from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.facts.run_labels import JOB, JOB_SET, KUBEFLOW, LEADER_WORKER, RAY, VOLCANO, Labels
 
 # The label with the name of a Helm release.
 RELEASE = "app.kubernetes.io/instance"
 
 
-class Labels(NamedTuple):
-    """Labels of a run's pods: its name, the role, and numbers that order the pods of a role."""
-
-    run: str
-    role: tuple[str, ...] = ()
-    order: tuple[str, ...] = ()
-
-
-_KUBEFLOW = Labels(
-    "training.kubeflow.org/job-name",
-    ("training.kubeflow.org/replica-type", "training.kubeflow.org/job-role"),
-    ("training.kubeflow.org/replica-index",),
-)
-_COMPLETION = "batch.kubernetes.io/job-completion-index"
-_JOB_SET = Labels(
-    "jobset.sigs.k8s.io/jobset-name",
-    ("jobset.sigs.k8s.io/replicatedjob-name",),
-    ("jobset.sigs.k8s.io/job-index", _COMPLETION),
-)
-_LEADER_WORKER = "leaderworkerset.sigs.k8s.io"
 _LABELS = {
-    **dict.fromkeys(REPLICA_FIELDS, _KUBEFLOW),
-    "TrainJob": _JOB_SET,
-    "JobSet": _JOB_SET,
-    "Job": Labels("batch.kubernetes.io/job-name", (), (_COMPLETION,)),
-    "Job.batch.volcano.sh": Labels("volcano.sh/job-name", ("volcano.sh/task-spec",), ("volcano.sh/task-index",)),
-    "LeaderWorkerSet": Labels(
-        f"{_LEADER_WORKER}/name", (), (f"{_LEADER_WORKER}/group-index", f"{_LEADER_WORKER}/worker-index")
-    ),
-    "RayCluster": Labels("ray.io/cluster", ("ray.io/group",)),
-    "RayJob": Labels("ray.io/cluster", ("ray.io/group",)),
+    **dict.fromkeys(REPLICA_FIELDS, KUBEFLOW),
+    "TrainJob": JOB_SET,
+    "JobSet": JOB_SET,
+    "Job": JOB,
+    "Job.batch.volcano.sh": VOLCANO,
+    "LeaderWorkerSet": LEADER_WORKER,
+    "RayCluster": RAY,
+    "RayJob": RAY,
 }
 
 

@@ -8,7 +8,9 @@ from trainyard.audit import kinds
 from trainyard.audit.cluster import FORBIDDEN, MISSING, Cluster, ClusterError, RequestRefusedError, in_parallel
 from trainyard.audit.references import is_name
 from trainyard.document.lookup import items, mapping, text
+from trainyard.status.errors import NoRunError
 from trainyard.status.kinds import RELEASE, run_kinds
+from trainyard.status.reading import Reader
 from trainyard.status.replicas import containers
 
 Tree = dict[str, Any]
@@ -73,35 +75,44 @@ class _Reader:
             return None
 
 
-def collect(cluster: Cluster, name: str, namespace: str) -> Run:
-    """Returns what the cluster says about a run, by the name of its job, its Helm release or one of its pods.
+def collect(cluster: Cluster, words: str, namespace: str) -> Run:
+    """Returns what the cluster says about a run, named as for `trainyard status`, or about a pod.
 
     Raises:
-        ClusterError: The cluster does not answer, or has no such run.
+        ClusterError: The cluster does not answer, has no such run, or the user may not list runs.
     """
-    if not is_name(name) or not is_name(namespace):
-        raise ClusterError(f"`{namespace}/{name}` is not the name of a run and its namespace")
-    reader = _Reader(cluster, namespace)
-    pods = [pod for pod in reader.listed("pods") if _belongs(pod, name)]
-    objects = _owners(reader, pods) or _jobs(reader, name)
-    claims = [
-        claim for claim in reader.listed("persistentvolumeclaims") if _is_of(text(claim, "metadata", "name"), name)
-    ]
-    about = {text(tree, "metadata", "name") for tree in (*pods, *objects, *claims)} | {name}
+    if not is_name(namespace):
+        raise ClusterError(f"`{namespace}` is not a valid namespace")
+    reader, known = _Reader(cluster, namespace), Reader(cluster)
+    try:
+        job = known.find(words, namespace)
+    except NoRunError as error:
+        return _rest(reader, words, error)
+    pods = known.pods(job)
+    return _run(reader, text(job, "metadata", "name"), [job], pods)
+
+
+def _rest(reader: _Reader, name: str, error: NoRunError) -> Run:
+    """Returns what is left of a run whose object is gone, or a pod of its own."""
+    if not is_name(name):
+        raise ClusterError(str(error)) from None
+    run = _run(reader, name, [], [pod for pod in reader.listed("pods") if _belongs(pod, name)])
+    if not (run.pods or run.objects or run.events):
+        raise ClusterError("; ".join((str(error), *run.notes))) from None
+    return run
+
+
+def _run(reader: _Reader, name: str, jobs: list[Tree], pods: list[Tree]) -> Run:
+    owners = {(text(one, "kind"), text(one, "metadata", "name")): one for one in (*_owners(reader, pods), *jobs)}
+    listed = reader.listed("persistentvolumeclaims")
+    claims = [claim for claim in listed if _is_of(text(claim, "metadata", "name"), name)]
+    objects = [*owners.values(), *({"apiVersion": "v1", "kind": "PersistentVolumeClaim", **claim} for claim in claims)]
+    about = {text(tree, "metadata", "name") for tree in (*pods, *objects)} | {name}
     events = [one for one in reader.listed("events") if _is_about(one, name, about)]
-    if not (pods or objects or events):
-        raise ClusterError(_absent(name, namespace, list(reader.notes)))
-    nodes = [
-        reader.get(f"/api/v1/nodes/{node}") for node in sorted({text(pod, "spec", "nodeName") for pod in pods} - {""})
-    ]
-    objects += [{"apiVersion": "v1", "kind": "PersistentVolumeClaim", **claim} for claim in claims]
+    names = sorted({text(pod, "spec", "nodeName") for pod in pods} - {""})
+    nodes = [node for node in (reader.get(f"/api/v1/nodes/{node}") for node in names) if node]
     logs = _logs(reader, pods)
-    return Run(name, namespace, objects, pods, events, [node for node in nodes if node], logs, list(reader.notes))
-
-
-def _absent(name: str, namespace: str, notes: list[str]) -> str:
-    reason = f"; {notes[0]}" if notes else ""
-    return f"there is no run {name} in namespace {namespace}{reason}; name a job, a Helm release or a pod, and -n"
+    return Run(name, reader.namespace, objects, pods, events, nodes, logs, list(reader.notes))
 
 
 def _belongs(pod: Tree, name: str) -> bool:
@@ -141,15 +152,6 @@ def _path(owner: Tree, namespace: str) -> str:
     group, _, version = text(owner, "apiVersion").rpartition("/")
     root = kinds.Kind(group, version, text(owner, "kind")).path
     return f"{root}/namespaces/{namespace}/{text(owner, 'kind').lower()}s/{text(owner, 'name')}"
-
-
-def _jobs(reader: _Reader, name: str) -> list[Tree]:
-    """Returns the runs of a name that have no pods yet."""
-    wanted = [kind for kind in kinds.kinds() if kind.name in kinds.RUNS]
-    paths = [f"{kind.path}/namespaces/{reader.namespace}/{kind.name.lower()}s/{name}" for kind in wanted]
-    trees = in_parallel(reader.get, paths)
-    found = zip(wanted, trees, strict=True)
-    return [{"apiVersion": kind.api_version, "kind": kind.name, **tree} for kind, tree in found if tree]
 
 
 def _logs(reader: _Reader, pods: list[Tree]) -> list[Log]:

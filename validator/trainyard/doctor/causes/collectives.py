@@ -26,7 +26,7 @@ CAUSES = (
         explanation="The other ranks wait for it. It has failed, hangs elsewhere, or has taken another path. A rank "
         "that wrote no dump has mostly ended before the others timed out.",
         remedy="Read the log of that rank and of its node; py-spy dump shows where a process hangs.",
-        source="docs.pytorch.org tutorials/unstable/flight_recorder_tutorial",
+        source="github.com/pytorch/tutorials unstable_source/flight_recorder_tutorial.rst",
     ),
     Cause(
         name="ddp-model-differs",

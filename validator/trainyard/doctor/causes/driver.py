@@ -8,7 +8,9 @@ CAUSES = (
     Cause(
         name="driver-library-mismatch",
         title="the driver's module and library have different versions",
-        signs=(Sign("Driver/library version mismatch"),),
+        signs=(Sign("Driver/library version mismatch"), Sign("driver/library version mismatch")),
+        hides=("gpu-container-hook",),
+        messages=("Driver/library version mismatch",),
         explanation="The driver of the node was updated, but its old kernel module is still loaded.",
         remedy="Drain and reboot the node, and exclude the driver from unattended updates.",
         source="github.com/saharmor/dalle-playground issue 104",
@@ -35,7 +37,11 @@ CAUSES = (
     Cause(
         name="no-gpu-visible",
         title="the container sees no GPU",
-        signs=(Sign("No CUDA GPUs are available"), Sign("no CUDA-capable device is detected")),
+        signs=(
+            Sign("No CUDA GPUs are available"),
+            Sign("no CUDA-capable device is detected"),
+            Sign("CUDA_ERROR_NO_DEVICE"),
+        ),
         explanation="The pod requests no GPU, the container runtime does not pass it, or "
         "CUDA_VISIBLE_DEVICES hides it.",
         remedy="Request nvidia.com/gpu, check the device plugin and the runtime class, and run nvidia-smi in the pod.",
@@ -49,6 +55,16 @@ CAUSES = (
         remedy="Start as many processes as the pod has GPUs (`processesPerNode`, --nproc-per-node).",
         source="docs.pytorch.org docs/stable/elastic/run.html",
         rules=("torchrun-nproc-gpu-mismatch",),
+    ),
+    Cause(
+        name="gpu-container-hook",
+        title="the container runtime cannot give the GPU to the container",
+        signs=(Sign("nvidia-container-cli: "),),
+        resolved_by=(Sign("Started container"),),
+        explanation="The hook that adds driver and devices failed: a GPU or the driver does not answer, the driver is "
+        "too old for the image, or the requested device does not exist.",
+        remedy="Run nvidia-smi on the node and read its kernel's log. Drain the node if a GPU does not answer.",
+        source="github.com/NVIDIA/gpu-operator issue 523",
     ),
     Cause(
         name="fabric-manager-down",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from trainyard.doctor.cause import Cause, Sign
 
 _XID = "docs.nvidia.com/deploy/xid-errors"
+_CATALOG = "docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html"
 
 
 def _xid(*codes: int) -> Sign:
@@ -28,6 +29,7 @@ CAUSES = (
             "an illegal memory access was encountered",
             "unspecified launch failure",
         ),
+        hides=("xid-engine-hang",),
         explanation="Mostly a fault of the program or a library. If only one GPU shows it, its hardware is suspect.",
         remedy="Run with CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer; test the GPU with dcgmi diag -r 3.",
         source=_XID,
@@ -77,10 +79,11 @@ CAUSES = (
     Cause(
         name="xid-off-bus",
         title="a GPU has fallen off the bus (XID 79)",
-        signs=(_xid(79), Sign("fallen off the bus")),
+        signs=(_xid(79), Sign("fallen off the bus"), Sign("GPU is lost"), Sign("GPU lost from the bus")),
         messages=(
             "Xid 79",
             "GPU has fallen off the bus",
+            "GPU is lost",
         ),
         explanation="The driver cannot reach the GPU over PCIe any more: power, heat, slot or a defect.",
         remedy="Drain and reboot the node. If it happens again, let the vendor check the GPU.",
@@ -89,14 +92,55 @@ CAUSES = (
     Cause(
         name="xid-gsp",
         title="the firmware of a GPU does not answer (XID 119, 120)",
-        signs=(_xid(119, 120),),
+        signs=(_xid(119, 120), Sign("NVRM: ", r"\*\* GSP Timeout \*\*|Timeout (?:after \d+s )?waiting for RPC")),
         messages=(
             "Xid 119",
             "Xid 120",
+            "GSP Timeout",
         ),
         explanation="The GPU system processor timed out, and programs on the GPU hang or end.",
         remedy="Drain the node, and reset the GPU or reboot; update the driver if it happens again.",
         source=_XID,
+    ),
+    Cause(
+        name="xid-engine-hang",
+        title="an engine of a GPU hangs (XID 8, 61, 62, 109)",
+        signs=(_xid(8, 61, 62, 109),),
+        confidence="medium",
+        messages=(
+            "Xid 8",
+            "Xid 61",
+            "Xid 62",
+            "Xid 109",
+        ),
+        explanation="The GPU or one of its controllers stopped, and the driver ended the work on it. If it comes back "
+        "with other programs, the hardware or the driver is suspect.",
+        remedy="Restart the run. If it happens again on this node, drain it, reset the GPU and update the driver.",
+        source=_CATALOG,
+    ),
+    Cause(
+        name="gpu-init-failed",
+        title="the driver cannot start a GPU",
+        signs=(Sign("rm_init_adapter failed"), Sign("RmInitAdapter failed")),
+        messages=("RmInitAdapter failed",),
+        explanation="The GPU does not answer when the driver sets it up: after an earlier fault, with firmware that "
+        "does "
+        "not fit, or in a virtual machine without the resources that it needs.",
+        remedy="Reboot the node. If it stays so, check the version of driver and firmware, and the GPU itself.",
+        source="github.com/NVIDIA/nvtrust issue 53",
+        hides=("gpu-needs-reset",),
+    ),
+    Cause(
+        name="gpu-needs-reset",
+        title="a GPU takes no work until it is reset",
+        signs=(Sign("NV_ERR_RESET_REQUIRED"), Sign("CUDA-capable device(s) is/are busy or unavailable")),
+        confidence="medium",
+        explanation="An earlier fault left the GPU in a state in which the driver refuses new work. The compute mode "
+        "`exclusive process` with a second process shows the same message of CUDA.",
+        remedy="Drain the node and reset the GPU (nvidia-smi --gpu-reset) or reboot; check nvidia-smi -q for the "
+        "compute "
+        "mode.",
+        source="github.com/kubernetes-sigs/dra-driver-nvidia-gpu issue 982",
     ),
     Cause(
         name="device-assert",

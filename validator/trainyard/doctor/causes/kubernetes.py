@@ -110,6 +110,60 @@ CAUSES = (
         rules=("reference-not-found", "claim-on-several-nodes"),
     ),
     Cause(
+        name="volume-multi-attach",
+        title="pods on several nodes need a volume that one node can have",
+        signs=(Sign("Multi-Attach error for volume"),),
+        resolved_by=(_STARTED, Sign("AttachVolume.Attach succeeded")),
+        hides=("volume-mount",),
+        explanation="The claim is ReadWriteOnce, and a pod on another node has the volume: a second rank, or the pod "
+        "of "
+        "a run before that has not ended.",
+        remedy="Use a claim with ReadWriteMany (`checkpoints.storageClassName`); delete old pods that hold the volume.",
+        source="github.com/kubernetes/kubernetes issue 96142",
+        rules=("claim-on-several-nodes",),
+    ),
+    Cause(
+        name="device-allocation-failed",
+        title="the kubelet cannot allocate a device to the pod",
+        signs=(
+            Sign("UnexpectedAdmissionError"),
+            Sign("Allocate failed due to"),
+            Sign("Node didn't have enough resource"),
+        ),
+        messages=(
+            "OutOfnvidia.com/gpu: Node didn't have enough resource",
+            "UnexpectedAdmissionError",
+            "Allocate failed due to device plugin ... rpc failed",
+            "Allocate failed due to no healthy devices present",
+        ),
+        explanation="The scheduler chose the node, but its device plugin did not answer, or the GPUs are in use or "
+        "unhealthy. Such a pod never starts.",
+        remedy="Delete the pod, and read the log of the device plugin of this node. Drain the node if a GPU is lost.",
+        source="github.com/kubernetes/kubernetes issue 97131",
+    ),
+    Cause(
+        name="topology-affinity",
+        title="the CPUs, memory and devices of the pod do not fit one NUMA node",
+        signs=(Sign("TopologyAffinityError"), Sign("Topology Affinity Error"), Sign("Topology locality")),
+        messages=(
+            "TopologyAffinityError",
+            "Resources cannot be allocated with Topology locality",
+        ),
+        explanation="The topology manager of the kubelet refuses pods that it cannot place on as few NUMA nodes as its "
+        "policy demands. Such a pod never starts.",
+        remedy="Request no more CPUs and memory than one NUMA node has free, or ask for the policy best-effort.",
+        source="kubernetes.io docs/tasks/administer-cluster/topology-manager",
+    ),
+    Cause(
+        name="object-invalid",
+        title="the API server refuses an object as invalid",
+        signs=(Sign("is invalid: ", r"\b[A-Z]\w+(?:\.[\w.-]+)? \\?\"[^\"\\]+\\?\" is invalid: "),),
+        messages=('Job.batch "..." is invalid: spec.template...',),
+        explanation="A field has a value that Kubernetes does not accept, so a controller cannot create the object.",
+        remedy="Correct the field after the colon; `trainyard lint` checks manifests before they are applied.",
+        source="github.com/kubeflow/trainer issue 2363",
+    ),
+    Cause(
         name="quota-exceeded",
         title="the quota of the namespace refuses a pod",
         signs=(Sign("exceeded quota:"),),
@@ -176,7 +230,7 @@ CAUSES = (
     Cause(
         name="runtime-class-missing",
         title="the node does not know the runtime of the pod",
-        signs=(Sign("failed to get sandbox runtime", r"no runtime for"),),
+        signs=(Sign("no runtime for", r"no runtime for .+ is configured"),),
         hides=("pod-network-failed",),
         resolved_by=(_STARTED,),
         messages=('no runtime for "nvidia" is configured',),
@@ -214,6 +268,26 @@ CAUSES = (
         remedy="Wait, or lower nodes or GPUs to what the ClusterQueue has (kubectl describe clusterqueue).",
         source="github.com/kubernetes-sigs/kueue issue 4134",
         rules=("site-queue-unknown", "site-quota-exceeded"),
+    ),
+    Cause(
+        name="volcano-queue-full",
+        title="the queue of Volcano has no room for the run",
+        signs=(Sign("queue resource quota insufficient"),),
+        resolved_by=_PLACED,
+        explanation="The capability of the queue is used up, is below the request, or lacks a resource of the pods.",
+        remedy="Compare minResources of the PodGroup with the queue (kubectl describe queue); wait, or lower the "
+        "request.",
+        source="github.com/volcano-sh/volcano issue 3220",
+    ),
+    Cause(
+        name="pod-preempted",
+        title="the scheduler removed a pod for one of higher priority",
+        signs=(Sign("Preempted by "), Sign("PreemptionByScheduler")),
+        explanation="A pod with a higher PriorityClass needed the place, and the others of the run lost this rank.",
+        remedy="Resume from the last checkpoint; give the run a PriorityClass of its own "
+        "(`placement.priorityClassName`), "
+        "or a queue.",
+        source="github.com/kubernetes/kubernetes pull request 114923",
     ),
     Cause(
         name="node-not-ready",

@@ -31,6 +31,8 @@ CAUSES = (
             Sign("Out of memory: Killed process"),
             Sign("oom-kill:constraint"),
             Sign("oom-kill event"),
+            Sign("killed due to memory pressure (OOM)"),
+            Sign("killed due to the node running low on memory"),
         ),
         unless=r"(?i)OOMKilled[\"']?\s*[:=]?\s*(?:0|false)\b",
         hides=("process-killed", "dataloader-worker-killed"),

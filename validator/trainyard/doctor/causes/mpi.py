@@ -1,4 +1,4 @@
-"""Messages of Open MPI."""
+"""Messages of Open MPI, and of Horovod on top of it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ CAUSES = (
         title="mpirun cannot start its daemon on a worker",
         signs=(
             Sign("unable to reliably start one or more daemons"),
+            Sign("daemon has unexpectedly failed after launch"),
             Sign("ssh: Could not resolve hostname"),
             Sign("ssh: connect to host"),
             Sign("Host key verification failed"),
@@ -63,5 +64,17 @@ CAUSES = (
         explanation="The pod or node of the worker has ended; the message names it.",
         remedy="Read the events and the log of that worker.",
         source=_OPERATOR,
+    ),
+    Cause(
+        name="horovod-stalled",
+        title="ranks wait for a tensor that another rank does not send",
+        signs=(Sign("One or more tensors were submitted to be reduced, gathered or broadcasted by subset of ranks"),),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        messages=("One or more tensors were submitted to be reduced ... by subset of ranks",),
+        explanation="One rank has failed, cannot be reached, or runs other operations. `Stalled ranks` and "
+        "`missing ranks` name it.",
+        remedy="Read the log of the missing rank; check that all ranks run the same steps.",
+        source="github.com/polyaxon/polyaxon issue 657",
     ),
 )

@@ -15,6 +15,7 @@ CAUSES = (
         signs=(Sign("Watchdog caught collective operation timeout"),),
         level=Level.CONSEQUENCE,
         confidence="low",
+        hides=("process-crashed",),
         explanation="A rank waited for the others until its timeout. One of them has failed, hangs, is slow "
         "or has taken another path. The rank with the lowest sequence number, or the last one to report, is "
         "the one to look at.",
@@ -41,7 +42,7 @@ CAUSES = (
     Cause(
         name="nccl-cuda-error",
         title="a CUDA call of NCCL failed",
-        signs=(Sign("unhandled cuda error"), Sign("ncclUnhandledCudaError")),
+        signs=(Sign("unhandled cuda error"), Sign("ncclUnhandledCudaError"), Sign("NCCL WARN Cuda failure")),
         level=Level.CONSEQUENCE,
         confidence="low",
         explanation="No free GPU memory, a driver that is too old, or a GPU with an error.",
@@ -56,12 +57,80 @@ CAUSES = (
             Sign("ncclRemoteError"),
             Sign("remote process exited or there was a network error"),
             Sign("Connection closed by remote peer"),
+            Sign("NCCL WARN Call to ", r"failed : (?:Connection reset by peer|Broken pipe)"),
+        ),
+        messages=(
+            "ncclRemoteError",
+            "remote process exited or there was a network error",
+            "Connection closed by remote peer",
+            "NCCL WARN Call to recv failed : Connection reset by peer",
         ),
         level=Level.CONSEQUENCE,
         confidence="low",
         explanation="The other rank has ended, so its connections closed. This rank did nothing wrong.",
         remedy="Find the rank or pod that failed first; its log has the cause.",
         source="github.com/NVIDIA/nccl issue 1232",
+    ),
+    Cause(
+        name="nccl-internal-error",
+        title="a check inside of NCCL failed",
+        signs=(Sign("internal error - please report this issue to the NCCL developers"), Sign("ncclInternalError")),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="NCCL found something that it does not expect: network devices or a topology that differ between "
+        "the nodes, a plugin of another version, or a state that an earlier error has left.",
+        remedy="Read the lines with `NCCL WARN` above it. Compare NCCL, its plugin and the devices of all nodes.",
+        source="github.com/NVIDIA-NeMo/Run issue 266",
+    ),
+    Cause(
+        name="nccl-watchdog-stuck",
+        title="the watchdog of a rank hung",
+        signs=(Sign("Heartbeat monitor timed out"), Sign("watchdog got stuck for")),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        hides=("process-crashed",),
+        explanation="A CUDA or NCCL call did not return, so the thread that watches the collectives stood still. Often "
+        "another rank has failed or starts late.",
+        remedy="Find the rank that did not arrive. py-spy dump shows the call; TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC gives "
+        "more time.",
+        source="github.com/pytorch/pytorch pull request 115888",
+    ),
+    Cause(
+        name="nccl-connect-failed",
+        title="NCCL cannot connect to the address of another rank",
+        signs=(
+            Sign("NCCL WARN", r"[Cc]onnect to \S+ (?:failed|returned).*(?:refused|[Nn]o route|timed out|unreachable)"),
+        ),
+        confidence="medium",
+        messages=(
+            "NCCL WARN Connect to 172.18.0.1<49273> failed : Connection refused",
+            "socketPollConnect: Connect to ... returned 113(No route to host)",
+        ),
+        explanation="The other rank announced an address that this pod cannot reach: that of a bridge such as "
+        "docker0, of another network, or of a port that a firewall closes. Or the other rank has ended.",
+        remedy="Look at the address: if it is none of the pod network, set NCCL_SOCKET_IFNAME to an interface that all "
+        "pods share. Else read the log of the rank at this address, and the network policies.",
+        source="github.com/NVIDIA/nccl src/os/linux.cc",
+        rules=("nccl-ifname-absent-in-pod", "nccl-env-differs-across-roles"),
+    ),
+    Cause(
+        name="nccl-rank-twice",
+        title="two processes have the same rank",
+        signs=(Sign("has already checked in", r"rank \d+ of \d+"),),
+        messages=("Bootstrap Root : rank 1 of 8 ranks has already checked in",),
+        explanation="A node was started with the rank of another one, or a process of an older run still connects.",
+        remedy="Give each node its own --node-rank, or use the dynamic rendezvous; end old processes.",
+        source="github.com/Lightning-AI/pytorch-lightning issue 14986",
+    ),
+    Cause(
+        name="gpu-peer-access",
+        title="two GPUs cannot access each other",
+        signs=(Sign("peer access is not supported between these two devices"),),
+        explanation="The board, the virtual machine or the PCIe settings do not allow peer access, and NCCL or a "
+        "custom "
+        "all-reduce tries it nevertheless.",
+        remedy="Set NCCL_P2P_DISABLE=1 for these GPUs; in virtual machines, check PCIe access control (ACS).",
+        source="github.com/ray-project/ray_lightning issue 24",
     ),
     Cause(
         name="nccl-no-socket-interface",
@@ -99,7 +168,7 @@ CAUSES = (
         signs=(Sign("Duplicate GPU detected"),),
         explanation="The program does not select its GPU by LOCAL_RANK, or there are more ranks than GPUs.",
         remedy="Call torch.cuda.set_device(LOCAL_RANK) first, and start one process per GPU.",
-        source=_NCCL,
+        source="github.com/NVIDIA/nccl src/init.cc",
         rules=("torchrun-nproc-gpu-mismatch",),
     ),
     Cause(

@@ -40,7 +40,7 @@ CAUSES = (
     Cause(
         name="rdma-retry-exceeded",
         title="RDMA packets do not arrive",
-        signs=(Sign("NET/IB", r"completion (?:with error 12\b|from peer .*status=12\b)"),),
+        signs=(Sign("NET/IB", r"completion (?:with error 12\b|from peer .*status=(?:12\b|\w+\(12\)))"),),
         confidence="medium",
         messages=(
             "NET/IB : Got completion from peer ... with status=12",
@@ -54,6 +54,17 @@ CAUSES = (
         rules=("gid-index-link-local", "nccl-gid-index-set"),
     ),
     Cause(
+        name="rdma-protection-error",
+        title="the network adapter may not access the memory of a transfer",
+        signs=(Sign("NET/IB", r"completion (?:with error 4\b|from peer .*status=(?:4\b|\w+\(4\)))"),),
+        confidence="medium",
+        messages=("NET/IB : Got completion with error 4",),
+        explanation="The adapter and the memory do not fit together: GPUDirect with a peer memory module that does not "
+        "fit the driver, a second process on the same GPU, or PCIe access control.",
+        remedy="Set NCCL_NET_GDR_LEVEL=LOC: if the run then works, update nvidia-peermem or the driver.",
+        source="github.com/NVIDIA/nccl issue 214",
+    ),
+    Cause(
         name="rdma-device-permission",
         title="the pod may not open the RDMA device",
         signs=(
@@ -63,13 +74,16 @@ CAUSES = (
         ),
         explanation="The device is visible but not granted: the pod does not request it from a device plugin.",
         remedy="Request the resource of the RDMA device plugin, and add the capability IPC_LOCK.",
-        source=_NCCL,
+        source="github.com/NVIDIA/nccl src/transport/net_ib/init.cc",
         rules=("fabric-resource-missing", "rdma-without-ipc-lock"),
     ),
     Cause(
         name="rdma-link-down",
         title="the link of a network adapter went down",
-        signs=(Sign("mlx5", r"mlx5_core .*[Ll]ink (?:DOWN|[Dd]own)"), Sign("Got async event : port error")),
+        signs=(
+            Sign("mlx5", r"mlx5_core .*[Ll]ink (?:DOWN|[Dd]own)"),
+            Sign("async event", r"Got (?:non-fatal )?async event ?: port error"),
+        ),
         hides=("rdma-retry-exceeded",),
         messages=(
             "Got async event : port error",
@@ -83,7 +97,7 @@ CAUSES = (
         name="rdma-adapter-failed",
         title="a network adapter has failed",
         signs=(
-            Sign("Got async event", r"Got async event : (?:local catastrophic error|device fatal)"),
+            Sign("async ", r"(?:async event :|async fatal event:) (?:local catastrophic error|device fatal)"),
             Sign("mlx5_core", r"mlx5_core .*(?:assert_var|health compromised|device's health)"),
         ),
         messages=(
@@ -120,12 +134,13 @@ CAUSES = (
     Cause(
         name="rdma-without-gpudirect",
         title="RDMA copies through host memory: GPUDirect is off",
-        signs=(Sign("NET/IB : GPU Direct RDMA Disabled for HCA"),),
+        signs=(Sign("NET/IB", r"GPU Direct RDMA Disabled for"),),
+        messages=("NET/IB : GPU Direct RDMA Disabled for HCA",),
         level=Level.HINT,
         confidence="medium",
         explanation="The module nvidia-peermem (or DMA-BUF) is missing on this node, or the adapter is far "
         "from the GPU.",
         remedy="Load nvidia-peermem on every GPU node; the GPU operator does so with driver.rdma.enabled.",
-        source="docs.nvidia.com/deeplearning/nccl/user-guide: GPU Direct RDMA",
+        source="github.com/NVIDIA/nccl src/graph/paths.cc",
     ),
 )

@@ -81,6 +81,46 @@ CAUSES = (
         rules=("rendezvous-names-absent-replica", "address-names-no-pod", "subdomain-without-service"),
     ),
     Cause(
+        name="store-timeout",
+        title="a rank did not arrive at the store in time",
+        signs=(
+            Sign("DistStoreError"),
+            Sign("waitForInput", r"timed out after \d+ms"),
+            Sign("via c10d key-value store", r"got error: .*[Tt]imeout"),
+            Sign("store based barrier", r"[Tt]imed out"),
+        ),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        messages=(
+            "DistStoreError: wait timeout after 1800000ms",
+            "store->get('0') got error: Socket Timeout",
+            "waitForInput ... timed out after 1800000ms",
+        ),
+        explanation="Ranks leave keys in the store of the rendezvous for each other. One rank did not: it has failed, "
+        "prepares data for longer than the timeout, or has taken another path.",
+        remedy="Find the rank that did not arrive. For long preparations, raise the timeout of init_process_group or "
+        "prepare the data before the run.",
+        source="github.com/NVIDIA/nccl issue 708",
+    ),
+    Cause(
+        name="store-lost",
+        title="the connection to the store of the rendezvous broke",
+        signs=(
+            Sign("[c10d] recvValue", r"failed on SocketImpl"),
+            Sign("[c10d] sendBytes failed on"),
+            Sign("maybe TCPStore server has shut down too early"),
+        ),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        messages=(
+            "[c10d] recvValue failed on SocketImpl",
+            "maybe TCPStore server has shut down too early",
+        ),
+        explanation="The process with the store, mostly rank 0 or the agent of the first node, has ended.",
+        remedy="Read the log of rank 0 and of the first pod.",
+        source="github.com/pytorch/pytorch pull request 153586",
+    ),
+    Cause(
         name="elastic-old-launcher",
         title="torch.distributed.launch starts the ranks, which is not elastic",
         signs=(Sign("torch.distributed.launch is deprecated"),),

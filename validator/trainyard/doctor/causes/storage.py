@@ -49,4 +49,14 @@ CAUSES = (
         source=_CONTEXT,
         rules=("read-only-mount-written", "read-only-claim-written"),
     ),
+    Cause(
+        name="file-not-found",
+        title="the program does not find a file",
+        signs=(Sign("FileNotFoundError"),),
+        confidence="medium",
+        explanation="The path is wrong, its volume is not mounted, or the file is on the disk of another node: a "
+        "download or checkpoint of one rank that the others do not see.",
+        remedy="Check the mounts of the pod. Keep data and checkpoints on a volume that all nodes share.",
+        source="github.com/mila-iqia/milabench issue 281",
+    ),
 )

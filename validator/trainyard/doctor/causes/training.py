@@ -65,6 +65,7 @@ CAUSES = (
             Sign("PytorchStreamReader failed reading"),
             Sign("Error while deserializing header"),
             Sign("invalid load key"),
+            Sign("assert metadata is not None"),
         ),
         explanation="The file is not complete: a save or a download was interrupted.",
         remedy="Delete it and resume from the one before; write to a temporary name and rename after the save.",
@@ -89,6 +90,68 @@ CAUSES = (
         explanation="The program imports a package that is not installed, or its folder is not on PYTHONPATH.",
         remedy="Install it in the image, or correct the working folder.",
         source="docs.python.org library/exceptions",
+    ),
+    Cause(
+        name="extension-build-failed",
+        title="a CUDA or C++ extension does not compile in the pod",
+        signs=(
+            Sign("Error building extension"),
+            Sign("ninja: build stopped"),
+            Sign("has no attribute 'ds_opt_adam'"),
+        ),
+        explanation="DeepSpeed and others compile extensions when they first run. Compiler, CUDA toolkit or headers "
+        "are "
+        "missing in the image, or do not fit PyTorch.",
+        remedy="Build them with the image (DS_BUILD_CPU_ADAM=1 and the like) on a development image of CUDA.",
+        source="github.com/deepspeedai/DeepSpeed issue 1846",
+    ),
+    Cause(
+        name="process-crashed",
+        title="a process crashed in native code (SIGSEGV, SIGABRT, SIGILL)",
+        signs=(
+            Sign("Signal 11 (SIGSEGV)"),
+            Sign("Signal 6 (SIGABRT)"),
+            Sign("Signal 4 (SIGILL)"),
+            Sign("exitcode", r"exitcode\s*:\s*-(?:11|6|4)\b"),
+            Sign("died with <Signals.SIG", r"<Signals\.SIG(?:SEGV|ABRT|ILL)"),
+            Sign("139", r"(?i)exit ?code:?\s+139\b"),
+        ),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        ended_by_agent=True,
+        messages=(
+            "Signal 11 (SIGSEGV) received",
+            "exitcode: -11",
+            "died with <Signals.SIGSEGV: 11>",
+            "exit code 139",
+        ),
+        explanation="A library wrote to invalid memory, or a check in it ended the process: packages of other "
+        "versions, "
+        "a driver, or bad memory. NCCL's watchdog ends a process with SIGABRT.",
+        remedy="Read the lines above it. PYTHONFAULTHANDLER=1 prints the Python stack; run the program on another "
+        "node.",
+        source="github.com/NVIDIA/Megatron-LM issue 1880",
+    ),
+    Cause(
+        name="program-failed",
+        title="a rank ended with an error that doctor does not know",
+        signs=(
+            Sign("exitcode", r"exitcode\s*: [1-9]\d*(?: \(pid|\))"),
+            Sign("Exit Code:", r"Exit Code: +(?!0\b)\d+"),
+            Sign("one or more processes exited with non-zero status"),
+        ),
+        level=Level.ENDING,
+        confidence="low",
+        ended_by_agent=True,
+        messages=(
+            "failed (exitcode: 1) local_rank: 0",
+            "Exit Code: 1",
+            "one or more processes exited with non-zero status",
+        ),
+        explanation="torchrun, Horovod or Kubernetes reports the exit code. The reason is in the output of this rank.",
+        remedy="Read the end of the log of the rank that failed first. `@record` of torch.distributed.elastic on the "
+        "main function shows its exception in torchrun's report.",
+        source="github.com/Vision-CAIR/MiniGPT-4 issue 237",
     ),
     Cause(
         name="hub-gated",

@@ -15,6 +15,7 @@ from trainyard.facts import quantities
 from trainyard.facts.device_plugins import PLUGINS, plugin_devices
 from trainyard.facts.operator_kinds import API, SCHEMES
 from trainyard.facts.profiles import profile_devices as devices_of
+from trainyard.facts.run_labels import KUBEFLOW
 from trainyard.loaders.manifests.manifest import RESOURCE_NAME
 from trainyard.loaders.marks import leaves
 from trainyard.loaders.site.chart import NAMESPACE
@@ -24,7 +25,6 @@ from trainyard.model.site import Site, SiteMonitoring, SiteNetwork, SiteOperator
 # The prefix with which NVIDIA's chart starts the SR-IOV operator.
 _SRIOV_PREFIX = "nvidia.com"
 # Label of the pods of a run, by which a monitor of all runs finds them.
-_JOB_NAME = "training.kubeflow.org/job-name"
 
 Objects = Mapping[str, list[RenderedObject]]
 
@@ -190,4 +190,4 @@ def _monitoring(document: Document, parts: Collection[str], objects: Objects) ->
     if not isinstance(mapping(document.tree).get("monitoring"), dict):
         return None
     selected = _entries(objects["PodMonitor"], "spec", "selector", "matchExpressions")
-    return SiteMonitoring("monitoring" in parts, any(text(entry, "key") == _JOB_NAME for entry in selected))
+    return SiteMonitoring("monitoring" in parts, any(text(entry, "key") == KUBEFLOW.run for entry in selected))

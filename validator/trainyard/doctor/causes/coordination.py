@@ -1,0 +1,42 @@
+"""Messages of JAX and TensorFlow: their coordination service and gRPC."""
+
+from __future__ import annotations
+
+from trainyard.doctor.cause import Cause, Level, Sign
+
+CAUSES = (
+    Cause(
+        name="coordination-timeout",
+        title="not all tasks reached the coordination service",
+        signs=(
+            Sign("CoordinationService/RegisterTask"),
+            Sign("Coordination service agent in error status: DEADLINE_EXCEEDED"),
+        ),
+        confidence="medium",
+        explanation="A pod is Pending, failed early or still starts, or the address of the coordinator is not that of "
+        "task 0.",
+        remedy="Compare the pods with the number of tasks. For slow starts, raise initialization_timeout of "
+        "jax.distributed.initialize.",
+        source="github.com/marin-community/marin pull request 7232",
+        rules=("rendezvous-names-absent-replica",),
+    ),
+    Cause(
+        name="coordination-peer-lost",
+        title="another task of JAX or TensorFlow has ended",
+        signs=(
+            Sign("has been set to ERROR in coordination service"),
+            Sign("JAX distributed service detected fatal errors"),
+            Sign("Error received from peer", r"Socket closed|[Ff]ailed to connect"),
+        ),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        messages=(
+            "has been set to ERROR in coordination service: UNAVAILABLE",
+            "JAX distributed service detected fatal errors",
+            "Error received from peer ... Socket closed",
+        ),
+        explanation="The task that the message names stopped its heartbeats or closed its connection.",
+        remedy="Read the log and the events of that task.",
+        source="github.com/jax-ml/jax issue 23599",
+    ),
+)
