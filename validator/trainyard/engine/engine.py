@@ -31,7 +31,8 @@ _MOST_FOR_FIXES = 50_000
 _DIGITS = pattern("[0-9]+")
 # Kinds whose pods are what their template says, and nothing that is written elsewhere.
 _ALIKE = frozenset((*REPLICA_FIELDS, "JobSet"))
-_ROLE = Context._fields.index("role")
+# The fields in which two roles with equal pods differ.
+_OWN = ("name", "replicas", "tree", "at")
 
 
 class Engine:
@@ -211,11 +212,11 @@ class _Judge:
         self._ready_by_needs: dict[tuple[str, ...], Sequence[_Entry]] = {}
         # The rules that need more than the variable itself, for each value in which no rule found anything.
         self._clean: dict[tuple[str, str | None, type, str], Sequence[_Entry]] = {}
-        # The rules for parts of pods that have looked at the role, and the entries of these.
-        self._of_role: set[str] = set()
+        # The rules that have asked what two roles with equal pods differ in; a check of the configuration may.
+        self._of_role = {rule.code for rule in rules if rule.page}
         self._ready_of_role: dict[int, tuple[int, Sequence[_Entry], Sequence[_Entry]]] = {}
         self._asked = ""
-        self._watching = type("WatchingContext", (Context,), {"role": property(self._watched_role)})
+        self._watching = type("WatchedRole", (Role,), {name: self._watched(name) for name in _OWN})
         self.begin()
 
     def begin(self) -> None:
@@ -245,41 +246,45 @@ class _Judge:
             yield from self.apply("DeepSpeed", deepspeed, context._replace(run=deepspeed.run))
         for run in project.runs:
             profile = context.profile if self._named else _own_profile(run) or context.profile
-            yield from self._run(run, context._replace(run=run, profile=profile))
+            yield from self._run(run, context.of_run(run, profile))
 
     def _run(self, run: Run, context: Context) -> Found:
         if run.is_job:
             yield from self.apply("Run", run, context)
         has_twins = len(run.roles) > 1 and not context.project.misfits and run.kind in _ALIKE
-        clean: Pod | None = None
+        clean: Role | None = None
         for role in run.roles:
-            inner = context.of_role(role)
-            if run.is_job:
-                yield from self.apply("Role", role, inner)
-            pod = role.pod
             if not has_twins:
-                yield from self._pod(pod, inner)
-            elif clean is not None and _is_alike(pod, clean):
-                yield from self._pod(pod, inner, is_twin=True)
+                yield from self._role(run, role, context)
+            elif clean is not None and _is_alike(role, clean):
+                yield from self._role(run, role, context, is_twin=True)
             else:
-                found = list(self._pod(pod, tuple.__new__(self._watching, inner)))
+                found = list(self._role(run, tuple.__new__(self._watching, role), context))
                 yield from found
-                clean = clean if found else pod
+                clean = clean if found else role
 
-    def _watched_role(self, context: Context) -> Role | None:
-        """Returns the role of a context, and remembers which rule asked for it."""
-        self._of_role.add(self._asked)
-        return tuple.__getitem__(context, _ROLE)
+    def _watched(self, name: str) -> property:
+        """Returns a field of a role that remembers which rules asked for it."""
+        index = Role._fields.index(name)
 
-    def _pod(self, pod: Pod, context: Context, *, is_twin: bool = False) -> Found:
-        """Applies the rules for a pod and its parts.
+        def get(role: Role) -> Any:
+            self._of_role.add(self._asked)
+            return tuple.__getitem__(role, index)
 
-        In the parts of a twin no rule can find anything that has found nothing in the same ones of another role, unless
-        it asks for the role.
+        return property(get)
+
+    def _role(self, run: Run, role: Role, context: Context, *, is_twin: bool = False) -> Found:
+        """Applies the rules for a role, its pod and the parts of this.
+
+        A rule finds nothing in a twin of a role in which it has found nothing, unless it asks for what they differ in.
         """
-        yield from self.apply("Pod", pod, context, is_twin=is_twin)
+        inner = context.of_role(role)
+        if run.is_job:
+            yield from self.apply("Role", role, inner, is_twin=is_twin)
+        pod = role.pod
+        yield from self.apply("Pod", pod, inner, is_twin=is_twin)
         for container in (*pod.containers, *pod.init_containers):
-            yield from self._container(container, context.of_container(container), is_twin=is_twin)
+            yield from self._container(container, inner.of_container(container), is_twin=is_twin)
 
     def _container(self, container: Container, context: Context, *, is_twin: bool) -> Found:
         yield from self.apply("Container", container, context, is_twin=is_twin)
@@ -356,7 +361,7 @@ class _Judge:
                         break
 
     def _of_twin(self, entries: Sequence[_Entry]) -> Sequence[_Entry]:
-        """Returns the rules that have ever asked for a role."""
+        """Returns the rules that must be asked about a twin too."""
         known = self._ready_of_role.get(id(entries))
         if known is None or known[0] != len(self._of_role) or known[1] is not entries:
             left = [entry for entry in entries if entry[0].code in self._of_role]
@@ -382,9 +387,15 @@ class _Judge:
         return len(places)
 
 
-def _is_alike(pod: Pod, other: Pod) -> bool:
-    """True if two pods of a run are written alike, with values that fit their types: `1` equals `true` in Python."""
-    return pod.tree == other.tree and pod.labels == other.labels and pod.annotations == other.annotations
+def _is_alike(role: Role, other: Role) -> bool:
+    """True if two roles of a run differ in `_OWN` alone. All values fit their types: in Python, `1` equals `true`."""
+    pod, twin = role.pod, other.pod
+    return (
+        pod.tree == twin.tree
+        and pod.labels == twin.labels
+        and pod.annotations == twin.annotations
+        and (role.main, role.trains, role.restart_policy) == (other.main, other.trains, other.restart_policy)
+    )
 
 
 def _file(thing: Any) -> str | None:

@@ -76,7 +76,11 @@ class Context(NamedTuple):
     # `_replace` takes several times as long as each of these.
     def with_parameters(self, parameters: Any) -> Context:
         """Returns a copy for another rule."""
-        return tuple.__new__(self.__class__, (*self[:-1], parameters))
+        return tuple.__new__(Context, (*self[:-1], parameters))
+
+    def of_run(self, run: Run, profile: str | None) -> Context:
+        """Returns a copy for a run and its fabric."""
+        return Context(self.project, self.target, profile, self.site, run)
 
     def of_role(self, role: Role) -> Context:
         """Returns a copy for a role of the run and its pod."""
@@ -84,7 +88,7 @@ class Context(NamedTuple):
 
     def of_container(self, container: Container) -> Context:
         """Returns a copy for a container of the pod."""
-        return tuple.__new__(self.__class__, (*self[:-2], container, None))
+        return tuple.__new__(Context, (*self[:-2], container, None))
 
 
 Check = Callable[..., Iterator[Problem]]

@@ -78,7 +78,8 @@ class Command(NamedTuple):
 
     def given(self, names: Set[str]) -> list[str]:
         """Returns the options of this set that are among the words."""
-        return [name for name in _options(self.words) if name in names]
+        known = _options(self.words)
+        return [] if known.keys().isdisjoint(names) else [name for name in known if name in names]
 
     def has(self, *names: str) -> bool:
         """True if one of these flags is among the words, with or without a value."""
@@ -203,7 +204,8 @@ class Role(NamedTuple):
     """The replicas of a run that share a pod template: Master, Worker, Launcher, or a JobSet's replicated job.
 
     `replicas` is the number of pods, None if it is missing or not a number. `trains` is False for roles that only start
-    or serve others (MPI launcher, dataset initializer). `main` is the index of the container that trains.
+    or serve others (MPI launcher, dataset initializer). `main` is the index of the container that trains. Compare roles
+    by `at`: the engine watches what a rule asks a role for.
     """
 
     name: str
