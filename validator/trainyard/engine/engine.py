@@ -12,7 +12,7 @@ from trainyard.engine import registry
 from trainyard.engine.finding import Finding, resolve
 from trainyard.engine.rule import Check, Context, Overflow, Problem, Rule, Target
 from trainyard.facts.kubeflow import REPLICA_FIELDS
-from trainyard.model.run import Container, Pod, Project, Role, Run, Setting
+from trainyard.model.run import Container, Project, Role, Run, Setting
 from trainyard.startup import pattern
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class _Judge:
     Counts the findings of each rule in each file. `named` is true if the user has named the fabric of all runs.
     """
 
-    def __init__(self, rules: Iterable[Rule], parameters: Mapping[str, Any], most: int, *, named: bool) -> None:
+    def __init__(self, rules: Sequence[Rule], parameters: Mapping[str, Any], most: int, *, named: bool) -> None:
         self._parameters = parameters
         self._most = most
         self._named = named
@@ -213,7 +213,7 @@ class _Judge:
         # The rules that need more than the variable itself, for each value in which no rule found anything.
         self._clean: dict[tuple[str, str | None, type, str], Sequence[_Entry]] = {}
         # The rules that have asked what two roles with equal pods differ in; a check of the configuration may.
-        self._of_role = {rule.code for rule in rules if rule.page}
+        self._of_role = {rule.code for rule in rules if rule.page or (rule.of_itself and rule.subject == "Role")}
         self._ready_of_role: dict[int, tuple[int, Sequence[_Entry], Sequence[_Entry]]] = {}
         self._asked = ""
         self._watching = type("WatchedRole", (Role,), {name: self._watched(name) for name in _OWN})
@@ -344,10 +344,10 @@ class _Judge:
         if self._done:
             entries = self._not_done(entries, _file(thing))
         for rule, check, of_itself, parameters in entries:
-            self._asked = rule.code
             if of_itself:
                 problems = check(thing)
             else:
+                self._asked = rule.code
                 problems = check(thing, context if parameters is None else context.with_parameters(parameters))
             for problem in problems:
                 times = self._count(rule, problem)
