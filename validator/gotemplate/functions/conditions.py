@@ -22,7 +22,7 @@ def _kind(data: Any) -> str:
 def _eq(args: Sequence[Value]) -> Value:
     one, *others = args
     data = one.plain()
-    found = any([_same(data, other.plain()) for other in others])
+    found = any(_same(data, other.plain()) for other in others)
     return Value(found, first_origin(args))
 
 

@@ -157,7 +157,9 @@ class _Words:
         sources = {id(document.source): document.source for document in project.documents}
         known, silent = self._known, self._silent
         if len(known) + len(silent) > _MOST_LINES:
-            known.clear(), silent.clear(), self._shapes.clear()
+            known.clear()
+            silent.clear()
+            self._shapes.clear()
         lines = frozenset[str]().union(*map(distinct_lines, sources.values())) - silent
         new = lines.difference(known)
         if len(new) > _MOST_LINES:

@@ -109,8 +109,8 @@ def _without_edits(finding: Finding, site: Site) -> Finding:
 
 def _marked(readings: tuple[Reading, ...], project: Project) -> tuple[Reading, ...]:
     """Returns the readings; `linted` is set if an object, a DeepSpeed configuration or a chart's values were found."""
-    things = (*project.resources, *project.deepspeeds)
-    linted = {id(thing.at.document.source) for thing in things}
+    linted = {id(resource.at.document.source) for resource in project.resources}
+    linted |= {id(deepspeed.at.document.source) for deepspeed in project.deepspeeds}
     linted |= {id(document.source) for document in project.documents if charts.holds_values(document)}
     return tuple(
         reading if reading.linted or id(reading.source) not in linted else reading._replace(linted=True)

@@ -50,7 +50,13 @@ HOST = pattern(r"[a-z0-9][a-z0-9.-]*$")
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/common/service.go: CreateNewService",
     ),
     needs=(
-        "mpi", "rdzv_endpoint", "rdzv-endpoint", "RDZV_ENDPOINT", "master_addr", "master-addr", "MASTER_ADDR",
+        "mpi",
+        "rdzv_endpoint",
+        "rdzv-endpoint",
+        "RDZV_ENDPOINT",
+        "master_addr",
+        "master-addr",
+        "MASTER_ADDR",
         "COORDINATOR_ADDRESS",
     ),
 )
