@@ -204,8 +204,7 @@ class Role(NamedTuple):
     """The replicas of a run that share a pod template: Master, Worker, Launcher, or a JobSet's replicated job.
 
     `replicas` is the number of pods, None if it is missing or not a number. `trains` is False for roles that only start
-    or serve others (MPI launcher, dataset initializer). `main` is the index of the container that trains. Compare roles
-    by `at`: the engine watches what a rule asks a role for.
+    or serve others (MPI launcher, dataset initializer). `main` is the index of the container that trains.
     """
 
     name: str
@@ -216,6 +215,10 @@ class Role(NamedTuple):
     trains: bool
     tree: dict[str, Any]
     at: Place
+
+    def is_same(self, other: Role) -> bool:
+        """True for the same role of a run. An object may not tell it: the engine watches what rules ask a role for."""
+        return (self.at, self.pod.at) == (other.at, other.pod.at)
 
     @property
     def container(self) -> Container | None:
