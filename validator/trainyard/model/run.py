@@ -217,7 +217,7 @@ class Role(NamedTuple):
     at: Place
 
     def is_same(self, other: Role) -> bool:
-        """True for the same role of a run. `is` does not tell, because the engine may pass a copy of a role to rules."""
+        """True for the same role of a run. `is` does not tell, because rules may get a copy of a role."""
         return (self.at, self.pod.at) == (other.at, other.pod.at)
 
     @property
