@@ -77,7 +77,8 @@ def shapes(text: str) -> Any:
 def rendered(chart: str, scenario: str | None, path: Keys, value: Any) -> list[str]:
     """Return the text of each template, none if the chart refuses the value."""
     try:
-        return [text.data for text in texts(chart, scenario, merged(LIGHT.get(chart, {}), nested(path, value)))]
+        settings = merged(LIGHT.get(chart, {}), nested(path, value))
+        return [text.data for text in texts(chart, scenario, settings, traced=False)]
     except UnsupportedError:
         # The value is a template, and Helm does not know the function either.
         return []
@@ -104,7 +105,7 @@ def all_faults(chart: str, words: tuple[str, ...]) -> list[str]:
     """Return the values of a chart, each with a text that changes the structure of an object."""
     read: dict[str | None, set[Any]] = {scenario: set() for name, scenario in SCENARIOS if name == chart}
     for scenario, paths in read.items():
-        assert texts(chart, scenario, LIGHT.get(chart, {}), paths)
+        assert texts(chart, scenario, LIGHT.get(chart, {}), paths, traced=False)
     found = []
     for path, schema in leaves(schema_of(chart)):
         reading = [scenario for scenario, paths in read.items() if path in paths]

@@ -239,7 +239,7 @@ def is_valid(chart: Chart, values: Any) -> bool:
 
 def rendered(chart: str, scenario: str | None, values: Any, read: set[Path] | None = None) -> str:
     """Return the rendered text, empty if the chart refuses the values. Adds the paths that templates read to `read`."""
-    return "".join(text.data for text in texts(chart, scenario, values, read))
+    return "".join(text.data for text in texts(chart, scenario, values, read, traced=False))
 
 
 def copied(chart: str, scenario: str | None, values: Any) -> set[Keys]:
@@ -249,8 +249,10 @@ def copied(chart: str, scenario: str | None, values: Any) -> set[Keys]:
     return {tuple(map(str, path[:length])) for path in paths for length in range(1, len(path) + 1)}
 
 
-def texts(chart: str, scenario: str | None, values: Any, read: set[Path] | None = None) -> list[Value]:
-    """Return the text of each template, none if the chart refuses the values.
+def texts(
+    chart: str, scenario: str | None, values: Any, read: set[Path] | None = None, *, traced: bool = True
+) -> list[Value]:
+    """Return the text of each template, with its origins if `traced`; none if the chart refuses the values.
 
     A chart has so many values and scenarios that Helm would take minutes. gotemplate takes milliseconds;
     `tests/validator/loaders` compares it with Helm.
@@ -263,7 +265,7 @@ def texts(chart: str, scenario: str | None, values: Any, read: set[Path] | None 
         if not is_valid(chart_of(chart), all_values):
             return []
         about = {"Name": RELEASE, "Namespace": "default"}
-        made = rendering.render_texts(chart_of(chart), all_values, about, apis=OPTIONAL_APIS, read=read)
+        made = rendering.render_texts(chart_of(chart), all_values, about, apis=OPTIONAL_APIS, read=read, traced=traced)
         return [text for _, text in made]
     except FailedError:
         return []

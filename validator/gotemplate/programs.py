@@ -123,7 +123,11 @@ class _Compiler:
         evaluate = self.pipeline(node.pipeline)
 
         def write(frame: Frame) -> None:
-            frame.writer.write(frame.runner.functions["print"]((evaluate(frame),)))
+            value = evaluate(frame)
+            # Most actions write text.
+            if value.data.__class__ is not str:
+                value = frame.runner.functions["print"]((value,))
+            frame.writer.write(value)
 
         return write
 
@@ -154,18 +158,21 @@ class _Compiler:
 
         def write(frame: Frame) -> None:
             value = condition(frame)
-            origin = derived_origin(value.source)
+            chosen = body if value.data else otherwise
+            origin = derived_origin(value.source) if value.origin is not None or value.spans else None
+            if origin is None and not is_with:
+                if chosen is not None:
+                    chosen(frame)
+                return
             writer, reasons = frame.writer, frame.runner.reasons
             start, known, dot = writer.length, len(reasons), frame.dot
             if origin is not None:
                 reasons.append(origin)
             try:
-                if value.data:
-                    if is_with:
+                if chosen is not None:
+                    if is_with and chosen is body:
                         frame.dot = value
-                    body(frame)
-                elif otherwise is not None:
-                    otherwise(frame)
+                    chosen(frame)
             finally:
                 del reasons[known:]
                 frame.dot = dot
@@ -350,7 +357,7 @@ def _with_fields(evaluate: Evaluate, fields: Sequence[str], *, is_dot: bool) -> 
 
     def read(frame: Frame) -> Value:
         value = evaluate(frame)
-        if value.data is None and not is_dot:
+        if not is_dot and value.data is None:
             return value
         for field in fields:
             data = value.data

@@ -42,10 +42,11 @@ class Value(NamedTuple):
 
     def item(self, key: str | int) -> Value:
         """Returns the value at a key or index; null if a mapping lacks the key."""
-        found = self.data.get(key) if isinstance(self.data, dict) else self.data[key]
-        if isinstance(found, Value):
-            return found
-        origin = self.origin
+        data, origin = self.data, self.origin
+        found = data.get(key) if isinstance(data, dict) else data[key]
+        if found.__class__ is Value:
+            value: Value = found
+            return value
         return Value(found) if origin is None else Value(found, Origin((*origin.path, key), origin.exact))
 
     def items(self) -> Iterator[tuple[Any, Value]]:
@@ -85,9 +86,11 @@ def derived_origin(origin: Origin | None) -> Origin | None:
 def first_origin(values: Sequence[Value]) -> Origin | None:
     """Returns the origin of a value computed from others: the first origin among them."""
     for value in values:
-        source = value.source
-        if source is not None:
-            return derived_origin(source)
+        # Most values are neither from the user's values nor composed.
+        if value.origin is not None or value.spans:
+            source = value.source
+            if source is not None:
+                return derived_origin(source)
     return None
 
 
@@ -98,6 +101,8 @@ def last_origin(values: Sequence[Value]) -> Origin | None:
 
 class Writer:
     """A buffer of text with spans."""
+
+    __slots__ = ("_parts", "_spans", "_written", "length")
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -112,14 +117,16 @@ class Writer:
 
     def write(self, text: Value) -> None:
         """Appends computed text."""
-        start, self.length = self.length, self.length + len(text.data)
-        self._parts.append(text.data)
-        if text.written is not None and not start:
-            self._written = (text.written, self.length)
-        if text.spans:
-            self._spans += [Span(start + begin, start + end, origin) for begin, end, origin in text.spans]
-        if text.origin is not None:
-            self._spans.append(Span(start, self.length, text.origin))
+        data, origin, spans, written = text
+        start = self.length
+        self.length = start + len(data)
+        self._parts.append(data)
+        if written is not None and not start:
+            self._written = (written, self.length)
+        if spans:
+            self._spans += [Span(start + begin, start + end, origin) for begin, end, origin in spans]
+        if origin is not None:
+            self._spans.append(Span(start, self.length, origin))
 
     def mark(self, start: int, origin: Origin | None) -> None:
         """Records that everything from `start` on is present, or absent, because of a value."""

@@ -10,17 +10,19 @@ from gotemplate.programs import Function
 from gotemplate.tracked import Value, first_origin
 
 _KINDS = ((bool, "bool"), (int, "int"), (float, "float64"), (str, "string"), (list, "slice"), (dict, "map"))
+_NAMES = dict[type, str](_KINDS)
 
 _TYPES = {"slice": "[]interface {}", "map": "map[string]interface {}"}
 
 
 def _kind(data: Any) -> str:
-    return next((name for kind, name in _KINDS if isinstance(data, kind)), "invalid")
+    return _NAMES.get(type(data)) or next((name for kind, name in _KINDS if isinstance(data, kind)), "invalid")
 
 
 def _eq(args: Sequence[Value]) -> Value:
     one, *others = args
-    found = any(_same(one.plain(), other.plain()) for other in others)
+    data = one.plain()
+    found = any(_same(data, other.plain()) for other in others)
     return Value(found, first_origin(args))
 
 

@@ -10,11 +10,13 @@ from trainyard.model.run import Container, Mount, Pod
 
 def mount_of(container: Container, path: str) -> Mount | None:
     """Returns the deepest mount that contains a path; None if the path is in the image."""
-    parts = _parts(path)
-    # Kubernetes rejects an empty path.
-    named = [(_parts(mount.mount_path), mount) for mount in container.mounts if mount.mount_path]
-    found = [(len(above), mount) for above, mount in named if parts[: len(above)] == above]
-    return max(found, key=lambda one: one[0], default=(0, None))[1]
+    parts, deepest, found = _parts(path), -1, None
+    for mount in container.mounts:
+        above = _parts(mount.mount_path)
+        # Kubernetes rejects an empty path.
+        if mount.mount_path and len(above) > deepest and parts[: len(above)] == above:
+            deepest, found = len(above), mount
+    return found
 
 
 def host_paths(pod: Pod) -> list[str]:

@@ -110,7 +110,7 @@ def others_mount(run: Run, role: Role) -> bool:
     """True if another role of the same program mounts a volume at /dev/shm."""
     if not runs_one_program(run):
         return False
-    return any(other is not role for other in _mounting.of(run.roles))
+    return any(not role.is_same(other) for other in _mounting.of(run.roles))
 
 
 def _first_two_that_mount(roles: tuple[Role, ...]) -> tuple[Role, ...]:

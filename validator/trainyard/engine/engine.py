@@ -11,7 +11,9 @@ from trainyard.document.source import distinct_lines
 from trainyard.engine import registry
 from trainyard.engine.finding import Finding, resolve
 from trainyard.engine.rule import Check, Context, Overflow, Problem, Rule, Target
-from trainyard.model.run import Container, Pod, Project, Run, Setting
+from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.model.run import Container, Project, Role, Run, Setting
+from trainyard.startup import pattern
 
 if TYPE_CHECKING:
     from trainyard.model.site import Site
@@ -26,6 +28,11 @@ MOST = 500
 _MOST_LINES = 10_000
 # Fixes are compared by the number of findings, which is larger than the limit in few files.
 _MOST_FOR_FIXES = 50_000
+_DIGITS = pattern("[0-9]+")
+# Kinds whose pods are what their template says, and nothing that is written elsewhere.
+_ALIKE = frozenset((*REPLICA_FIELDS, "JobSet"))
+# The fields in which two roles with equal pods differ.
+_OWN = ("name", "replicas", "tree", "at")
 
 
 class Engine:
@@ -135,24 +142,54 @@ class _Words:
 
     def __init__(self, needs: frozenset[str]) -> None:
         self._needs = needs
+        # Lines that differ in numbers alone have the same words, except for the words with a number.
+        self._numbered = [need for need in needs if _DIGITS.search(need)]
+        self._others = sorted(needs.difference(self._numbered))
         self._known: dict[str, tuple[str, ...]] = {}
+        self._shapes: dict[str, tuple[str, ...]] = {}
+        # The known lines without any word, which are most of them.
+        self._silent: set[str] = set()
 
     def of(self, project: Project) -> frozenset[str]:
         """Returns the words that occur in a project; all of them if objects are rendered from a chart."""
         if any(type(document) not in (Document, EmbeddedDocument, TextDocument) for document in project.documents):
             return self._needs
         sources = {id(document.source): document.source for document in project.documents}
-        known, lines = self._known, frozenset[str]().union(*map(distinct_lines, sources.values()))
-        if len(known) > _MOST_LINES:
+        known, silent = self._known, self._silent
+        if len(known) + len(silent) > _MOST_LINES:
             known.clear()
+            silent.clear()
+            self._shapes.clear()
+        lines = frozenset[str]().union(*map(distinct_lines, sources.values())) - silent
         new = lines.difference(known)
-        if new:
+        if len(new) > _MOST_LINES:
             text = "\n".join(new)
-            found = [need for need in self._needs if need in text]
-            if len(new) > _MOST_LINES:
-                return frozenset(found).union(*(known[line] for line in lines - new))
-            known.update((line, tuple([need for need in found if need in line])) for line in new)
+            found = frozenset(need for need in self._needs if need in text)
+            return found.union(*map(known.__getitem__, lines - new))
+        if new:
+            self._learn(new)
+            lines -= silent
         return frozenset().union(*map(known.__getitem__, lines))
+
+    def _learn(self, new: frozenset[str]) -> None:
+        """Finds the words in new lines: of a job, mostly lines with a number of its own."""
+        lines = list(new)
+        text = "\n".join(lines)
+        shapes = _DIGITS.sub("0", text).split("\n")
+        unknown = set(shapes).difference(self._shapes)
+        if unknown:
+            joined = "\n".join(unknown)
+            found = [need for need in self._others if need in joined]
+            self._shapes.update((shape, tuple([need for need in found if need in shape])) for shape in unknown)
+        numbered = [need for need in self._numbered if need in text]
+        for line, shape in zip(lines, shapes, strict=True):
+            words = self._shapes[shape]
+            if numbered:
+                words += tuple([need for need in numbered if need in line])
+            if words:
+                self._known[line] = words
+            else:
+                self._silent.add(line)
 
 
 class _Judge:
@@ -161,7 +198,7 @@ class _Judge:
     Counts the findings of each rule in each file. `named` is true if the user has named the fabric of all runs.
     """
 
-    def __init__(self, rules: Iterable[Rule], parameters: Mapping[str, Any], most: int, *, named: bool) -> None:
+    def __init__(self, rules: Sequence[Rule], parameters: Mapping[str, Any], most: int, *, named: bool) -> None:
         self._parameters = parameters
         self._most = most
         self._named = named
@@ -177,12 +214,18 @@ class _Judge:
         self._ready_by_needs: dict[tuple[str, ...], Sequence[_Entry]] = {}
         # The rules that need more than the variable itself, for each value in which no rule found anything.
         self._clean: dict[tuple[str, str | None, type, str], Sequence[_Entry]] = {}
+        # The rules that have asked what two roles with equal pods differ in; a check of the configuration may.
+        self._of_role = {rule.code for rule in rules if rule.page or (rule.of_itself and rule.subject == "Role")}
+        self._ready_of_role: dict[int, tuple[int, Sequence[_Entry], Sequence[_Entry]]] = {}
+        self._asked = ""
+        self._watching = type("WatchedRole", (Role,), {name: self._watched(name) for name in _OWN})
         self.begin()
 
     def begin(self) -> None:
         """Resets the counters for other files."""
         if len(self._clean) > _MOST_LINES:
             self._clean.clear()
+            self._ready_of_role.clear()
         self._places: dict[tuple[str, str], set[Any]] = {}
         self._done: dict[str | None, set[str]] = {}
         # The rules of `_ready` and `_ready_by_name` without those that are done, with the number of these.
@@ -205,50 +248,74 @@ class _Judge:
             yield from self.apply("DeepSpeed", deepspeed, context._replace(run=deepspeed.run))
         for run in project.runs:
             profile = context.profile if self._named else _own_profile(run) or context.profile
-            yield from self._run(run, context._replace(run=run, profile=profile))
+            yield from self._run(run, context.of_run(run, profile))
 
     def _run(self, run: Run, context: Context) -> Found:
         if run.is_job:
             yield from self.apply("Run", run, context)
+        has_twins = len(run.roles) > 1 and not context.project.misfits and run.kind in _ALIKE
+        clean: Role | None = None
         for role in run.roles:
-            inner = context.of_role(role)
-            if run.is_job:
-                yield from self.apply("Role", role, inner)
-            yield from self._pod(role.pod, inner)
+            if not has_twins:
+                yield from self._role(run, role, context)
+            elif clean is not None and _is_alike(role, clean):
+                yield from self._role(run, role, context, is_twin=True)
+            else:
+                found = list(self._role(run, tuple.__new__(self._watching, role), context))
+                yield from found
+                clean = clean if found else role
 
-    def _pod(self, pod: Pod, context: Context) -> Found:
-        yield from self.apply("Pod", pod, context)
+    def _watched(self, name: str) -> property:
+        """Returns a field of a role that remembers which rules asked for it."""
+        index = Role._fields.index(name)
+
+        def get(role: Role) -> Any:
+            self._of_role.add(self._asked)
+            return tuple.__getitem__(role, index)
+
+        return property(get)
+
+    def _role(self, run: Run, role: Role, context: Context, *, is_twin: bool = False) -> Found:
+        """Applies the rules for a role, its pod and the parts of this.
+
+        A rule finds nothing in a twin of a role in which it has found nothing, unless it asks for what they differ in.
+        """
+        inner = context.of_role(role)
+        if run.is_job:
+            yield from self.apply("Role", role, inner, is_twin=is_twin)
+        pod = role.pod
+        yield from self.apply("Pod", pod, inner, is_twin=is_twin)
         for container in (*pod.containers, *pod.init_containers):
-            yield from self._container(container, context.of_container(container))
+            yield from self._container(container, inner.of_container(container), is_twin=is_twin)
 
-    def _container(self, container: Container, context: Context) -> Found:
-        yield from self.apply("Container", container, context)
+    def _container(self, container: Container, context: Context, *, is_twin: bool) -> Found:
+        yield from self.apply("Container", container, context, is_twin=is_twin)
         for setting in container.settings:
-            yield from self._setting(setting, context)
+            yield from self._setting(setting, context, is_twin=is_twin)
         for script in container.scripts:
-            yield from self.apply("Script", script, context)
+            yield from self.apply("Script", script, context, is_twin=is_twin)
         for command in container.commands:
-            yield from self.apply("Command", command, context)
+            yield from self.apply("Command", command, context, is_twin=is_twin)
 
-    def _setting(self, setting: Setting, context: Context) -> Found:
+    def _setting(self, setting: Setting, context: Context, *, is_twin: bool) -> Found:
         """Applies the rules for a variable. Those that look at nothing else know its value from another pod."""
         written = (setting.name, setting.value, setting.raw.__class__, setting.via)
         entries = self._clean.get(written)
         if entries is not None:
-            yield from self._ask(entries, setting, context)
+            yield from self._ask(entries, setting, context, is_twin=is_twin)
             return
         entries = self._for_setting(setting.name)
-        found = list(self._ask(entries, setting, context))
+        found = list(self._ask(entries, setting, context, is_twin=is_twin))
         yield from found
         if not found and setting.value is not None:
             self._clean[written] = [entry for entry in entries if not entry[0].of_itself]
 
-    def apply(self, subject: str, thing: Any, context: Context) -> Found:
+    def apply(self, subject: str, thing: Any, context: Context, *, is_twin: bool = False) -> Found:
         """Applies the rules for a subject to a thing."""
         entries = self._ready.get(subject)
         if entries is None:
             entries = self._ready[subject] = self._entries(self._by_subject.get(subject, ()))
-        return self._ask(entries, thing, context)
+        return self._ask(entries, thing, context, is_twin=is_twin)
 
     def _for_setting(self, name: str) -> Sequence[_Entry]:
         """Returns the rules for a variable: most of them know a few by name."""
@@ -273,13 +340,16 @@ class _Judge:
     def _parameters_of(self, rule: Rule) -> Any:
         return self._parameters.get(rule.code) or registry.load_parameters(rule)
 
-    def _ask(self, entries: Sequence[_Entry], thing: Any, context: Context) -> Found:
+    def _ask(self, entries: Sequence[_Entry], thing: Any, context: Context, *, is_twin: bool = False) -> Found:
+        if is_twin:
+            entries = self._of_twin(entries)
         if self._done:
             entries = self._not_done(entries, _file(thing))
         for rule, check, of_itself, parameters in entries:
             if of_itself:
                 problems = check(thing)
             else:
+                self._asked = rule.code
                 problems = check(thing, context if parameters is None else context.with_parameters(parameters))
             for problem in problems:
                 times = self._count(rule, problem)
@@ -291,6 +361,14 @@ class _Judge:
                     yield from self.apply("Overflow", Overflow(rule, times, problem.at), context)
                     if file == _file(thing):
                         break
+
+    def _of_twin(self, entries: Sequence[_Entry]) -> Sequence[_Entry]:
+        """Returns the rules that must be asked about a twin too."""
+        known = self._ready_of_role.get(id(entries))
+        if known is None or known[0] != len(self._of_role) or known[1] is not entries:
+            left = [entry for entry in entries if entry[0].code in self._of_role]
+            known = self._ready_of_role[id(entries)] = len(self._of_role), entries, left
+        return known[2]
 
     def _not_done(self, entries: Sequence[_Entry], file: str | None) -> Sequence[_Entry]:
         """Returns the rules that have not reached their limit in a file."""
@@ -309,6 +387,17 @@ class _Judge:
         places = self._places.setdefault((rule.code, at.document.source.name), set())
         places.add((at.document.index, at.path, at.line, problem.message))
         return len(places)
+
+
+def _is_alike(role: Role, other: Role) -> bool:
+    """True if two roles of a run differ in `_OWN` alone. All values fit their types: in Python, `1` equals `true`."""
+    pod, twin = role.pod, other.pod
+    return (
+        pod.tree == twin.tree
+        and pod.labels == twin.labels
+        and pod.annotations == twin.annotations
+        and (role.main, role.trains, role.restart_policy) == (other.main, other.trains, other.restart_policy)
+    )
 
 
 def _file(thing: Any) -> str | None:

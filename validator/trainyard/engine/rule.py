@@ -78,6 +78,10 @@ class Context(NamedTuple):
         """Returns a copy for another rule."""
         return tuple.__new__(Context, (*self[:-1], parameters))
 
+    def of_run(self, run: Run, profile: str | None) -> Context:
+        """Returns a copy for a run and its fabric."""
+        return Context(self.project, self.target, profile, self.site, run)
+
     def of_role(self, role: Role) -> Context:
         """Returns a copy for a role of the run and its pod."""
         return tuple.__new__(Context, (*self[:-4], role, role.pod, None, None))

@@ -109,11 +109,12 @@ def _without_edits(finding: Finding, site: Site) -> Finding:
 
 def _marked(readings: tuple[Reading, ...], project: Project) -> tuple[Reading, ...]:
     """Returns the readings; `linted` is set if an object, a DeepSpeed configuration or a chart's values were found."""
-    places = [*(resource.at for resource in project.resources), *(deepspeed.at for deepspeed in project.deepspeeds)]
-    linted = {id(place.document.source) for place in places}
+    linted = {id(resource.at.document.source) for resource in project.resources}
+    linted |= {id(deepspeed.at.document.source) for deepspeed in project.deepspeeds}
     linted |= {id(document.source) for document in project.documents if charts.holds_values(document)}
     return tuple(
-        reading if reading.linted else reading._replace(linted=id(reading.source) in linted) for reading in readings
+        reading if reading.linted or id(reading.source) not in linted else reading._replace(linted=True)
+        for reading in readings
     )
 
 

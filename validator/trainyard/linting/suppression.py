@@ -58,7 +58,7 @@ def collect(
     """Returns every suppression in the files and the configuration. `checks` are the rules of the configuration."""
     known = list(readings)
     in_files = [
-        *(entry for reading in known for entry in _limited(_comments(reading))),
+        *(entry for reading in known if "trainyard:" in reading.source.text for entry in _limited(_comments(reading))),
         *_limited(_annotations(projects)),
     ]
     in_config = [(entry.rule, entry.reason, entry.at, _in_files(entry), ()) for entry in allowances]
@@ -75,8 +75,10 @@ def _limited(written: Iterator[_Written]) -> Iterator[_Written]:
     yield from itertools.islice(written, MAX_IN_FILE)
 
 
-def cut(entries: Iterable[Suppression]) -> Iterator[str]:
+def cut(entries: Sequence[Suppression]) -> Iterator[str]:
     """Yields a note for each file that reaches the limit."""
+    if len(entries) < MAX_IN_FILE:
+        return
     for name, count in Counter(entry.at.document.source.name for entry in entries).items():
         if count >= MAX_IN_FILE:
             yield f"{name}: only the first {MAX_IN_FILE:,} suppressions of a file count"
@@ -131,8 +133,6 @@ def _entries(words: str) -> list[tuple[str, str]]:
 
 
 def _comments(reading: Reading) -> Iterator[_Written]:
-    if "trainyard:" not in reading.source.text:
-        return
     numbered = lines(reading.source)
     following = _following(numbered)
     for number, line in enumerate(numbered):

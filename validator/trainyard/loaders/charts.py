@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -32,14 +31,14 @@ def expand(documents: Iterable[Document], below: Document | None = None) -> Iter
     rendered; the next ones have a fault that says so, and thousands after them are left as they are. Values without
     effect are looked for in the first one.
     """
-    releases: Counter[int] = Counter()
+    releases: dict[int, int] = {}
     for document in documents:
-        is_beyond = releases[id(document.source)] > MAX_RELEASES + _MAX_REFUSED
-        if is_beyond or type(document) is not Document or not _may_be_values(document):
+        if type(document) is not Document or not _may_be_values(document):
             yield document
             continue
-        made = _release(document, below, releases[id(document.source)])
-        releases[id(document.source)] += made is not None
+        number = releases.get(id(document.source), 0)
+        made = _release(document, below, number) if number <= MAX_RELEASES + _MAX_REFUSED else None
+        releases[id(document.source)] = number + (made is not None)
         yield from [document] if made is None else made
 
 

@@ -78,7 +78,8 @@ class Command(NamedTuple):
 
     def given(self, names: Set[str]) -> list[str]:
         """Returns the options of this set that are among the words."""
-        return [name for name in _options(self.words) if name in names]
+        known = _options(self.words)
+        return [] if known.keys().isdisjoint(names) else [name for name in known if name in names]
 
     def has(self, *names: str) -> bool:
         """True if one of these flags is among the words, with or without a value."""
@@ -214,6 +215,10 @@ class Role(NamedTuple):
     trains: bool
     tree: dict[str, Any]
     at: Place
+
+    def is_same(self, other: Role) -> bool:
+        """True for the same role of a run. `is` does not tell, because rules may get a copy of a role."""
+        return (self.at, self.pod.at) == (other.at, other.pod.at)
 
     @property
     def container(self) -> Container | None:

@@ -99,8 +99,8 @@ def load_container(tree: dict[str, Any], at: Place, scope: _Scope) -> Container:
         for i, mount in enumerate(items(tree, "volumeMounts"))
         if isinstance(mount, dict)
     )
-    fields = ("command", "args")
-    argv = [(str(word), at.child(field, i)) for field in fields for i, word in enumerate(items(tree, field))]
+    command, args = _words(tree, "command", at), _words(tree, "args", at)
+    argv = command + args
     scripts = tuple(_scripts(argv, mounts, scope))
     commands, exported = _commands(argv, scripts)
     settings = [*_env_from(tree, scope), *_env(tree, at, scope), *exported]
@@ -109,8 +109,8 @@ def load_container(tree: dict[str, Any], at: Place, scope: _Scope) -> Container:
     return Container(
         name=text(tree, "name"),
         image=image if isinstance(image, str) else None,
-        command=tuple(str(word) for word in items(tree, "command")),
-        args=tuple(str(word) for word in items(tree, "args")),
+        command=tuple([word for word, _ in command]),
+        args=tuple([word for word, _ in args]),
         settings=tuple(settings),
         scripts=scripts,
         commands=tuple(commands),
@@ -123,6 +123,11 @@ def load_container(tree: dict[str, Any], at: Place, scope: _Scope) -> Container:
     )
 
 
+def _words(tree: dict[str, Any], field: str, at: Place) -> list[tuple[str, Place]]:
+    """Returns the items of a list of words, each with its place."""
+    return [(str(word), at.child(field, index)) for index, word in enumerate(items(tree, field))]
+
+
 def overridden(
     base: Container, fields: dict[str, Any], at: Place, template: Pod, namespace: str, config_maps: ConfigMaps
 ) -> Container:
@@ -131,7 +136,7 @@ def overridden(
     argv: list[tuple[str, Place]] = []
     for field in ("command", "args"):
         tree, place = (fields, at) if isinstance(fields.get(field), list) else (base.tree, base.at)
-        argv += [(str(word), place.child(field, index)) for index, word in enumerate(items(tree, field))]
+        argv += _words(tree, field, place)
     scripts = tuple(_scripts(argv, base.mounts, scope))
     commands, exported = _commands(argv, scripts)
     inherited = [*_env_from(base.tree, scope), *_env(base.tree, base.at, scope)]
@@ -186,13 +191,14 @@ def _scripts(argv: list[tuple[str, Place]], mounts: tuple[Mount, ...], scope: _S
                 break
             if not word.startswith(("-", "+")):
                 break
-    started = " ".join(words)
+    mounted = list(scope.mounted_files(mounts))
+    started = " ".join(words) if mounted else ""
     seen: set[Place] = set()
-    for path, content, at in scope.mounted_files(mounts):
+    for path, content, at in mounted:
         if at not in seen and path in started and looks_like_shell(path, content):
             seen.add(at)
             yield Script(content, at, path)
-    yield from _scripts_beside(words, inline, {path for path, _, _ in scope.mounted_files(mounts)}, scope)
+    yield from _scripts_beside(words, inline, {path for path, _, _ in mounted}, scope)
 
 
 def _scripts_beside(words: list[str], inline: Script | None, mounted: set[str], scope: _Scope) -> Iterator[Script]:
@@ -227,7 +233,8 @@ def _commands(argv: list[tuple[str, Place]], scripts: tuple[Script, ...]) -> tup
             settings.append(Setting(name, value, value, "command", words[0][1]))
             words = words[1:]
         if words:
-            commands.append(Command(tuple(word for word, _ in words), tuple(place for _, place in words), words[0][1]))
+            names, places = zip(*words, strict=True)
+            commands.append(Command(names, places, words[0][1]))
     for command in commands:
         if command.program in MPI_LAUNCHERS:
             settings += shell.mpirun_settings(command)
@@ -240,7 +247,7 @@ def _env(tree: dict[str, Any], at: Place, scope: _Scope) -> Iterator[Setting]:
             continue
         place = at.child("env", index, "value")
         raw = entry.get("value")
-        reference = mapping(entry, "valueFrom", "configMapKeyRef")
+        reference = mapping(entry, "valueFrom", "configMapKeyRef") if "valueFrom" in entry else None
         found = scope.config_map(text(reference, "name")) if reference else None
         if found is not None and text(reference, "key") in found[0]:
             raw, place = found[0][text(reference, "key")], found[1].child(text(reference, "key"))

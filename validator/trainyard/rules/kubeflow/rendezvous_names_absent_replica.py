@@ -36,7 +36,7 @@ UNKNOWABLE = ("source", ".", "eval", "read")
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/common/service.go: CreateNewService; "
         "pkg/controller.v1/pytorch/envvar.go: setPodEnv sets MASTER_ADDR with a Master only; elastic.go",
     ),
-    needs=("rdzv", "RDZV", "master_addr", "master-addr", "MASTER_ADDR"),
+    needs=("rdzv_endpoint", "rdzv-endpoint", "RDZV_ENDPOINT", "rdzvHost", "master_addr", "master-addr", "MASTER_ADDR"),
 )
 def rendezvous_names_absent_replica(run: Run) -> Iterator[Problem]:
     """Report the address of a replica that does not exist."""

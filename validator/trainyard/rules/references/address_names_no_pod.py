@@ -49,7 +49,16 @@ HOST = pattern(r"[a-z0-9][a-z0-9.-]*$")
         "kubernetes-sigs/jobset v0.10.1 api/jobset/v1alpha2/jobset_types.go: Network.Subdomain, EnableDNSHostnames",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/common/service.go: CreateNewService",
     ),
-    needs=("mpi", "rdzv", "RDZV", "master_addr", "master-addr", "MASTER_ADDR", "COORDINATOR_ADDRESS"),
+    needs=(
+        "mpi",
+        "rdzv_endpoint",
+        "rdzv-endpoint",
+        "RDZV_ENDPOINT",
+        "master_addr",
+        "master-addr",
+        "MASTER_ADDR",
+        "COORDINATOR_ADDRESS",
+    ),
 )
 def address_names_no_pod(role: Role, context: Context) -> Iterator[Problem]:
     """Addresses that no pod of the job has."""

@@ -92,7 +92,9 @@ def _path(command: Command, container: Container) -> tuple[str, Place] | None:
         path = _expanded(found[0], container) if found is not None else None
         if found is not None and ((path or "").startswith("/") or name not in COMMON):
             known.append((command.word_at.index(found[1]), path or "", found[1]))
-    _, path, at = max(known, key=lambda one: one[0], default=(0, "", command.at))
+    if not known:
+        return None
+    _, path, at = max(known, key=lambda one: one[0]) if len(known) > 1 else known[0]
     return (path, at) if PATH.match(path) else None
 
 

@@ -69,7 +69,7 @@ def _of_roles_before(role: Role, run: Run) -> list[str]:
     """Returns the constant ranks of the roles before this one, of a job whose roles train together."""
     found: list[str] = []
     for other in run.training_roles if run.kind == "PyTorchJob" else ():
-        if other is role:
+        if role.is_same(other):
             break
         for launch, option, _ in _launches(other.container) if other.container is not None else ():
             told = launch.option_at(option)
