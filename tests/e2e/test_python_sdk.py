@@ -185,7 +185,8 @@ name = client.train(runtime="deepspeed-distributed", trainer=trainer, options=[T
     results = [json.loads(text) for text in re.findall(r"^result (.*)$", printed, re.MULTILINE)]
     assert [(result["rank"], result["size"], result["stage"]) for result in results] == [(0, 2, 2), (1, 2, 2)]
     for result in results:
-        assert result["states_here"] <= result["parameters"] / 2 + 1
+        # Half of them, padded to a multiple of four.
+        assert result["states_here"] * 2 < result["parameters"] + 8
         assert result["losses"][-1] < result["losses"][0]
         assert result["losses"] == pytest.approx(result["losses_alone"], rel=1e-4)
     assert printed.endswith("Complete\n")
