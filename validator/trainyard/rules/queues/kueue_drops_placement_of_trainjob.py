@@ -2,8 +2,8 @@
 
 Kueue writes the nodes of a flavor, and those of a topology, into the TrainJob. Up to 0.16 it does so in
 `podTemplateOverrides`, which Trainer 2.2 replaced with `runtimePatches`. The API server drops the field, so the pods
-get neither the node selector nor the tolerations of the flavor. The TrainJob starts, on nodes of another flavor if there
-are any, while Kueue counts it against the quota of this one.
+get neither the node selector nor the tolerations of the flavor. The TrainJob may then start on nodes of another flavor,
+while Kueue counts it against the quota of this one.
 
 The versions are those of the controllers' images in the files, otherwise those of `--target kueue=0.16` and
 `--target trainer=2.3`. The rule applies if both are known. [Compatibility](../compatibility.md) lists the pairs.
@@ -40,8 +40,9 @@ def kueue_drops_placement_of_trainjob(run: Run, context: Context) -> Iterator[Pr
     """Report a queued TrainJob of Trainer 2.2 or newer for Kueue 0.16 or older."""
     if run.kind != "TrainJob" or QUEUE not in mapping(metadata_of(run), "labels"):
         return
+    kueue = kueue_of(context.project, context.target.kueue)
     trainer = trainer_of(context.project, context.target.trainer)
-    if before(kueue_of(context.project, context.target.kueue), (0, 17)) and since(trainer, (2, 2)):
+    if before(kueue, (0, 17)) and since(trainer, (2, 2)):
         yield Problem(
             run.at.child("metadata", "labels", QUEUE),
             "Kueue 0.16 and older start a TrainJob of Kubeflow Trainer 2.2 and newer without the nodes of its flavor",

@@ -39,8 +39,9 @@ def kueue_never_admits_trainjob(run: Run, context: Context) -> Iterator[Problem]
     """Report a queued TrainJob of Trainer 2.1 or older for Kueue 0.17 or newer."""
     if run.kind != "TrainJob" or QUEUE not in mapping(metadata_of(run), "labels"):
         return
+    kueue = kueue_of(context.project, context.target.kueue)
     trainer = trainer_of(context.project, context.target.trainer)
-    if since(kueue_of(context.project, context.target.kueue), (0, 17)) and since(trainer, (2, 0)) and before(trainer, (2, 2)):
+    if since(kueue, (0, 17)) and since(trainer, (2, 0)) and before(trainer, (2, 2)):
         yield Problem(
             run.at.child("metadata", "labels", QUEUE),
             "Kueue 0.17 and newer never admit a TrainJob of Kubeflow Trainer 2.1 and older",
