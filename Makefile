@@ -71,8 +71,16 @@ e2e-alone: setup
 e2e-idle: setup
 	pytest --durations=20 --durations-min=3 -m idle tests/e2e
 
+.PHONY: oldest
+oldest: setup ## Run the tests on clusters of the oldest Kubernetes on which the charts install
+	@$(RUN) tests.harness up --name $(TRAINYARD_E2E) --renew
+	pytest -m "not alone and not idle and not long" tests/e2e
+	pytest -m "alone and not idle and not long" tests/e2e
+oldest: export TRAINYARD_KUBERNETES := oldest
+oldest: export TRAINYARD_E2E := trainyard-oldest
+
 .PHONY: long
-long: setup tools ## Run torchtitan, show 500 sets of values to an API server (TRAINYARD_DRAWS=5000: 5000 sets), and `mutations`
+long: setup tools oldest ## Run `oldest`, torchtitan, show 500 sets of values to an API server (TRAINYARD_DRAWS=5000: 5000 sets), and `mutations`
 	@$(RUN) tests.harness up --name $(E2E) --renew
 	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_dry_run.py
 	pytest tests/trainer/test_torchtitan.py

@@ -6,7 +6,7 @@ import os
 import subprocess
 
 from tests.charts.helm import ROOT, WITHOUT_COLLECTOR, tool
-from tests.harness.cluster.tools import KUBERNETES_VERSION
+from tests.harness.cluster.tools import module_version
 from tools.generate import crd_schemas, kubernetes_schemas
 
 
@@ -20,7 +20,7 @@ def kubeconform(manifest: str) -> subprocess.CompletedProcess[str]:
         ROOT / crd_schemas.FOLDER / crd_schemas.FILE_TEMPLATE,
     )
     options = [f"-schema-location={location}" for location in locations]
-    version = f"-kubernetes-version={KUBERNETES_VERSION.removeprefix('v')}"
+    version = f"-kubernetes-version={module_version('kubernetes').removeprefix('v')}"
     return subprocess.run(
         [tool("kubeconform"), "-strict", "-summary", version, *options, "-"],
         input=manifest,

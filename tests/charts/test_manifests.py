@@ -9,7 +9,7 @@ import pytest
 
 from tests.charts.helm import CHARTS, HELMS, SCENARIOS, helm, manifests, objects, template
 from tests.charts.kubeconform import kubeconform
-from tests.harness.cluster.tools import KUBERNETES_VERSION
+from tests.harness.cluster.tools import module_version
 
 SERVICE = """
 apiVersion: v1
@@ -38,7 +38,7 @@ spec:
 def test_helm_lint_has_no_findings(name: str, chart: str, scenario: str | None) -> None:
     files = [] if scenario is None else ["--values", str(CHARTS[chart] / "ci" / scenario)]
 
-    result = helm(name, "lint", "--strict", "--kube-version", KUBERNETES_VERSION, CHARTS[chart], *files)
+    result = helm(name, "lint", "--strict", "--kube-version", module_version("kubernetes"), CHARTS[chart], *files)
 
     assert result.returncode == 0, result.stdout + result.stderr
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.charts.helm import CHARTS, HELMS, RELEASE, ROOT, helm
-from tests.harness.cluster.tools import KUBERNETES_VERSION
+from tests.harness.cluster.tools import module_version
 
 
 def _without_links(folder: str, names: list[str]) -> list[str]:
@@ -25,7 +25,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", HELMS)
 @pytest.mark.parametrize("chart", CHARTS)
 def test_a_chart_without_links_is_rendered_and_nothing_is_reported(name: str, chart: str, sources: Path) -> None:
-    result = helm(name, "template", RELEASE, sources / chart, "--kube-version", KUBERNETES_VERSION)
+    result = helm(name, "template", RELEASE, sources / chart, "--kube-version", module_version("kubernetes"))
 
     assert (result.returncode, result.stderr) == (0, "")
     assert "kind:" in result.stdout

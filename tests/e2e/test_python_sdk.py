@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +55,12 @@ print("sum", process_allgather(jax.numpy.ones(1)).sum())
 COMMANDS = {
     "jax-distributed": ["python3", "-c", JAX],
     "mpi-distributed": ["mpirun", "--hostfile", "/etc/mpi/hostfile", "python3", "/opt/programs/mpi_sum.py"],
+}
+ZERO = {
+    "train_batch_size": 8,
+    "optimizer": {"type": "AdamW", "params": {"lr": 0.01, "torch_adam": True}},
+    "zero_optimization": {"stage": 2},
+    "gradient_clipping": 0.5,
 }
 # Prints why each job is refused.
 ATTEMPTS = """
@@ -160,6 +168,27 @@ name = client.train(runtime={runtime!r}, trainer=CustomTrainerContainer(image=im
     printed = client.run("-c", f"{CLIENT}{start}{RESULT}client.delete_job(name)", namespace)
 
     assert total in printed
+    assert printed.endswith("Complete\n")
+
+
+def test_deepspeed_partitions_its_optimizer_over_two_nodes(client: Sdk, namespace: str) -> None:
+    # DeepSpeed takes the name of a file, or the text of one in base64.
+    settings = base64.urlsafe_b64encode(json.dumps(ZERO).encode()).decode()
+    command = ["torchrun", "/opt/programs/zero.py", "--deepspeed", "--deepspeed_config", settings]
+    start = f"""
+image = client.get_runtime("deepspeed-distributed").trainer.image
+trainer = CustomTrainerContainer(image=image, num_nodes=2, resources_per_node={{"cpu": "1", "memory": "2Gi"}})
+name = client.train(runtime="deepspeed-distributed", trainer=trainer, options=[TrainerCommand({command!r})])
+"""
+    printed = client.run("-c", f"{CLIENT}{start}{RESULT}client.delete_job(name)", namespace)
+
+    results = [json.loads(text) for text in re.findall(r"^result (.*)$", printed, re.MULTILINE)]
+    assert [(result["rank"], result["size"], result["stage"]) for result in results] == [(0, 2, 2), (1, 2, 2)]
+    for result in results:
+        # Half of them, padded to a multiple of four.
+        assert result["states_here"] * 2 < result["parameters"] + 8
+        assert result["losses"][-1] < result["losses"][0]
+        assert result["losses"] == pytest.approx(result["losses_alone"], rel=1e-4)
     assert printed.endswith("Complete\n")
 
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 
 import pytest
+import yaml
 
 from tests.harness.cluster import tools
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs.helm import CHARTS
 
 # By the version of Kubernetes' modules that they are built with.
 OF_THE_CLUSTER = ("cni-plugins", "device-plugin", "etcd", "kubernetes", "local-path-provisioner")
 # They need newer modules than the cluster is built with.
 OF_CONTROLLERS = ("kubeflow-trainer", "kueue", "mpi-operator", "multus", "whereabouts")
 OF_DEVELOPERS = ("helm", "helm-unittest", "helm4", "prometheus")
-# Kueue is built with the API of the Trainer that it was released with. Trainer's CRDs contain a type of Volcano, as in
-# its release.
+# etcd is older than the client of Kubernetes, as CONTRIBUTING.md explains. Kueue is built with the API of the Trainer
+# that it was released with. Trainer's CRDs contain a type of Volcano, as in its release.
 APART = {
+    ("etcd", "go.etcd.io/etcd/api/v3"),
+    ("etcd", "go.etcd.io/etcd/client/pkg/v3"),
+    ("etcd", "go.etcd.io/etcd/client/v3"),
     ("kueue", "github.com/kubeflow/trainer/v2"),
     ("kubeflow-trainer", "volcano.sh/apis"),
 }
@@ -41,3 +47,17 @@ def test_tools_that_share_packages_pin_one_version_of_each_module(family: tuple[
 
     assert any(len(versions) > 1 for versions in found.values())
     assert {module: versions for module, versions in found.items() if len(set(versions.values())) > 1} == {}
+
+
+@pytest.mark.parametrize("chart", sorted(chart.name for chart in CHARTS.glob("training-*")))
+def test_the_oldest_kubernetes_is_the_one_that_charts_require(chart: str) -> None:
+    required = yaml.safe_load((CHARTS / chart / "Chart.yaml").read_text())["kubeVersion"]
+    release, minor, _ = tools.module_version(tools.KUBERNETES["oldest"]).split(".")
+    assert required == f">={release.removeprefix('v')}.{minor}.0-0"
+
+
+def test_another_kubernetes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRAINYARD_KUBERNETES", "1.30")
+    with pytest.raises(ClusterError, match=r"no Kubernetes is called '1\.30'") as refused:
+        tools.kubernetes()
+    assert refused.value.hint == "TRAINYARD_KUBERNETES=newest|oldest"

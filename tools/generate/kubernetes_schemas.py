@@ -36,7 +36,7 @@ _SCALARS: dict[str, Schema] = {
 
 def folder() -> Path:
     """Return the folder with one file per kind, named by `FILE_TEMPLATE`; written once per version of Kubernetes."""
-    key = f"{tools.KUBERNETES_VERSION}-{cache.digest(Path(__file__))}"
+    key = f"{tools.module_version('kubernetes')}-{cache.digest(Path(__file__))}"
     return cache.cached("kubernetes-schemas", key, _build)
 
 

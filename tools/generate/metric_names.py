@@ -59,14 +59,15 @@ SOURCES = (
         "pkg/server/server.go",
         _GO_LITERAL.findall,
     ),
+    # The modules of newer releases leave the list out.
     Names(
         "kube-apiserver",
-        "kubernetes",
+        "kubernetes-oldest",
         "k8s.io/kubernetes",
         "test/instrumentation/documentation/documentation-list.yaml",
         _apiserver,
     ),
-    Names("cadvisor", "kubernetes", "github.com/google/cadvisor", "metrics/prometheus.go", _GO_LITERAL.findall),
+    Names("cadvisor", "kubernetes", "github.com/google/cadvisor/lib", "metrics/prometheus.go", _GO_LITERAL.findall),
     Names(
         "node-exporter",
         "monitoring",

@@ -26,9 +26,11 @@ _API = "io.k8s.api."
 _REFERENCE = "#/definitions/"
 _SCALARS = {"string": "s", "integer": "i", "boolean": "b", "number": "n"}
 _ANYTHING = "a"
-# By the end of a definition's name. Definitions of JSON Schema refer to themselves.
+# By the end of a definition's name. Definitions of JSON Schema, and templates of groups of pod groups, refer to
+# themselves.
 _SPECIAL = {
     ".api.resource.Quantity": "q", ".util.intstr.IntOrString": "x", ".meta.v1.Time": "s", ".meta.v1.MicroTime": "s",
+    ".CompositePodGroupTemplate": _ANYTHING,
     ".JSONSchemaProps": _ANYTHING, ".JSON": _ANYTHING, ".RawExtension": _ANYTHING, ".FieldsV1": _ANYTHING,
 }  # fmt: skip
 # Answers of the API server, and envelopes: nobody writes these in a file.

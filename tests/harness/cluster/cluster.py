@@ -25,7 +25,7 @@ from tenacity import (
     wait_fixed,
 )
 
-from tests.harness.cluster import cache, progress
+from tests.harness.cluster import cache, host, progress
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
 from tests.harness.cluster.tools import binary
@@ -232,6 +232,8 @@ class Cluster:
             "syncFrequency": "5s",
             # cgroupfs works on cgroup v1 and v2; the published image configures containerd for systemd.
             **({} if published else {"cgroupDriver": "cgroupfs"}),
+            # Kubernetes 1.30 and older do not know the field; kubeadm then drops it.
+            **({"failCgroupV1": False} if host.has_cgroup_v1() else {}),
         }
         # Only the node image of the harness has these patches.
         patches = {"kind": "InitConfiguration", "patches": {"directory": "/etc/kubernetes/patches"}}

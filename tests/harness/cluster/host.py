@@ -30,6 +30,11 @@ def require_disk_space(folder: Path) -> None:
         )
 
 
+def has_cgroup_v1() -> bool:
+    """Return true if the host has cgroup v1, alone or beside v2, which the kubelet refuses by default from 1.35 on."""
+    return not Path("/sys/fs/cgroup/cgroup.controllers").exists()
+
+
 def free_space(folder: Path) -> int:
     """Return the free bytes of the file system under `folder`, which need not exist yet."""
     return shutil.disk_usage(_existing(folder)).free

@@ -11,6 +11,8 @@ from trainyard.model.run import Project, Resource
 
 Version = tuple[int, ...]
 # A patch may follow; what follows it, such as `-rc.0`, makes another version.
+_KUEUE = "kueue/kueue"
+_TRAINER = "trainer-controller-manager"
 IMAGE = re.compile(r"(?P<name>[^@]+):v(?P<version>\d+\.\d+(?:\.\d+)?)(?:@.*)?")
 
 
@@ -22,6 +24,16 @@ def version_of(project: Project, image: str) -> Version | None:
         if name == image or name.endswith(f"/{image}")
     }
     return known.pop() if len(known) == 1 else None
+
+
+def kueue_of(project: Project, target: Version | None) -> Version | None:
+    """Returns the version of Kueue in the files, otherwise that of the target."""
+    return version_of(project, _KUEUE) or target
+
+
+def trainer_of(project: Project, target: Version | None) -> Version | None:
+    """Returns the version of Kubeflow Trainer in the files, otherwise that of the target."""
+    return version_of(project, _TRAINER) or target
 
 
 def _versions(deployments: Sequence[Resource]) -> list[tuple[str, Version]]:

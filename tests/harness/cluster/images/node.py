@@ -14,7 +14,7 @@ from tests.harness.cluster.archive import Content, Image, Layer, write_archive
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.images import system
 from tests.harness.cluster.images.rootfs import Rootfs
-from tests.harness.cluster.tools import KUBERNETES_VERSION, binary, build
+from tests.harness.cluster.tools import binary, build, kubernetes, module_version
 
 FILES = Path(__file__).parent.parent / "node"
 # bookworm, because trixie's systemd (256 and later) does not run on cgroup v1.
@@ -48,7 +48,7 @@ def ensure(engine: Engine) -> str:
     images = system.archive(PRELOADED)
     contents = _contents()
     key = cache.digest(DEBIAN.key, images.parent.name, PRELOAD, *ENTRYPOINT, FILES, *_names(contents))
-    reference = f"localhost/trainyard/node:{KUBERNETES_VERSION}-{key}"
+    reference = f"localhost/trainyard/node:{module_version(kubernetes())}-{key}"
     if not engine.has_image(reference):
         with cache.lock("node-image"), progress.step("assembling the node image"):
             _assemble(engine, reference, contents, images)
@@ -98,7 +98,7 @@ def _contents() -> dict[str, Content]:
     contents |= {f"opt/cni/bin/{plugin.name}": plugin for plugin in sorted(build("cni-plugins").iterdir())}
     for file in sorted(path for path in FILES.rglob("*") if path.is_file()):
         contents[str(file.relative_to(FILES))] = _filled(file)
-    contents["kind/version"] = KUBERNETES_VERSION
+    contents["kind/version"] = module_version(kubernetes())
     contents["kind/product_name"] = "kind\n"
     return contents
 

@@ -7,9 +7,10 @@ import subprocess
 from tests.harness.cluster import host
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.images import node
+from tests.harness.cluster.tools import KUBERNETES, kubernetes
 
-# The image that kind v0.30.0 itself pins for its default Kubernetes version.
-PUBLISHED = "kindest/node:v1.34.0@sha256:7416a61b42b1662ca6ca89f02028ac133a309a2a30ba309614e8ec94d976dc5a"
+# The image that the pinned kind uses by default.
+PUBLISHED = "kindest/node:v1.37.0@sha256:a1ed56cfb0e7b93589bdf97c8cd566405a265939e3620fc4f5de89adff580ae5"
 PATIENCE_SECONDS = 5.0
 
 
@@ -24,8 +25,11 @@ def registry_answers(engine: Engine) -> bool:
 
 
 def node_image(engine: Engine, *, install: bool) -> str:
-    """Return the reference of the nodes' image, which kind pulls or which is built into the engine's store."""
-    if registry_answers(engine):
+    """Return the reference of the nodes' image, which kind pulls or which is built into the engine's store.
+
+    An older Kubernetes is always built: the version that its charts are tried on is the one of a go.mod.
+    """
+    if kubernetes() == KUBERNETES["newest"] and registry_answers(engine):
         return PUBLISHED
     host.require_programs(host.IMAGE_PACKAGES, install=install)
     return node.ensure(engine)

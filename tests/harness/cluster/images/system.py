@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.harness.cluster import cache, progress
 from tests.harness.cluster.archive import Image, Layer, write_archive
 from tests.harness.cluster.images.rootfs import Rootfs
-from tests.harness.cluster.tools import KUBERNETES_VERSION, binary
+from tests.harness.cluster.tools import binary, kubernetes, module_version
 
 BASE = Rootfs("base", "bookworm", ("ca-certificates", "iproute2", "iptables", "libc-bin"))
 # `kubectl-delivery` copies kubectl: the launcher of the training operator's MPIJob gets kubectl this way.
@@ -49,7 +49,7 @@ def reference(image: str) -> str:
 @functools.cache
 def control_plane_references() -> dict[str, str]:
     """Return the references that kubeadm expects for the control plane, from `kubeadm config images list`."""
-    command = [str(binary("kubeadm")), "config", "images", "list", "--kubernetes-version", KUBERNETES_VERSION]
+    command = [str(binary("kubeadm")), "config", "images", "list", "--kubernetes-version", module_version(kubernetes())]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     return {name.rsplit("/", 1)[-1].split(":")[0]: name for name in listed}
 

@@ -23,7 +23,8 @@ from tests.harness.cluster import cache, progress
 from tests.harness.cluster.errors import ClusterError
 
 FOLDER = Path(__file__).parent
-KUBERNETES_VERSION = "v1.34.4"
+# The folders that pin the releases of Kubernetes that clusters run, by the value of TRAINYARD_KUBERNETES.
+KUBERNETES = {"newest": "kubernetes", "oldest": "kubernetes-oldest"}
 DEVELOPER_TOOLS = (
     "helm",
     "helm4",
@@ -53,6 +54,17 @@ def binary(name: str) -> Path:
     if folder is None:
         raise ClusterError(f"no tool is called {name!r}", hint=f"one of: {', '.join(sorted(_folder_of()))}")
     return build(folder) / name
+
+
+def kubernetes() -> str:
+    """Return the folder that pins the Kubernetes of clusters: the newest one, or TRAINYARD_KUBERNETES.
+
+    Raises `ClusterError` for another value of the variable.
+    """
+    chosen = os.environ.get("TRAINYARD_KUBERNETES", "newest")
+    if chosen not in KUBERNETES:
+        raise ClusterError(f"no Kubernetes is called {chosen!r}", hint=f"TRAINYARD_KUBERNETES={'|'.join(KUBERNETES)}")
+    return KUBERNETES[chosen]
 
 
 def build(folder: str) -> Path:
@@ -172,7 +184,8 @@ def _names(folder: str) -> list[str]:
 
 @functools.cache
 def _folder_of() -> dict[str, str]:
-    folders = sorted(path.parent.name for path in FOLDER.glob("*/go.mod"))
+    others = set(KUBERNETES.values()) - {kubernetes()}
+    folders = sorted(path.parent.name for path in FOLDER.glob("*/go.mod") if path.parent.name not in others)
     return {name: folder for folder in folders for name in _names(folder)}
 
 
@@ -186,18 +199,24 @@ def module_version(folder: str) -> str:
 
 
 def _linker_flags(folder: str) -> str:
-    major, minor = KUBERNETES_VERSION.removeprefix("v").split(".")[:2]
-    version = {"gitVersion": KUBERNETES_VERSION, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
-    release = {"k8sVersionMajor": major, "k8sVersionMinor": minor}
-    stamps = {
+    if folder in KUBERNETES.values():
         # kubeadm compares the versions of its components; unstamped binaries all report v0.0.0-master.
-        "kubernetes": {"k8s.io/component-base/version": version, "k8s.io/client-go/pkg/version": version},
+        version, major, minor = _release(folder)
+        values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+        packages = ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"]
+    elif folder == "helm":
         # `helm template` checks a chart's kubeVersion against this; unstamped it is v1.20.
-        "helm": {"helm.sh/helm/v3/pkg/chartutil": release, "helm.sh/helm/v3/pkg/lint/rules": release},
-    }
-    words = [
-        f"-X {package}.{name}={value}"
-        for package, values in stamps.get(folder, {}).items()
-        for name, value in values.items()
-    ]
+        _, major, minor = _release(KUBERNETES["newest"])
+        values = {"k8sVersionMajor": major, "k8sVersionMinor": minor}
+        packages = ["helm.sh/helm/v3/pkg/chartutil", "helm.sh/helm/v3/pkg/lint/rules"]
+    else:
+        values, packages = {}, []
+    words = [f"-X {package}.{name}={value}" for package in packages for name, value in values.items()]
     return " ".join(["-s", "-w", *words])
+
+
+def _release(folder: str) -> tuple[str, str, str]:
+    """Return the pinned release of Kubernetes, its major and its minor version."""
+    version = module_version(folder)
+    major, minor, _ = version.removeprefix("v").split(".")
+    return version, major, minor

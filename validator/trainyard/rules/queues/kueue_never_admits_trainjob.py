@@ -14,16 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.controllers import version_of
+from trainyard.analysis.controllers import kueue_of, trainer_of
 from trainyard.analysis.kubeflow import metadata_of
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kueue import QUEUE
 from trainyard.facts.versions import before, since
 from trainyard.model.run import Run
-
-KUEUE = "kueue/kueue"
-TRAINER = "trainer-controller-manager"
 
 
 @rule(
@@ -42,8 +39,8 @@ def kueue_never_admits_trainjob(run: Run, context: Context) -> Iterator[Problem]
     """Report a queued TrainJob of Trainer 2.1 or older for Kueue 0.17 or newer."""
     if run.kind != "TrainJob" or QUEUE not in mapping(metadata_of(run), "labels"):
         return
-    kueue = version_of(context.project, KUEUE) or context.target.kueue
-    trainer = version_of(context.project, TRAINER) or context.target.trainer
+    kueue = kueue_of(context.project, context.target.kueue)
+    trainer = trainer_of(context.project, context.target.trainer)
     if since(kueue, (0, 17)) and since(trainer, (2, 0)) and before(trainer, (2, 2)):
         yield Problem(
             run.at.child("metadata", "labels", QUEUE),
