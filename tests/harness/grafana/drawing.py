@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Page, Route, ViewportSize
 
 from tests.harness.grafana import bundle
+from tests.harness.grafana.answers import Answers
 
 WIDTH = 1600
 # Nothing answers there but the files of the bundle.
@@ -50,8 +51,6 @@ panels => panels.map(panel => {
 """
 
 Object = Mapping[str, Any]
-# Of each panel, by its id: the series of each query, by its refId.
-Answers = Mapping[int, Mapping[str, Sequence[Object]]]
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Panel:
-    """What a panel shows: numbers, or a graph with its legend and the texts of its scales, or a message in their place."""
+    """What a panel shows: numbers, or a graph with its legend and the texts of its scales, or a message instead."""
 
     title: str
     values: tuple[Value, ...]
@@ -97,7 +96,10 @@ class Drawing:
 
 
 def _panel(found: Object) -> Panel:
-    values = (Value(_line(lines := one["lines"], -1), _line(lines[:-1], 0), _COLORS[one["color"]]) for one in found["values"])
+    values = (
+        Value(_line(lines := one["lines"], -1), _line(lines[:-1], 0), _COLORS.get(one["color"], one["color"]))
+        for one in found["values"]
+    )
     return Panel(found["title"], tuple(values), tuple(found["legend"]), tuple(found["scale"]), found["message"])
 
 
@@ -107,7 +109,13 @@ def _line(lines: Sequence[str], at: int) -> str:
 
 @contextmanager
 def drawn(
-    browser: Browser, dashboard: Object, answers: Answers, *, start: float, end: float, scheme: Literal["dark", "light"] = "dark"
+    browser: Browser,
+    dashboard: Object,
+    answers: Answers,
+    *,
+    start: float,
+    end: float,
+    scheme: Literal["dark", "light"] = "dark",
 ) -> Iterator[Drawing]:
     """Draw a dashboard for a time range, in seconds since 1970."""
     files = bundle.folder()

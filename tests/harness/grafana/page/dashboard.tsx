@@ -109,7 +109,17 @@ const LINES: Record<string, unknown> = {
 function property(path: string, defaultValue: unknown, isCustom: boolean): FieldConfigPropertyItem {
   const editor = () => null;
   const process = (value: unknown) => value;
-  return { id: isCustom ? `custom.${path}` : path, path, name: path, defaultValue, isCustom, editor, override: editor, process, shouldApply: () => true };
+  return {
+    id: isCustom ? `custom.${path}` : path,
+    path,
+    name: path,
+    defaultValue,
+    isCustom,
+    editor,
+    override: editor,
+    process,
+    shouldApply: () => true,
+  };
 }
 
 function properties(type: string): FieldConfigPropertyItem[] {
@@ -146,12 +156,14 @@ function frames(panel: Panel, answers: Record<string, Series[]>, theme: GrafanaT
             name: "Value",
             type: FieldType.number,
             labels: metric,
-            config: { displayNameFromDS: legendFormat.replace(/{{\s*(\w+)\s*}}/g, (_, label: string) => metric[label] ?? "") },
+            config: {
+              displayNameFromDS: legendFormat.replace(/{{\s*(\w+)\s*}}/g, (_, label: string) => metric[label] ?? ""),
+            },
             values: values.map(([, value]) => Number(value)),
           },
         ],
-      })
-    )
+      }),
+    ),
   );
   const registry = new FieldConfigOptionsRegistry(() => properties(panel.type));
   return applyFieldOverrides({
@@ -216,7 +228,17 @@ function Graph({ panel, data, range, width, height }: Shown): ReactNode {
     return <div className="nothing">{panel.fieldConfig?.defaults.noValue ?? "No data"}</div>;
   }
   const legend = { showLegend: true, displayMode: LegendDisplayMode.List, placement: "bottom" as const, calcs: [] };
-  return <TimeSeries frames={data} timeRange={range} timeZone={UTC} width={width} height={height} legend={legend} options={{}} />;
+  return (
+    <TimeSeries
+      frames={data}
+      timeRange={range}
+      timeZone={UTC}
+      width={width}
+      height={height}
+      legend={legend}
+      options={{}}
+    />
+  );
 }
 
 const PANELS: Record<string, (shown: Shown) => ReactNode> = { stat: Stat, timeseries: Graph };
@@ -228,9 +250,18 @@ function Dashboard({ drawing, theme }: { drawing: Drawing; theme: GrafanaTheme2 
   const column = (drawing.width - GAP) / 24;
   return drawing.dashboard.panels.map((panel) => {
     const { x, y, w, h } = panel.gridPos;
-    const style = { left: GAP + x * column, top: GAP + y * (ROW + GAP), width: w * column - GAP, height: h * (ROW + GAP) - GAP };
+    const style = {
+      left: GAP + x * column,
+      top: GAP + y * (ROW + GAP),
+      width: w * column - GAP,
+      height: h * (ROW + GAP) - GAP,
+    };
     if (panel.type === "row") {
-      return <h2 key={panel.id} style={style} data-row={panel.title}>{panel.title}</h2>;
+      return (
+        <h2 key={panel.id} style={style} data-row={panel.title}>
+          {panel.title}
+        </h2>
+      );
     }
     const Shape = PANELS[panel.type];
     if (Shape === undefined) {
@@ -239,8 +270,15 @@ function Dashboard({ drawing, theme }: { drawing: Drawing; theme: GrafanaTheme2 
     const data = frames(panel, drawing.answers[panel.id] ?? {}, theme);
     return (
       <div key={panel.id} style={style} data-panel={panel.title}>
-        <PanelChrome title={panel.title} description={panel.description ?? ""} width={style.width} height={style.height}>
-          {(width, height) => <Shape panel={panel} data={data} theme={theme} range={range} width={width} height={height} />}
+        <PanelChrome
+          title={panel.title}
+          description={panel.description ?? ""}
+          width={style.width}
+          height={style.height}
+        >
+          {(width, height) => (
+            <Shape panel={panel} data={data} theme={theme} range={range} width={width} height={height} />
+          )}
         </PanelChrome>
       </div>
     );
@@ -272,7 +310,7 @@ async function draw(drawing: Drawing): Promise<void> {
   createRoot(place).render(
     <ThemeContext.Provider value={theme}>
       <Dashboard drawing={drawing} theme={theme} />
-    </ThemeContext.Provider>
+    </ThemeContext.Provider>,
   );
   const graphs = drawing.dashboard.panels.filter(({ type }) => type === "timeseries").length;
   while (place.querySelectorAll("canvas, .nothing").length < graphs) {
