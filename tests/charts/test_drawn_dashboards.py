@@ -47,10 +47,10 @@ def drawing(browser: Browser, title: str, shown: Shown) -> tuple[dict[str, Panel
         return found.panels(), found.faults
 
 
-def series(panel: Mapping[str, Any], values: Sequence[tuple[Labels, float]]) -> dict[str, list[asked.Series]]:
+def series(panel: Mapping[str, Any], values: Sequence[tuple[Labels, float]]) -> dict[str, list[asked.Object]]:
     """Return the answers to a panel's queries: constant series, all of the only query or one of each."""
     ids = [target["refId"] for target in panel["targets"]]
-    found: dict[str, list[asked.Series]] = {name: [] for name in ids}
+    found: dict[str, list[asked.Object]] = {name: [] for name in ids}
     for number, (labels, value) in enumerate(values):
         times = [END] if panel["targets"][0].get("instant") else range(START, END + 1, 60)
         one = {"metric": labels, "values": [(time, str(value)) for time in times]}
@@ -102,7 +102,7 @@ def test_a_checkpoint_is_red_at_the_age_of_its_alert(browser: Browser, age: floa
 
 def test_a_finished_run_is_green_and_a_slow_rank_or_a_missing_pod_is_not(browser: Browser) -> None:
     def numbers(done: float, slowest: float, up: float) -> list[list[tuple[str, str]]]:
-        shown = {
+        shown: Shown = {
             "Completed epochs": [({}, done), ({}, 90)],
             "Slowest rank": [({}, slowest)],
             "Scraped pods": [({}, up)],

@@ -38,5 +38,5 @@ def _build(folder: Path) -> None:
 
 def _run(work: Path, script: Path, *arguments: str) -> None:
     search = os.pathsep.join((str(_NODE / "bin"), os.environ["PATH"]))
-    command = [_NODE / "bin/node", script, *arguments]
+    command: list[str | Path] = [_NODE / "bin/node", script, *arguments]
     progress.run(command, log="grafana", environment=os.environ | {"PATH": search}, cwd=work)
