@@ -79,6 +79,7 @@ def test_firing_alerts_are_red_and_many_runs_are_not(browser: Browser) -> None:
     assert [value.name for value in panels["Alerts"].values] == names
     assert looks(panels["Scraped runs"]) == [("96", "green")]
     assert looks(panels["Failed preflights"]) == [("1", "red")]
+    assert panels["Failed preflights"].values[0].name == "vision/run-42-preflight-0-x2x4x"
 
 
 def test_a_number_of_the_dashboard_is_that_of_now_and_not_of_an_alert_that_has_ended() -> None:

@@ -252,7 +252,7 @@ def test_the_drawn_dashboards_have_data_of_every_exporter_on_this_cluster(
             assert drawing.faults == []
         if folder := os.environ.get(PICTURES):
             full = answers.without_empty_rows(dashboard, answered)
-            with drawn(browser, full, answered, start=beginning, end=time.time()) as drawing:
+            with drawn(browser, full, answered, start=beginning, end=time.time(), width=1080) as drawing:
                 drawing.save(Path(folder) / f"{dashboard['uid']}.png")
 
 

@@ -115,6 +115,7 @@ def drawn(
     *,
     start: float,
     end: float,
+    width: int = WIDTH,
     scheme: Literal["dark", "light"] = "dark",
 ) -> Iterator[Drawing]:
     """Draw a dashboard for a time range, in seconds since 1970."""
@@ -132,7 +133,7 @@ def drawn(
             faults.append(route.request.url)
             route.abort()
 
-    context = browser.new_context(viewport=ViewportSize(width=WIDTH, height=900))
+    context = browser.new_context(viewport=ViewportSize(width=width, height=900))
     context.add_init_script(_NOTE_TEXT)
     context.route("**", serve)
     page = context.new_page()
@@ -144,7 +145,7 @@ def drawn(
         "answers": answers,
         "range": {"from": start, "to": end},
         "scheme": scheme,
-        "width": WIDTH,
+        "width": width,
     }
     page.evaluate("drawing => draw(drawing)", drawing)
     try:

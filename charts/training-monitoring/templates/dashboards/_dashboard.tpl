@@ -62,9 +62,11 @@ training-monitoring.dashboard: Grafana's JSON of a dashboard. Takes (dict "name"
 {{- $_ := set $defaults "custom" (dict "thresholdsStyle" (dict "mode" "dashed+area")) -}}
 {{- end -}}
 {{- $field := dict "defaults" $defaults "overrides" list -}}
+{{- /* Otherwise Grafana shows the name of a value only beside others. */ -}}
+{{- $options := ternary (dict "textMode" "value_and_name") dict ($panel.named | default false) -}}
 {{- $panels = append $panels (dict "type" ($panel.type | default "timeseries") "title" $panel.title "id" (len $panels | add1)
     "description" ($panel.description | default "") "gridPos" $place "datasource" $datasource "targets" $targets
-    "fieldConfig" $field) -}}
+    "fieldConfig" $field "options" $options) -}}
 {{- end -}}
 {{- $y = add $y 1 $height -}}
 {{- end -}}

@@ -46,6 +46,7 @@ interface Panel {
   description?: string;
   gridPos: { x: number; y: number; w: number; h: number };
   fieldConfig?: FieldConfigSource;
+  options?: { textMode?: BigValueTextMode };
   targets?: { refId: string; legendFormat: string }[];
 }
 
@@ -204,7 +205,7 @@ function Stat({ panel, data, theme, width, height }: Shown): ReactNode {
       height={shown.height}
       colorMode={BigValueColorMode.Value}
       graphMode={BigValueGraphMode.None}
-      textMode={BigValueTextMode.Auto}
+      textMode={panel.options?.textMode ?? BigValueTextMode.Auto}
       theme={theme}
     />
   );
