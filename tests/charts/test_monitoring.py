@@ -232,24 +232,6 @@ def missing_paths(given: Any, known: Any, path: str = "") -> Iterator[str]:
         yield path
 
 
-def test_only_a_panel_with_limits_has_a_value_that_is_not_green() -> None:
-    panels = [panel for found in objects_of_kind("ConfigMap") for panel in dashboards.contents(found)["panels"]]
-    steps = {
-        panel["title"]: [
-            (step["color"], step["value"]) for step in panel["fieldConfig"]["defaults"]["thresholds"]["steps"]
-        ]
-        for panel in panels
-        if panel["type"] != "row"
-    }
-
-    red = [("red", 1)]
-    assert {title: found[1:] for title, found in steps.items() if len(found) > 1} == {
-        "Alerts": red,
-        "Failed preflights": red,
-    }
-    assert all(found[0] == ("green", None) for found in steps.values())
-
-
 def test_the_panels_of_a_dashboard_do_not_overlap() -> None:
     for dashboard in map(dashboards.contents, objects_of_kind("ConfigMap")):
         places = [panel["gridPos"] for panel in dashboard["panels"]]

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
+from tests.harness.browser import chromium
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
+from tests.harness.grafana import answers
+from tests.harness.grafana.drawing import drawn
 from tests.harness.jobs import dashboards, monitors, operator, operator_crds, prometheus, promql
 from tests.harness.jobs.helm import Helm
 from tests.harness.jobs.prometheus import Prometheus
@@ -24,6 +30,8 @@ pytestmark = pytest.mark.alone
 
 CHART = RELEASE = "training-monitoring"
 API = "monitoring.coreos.com/v1"
+# A folder for pictures of the dashboards, if it is set.
+PICTURES = "TRAINYARD_PICTURES"
 OURS = f"app.kubernetes.io/instance={RELEASE}"
 # Exporters on this cluster. It has no GPU and no InfiniBand, and no kube-state-metrics.
 EXPORTERS = {
@@ -107,6 +115,23 @@ def server(
 
 
 @pytest.fixture(scope="module")
+def shown(release: Helm, connection: Any, namespace: str) -> list[dict[str, Any]]:
+    """The dashboards that Grafana's sidecar would find."""
+    label = f"{OURS},grafana_dashboard=1"
+    found = api.objects(connection, "v1", "ConfigMap", namespace=namespace, label_selector=label)
+    contents = [dashboards.contents(one.to_dict()) for one in found]
+    assert {one["title"] for one in contents} == {"Training run", "Training fleet"}
+    return contents
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The browser in which the dashboards are drawn."""
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
 def beginning(server: Prometheus) -> float:
     """The time at which Prometheus started."""
     return time.time()
@@ -133,6 +158,23 @@ def test_each_pod_of_a_run_is_scraped_through_our_monitor_and_its_own(
     assert {series["metric"]["training_kubeflow_org_replica_type"] for series in by_role} == {"master", "worker"}
 
 
+def red_alerts(server: Prometheus, shown: list[dict[str, Any]], browser: Browser) -> set[str]:
+    """Return the names of the alerts that the dashboard of all runs shows in red."""
+    (fleet,) = (one for one in shown if one["title"] == "Training fleet")
+    alerts = [panel for panel in answers.panels(fleet) if panel["title"] == "Alerts"]
+    now = time.time()
+    answered = answers.ask(server, alerts, start=now, end=now, step=1)
+    with drawn(browser, {**fleet, "panels": alerts}, answered, start=now, end=now) as drawing:
+        (panel,) = drawing.panels().values()
+    return {value.name for value in panel.values if value.color == "red"}
+
+
+def is_served(panel: Mapping[str, Any]) -> bool:
+    """Returns true if the exporters of all metrics of a panel are on this cluster."""
+    metrics = [promql.exporters_of(target["expr"]) for target in panel["targets"]]
+    return all(who & EXPORTERS for found in metrics for who in found.values())
+
+
 def test_the_operator_is_scraped_through_its_own_monitor(server: Prometheus) -> None:
     found = api.wait_until(
         lambda: server.query('controller_runtime_max_concurrent_reconciles{controller="pytorchjob-controller"}'),
@@ -143,7 +185,9 @@ def test_the_operator_is_scraped_through_its_own_monitor(server: Prometheus) -> 
     assert {series["metric"]["job"] for series in found} == {operator.RELEASE}
 
 
-def test_alerts_fire_when_the_operator_is_down_and_its_webhook_fails(server: Prometheus, cluster: Cluster) -> None:
+def test_alerts_fire_when_the_operator_is_down_and_its_webhook_fails(
+    server: Prometheus, cluster: Cluster, shown: list[dict[str, Any]], browser: Browser
+) -> None:
     def refused() -> bool:
         try:
             api.kubectl(cluster.kubeconfig, "apply", "--dry-run=server", "-f", "-", stdin=JOB)
@@ -163,6 +207,7 @@ def test_alerts_fire_when_the_operator_is_down_and_its_webhook_fails(server: Pro
         api.wait_until(refused, what="the webhook to be gone", seconds=30)
         # Prometheus has been seen to scrape a pod for a minute after its termination began.
         api.wait_until(told, what="alerts of the operator and of its webhook", seconds=150)
+        assert {"TrainingOperatorDown", "TrainingWebhookFailing"} <= red_alerts(server, shown, browser)
     finally:
         api.kubectl(cluster.kubeconfig, *scale, "--replicas=1")
         operator.wait_available(cluster)
@@ -171,38 +216,44 @@ def test_alerts_fire_when_the_operator_is_down_and_its_webhook_fails(server: Pro
     )
 
 
-def test_every_dashboard_query_on_this_cluster_s_exporters_has_data(
-    server: Prometheus, beginning: float, run: Run, connection: Any, namespace: str
+def test_the_dashboards_find_the_namespace_and_the_run(
+    server: Prometheus, beginning: float, run: Run, shown: list[dict[str, Any]]
 ) -> None:
-    found = api.objects(
-        connection, "v1", "ConfigMap", namespace=namespace, label_selector=f"{OURS},grafana_dashboard=1"
-    )
-    queries = [query for one in found for query in dashboards.queries(dashboards.contents(one.to_dict()))]
-    asked = [
-        query for query in queries if all(who & EXPORTERS for who in promql.exporters_of(query.expression).values())
-    ]
-    assert {query.dashboard for query in asked} == {"Training run", "Training fleet"}
+    variables = [query for one in shown for query in dashboards.queries(one) if query.panel.startswith("$")]
 
-    missing = list(asked)
+    assert [query.panel for query in variables] == ["$namespace", "$run"]
+    for query in variables:
+        assert server.query(promql.substitute_variables(query.expression, namespace=run.namespace))
 
-    def answered() -> bool:
-        now = time.time()
-        missing[:] = [
-            query
-            for query in missing
-            if not server.query_range(
-                promql.substitute_variables(query.expression, namespace=namespace, run=run.release),
-                start=beginning,
-                end=now,
-                step=2,
-            )
-        ]
-        return not missing
 
-    with suppress(ClusterError):
-        # Kubelets collect container metrics every ten seconds or so, and a rate needs two samples.
-        api.wait_until(answered, what="data for every query", seconds=60)
-    assert list(map(str, missing)) == []
+def test_the_drawn_dashboards_have_data_of_every_exporter_on_this_cluster(
+    server: Prometheus, beginning: float, run: Run, shown: list[dict[str, Any]], browser: Browser
+) -> None:
+    for dashboard in shown:
+        asked = [panel for panel in answers.panels(dashboard) if is_served(panel)]
+        answered: dict[int, dict[str, list[Any]]] = {}
+        missing = list(asked)
+        variables = {"namespace": run.namespace, "run": run.release}
+
+        def complete(missing: list[Any] = missing, answered: Any = answered, variables: Any = variables) -> bool:
+            found = answers.ask(server, missing, start=beginning, end=time.time(), step=2, **variables)
+            answered.update(found)
+            missing[:] = [panel for panel in missing if any(answers.unanswered([panel], found))]
+            return not missing
+
+        with suppress(ClusterError):
+            # Kubelets collect container metrics every ten seconds or so, and a rate needs two samples.
+            api.wait_until(complete, what="data for every query", seconds=60)
+        assert list(answers.unanswered(missing, answered)) == []
+
+        with drawn(browser, dashboard, answered, start=beginning, end=time.time()) as drawing:
+            panels = drawing.panels()
+            assert {panel["title"] for panel in asked if panels[panel["title"]].is_empty} == set()
+            assert drawing.faults == []
+        if folder := os.environ.get(PICTURES):
+            full = answers.without_empty_rows(dashboard, answered)
+            with drawn(browser, full, answered, start=beginning, end=time.time(), width=1080) as drawing:
+                drawing.save(Path(folder) / f"{dashboard['uid']}.png")
 
 
 def test_a_release_is_upgraded_rolled_back_and_uninstalled(

@@ -37,6 +37,11 @@ def _apiserver(text: str) -> Iterable[str]:
     return [name for name in names if name.startswith("apiserver_")]
 
 
+def _kueue(text: str) -> Iterable[str]:
+    names: list[str] = re.findall(r'Subsystem: constants[.]KueueName,\s+Name: *"([a-z0-9_]+)"', text)
+    return [f"kueue_{name}" for name in names]
+
+
 SOURCES = (
     Names(
         "training-operator",
@@ -59,6 +64,7 @@ SOURCES = (
         "pkg/server/server.go",
         _GO_LITERAL.findall,
     ),
+    Names("kueue", "kueue", "sigs.k8s.io/kueue", "pkg/metrics/metrics.go", _kueue),
     # The modules of newer releases leave the list out.
     Names(
         "kube-apiserver",
