@@ -118,9 +118,15 @@ def alternatives(schema: dict[str, Any]) -> Iterator[Any]:
     yield from (value for value in [*choices, *CANDIDATES] if validator.is_valid(value))
 
 
+@functools.cache
+def scenario_values(chart: str, scenario: str | None) -> Any:
+    """Return the values of a scenario; those of the default are empty."""
+    return yaml.safe_load((CHARTS[chart] / "ci" / scenario).read_text()) if scenario else {}
+
+
 def depth_in(chart: str, scenario: str | None, path: Keys) -> int:
     """Return how many keys of `path` a scenario sets; where it sets most, a value is likely to matter."""
-    values = yaml.safe_load((CHARTS[chart] / "ci" / scenario).read_text()) if scenario else {}
+    values = scenario_values(chart, scenario)
     for depth, key in enumerate(path):
         if not isinstance(values, dict) or key not in values:
             return depth
