@@ -269,7 +269,7 @@ def test_the_report_of_a_hang_names_the_flag(
 
 def test_a_rank_that_nobody_waits_for_ends_itself_when_it_stalls_in_a_resume(tmp_path: Path) -> None:
     assert start(tmp_path, "--epochs=1").finish().returncode == 0
-    flags = ("--epochs=2", "--timeout-seconds=2", "--hang-seconds=2")
+    flags = ("--epochs=2", "--timeout-seconds=2")
     finished = start(tmp_path, *flags, fault="all-stalled-in-verification").finish()
     assert finished.returncode == HANG_STATUS
     assert "no progress for 2 s after step 0, at trainer.checkpoint.manifest:" in finished.stderr

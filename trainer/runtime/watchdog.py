@@ -49,7 +49,7 @@ class Watchdog:
     def __init__(self, world: World, *, hang_seconds: float, timeout_seconds: float, dump_dir: str) -> None:
         self._world = world
         self._seconds = hang_seconds
-        self._extended_seconds = max(timeout_seconds, hang_seconds)
+        self._timeout_seconds = timeout_seconds
         self._is_extended = False
         self._steps = 0
         self._slowest = self._slowest_in_step = 0.0
@@ -92,7 +92,7 @@ class Watchdog:
 
     @contextmanager
     def extended_limit(self) -> Iterator[None]:
-        """Extends the limit to `timeout_seconds` for each part of the body, such as a save to a slow disk."""
+        """Extends the limit to `timeout_seconds`, if that is more, for each part of the body, such as a save."""
         was_extended, self._is_extended = self._is_extended, True
         try:
             yield
@@ -101,14 +101,11 @@ class Watchdog:
             self._is_extended = was_extended
 
     @property
-    def _may_take_longer(self) -> bool:
-        return self._is_extended or self._steps == 0
-
-    @property
     def _limit(self) -> float:
-        if self._may_take_longer:
-            return self._extended_seconds
-        return max(self._seconds, _SLACK * max(self._slowest, self._slowest_in_step))
+        if self._steps == 0:
+            return self._timeout_seconds
+        after = max(self._seconds, _SLACK * max(self._slowest, self._slowest_in_step))
+        return max(self._timeout_seconds, after) if self._is_extended else after
 
     def _watch(self) -> None:
         interval = min(1.0, self._seconds / 10)
@@ -137,7 +134,7 @@ class Watchdog:
 
     def _report(self) -> None:
         place = _place(self._watched)
-        flag = "--timeout-seconds" if self._may_take_longer else "--hang-seconds"
+        flag = "--timeout-seconds" if self._is_extended or self._steps == 0 else "--hang-seconds"
         problem = f"no progress for {self._limit:g} s after step {self._step}, at {place}"
         advice = f"write a larger {flag} if the run is only slow"
         record_error(f"{problem}: {advice}")
