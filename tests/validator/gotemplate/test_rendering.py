@@ -257,7 +257,7 @@ def test_a_broken_manifest_has_the_value_on_its_broken_line(tmp_path: Path) -> N
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: c\nversion: 0.1.0\n")
     (tmp_path / "values.yaml").write_text("first: 1\nsecond: 'x: y'\nthird: 3\n")
     (tmp_path / "templates/a.yaml").write_text(
-        "a: {{ .Values.first }}\nb: {{ .Values.second }}\nc: {{ .Values.third }}\n"
+        "a: {{ .Values.first }}\nu:\nv:\nw:\nb: {{ .Values.second }}\nc: {{ .Values.third }}\n"
     )
     chart = Chart(tmp_path)
     with pytest.raises(FailedError, match="the rendered manifest is not valid YAML") as failure:
