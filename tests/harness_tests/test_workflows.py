@@ -19,7 +19,7 @@ USES = re.compile(r"uses:\s*(\S+)(.*)")
 
 
 def test_actionlint_finds_nothing() -> None:
-    command = [tools.binary("actionlint"), "-no-color", *WORKFLOWS]
+    command: list[str | Path] = [tools.binary("actionlint"), "-no-color", *WORKFLOWS]
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert (result.stdout, result.returncode) == ("", 0)
 
