@@ -130,6 +130,10 @@ release: setup tools ## Build the files of a release into build/release (VERSION
 outdated: setup ## List all pins with the newest releases; asks the Go module proxy and the Python index
 	@$(RUN) tools.outdated
 
+.PHONY: advisories
+advisories: setup ## Compare the pinned Python packages with known vulnerabilities, on the Internet (OSV=URL: a server that answers as OSV)
+	@$(RUN) tools.advisories $(if $(OSV),--source "$(OSV)")
+
 .PHONY: generate
 generate: setup tools ## Write the generated files: CRDs, JSON Schemas, names of metrics, the index of rules, chart schemas and READMEs
 	@$(RUN) tools.generate

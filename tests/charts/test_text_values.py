@@ -13,7 +13,18 @@ from gotemplate.functions import FUNCTIONS
 from gotemplate.tracked import Value
 from gotemplate.yaml_reader import BrokenError, load_documents
 from tests.charts.helm import CHARTS, SCENARIOS
-from tests.charts.test_values import LIGHT, Keys, alternatives, depth_in, leaves, merged, nested, schema_of, texts
+from tests.charts.test_values import (
+    ABOUT,
+    LIGHT,
+    Keys,
+    alternatives,
+    depth_in,
+    leaves,
+    merged,
+    nested,
+    schema_of,
+    texts,
+)
 
 # With a plain word in it, each means something in YAML where it is not quoted; the last ones are of another type.
 NASTY = (
@@ -119,6 +130,21 @@ def all_faults(chart: str, words: tuple[str, ...]) -> list[str]:
 def constant_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """A random key would change with any value."""
     monkeypatch.setitem(FUNCTIONS, "randAlphaNum", lambda arguments: Value("x" * int(arguments[0].data)))
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_the_names_of_release_and_namespace_stay_texts(chart: str) -> None:
+    # YAML reads neither as a text, and Helm and Kubernetes accept both.
+    nasty = {"Name": "true", "Namespace": "1e3"}
+    changed = []
+    for scenario in (scenario for name, scenario in SCENARIOS if name == chart):
+        usual, made = (
+            [shapes(text.data) for text in texts(chart, scenario, LIGHT.get(chart, {}), about=about)]
+            for about in (ABOUT, nasty)
+        )
+        if usual != made:
+            changed.append(scenario)
+    assert changed == []
 
 
 @pytest.mark.timeout(1800)  # as the other test of every value

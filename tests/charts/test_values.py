@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -68,6 +68,7 @@ LIGHT: dict[str, dict[str, Any]] = {
     "kubeflow-trainer": {"crds": {"enabled": False}},
     "training-platform": {"operator": {"crds": {"enabled": False}}, "trainer": {"crds": {"enabled": False}}},
 }
+ABOUT = {"Name": RELEASE, "Namespace": "default"}
 # Objects that are rendered only if the API of another component exists.
 OPTIONAL_APIS = (
     "monitoring.coreos.com/v1",
@@ -118,9 +119,15 @@ def alternatives(schema: dict[str, Any]) -> Iterator[Any]:
     yield from (value for value in [*choices, *CANDIDATES] if validator.is_valid(value))
 
 
+@functools.cache
+def scenario_values(chart: str, scenario: str | None) -> Any:
+    """Return the values of a scenario; those of the default are empty."""
+    return yaml.safe_load((CHARTS[chart] / "ci" / scenario).read_text()) if scenario else {}
+
+
 def depth_in(chart: str, scenario: str | None, path: Keys) -> int:
     """Return how many keys of `path` a scenario sets; where it sets most, a value is likely to matter."""
-    values = yaml.safe_load((CHARTS[chart] / "ci" / scenario).read_text()) if scenario else {}
+    values = scenario_values(chart, scenario)
     for depth, key in enumerate(path):
         if not isinstance(values, dict) or key not in values:
             return depth
@@ -250,7 +257,13 @@ def copied(chart: str, scenario: str | None, values: Any) -> set[Keys]:
 
 
 def texts(
-    chart: str, scenario: str | None, values: Any, read: set[Path] | None = None, *, traced: bool = True
+    chart: str,
+    scenario: str | None,
+    values: Any,
+    read: set[Path] | None = None,
+    *,
+    traced: bool = True,
+    about: Mapping[str, str] = ABOUT,
 ) -> list[Value]:
     """Return the text of each template, with its origins if `traced`; none if the chart refuses the values.
 
@@ -264,7 +277,6 @@ def texts(
         all_values = coalesce(chart_of(chart), merge([*(document.tree for document in documents), values]))
         if not is_valid(chart_of(chart), all_values):
             return []
-        about = {"Name": RELEASE, "Namespace": "default"}
         made = rendering.render_texts(chart_of(chart), all_values, about, apis=OPTIONAL_APIS, read=read, traced=traced)
         return [text for _, text in made]
     except FailedError:

@@ -211,7 +211,7 @@ def killed(rank: Rank) -> None:
 
 
 def kill() -> None:
-    """Kills this process, as the kernel does if a container exceeds its memory limit."""
+    """Kills this process without a chance to react."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 

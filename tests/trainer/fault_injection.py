@@ -47,7 +47,7 @@ def before_fsync(pattern: str, strike: Callable[[], None], number: int = 1) -> N
 
 
 def kill() -> None:
-    """Kills this process, as the kernel does if a container exceeds its memory limit."""
+    """Kills this process without a chance to react."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -28,6 +28,14 @@ def test_without_torchrun_the_world_is_one_process() -> None:
     assert Launch.from_environment({"HOME": "/"}) == Launch(rank=0, size=1, launched=False)
 
 
+@pytest.mark.parametrize("name", ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"])
+def test_several_processes_of_mpirun_are_no_worlds_of_one(name: str) -> None:
+    assert Launch.from_environment({name: "1"}) == Launch()
+    with pytest.raises(ConfigError, match=f"mpirun has started 2 processes .{name}., but none has a RANK: .*torchrun"):
+        Launch.from_environment({name: "2"})
+    assert Launch.from_environment(TORCHRUN | {name: "2"}).size == 4
+
+
 @pytest.mark.parametrize("missing", ["RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"])
 def test_an_incomplete_launch_is_refused_with_the_missing_variable(missing: str) -> None:
     with pytest.raises(ConfigError, match=f"but not {missing}: start with torchrun"):

@@ -223,6 +223,39 @@ def test_the_limit_follows_the_slowest_step(alone: World, ended: list[int]) -> N
     assert ended == []
 
 
+def test_the_limit_of_the_second_step_follows_the_first(alone: World, ended: list[int]) -> None:
+    with Watchdog(alone, hang_seconds=0.5, timeout_seconds=600, dump_dir="") as watchdog:
+        rest(1.0)
+        watchdog.alive()
+        watchdog.step_done(1)
+        rest(1.5)
+        watchdog.step_done(2)
+        rest(3.0)
+        watchdog.step_done(3)
+    assert ended == []
+
+
+def test_a_first_step_that_also_compiles_does_not_extend_the_limit_of_later_ones(
+    alone: World, ended: list[int]
+) -> None:
+    with Watchdog(alone, hang_seconds=0.1, timeout_seconds=600, dump_dir="") as watchdog:
+        rest(1.0)
+        watchdog.step_done(1)
+        watchdog.step_done(2)
+        rest(2.0)
+    assert set(ended) == {HANG_STATUS}
+
+
+def test_neither_a_resume_nor_a_slow_save_extends_the_limit_of_steps(alone: World, ended: list[int]) -> None:
+    with Watchdog(alone, hang_seconds=0.1, timeout_seconds=600, dump_dir="") as watchdog:
+        with watchdog.extended_limit():
+            rest(1.0)
+            watchdog.alive()
+        watchdog.step_done(1)
+        rest(2.0)
+    assert set(ended) == {HANG_STATUS}
+
+
 @pytest.mark.parametrize(("first", "flag"), [(True, "--timeout-seconds"), (False, "--hang-seconds")])
 def test_the_report_of_a_hang_names_the_flag(
     alone: World, ended: list[int], capsys: pytest.CaptureFixture[str], first: bool, flag: str
@@ -236,7 +269,7 @@ def test_the_report_of_a_hang_names_the_flag(
 
 def test_a_rank_that_nobody_waits_for_ends_itself_when_it_stalls_in_a_resume(tmp_path: Path) -> None:
     assert start(tmp_path, "--epochs=1").finish().returncode == 0
-    flags = ("--epochs=2", "--timeout-seconds=2", "--hang-seconds=2")
+    flags = ("--epochs=2", "--timeout-seconds=2")
     finished = start(tmp_path, *flags, fault="all-stalled-in-verification").finish()
     assert finished.returncode == HANG_STATUS
     assert "no progress for 2 s after step 0, at trainer.checkpoint.manifest:" in finished.stderr

@@ -49,7 +49,7 @@ class Fault:
 
 
 def kill_rank(sandbox: Sandbox, runner: Runner) -> float:
-    """Kill one rank with SIGKILL, as the kernel's OOM killer does."""
+    """Kill one rank with SIGKILL, and no other process of its container."""
     return float(sandbox.kubectl("exec", runner.other_pod, "--", "sh", "-c", KILL_RANK).strip())
 
 

@@ -13,7 +13,7 @@ class Watchdog(watchdog.Watchdog):
 
     Args:
         hang_seconds: The limit for a step; 0 disables the watchdog. Three times the slowest step so far, if that is
-            more.
+            more; the first step counts for the second alone.
         timeout_seconds: The limit for the first step, and within `extended_limit()`.
         dump_dir: Folder for the stacks and the NCCL flight record; none if empty.
     """

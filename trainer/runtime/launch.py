@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from ..errors import ConfigError
 
+# Of Open MPI, and of MPICH and Intel MPI.
+_SIZES_OF_MPI = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launch:
@@ -39,9 +42,11 @@ class Launch:
         Source: https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
 
         Raises:
-            ConfigError: Some variables are missing, one is not a number, or the rank is not below the world size.
+            ConfigError: Some variables are missing, one is not a number, or the rank is not below the world size. Or
+                mpirun has started several processes, and each would train alone.
         """
         if "RANK" not in environment and "WORLD_SIZE" not in environment:
+            _check_mpirun(environment)
             return cls()
         for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
             if name not in environment:
@@ -61,6 +66,15 @@ class Launch:
             launched=True,
             has_agent_store=environment.get("TORCHELASTIC_USE_AGENT_STORE") == "True",
         )
+
+
+def _check_mpirun(environment: Mapping[str, str]) -> None:
+    for name in _SIZES_OF_MPI:
+        if environment.get(name, "1") != "1":
+            raise ConfigError(
+                f"mpirun has started {environment[name]} processes ({name}), but none has a RANK: start with torchrun, "
+                "or set RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT of each"
+            )
 
 
 def _integer(environment: Mapping[str, str], name: str, default: int | None = None) -> int:

@@ -36,7 +36,8 @@ class Watchdog:
     """Ends the process with status 134 if there is no heartbeat for `hang_seconds`; 0 disables it.
 
     Heartbeats are `step_done` and `alive`. Until the first step is done, each may take `timeout_seconds`. A later one
-    may take three times as long as the slowest one so far, so that a run with slow steps needs no other setting.
+    may take three times as long as the slowest one so far, so that a run with slow steps needs no other setting. The
+    first step counts until the second is done, because it may also compile and connect.
 
     All ranks hang together, because each waits for the others at the next step boundary. Each writes its stacks to
     stderr and to `dump_dir`/stacks-rank-00000.txt, and NCCL's flight record if there is one. Then a liveness check
@@ -48,9 +49,10 @@ class Watchdog:
     def __init__(self, world: World, *, hang_seconds: float, timeout_seconds: float, dump_dir: str) -> None:
         self._world = world
         self._seconds = hang_seconds
-        self._extended_seconds = max(timeout_seconds, hang_seconds)
-        self._is_extended = True
-        self._slowest = 0.0
+        self._timeout_seconds = timeout_seconds
+        self._is_extended = False
+        self._steps = 0
+        self._slowest = self._slowest_in_step = 0.0
         self._dump_dir = Path(dump_dir) if dump_dir else None
         self._step = 0
         self._alive_at = time.monotonic()
@@ -77,18 +79,20 @@ class Watchdog:
         """Notes that this rank has synchronized with the others after `step`. Costs next to nothing."""
         self.alive()
         self._step = step
-        self._is_extended = False
+        self._steps += 1
+        before = self._slowest if self._steps > 2 else 0.0
+        self._slowest, self._slowest_in_step = max(before, self._slowest_in_step), 0.0
 
     def alive(self) -> None:
         """Notes that this rank makes progress within a step, an evaluation or a resume."""
         now = time.monotonic()
         if not self._is_extended:
-            self._slowest = max(self._slowest, now - self._alive_at)
+            self._slowest_in_step = max(self._slowest_in_step, now - self._alive_at)
         self._alive_at = now
 
     @contextmanager
     def extended_limit(self) -> Iterator[None]:
-        """Extends the limit to `timeout_seconds` for each part of the body, such as a save to a slow disk."""
+        """Extends the limit to `timeout_seconds`, if that is more, for each part of the body, such as a save."""
         was_extended, self._is_extended = self._is_extended, True
         try:
             yield
@@ -98,7 +102,10 @@ class Watchdog:
 
     @property
     def _limit(self) -> float:
-        return self._extended_seconds if self._is_extended else max(self._seconds, _SLACK * self._slowest)
+        if self._steps == 0:
+            return self._timeout_seconds
+        after = max(self._seconds, _SLACK * max(self._slowest, self._slowest_in_step))
+        return max(self._timeout_seconds, after) if self._is_extended else after
 
     def _watch(self) -> None:
         interval = min(1.0, self._seconds / 10)
@@ -127,7 +134,7 @@ class Watchdog:
 
     def _report(self) -> None:
         place = _place(self._watched)
-        flag = "--timeout-seconds" if self._is_extended else "--hang-seconds"
+        flag = "--timeout-seconds" if self._is_extended or self._steps == 0 else "--hang-seconds"
         problem = f"no progress for {self._limit:g} s after step {self._step}, at {place}"
         advice = f"write a larger {flag} if the run is only slow"
         record_error(f"{problem}: {advice}")

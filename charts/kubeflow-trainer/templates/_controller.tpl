@@ -125,7 +125,7 @@ apiVersion: v1
 kind: Secret
 metadata:
   name: {{ include "kubeflow-trainer.webhookSecret" . }}
-  namespace: {{ .root.Release.Namespace }}
+  namespace: {{ .root.Release.Namespace | quote }}
   labels:
     {{- include "kubeflow-trainer.labels" . | nindent 4 }}
 type: Opaque
@@ -198,7 +198,7 @@ roleRef:
 subjects:
   - kind: ServiceAccount
     name: {{ include "kubeflow-trainer.name" . }}
-    namespace: {{ .root.Release.Namespace }}
+    namespace: {{ .root.Release.Namespace | quote }}
 {{- end -}}
 
 {{/*
@@ -242,7 +242,7 @@ roleRef:
 subjects:
   - kind: ServiceAccount
     name: {{ include "kubeflow-trainer.name" . }}
-    namespace: {{ .root.Release.Namespace }}
+    namespace: {{ .root.Release.Namespace | quote }}
 {{- end -}}
 
 {{/*
@@ -286,7 +286,7 @@ kubeflow-trainer.webhook: one webhook. caBundle is not rendered: an upgrade woul
   clientConfig:
     service:
       name: {{ include "kubeflow-trainer.name" . }}
-      namespace: {{ .root.Release.Namespace }}
+      namespace: {{ .root.Release.Namespace | quote }}
       path: {{ .path }}
       port: 443
   failurePolicy: {{ .root.Values.webhook.failurePolicy | quote }}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from trainyard.document.opening import RefusedError
 from trainyard.editing import atomic_write
 
 
@@ -33,6 +34,25 @@ def test_the_file_behind_a_link_is_replaced(tmp_path: Path) -> None:
     atomic_write.replace(tmp_path / "link", b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "file").read_text() == "new"
+
+
+def test_an_expected_file_is_replaced_and_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text("old")
+    atomic_write.replace(file, b"new", b"old")
+    assert file.read_text() == "new"
+    with pytest.raises(RefusedError, match="it has changed since it was read"):
+        atomic_write.replace(file, b"newer", b"old")
+    assert file.read_text() == "new"
+
+
+def test_a_file_with_another_name_is_not_replaced(tmp_path: Path) -> None:
+    file, other = tmp_path / "run.yaml", tmp_path / "other.yaml"
+    file.write_text("old")
+    other.hardlink_to(file)
+    with pytest.raises(RefusedError, match="it has several hard links"):
+        atomic_write.replace(file, b"new", b"old")
+    assert other.read_text() == file.read_text() == "old"
 
 
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), KeyboardInterrupt()])

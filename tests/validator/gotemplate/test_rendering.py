@@ -252,6 +252,20 @@ def test_a_failure_has_the_value_for_which_the_template_failed(text: str, messag
     assert (failure.value.message, failure.value.origin and failure.value.origin.path) == (message, path)
 
 
+def test_a_broken_manifest_has_the_value_on_its_broken_line(tmp_path: Path) -> None:
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: c\nversion: 0.1.0\n")
+    (tmp_path / "values.yaml").write_text("first: 1\nsecond: 'x: y'\nthird: 3\n")
+    (tmp_path / "templates/a.yaml").write_text(
+        "a: {{ .Values.first }}\nu:\nv:\nw:\nb: {{ .Values.second }}\nc: {{ .Values.third }}\n"
+    )
+    chart = Chart(tmp_path)
+    with pytest.raises(FailedError, match="the rendered manifest is not valid YAML") as failure:
+        rendering.render_chart(chart, coalesce(chart, {}), {"Name": "r", "Namespace": "n"})
+    assert failure.value.origin
+    assert failure.value.origin.path == ("second",)
+
+
 def test_templates_may_call_each_other_a_hundred_levels_deep() -> None:
     down = '{{ define "down" }}{{ if . }}{{ include "down" (sub . 1) }}{{ else }}end{{ end }}{{ end }}'
     assert ours(down + '{{ include "down" 99 }}') == "end"

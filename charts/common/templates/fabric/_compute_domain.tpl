@@ -5,8 +5,8 @@ common.computeDomain: the ComputeDomain that connects the release's nodes by NVL
 apiVersion: resource.nvidia.com/v1beta1
 kind: ComputeDomain
 metadata:
-  name: {{ .Release.Name }}-compute-domain
-  namespace: {{ .Release.Namespace }}
+  name: {{ printf "%s-compute-domain" .Release.Name | quote }}
+  namespace: {{ .Release.Namespace | quote }}
   labels:
     {{- include "common.labels" . | nindent 4 }}
 spec:

@@ -39,7 +39,7 @@ fails, Helm creates no object at all.
 {{- $processes = int64 $processes -}}
 {{- end -}}
 name: {{ include "training-job.name" . | quote }}
-namespace: {{ .Release.Namespace }}
+namespace: {{ .Release.Namespace | quote }}
 labels:
   {{- /* Trainer's webhook would look in its cache for the runtime, which was created a moment ago. */}}
   {{- $own := ternary (dict "trainer.kubeflow.org/webhook-validation" "disabled") dict (eq .Values.kind "TrainJob") }}

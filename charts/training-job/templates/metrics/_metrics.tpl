@@ -11,7 +11,7 @@ pod a series tells which run it belongs to. Takes the root context.
 {{- define "training-job.monitor" -}}
 metadata:
   name: {{ include "training-job.name" . | quote }}
-  namespace: {{ .Release.Namespace }}
+  namespace: {{ .Release.Namespace | quote }}
   labels:
     {{- merge (include "common.labels" . | fromYaml) (.Values.metrics.labels | default dict) | toYaml | nindent 4 }}
 spec:

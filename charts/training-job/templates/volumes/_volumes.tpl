@@ -214,7 +214,7 @@ apiVersion: v1
 kind: PersistentVolumeClaim
 metadata:
   name: {{ .name }}
-  namespace: {{ .root.Release.Namespace }}
+  namespace: {{ .root.Release.Namespace | quote }}
   labels:
     {{- include "common.labels" .root | nindent 4 }}
   {{- if or .claim.keep (not (hasKey .claim "keep")) }}

@@ -32,7 +32,7 @@ metadata:
 spec:
   automountServiceAccountToken: false
   restartPolicy: Never
-  subdomain: {{ include "training-preflight.name" . }}
+  subdomain: {{ include "training-preflight.name" . | quote }}
   {{- /* torchrun must not be process 1, for which the kernel disables the default action of a signal. */}}
   shareProcessNamespace: true
   {{- include "common.pod" (dict
@@ -56,11 +56,11 @@ spec:
   volumes:
     - name: preflight
       configMap:
-        name: {{ include "training-preflight.name" . }}
+        name: {{ include "training-preflight.name" . | quote }}
     {{- if .Values.ncclTests.enabled }}
     - name: key
       secret:
-        secretName: {{ include "training-preflight.name" . }}
+        secretName: {{ include "training-preflight.name" . | quote }}
     {{- end }}
     - name: tmp
       emptyDir:

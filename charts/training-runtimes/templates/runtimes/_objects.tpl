@@ -29,8 +29,8 @@ metadata:
   {{- if $waits }}
   annotations:
     helm.sh/hook: post-install,post-upgrade
-    meta.helm.sh/release-name: {{ $.Release.Name }}
-    meta.helm.sh/release-namespace: {{ $.Release.Namespace }}
+    meta.helm.sh/release-name: {{ $.Release.Name | quote }}
+    meta.helm.sh/release-namespace: {{ $.Release.Namespace | quote }}
   {{- end }}
 spec:
   {{- include "training-runtimes.spec" $it | nindent 2 }}

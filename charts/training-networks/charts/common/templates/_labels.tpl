@@ -5,7 +5,7 @@ Labels of a release's objects. Both helpers take the root context.
 {{/* common.selectorLabels: the labels that never change during a release's life, so that selectors may use them. */}}
 {{- define "common.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "common.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{/* common.labels: the labels of every object. They change with the chart's version: never select by them. */}}

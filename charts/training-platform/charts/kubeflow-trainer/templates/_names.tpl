@@ -32,7 +32,7 @@ app.kubernetes.io/component: {{ .component }}
 {{/* kubeflow-trainer.metadata: name, namespace and labels of an object of one controller. */}}
 {{- define "kubeflow-trainer.metadata" -}}
 name: {{ include "kubeflow-trainer.name" . }}
-namespace: {{ .root.Release.Namespace }}
+namespace: {{ .root.Release.Namespace | quote }}
 labels:
   {{- include "kubeflow-trainer.labels" . | nindent 2 }}
 {{- end -}}

@@ -1,7 +1,7 @@
 {{/* training-monitoring.metadata: metadata of an object. Takes (dict "name" <suffix> "labels" <more labels> "root" <root context>). */}}
 {{- define "training-monitoring.metadata" -}}
 name: {{ include "common.fullname" .root | trunc 50 | trimSuffix "-" }}-{{ .name }}
-namespace: {{ .root.Release.Namespace }}
+namespace: {{ .root.Release.Namespace | quote }}
 labels:
   {{- merge (include "common.labels" .root | fromYaml) (.labels | default dict) | toYaml | nindent 2 }}
 {{- end -}}

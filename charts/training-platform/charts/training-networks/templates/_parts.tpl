@@ -11,7 +11,7 @@ take (dict "part" <multus or whereabouts> "root" <root context>).
 {{/* training-networks.partMetadata: the metadata of a part's objects in the release's namespace. */}}
 {{- define "training-networks.partMetadata" -}}
 name: {{ include "training-networks.partName" . }}
-namespace: {{ .root.Release.Namespace }}
+namespace: {{ .root.Release.Namespace | quote }}
 labels:
   {{- include "common.labels" .root | nindent 2 }}
   app.kubernetes.io/component: {{ .part }}
