@@ -2,7 +2,8 @@
 
 Source: kubernetes v1.34.4 pkg/apis/core/validation/validation.go (ValidateTolerations, ValidateNodeSelectorRequirement,
 validateLivenessProbe, validateHandler, ValidateResourceRequirements, validateContainerPorts,
-validateEnvVarValueFrom, validateVolumes, ValidateSecurityContext) and apimachinery pkg/util/validation (IsValidLabelValue).
+validateEnvVarValueFrom, validateVolumes, ValidateSecurityContext) and apimachinery pkg/util/validation
+(IsValidLabelValue).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 vLLM and SGLang start a process for each GPU of `--tensor-parallel-size`, TGI for each of `--num-shard`, LMDeploy and
 TensorRT-LLM for each of `--tp`, and workers of Xinference start vLLM on all of their GPUs. The processes exchange
-tensors by NCCL and requests by a queue, both in `/dev/shm`. Without a volume there, container runtimes mount 64 MiB. The server then stops
-with "unable to write to file </torch_...>" or an NCCL error.
+tensors by NCCL and requests by a queue, both in `/dev/shm`. Without a volume there, container runtimes mount 64 MiB.
+The server then stops with "unable to write to file </torch_...>" or an NCCL error.
 
 The rule covers servers. `shm-default-64mi` reports jobs.
 

@@ -1,12 +1,11 @@
-"""The folder of a cache is mounted read-only, and the library that owns it writes there.
+"""The folder of a cache is on a read-only volume, and the library that owns it writes there.
 
-The libraries of Hugging Face create folders and locks in `HF_HOME` with every download, and check for newer files
-online even if the model is there. Triton and TorchInductor write compiled code. They fail with "Read-only file
-system". ConfigMaps and Secrets are read-only whatever the mount says.
+Triton, TorchInductor and vLLM write compiled code into their caches, and fail with "Read-only file system". ConfigMaps
+and Secrets are read-only whatever the mount says, also for models of Hugging Face.
 
-A filled cache of Hugging Face may stay read-only with `HF_HUB_OFFLINE=1`.
+A cache of Hugging Face that another pod has filled may be mounted read-only: the libraries only read it then.
 
-Remove `readOnly` from the mount, put the cache on another volume, or set `HF_HUB_OFFLINE=1`.
+Remove `readOnly` from the mount, or put the cache on another volume.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from trainyard.model.run import Setting
     confidence="high",
     since="0.1.0",
     sources=(
-        "huggingface_hub file_download.py: locks and folders of the cache; constants.py: HF_HUB_OFFLINE",
-        "github.com/huggingface/huggingface_hub issue 3394",
+        "kubernetes v1.34.4 pkg/volume/configmap and secret: read-only volumes",
+        "triton python/triton/runtime/cache.py: FileCacheManager.put; pytorch torch/_inductor/codecache.py",
     ),
     needs=("HF_", "TRANSFORMERS_CACHE", "HUGGINGFACE_HUB_CACHE", "TORCH", "TRITON_CACHE", "_CACHE_"),
 )
@@ -39,13 +38,13 @@ def cache_read_only(setting: Setting, context: Context) -> Iterator[Problem]:
     path = caches.cache_path(container, setting.name)
     mount = mount_of(container, path) if path is not None else None
     volume = pod.volume(mount.volume) if mount is not None else None
-    if mount is None or volume is None or (setting.name in caches.OF_HUB and caches.is_offline(container)):
+    if mount is None or volume is None or "image" in volume.kind:
         return
-    if mount.read_only or caches.is_fixed(volume) or is_claim_read_only(volume):
-        hint = ", or set `HF_HUB_OFFLINE=1`" if setting.name in caches.OF_HUB else ""
+    is_mounted_so = setting.name not in caches.OF_HUB and (mount.read_only or is_claim_read_only(volume))
+    if is_mounted_so or caches.is_fixed(volume):
         yield Problem(
             setting.at,
             f"{setting.name} is `{path}` on volume `{volume.name}`, which is read-only: writing to the cache fails",
-            f"mount a writable volume there{hint}",
+            "mount a writable volume there",
             related=((mount.at, "the read-only mount"),),
         )

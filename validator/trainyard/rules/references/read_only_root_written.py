@@ -60,15 +60,15 @@ def _writes(container: Container, pod: Pod) -> Iterator[str]:
             yield f"`{written.path}` of `{written.by}`"
     for name in caches.ALL:
         path = caches.cache_path(container, name)
-        if path is not None and mount_of(container, path) is None:
-            if name not in caches.OF_HUB or not caches.is_offline(container):
-                yield f"the cache `{path}` of {name}"
+        only_read = name in caches.OF_HUB and caches.is_offline(container)
+        if path is not None and mount_of(container, path) is None and not only_read:
+            yield f"the cache `{path}` of {name}"
     writable = caches.writable_paths(pod, container)
     if _needs_temporary(container) and not _has_temporary(container, writable):
         yield "no folder for temporary files (`/tmp`)"
-    if not writable and any(container.setting(name) for name in _TOKENS) and not caches.is_offline(container):
-        if not any(container.setting(name) for name in (*caches.OF_HUB, "HOME", "XDG_CACHE_HOME")):
-            yield "the cache of Hugging Face in the home folder"
+    downloads = any(map(container.setting, _TOKENS)) and not caches.is_offline(container)
+    if downloads and not writable and not any(map(container.setting, (*caches.OF_HUB, "HOME", "XDG_CACHE_HOME"))):
+        yield "the cache of Hugging Face in the home folder"
 
 
 def _needs_temporary(container: Container) -> bool:

@@ -4,6 +4,8 @@ For a Service `vllm`, the pods of its namespace get `VLLM_PORT=tcp://10.0.12.7:8
 its own port from this variable, and stops with "invalid literal for int()" or "appears to be a URI". The MLflow server
 reads `MLFLOW_PORT` in the same way. Pods that are older than the Service fail with their next restart.
 
+The rule looks at a Service and pods in one file.
+
 Rename the Service, or set `enableServiceLinks: false` in the pods.
 """
 
@@ -41,7 +43,8 @@ def service_variable_in_the_way(resource: Resource, context: Context) -> Iterato
     program, sign = _PROGRAMS[resource.name]
     variable = f"{resource.name.upper()}_PORT"
     for run in context.project.runs:
-        if run.namespace != resource.namespace:
+        # A kustomization may give the Service of another file another name.
+        if run.namespace != resource.namespace or run.at.document.source is not resource.at.document.source:
             continue
         for role in run.roles:
             if role.pod.tree.get("enableServiceLinks") is False:

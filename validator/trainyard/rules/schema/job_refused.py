@@ -1,8 +1,8 @@
 """The API server refuses a controller whose fields are right alone and exclude each other.
 
 The object is not created: "backoffLimitPerIndex: Invalid value: requires indexed completion mode", "rollingUpdate:
-Forbidden: may not be specified when strategy type is Recreate". In a JobSet, its controller gets the error, and the JobSet waits
-without any pod.
+Forbidden: may not be specified when strategy type is Recreate". In a JobSet, its controller gets the error, and the
+JobSet waits without any pod.
 
 The rule knows Jobs, the jobs of CronJobs and JobSets, the schedules of CronJobs, and the strategies of Deployments.
 

@@ -36,7 +36,8 @@ def launcher_option_unknown(container: Container) -> Iterator[Problem]:
             continue
         word, index = start.options[-1]
         name = word.partition("=")[0]
-        if is_option(word, start.launcher) or "$" in name or "{" in name or not name.strip("-"):
+        # `torchrun -c CODE` has a rule of its own.
+        if is_option(word, start.launcher) or name == "-c" or "$" in name or "{" in name or not name.strip("-"):
             continue
         near = closest_match(name.replace("_", "-"), sorted(start.launcher.valued + start.launcher.flags), 0.8)
         yield Problem(

@@ -4,8 +4,8 @@ The pod of a job has succeeded when all of its containers have ended. A log ship
 `containers` runs on when the program is done. Since Kubernetes 1.29, an init container with `restartPolicy: Always` is
 a sidecar, which the kubelet stops at the end. In `containers`, this policy starts the container again for ever.
 
-The rule knows helpers by their image or program. It leaves out pods whose containers can end each other: with
-`shareProcessNamespace`, or a command that asks the helper to quit.
+The rule looks at Jobs, CronJobs and JobSets. It knows helpers by their image or program. It leaves out pods whose
+containers can end each other: with `shareProcessNamespace`, or a command that asks the helper to quit.
 
 Move the helper to `initContainers` and give it `restartPolicy: Always`.
 """
@@ -23,7 +23,7 @@ _IMAGES = frozenset(
     (
         "fluent-bit", "fluentd", "filebeat", "promtail", "vector", "logstash", "otel-collector",
         "opentelemetry-collector", "opentelemetry-collector-contrib", "cloud-sql-proxy", "gce-proxy", "cloudsql-proxy",
-        "alloy-operator-proxy", "envoy", "proxyv2", "linkerd-proxy", "node-exporter", "dcgm-exporter", "pushgateway",
+        "envoy", "proxyv2", "linkerd-proxy", "node-exporter", "dcgm-exporter", "pushgateway",
         "oauth2-proxy", "statsd-exporter", "datadog-agent",
     )
 )  # fmt: skip
@@ -35,7 +35,7 @@ _PROGRAMS = frozenset(
 )  # fmt: skip
 # A program ends its helper with a request, a signal or a file.
 _ENDING = ("quitquitquit", "pkill", "killall", "kill ", "/exit", "--quitquitquit", "exit_zero", "shutdown", "timeout ")
-_JOBS = frozenset(("CronJob", "PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "PaddleJob", "JAXJob", "JobSet"))
+_JOBS = frozenset(("CronJob", "JobSet"))
 
 
 @rule(
@@ -47,7 +47,7 @@ _JOBS = frozenset(("CronJob", "PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "Pa
         "kubernetes.io/docs/concepts/workloads/pods/sidecar-containers: Jobs with sidecar containers",
         "github.com/RedHatInsights/clowder pull 1783, github.com/src-d/charts pull 104",
     ),
-    needs=(*sorted(_IMAGES | _PROGRAMS), "restartPolicy: Always", '"restartPolicy"'),
+    needs=("CronJob", "JobSet", "kind: Job", '"Job"'),
 )
 def job_with_endless_helper(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report helpers that keep a job from completing."""
