@@ -37,7 +37,7 @@ SERVERS = (
             "--distributed-executor-backend", "--data-parallel-size-local", "-dpl", "--data-parallel-address", "-dpa",
             "--data-parallel-rank", "-dpn", "--data-parallel-start-rank", "-dpr", "--data-parallel-backend", "-dpb",
             "--data-parallel-hybrid-lb", "--data-parallel-external-lb", "--headless", "--nnodes", "-n", "--config",
-            "--worker-use-ray", "--api-server-count", "--prefill-context-parallel-size",
+            "--worker-use-ray", "--api-server-count", "--prefill-context-parallel-size", "--omni",
         ),
         (),
         8000,

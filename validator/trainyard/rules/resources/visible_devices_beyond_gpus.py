@@ -11,6 +11,7 @@ Remove the variable, or count from 0.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from trainyard.analysis.model_servers import whole_gpus
@@ -42,14 +43,18 @@ def visible_devices_beyond_gpus(setting: Setting, context: Context) -> Iterator[
         return
     told = whole_gpus(container)
     indexes = [decimal(one.strip()) for one in value.split(",")]
-    beyond = next((index for index in indexes if index is not None and told is not None and index >= told[1]), None)
-    if told is None or beyond is None or None in indexes or told[0] != "nvidia.com/gpu":
+    if told is None or told[0] != "nvidia.com/gpu" or None in indexes:
+        return
+    numbers = [index for index in indexes if index is not None]
+    seen = list(itertools.takewhile(lambda index: index < told[1], numbers))
+    # All GPUs and more, in their order, loses none of them.
+    if len(seen) == len(numbers) or len(seen) >= told[1]:
         return
     if container.privileged or container.setting("NVIDIA_VISIBLE_DEVICES") or mounts_devices(pod, "/dev/nvidia"):
         return
     has = "GPU 0" if told[1] == 1 else f"the GPUs 0 to {told[1] - 1}"
     yield Problem(
         setting.at,
-        f"{_VARIABLE}={value} names GPU {beyond}, and the container has {has}",
+        f"{_VARIABLE}={value} names GPU {numbers[len(seen)]}, and the container has {has}: it sees {len(seen)} of them",
         "remove the variable, or count from 0",
     )
