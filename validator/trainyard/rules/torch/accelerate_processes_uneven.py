@@ -38,6 +38,6 @@ def accelerate_processes_uneven(container: Container) -> Iterator[Problem]:
         each = processes // machines
         yield Problem(
             told[1],
-            f"accelerate starts {each} of num_processes={processes} on each of {machines} machines, {each * machines} in all",
+            f"num_processes={processes} on {machines} machines: accelerate starts {each} on each, and drops the rest",
             f"write a multiple of {machines}, such as {machines * max(each, 1)}",
         )
