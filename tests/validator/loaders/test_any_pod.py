@@ -224,6 +224,7 @@ OF_JOBS = {
     "gpus-held-after-training",
     "elastic-with-fixed-nnodes",
     "host-network-without-dns-policy",
+    "job-with-endless-helper",
     "launcher-exit-code-lost",
     "mnnvl-without-imex-claim",
     "mount-of-absent-volume",

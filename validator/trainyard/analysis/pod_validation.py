@@ -2,7 +2,8 @@
 
 Source: kubernetes v1.34.4 pkg/apis/core/validation/validation.go (ValidateTolerations, ValidateNodeSelectorRequirement,
 validateLivenessProbe, validateHandler, ValidateResourceRequirements, validateContainerPorts,
-validateEnvVarValueFrom, validateVolumes) and apimachinery pkg/util/validation (IsValidLabelValue).
+validateEnvVarValueFrom, validateVolumes, ValidateSecurityContext) and apimachinery pkg/util/validation
+(IsValidLabelValue).
 """
 
 from __future__ import annotations
@@ -99,6 +100,8 @@ def _container(container: Container, pod: Pod) -> Iterator[Refused]:
         if limit is not None and value is not None and value > limit:
             place = at.child("resources", "requests", name)
             yield Refused(place, f"the request of {name} is above its limit, `{most}`", "lower it")
+    if "securityContext" in tree:
+        yield from _security(container)
     for index, entry in enumerate(items(tree, "env")):
         if isinstance(entry, dict) and "valueFrom" in entry and entry["valueFrom"] and entry.get("value"):
             place = at.child("env", index, "value")
@@ -120,6 +123,16 @@ def _probes(container: Container) -> Iterator[Refused]:
             yield Refused(place, f"a probe has one handler, and this has {' and '.join(handlers)}", "remove one")
         if probe != "readinessProbe" and body.get("successThreshold") not in (None, 1):
             yield Refused(at.child(probe, "successThreshold"), f"`successThreshold` of {probe} is 1", "remove it")
+
+
+def _security(container: Container) -> Iterator[Refused]:
+    if mapping(container.tree, "securityContext").get("allowPrivilegeEscalation") is not False:
+        return
+    place = container.at.child("securityContext", "allowPrivilegeEscalation")
+    if container.privileged:
+        yield Refused(place, "a privileged container cannot have `allowPrivilegeEscalation: false`", "remove one")
+    elif "CAP_SYS_ADMIN" in container.capabilities:
+        yield Refused(place, "CAP_SYS_ADMIN goes without `allowPrivilegeEscalation: false`", "remove one")
 
 
 def _host_port(port: dict[str, Any], at: Place) -> Iterator[Refused]:

@@ -13,7 +13,8 @@ class Launcher(NamedTuple):
     `subcommands` are the words of which one must follow, if there are any. `per_node` are the options with the number
     of processes on each node, `total` those with the number of all processes, `nodes` those with the number of nodes.
     `is_greedy` is true if it uses every GPU by default. `takes_torchrun` is true if it has all options of torchrun.
-    `trains_lora` is true if it trains LoRA's matrices alone by default.
+    `trains_lora` is true if it trains LoRA's matrices alone by default. `valued` are all of its own options with a
+    value and `flags` those without, in any release; both are empty if they are not known.
     """
 
     name: str
@@ -26,11 +27,36 @@ class Launcher(NamedTuple):
     is_mpi: bool = False
     takes_torchrun: bool = False
     trains_lora: bool = False
+    valued: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
-def _torchrun(name: str, source: str, *subcommands: str) -> Launcher:
+_TORCHRUN_VALUED = (
+    "--nnodes", "--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint", "--rdzv-id", "--rdzv-conf", "--max-restarts",
+    "--monitor-interval", "--start-method", "--event-log-handler", "--role", "--log-dir", "-r", "--redirects", "-t",
+    "--tee", "--log-line-prefix-template", "--local-ranks-filter", "--duplicate-stdout-filters",
+    "--duplicate-stderr-filters", "--node-rank", "--master-addr", "--master-port", "--local-addr", "--logs-specs",
+    "--numa-binding", "--signals-to-handle", "--shutdown-timeout", "--print-completion", "--logdir",
+)  # fmt: skip
+_TORCHRUN_FLAGS = (
+    "-h", "--help", "--standalone", "-m", "--module", "--no-python", "--run-path", "--virtual-local-rank", "--use-env",
+)  # fmt: skip
+_DEEPSPEED_VALUED = (
+    "-H", "--hostfile", "-i", "--include", "-e", "--exclude", "--num-nodes", "--num-gpus", "--num-accelerators",
+    "--min-elastic-nodes", "--max-elastic-nodes", "--master-port", "--master-addr", "--node-rank", "--launcher",
+    "--launcher-args", "--enable-each-rank-log", "--autotuning", "--bind-core-list", "--ssh-port", "--venv-script",
+    "--log-level", "--comment", "--account",
+)  # fmt: skip
+_DEEPSPEED_FLAGS = (
+    "-h", "--help", "--module", "--no-python", "--no-local-rank", "--no-ssh", "--no-ssh-check", "--force-multi",
+    "--save-pid", "--elastic-training", "--bind-cores-to-rank", "-q", "--quiet", "--detect-nvlink-pairs",
+)  # fmt: skip
+
+
+def _torchrun(name: str, source: str, *subcommands: str, is_plain: bool = True) -> Launcher:
     options = ("--nproc-per-node",), (), ("--nnodes",)
-    return Launcher(name, source, subcommands, *options, takes_torchrun=True)
+    own = (_TORCHRUN_VALUED, _TORCHRUN_FLAGS) if is_plain else ((), ())
+    return Launcher(name, source, subcommands, *options, takes_torchrun=True, valued=own[0], flags=own[1])
 
 
 def _mpi(name: str) -> Launcher:
@@ -45,7 +71,8 @@ def _accelerate(name: str, *subcommands: str) -> Launcher:
 
 def _deepspeed(name: str) -> Launcher:
     source = "deepspeedai/DeepSpeed 0.19.8 launcher/runner.py: parse_args; bin/deepspeed, bin/ds"
-    return Launcher(name, source, (), ("--num-gpus",), (), ("--num-nodes",), is_greedy=True)
+    counts = ("--num-gpus",), (), ("--num-nodes",)
+    return Launcher(name, source, (), *counts, is_greedy=True, valued=_DEEPSPEED_VALUED, flags=_DEEPSPEED_FLAGS)
 
 
 TORCHRUN_MODULES = ("torch.distributed.run", "torch.distributed.launch")
@@ -55,8 +82,8 @@ ALL = (
     _torchrun("torchrun", "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
     _torchrun(TORCHRUN_MODULES[0], "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
     _torchrun(TORCHRUN_MODULES[1], "pytorch 2.15.0 torch/distributed/launch.py: parse_args"),
-    _torchrun("ft_launcher", "NVIDIA/nvidia-resiliency-ext pyproject.toml: scripts; fault_tolerance/launcher.py"),
-    _torchrun("tune", "pytorch/torchtune 0031bfb torchtune/_cli/run.py: takes the parser of torchrun", "run"),
+    _torchrun("ft_launcher", "NVIDIA/nvidia-resiliency-ext: scripts; fault_tolerance/launcher.py", is_plain=False),
+    _torchrun("tune", "pytorch/torchtune torchtune/_cli/run.py: takes the parser of torchrun", "run", is_plain=False),
     _deepspeed("deepspeed"),
     _deepspeed("deepspeed.launcher.runner"),
     _accelerate("accelerate", "launch"),

@@ -1,8 +1,9 @@
 """The processes of a server with tensor parallelism share 64 MiB, and it ends or hangs while it starts.
 
-vLLM and SGLang start a process for each GPU of `--tensor-parallel-size`. The processes exchange tensors by NCCL and
-requests by a queue, both in `/dev/shm`. Without a volume there, container runtimes mount 64 MiB. The server then stops
-with "unable to write to file </torch_...>" or an NCCL error.
+vLLM and SGLang start a process for each GPU of `--tensor-parallel-size`, TGI for each of `--num-shard`, LMDeploy and
+TensorRT-LLM for each of `--tp`, and workers of Xinference start vLLM on all of their GPUs. The processes exchange
+tensors by NCCL and requests by a queue, both in `/dev/shm`. Without a volume there, container runtimes mount 64 MiB.
+The server then stops with "unable to write to file </torch_...>" or an NCCL error.
 
 The rule covers servers. `shm-default-64mi` reports jobs.
 
@@ -18,9 +19,11 @@ from trainyard.analysis.kubeflow import has_all_pods
 from trainyard.analysis.patches import is_patch
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Container, Pod
+from trainyard.model.run import Command, Container, Pod
 
-_OPTIONS = ("--tensor-parallel-size", "-tp", "--tp-size", "--tp")
+_OPTIONS = ("--tensor-parallel-size", "-tp", "--tp-size", "--tp", "--num-shard")
+# Programs that use all GPUs of their container.
+_GREEDY = ("xinference-worker", "xinference-local")
 
 
 @rule(
@@ -34,7 +37,7 @@ _OPTIONS = ("--tensor-parallel-size", "-tp", "--tp-size", "--tp")
         "github.com/llm-d/llm-d-deployer pull 191",
     ),
     fix="safe",
-    needs=("tensor-parallel-size", "tp-size", "-tp", "--tp"),
+    needs=("tensor-parallel-size", "tensor_parallel_size", "tp-size", "-tp", "--tp", "num-shard", "xinference"),
 )
 def shm_default_tensor_parallel(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report a server with several processes and the default /dev/shm."""
@@ -53,4 +56,9 @@ def shm_default_tensor_parallel(pod: Pod, context: Context) -> Iterator[Problem]
 
 
 def _processes(container: Container) -> int:
-    return max((decimal(one.option(*_OPTIONS) or "") or 0 for one in container.commands), default=0)
+    if any(command.program in _GREEDY for command in container.commands):
+        return container.gpus
+    told = max((decimal(one.option(*_OPTIONS) or "") or 0 for one in container.commands), default=0)
+    # Without a command, the arguments are those of the image's server.
+    plain = Command(container.args, (container.at,) * len(container.args), container.at)
+    return told if container.command else max(told, decimal(plain.option(*_OPTIONS) or "") or 0)

@@ -5,8 +5,8 @@ equal to cpu limit", "must be unique". For a job, the error stands in the events
 
 The rule knows tolerations and node affinity whose operator does not fit their values, probes with two handlers or with
 another `successThreshold` than 1, requests above limits, a variable with `value` and
-`valueFrom`, a volume with two sources, a `hostPort` that is not the port of a pod on the host's network, and values
-that a label cannot have. It leaves out patches.
+`valueFrom`, a volume with two sources, a `hostPort` that is not the port of a pod on the host's network, privileges
+without `allowPrivilegeEscalation`, and values that a label cannot have. It leaves out patches.
 
 Write what the message says.
 """

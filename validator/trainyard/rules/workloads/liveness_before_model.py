@@ -4,7 +4,8 @@ Kubernetes restarts the container after `initialDelaySeconds` and `failureThresh
 with a model on several GPUs reads and places hundreds of gigabytes first, which takes minutes. A startup probe holds
 the other probes back until it succeeds.
 
-The rule applies to vLLM, SGLang, TGI, TensorRT-LLM and NIM with two GPUs or more, if the time is below three minutes.
+The rule applies to vLLM, SGLang, TGI, TensorRT-LLM and NIM, if the time is below three minutes with two GPUs or more,
+or below one minute with one.
 
 Add a `startupProbe` with `failureThreshold` times `periodSeconds` above the longest load.
 """
@@ -18,7 +19,7 @@ from typing import Any
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
 
-LONG = 180
+LONG, LONG_OF_ONE = 180, 60
 _SERVER = re.compile(r"\bvllm\b|\bsglang\b|text-generation-(?:inference|launcher)|\btrtllm-serve\b|nvcr\.io/nim/")
 
 
@@ -36,14 +37,14 @@ _SERVER = re.compile(r"\bvllm\b|\bsglang\b|text-generation-(?:inference|launcher
 def liveness_before_model(container: Container) -> Iterator[Problem]:
     """Report probes that restart a server while it loads."""
     probe = container.tree.get("livenessProbe")
-    if not isinstance(probe, dict) or container.tree.get("startupProbe") is not None or container.gpus < 2:
+    if not isinstance(probe, dict) or container.tree.get("startupProbe") is not None or not container.gpus:
         return
     written = " ".join((container.image or "", *container.command, *container.args))
     if not _SERVER.search(written):
         return
     failures = _number(probe, "failureThreshold", 3)
     seconds = _number(probe, "initialDelaySeconds", 0) + _number(probe, "periodSeconds", 10) * failures
-    if seconds < LONG:
+    if seconds < (LONG if container.gpus > 1 else LONG_OF_ONE):
         yield Problem(
             container.at.child("livenessProbe").key(),
             f"the liveness probe restarts the server {seconds} s after its start, while it still loads its model",

@@ -1,0 +1,77 @@
+"""The words of a launcher's command: its own options, and the program that it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trainyard.document.document import Place
+from trainyard.facts.launchers import Launcher, launcher_in
+from trainyard.model.run import Command, Container
+
+
+class Start(NamedTuple):
+    """A start of a launcher. `options` are its own words that begin with a dash, with their indexes.
+
+    `program` is the index of the program that it starts, None if an option before it is not known.
+    """
+
+    command: Command
+    launcher: Launcher
+    options: tuple[tuple[str, int], ...]
+    program: int | None
+
+    def place(self, index: int) -> Place:
+        """Returns the place of a word."""
+        return self.command.word_at[index]
+
+    def has(self, *names: str) -> bool:
+        """True if one of these is among the launcher's own options."""
+        return any(_plain(word) in names for word, _ in self.options)
+
+
+def starts(container: Container) -> Iterator[Start]:
+    """Yields the starts of launchers whose options are known."""
+    for command in container.commands:
+        found = launcher_in(command.words)
+        # `python train.py -m torch...` starts no launcher.
+        if found is not None and found.launcher.valued and not any(_is_script(word) for word in command.words[:2]):
+            yield _read(command, found.launcher, found.after)
+
+
+def is_option(word: str, launcher: Launcher) -> bool:
+    """True if a launcher takes an option: argparse also takes the beginning of a long one, and `-r3`."""
+    name = _plain(word)
+    known = (*launcher.valued, *launcher.flags)
+    if name.startswith("--"):
+        return any(one.startswith(name) for one in known)
+    return name[:2] in known
+
+
+def _read(command: Command, launcher: Launcher, index: int) -> Start:
+    options: list[tuple[str, int]] = []
+    words = command.words
+    while index < len(words) and words[index].startswith("-"):
+        word = words[index]
+        options.append((word, index))
+        if not is_option(word, launcher):
+            return Start(command, launcher, tuple(options), None)
+        index += 2 if _takes_next(word, launcher) else 1
+    return Start(command, launcher, tuple(options), index if index < len(words) else None)
+
+
+def _takes_next(word: str, launcher: Launcher) -> bool:
+    name = _plain(word)
+    if "=" in word or name in launcher.flags:
+        return False
+    if name.startswith("--"):
+        return any(one.startswith(name) for one in launcher.valued)
+    return name in launcher.valued
+
+
+def _is_script(word: str) -> bool:
+    return word.endswith(".py")
+
+
+def _plain(word: str) -> str:
+    return word.partition("=")[0].replace("_", "-")

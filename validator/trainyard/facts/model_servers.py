@@ -1,0 +1,56 @@
+"""Servers of models: their commands, the options of their parallel sizes, and their ports.
+
+Sources: vllm-project/vllm v0.11 vllm/engine/arg_utils.py and entrypoints/openai/cli_args.py (port 8000);
+sgl-project/sglang v0.5 python/sglang/srt/server_args.py (port 30000).
+"""
+
+from __future__ import annotations
+
+from trainyard.startup import NamedTuple
+
+
+class ModelServer(NamedTuple):
+    """A server: `modules` start it with `python -m`, `command` are the words of its program, and `image` a part of its.
+
+    `sizes` are the options whose product is the number of its GPUs. With one of `elsewhere`, GPUs of other pods or
+    processes take part. `shared` are flags with which the last size adds no GPUs.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    modules: tuple[str, ...]
+    image: str
+    sizes: tuple[tuple[str, ...], ...]
+    elsewhere: tuple[str, ...]
+    shared: tuple[str, ...]
+    port: int
+
+
+SERVERS = (
+    ModelServer(
+        "vLLM",
+        ("vllm", "serve"),
+        ("vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server"),
+        "vllm/vllm-openai",
+        (("--tensor-parallel-size", "-tp"), ("--pipeline-parallel-size", "-pp"), ("--data-parallel-size", "-dp")),
+        (
+            "--distributed-executor-backend", "--data-parallel-size-local", "-dpl", "--data-parallel-address", "-dpa",
+            "--data-parallel-rank", "-dpn", "--data-parallel-start-rank", "-dpr", "--data-parallel-backend", "-dpb",
+            "--data-parallel-hybrid-lb", "--data-parallel-external-lb", "--headless", "--nnodes", "-n", "--config",
+            "--worker-use-ray", "--api-server-count", "--prefill-context-parallel-size", "--omni",
+        ),
+        (),
+        8000,
+    ),
+    ModelServer(
+        "SGLang",
+        ("sglang", "serve"),
+        ("sglang.launch_server",),
+        "",
+        (("--tensor-parallel-size", "--tp-size", "--tp"), ("--pipeline-parallel-size", "--pp-size", "--pp"),
+         ("--data-parallel-size", "--dp-size", "--dp")),
+        ("--nnodes", "--dist-init-addr", "--nccl-init-addr", "--use-ray", "--config"),
+        ("--enable-dp-attention",),
+        30000,
+    ),
+)  # fmt: skip

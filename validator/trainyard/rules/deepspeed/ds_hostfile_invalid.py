@@ -1,0 +1,117 @@
+"""The host file or the choice of hosts contradicts itself, so the deepspeed launcher stops before it starts any rank.
+
+Each line of the file is `HOST slots=NUMBER`, and each host occurs once: anything else is a "bad entry". `--include`
+and `--exclude` name hosts and slots of the file, counted from 0. They exclude each other, and neither goes together
+with `--num_gpus` or `--num_nodes`.
+
+The rule reads host files in ConfigMaps that the launcher's container mounts. Without `--hostfile`, that is
+`/job/hostfile`.
+
+Correct the line, or remove one of the options.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trainyard.analysis.known_objects import fitting
+from trainyard.analysis.launcher_options import Start, starts
+from trainyard.analysis.mounts import mount_of
+from trainyard.document.document import Place
+from trainyard.document.lookup import mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Container
+
+_DEFAULT = "/job/hostfile"
+_ENTRY = re.compile(r"(\S+)\s+slots=(\d+)")
+
+
+@rule(
+    code="DS025",
+    severity="error",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "deepspeedai/DeepSpeed 0.19.8 launcher/runner.py: _parse_hostfile, parse_resource_filter, main",
+        "github.com/deepspeedai/DeepSpeed issues 3625 and 3669",
+    ),
+    needs=("deepspeed",),
+)
+def ds_hostfile_invalid(container: Container, context: Context) -> Iterator[Problem]:
+    """Report entries and options that the launcher refuses."""
+    for start in starts(container):
+        if "--hostfile" not in start.launcher.valued:
+            continue
+        chosen = {name: _option(start, *names) for name, names in _NAMES.items()}
+        include, exclude, count = chosen["include"], chosen["exclude"], chosen["count"]
+        if include is not None and (exclude is not None or count is not None):
+            other = "--exclude" if exclude is not None else "--num_gpus and --num_nodes"
+            yield Problem(include[1], f"--include goes without {other}: the launcher stops", "remove one")
+        elif exclude is not None and count is not None:
+            yield Problem(exclude[1], "--exclude goes without --num_gpus and --num_nodes: it stops", "remove one")
+        path = (_option(start, "--hostfile", "-H") or (_DEFAULT, start.command.at))[0]
+        slots: dict[str, int] = {}
+        known = _hostfile(path, container, context)
+        if known is None:
+            continue
+        for number, line in enumerate(known[0].split("\n")):
+            yield from _entry(line.strip(), known[1].below(number), slots)
+        option = include or exclude
+        if option is not None and slots and "$" not in option[0]:
+            yield from _absent(option, slots)
+
+
+_NAMES = {
+    "include": ("--include", "-i"),
+    "exclude": ("--exclude", "-e"),
+    "count": ("--num-gpus", "--num-nodes", "--num-accelerators"),
+}
+
+
+def _option(start: Start, *names: str) -> tuple[str, Place] | None:
+    words = start.command.words
+    for word, index in start.options:
+        name, equals, value = word.partition("=")
+        if name.replace("_", "-") in names and (equals or index + 1 < len(words)):
+            return (value, start.place(index)) if equals else (words[index + 1], start.place(index + 1))
+    return None
+
+
+def _hostfile(path: str, container: Container, context: Context) -> tuple[str, Place] | None:
+    """Returns the text of a host file in a ConfigMap, and its place."""
+    pod, run = context.pod, context.run
+    mount = mount_of(container, path)
+    volume = pod.volume(mount.volume) if pod is not None and mount is not None else None
+    if mount is None or run is None or volume is None or volume.kind != "configMap" or "items" in volume.body:
+        return None
+    found = fitting(context.project, "ConfigMap", text(volume.body, "name"), run.namespace, volume.at)
+    key = path.rpartition("/")[2]
+    written = text(found[0].tree, "data", key) if len(found) == 1 else ""
+    is_plain = isinstance(mapping(found[0].tree, "data").get(key), str) if found else False
+    return (written, found[0].at.child("data", key)) if is_plain and "{{" not in written else None
+
+
+def _entry(line: str, at: Place, slots: dict[str, int]) -> Iterator[Problem]:
+    if not line or line.startswith("#"):
+        return
+    match = _ENTRY.match(line)
+    if match is None:
+        yield Problem(at, f"`{line}` is no entry of a host file: the launcher stops", "write `HOST slots=NUMBER`")
+    elif match[1] in slots:
+        yield Problem(at, f"host `{match[1]}` occurs twice: the launcher stops", "write one line for each host")
+    else:
+        slots[match[1]] = int(match[2])
+
+
+def _absent(option: tuple[str, Place], slots: dict[str, int]) -> Iterator[Problem]:
+    for one in option[0].split("@"):
+        host, _, chosen = one.partition(":")
+        if host not in slots:
+            message = f"the host file has no host `{host}`: the launcher stops"
+            yield Problem(option[1], message, f"its hosts are {', '.join(sorted(slots)[:4])}")
+            continue
+        beyond = [word for word in chosen.split(",") if word.isdecimal() and int(word) >= slots[host]]
+        if beyond:
+            message = f"the host file has {slots[host]} slots of `{host}`, and no slot {beyond[0]}: the launcher stops"
+            yield Problem(option[1], message, "write the number of its GPUs into the host file")

@@ -1,0 +1,65 @@
+"""A Service has the name of a program, and Kubernetes sets a variable of that program to an address.
+
+For a Service `vllm`, the pods of its namespace get `VLLM_PORT=tcp://10.0.12.7:80`, as for every Service. vLLM reads
+its own port from this variable, and stops with "invalid literal for int()" or "appears to be a URI". The MLflow server
+reads `MLFLOW_PORT` in the same way. Pods that are older than the Service fail with their next restart.
+
+The rule looks at a Service and pods in one file.
+
+Rename the Service, or set `enableServiceLinks: false` in the pods.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Container, Resource
+
+# The name of a Service, the program that reads its variable, and signs of that program.
+_PROGRAMS = {
+    "vllm": ("vLLM", re.compile(r"(?:^|[/ .])vllm(?:$|[/ .:-])")),
+    "mlflow": ("MLflow", re.compile(r"(?:^|[/ ])mlflow(?:$|[/ :])")),
+}
+
+
+@rule(
+    code="RF024",
+    severity="warning",
+    confidence="high",
+    since="0.1.0",
+    sources=(
+        "kubernetes.io/docs/concepts/services-networking/service: environment variables of Services",
+        "docs.vllm.ai: env_vars, do not name the Service vllm; github.com/opea-project/GenAIInfra pull 612",
+        "mlflow.org/docs/latest/cli: mlflow server --port, MLFLOW_PORT",
+    ),
+    needs=tuple(sorted(_PROGRAMS)),
+)
+def service_variable_in_the_way(resource: Resource, context: Context) -> Iterator[Problem]:
+    """Report Services whose variables a program reads."""
+    if resource.kind != "Service" or resource.name not in _PROGRAMS or resource.api_version != "v1":
+        return
+    program, sign = _PROGRAMS[resource.name]
+    variable = f"{resource.name.upper()}_PORT"
+    for run in context.project.runs:
+        # A kustomization may give the Service of another file another name.
+        if run.namespace != resource.namespace or run.at.document.source is not resource.at.document.source:
+            continue
+        for role in run.roles:
+            if role.pod.tree.get("enableServiceLinks") is False:
+                continue
+            reader = next((one for one in role.pod.containers if sign.search(_text(one))), None)
+            if reader is not None and reader.setting(variable) is None:
+                yield Problem(
+                    resource.at.child("metadata", "name"),
+                    f"Kubernetes sets {variable} to the address of this Service, and {program} in {run.kind} "
+                    f"{run.name} reads its port from there",
+                    "rename the Service, or set `enableServiceLinks: false` in the pods",
+                    related=((reader.at, f"the container with {program}"),),
+                )
+                return
+
+
+def _text(container: Container) -> str:
+    return " ".join((container.image or "", *container.command, *container.args))
