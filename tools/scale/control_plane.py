@@ -42,11 +42,11 @@ RAISED = Limits("raised", controllers=(500, 1000), scheduler=(500, 1000))
 
 @dataclass(frozen=True)
 class ControlPlane:
-    """A running control plane: its folder, its processes and its addresses."""
+    """A running control plane. `addresses` are those of the metrics of each program, and of the API server."""
 
     folder: Path
     processes: Processes
-    ports: dict[str, int]
+    addresses: dict[str, str]
     tokens: dict[str, str]
 
     @property
@@ -70,21 +70,18 @@ class ControlPlane:
 
     def open(self, name: str, path: str, *, accept: str = "*/*", seconds: float = 30) -> urllib.request.addinfourl:
         """Send a GET as the administrator to a component and return the open answer."""
-        scheme = "http" if name in ("etcd", "kwok", "training-operator", "kubeflow-trainer") else "https"
-        request = urllib.request.Request(
-            f"{scheme}://127.0.0.1:{self.ports[name]}{path}",
-            headers={"Authorization": f"Bearer {self.tokens['admin']}", "Accept": accept},
-        )
+        headers = {"Authorization": f"Bearer {self.tokens['admin']}", "Accept": accept}
+        request = urllib.request.Request(self.addresses[name] + path, headers=headers)  # noqa: S310
         # Each component signs its own certificate, and no request leaves this machine.
-        context = ssl._create_unverified_context()
+        context = ssl._create_unverified_context()  # noqa: S323
         answer: urllib.request.addinfourl = urllib.request.urlopen(request, timeout=seconds, context=context)  # noqa: S310
         return answer
 
 
 def start(folder: Path, processes: Processes, limits: Limits) -> ControlPlane:
     """Start etcd, the API server, the controllers and the scheduler, and wait until the API server answers."""
-    ports = {name: free_port() for name in ("etcd", "peers", "kube-apiserver")}
-    plane = ControlPlane(folder, processes, ports, {user: secrets.token_hex(16) for user in USERS})
+    addresses = {"etcd": f"http://127.0.0.1:{free_port()}", "kube-apiserver": f"https://127.0.0.1:{free_port()}"}
+    plane = ControlPlane(folder, processes, addresses, {user: secrets.token_hex(16) for user in USERS})
     _write_identities(plane)
     _start_etcd(plane)
     _start_api_server(plane)
@@ -98,7 +95,7 @@ def start_clients(plane: ControlPlane, limits: Limits) -> None:
     for name in ("kube-controller-manager", "kube-scheduler"):
         if name in plane.processes.names:
             plane.processes.stop(name)
-        plane.ports[name] = free_port()
+        plane.addresses[name] = f"https://127.0.0.1:{free_port()}"
     _start_controllers(plane, limits)
     _start_scheduler(plane, limits)
 
@@ -107,7 +104,7 @@ def kubeconfig(plane: ControlPlane, user: str) -> Path:
     """Write the kubeconfig of a user and return its path."""
     path = plane.folder / f"{user.removeprefix('system:')}.kubeconfig"
     cluster = {
-        "server": f"https://127.0.0.1:{plane.ports['kube-apiserver']}",
+        "server": plane.addresses["kube-apiserver"],
         "certificate-authority": str(plane.certificate),
     }
     document = {
@@ -130,7 +127,7 @@ def _write_identities(plane: ControlPlane) -> None:
 
 
 def _start_etcd(plane: ControlPlane) -> None:
-    clients, peers = (f"http://127.0.0.1:{plane.ports[name]}" for name in ("etcd", "peers"))
+    clients, peers = plane.addresses["etcd"], f"http://127.0.0.1:{free_port()}"
     plane.processes.start(
         "etcd",
         [
@@ -156,17 +153,18 @@ def _start_api_server(plane: ControlPlane) -> None:
         "kube-apiserver",
         [
             binary("kube-apiserver"),
-            f"--etcd-servers=http://127.0.0.1:{plane.ports['etcd']}",
+            f"--etcd-servers={plane.addresses['etcd']}",
             "--bind-address=127.0.0.1",
             "--advertise-address=127.0.0.1",
             # The endpoints of the service `kubernetes` cannot be a loopback address, and no pod runs that would use them.
             "--endpoint-reconciler-type=none",
-            f"--secure-port={plane.ports['kube-apiserver']}",
+            f"--secure-port={port_of(plane.addresses['kube-apiserver'])}",
             f"--cert-dir={plane.folder / 'certificates'}",
             f"--token-auth-file={plane.folder / 'tokens.csv'}",
             "--authorization-mode=RBAC",
             "--service-cluster-ip-range=10.96.0.0/12",
-            "--service-account-issuer=https://kubernetes.default.svc",
+            # Trainer asks the issuer for the keys of tokens.
+            f"--service-account-issuer={plane.addresses['kube-apiserver']}",
             f"--service-account-key-file={key}",
             f"--service-account-signing-key-file={key}",
         ],
@@ -215,9 +213,14 @@ def _client_flags(plane: ControlPlane, name: str) -> list[str]:
         f"--authorization-kubeconfig={own}",
         "--authentication-tolerate-lookup-failure",
         "--bind-address=127.0.0.1",
-        f"--secure-port={plane.ports[name]}",
+        f"--secure-port={port_of(plane.addresses[name])}",
         f"--cert-dir={plane.folder / f'{name}-certificates'}",
     ]
+
+
+def port_of(address: str) -> int:
+    """Returns the port of a URL."""
+    return int(address.rpartition(":")[2])
 
 
 def _answers(plane: ControlPlane) -> bool:

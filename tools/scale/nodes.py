@@ -28,7 +28,8 @@ CHUNK = 500
 def start(plane: ControlPlane) -> None:
     """Start KWOK, which looks after all nodes."""
     stages = modules.source("kwok", MODULE) / "kustomize/stage"
-    plane.ports["kwok"] = free_port()
+    port = free_port()
+    plane.addresses["kwok"] = f"http://127.0.0.1:{port}"
     plane.processes.start(
         "kwok",
         [
@@ -36,7 +37,7 @@ def start(plane: ControlPlane) -> None:
             f"--kubeconfig={plane.folder / 'kwok.kubeconfig'}",
             "--manage-all-nodes",
             f"--node-lease-duration-seconds={LEASE_SECONDS}",
-            f"--server-address=127.0.0.1:{plane.ports['kwok']}",
+            f"--server-address=127.0.0.1:{port}",
             *(f"--config={stages / stage}" for stage in STAGES),
         ],
     )
