@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.response import addinfourl as Answer  # noqa: N812
 
 from tests.harness.cluster import api
 from tests.harness.cluster.tools import binary
@@ -68,13 +69,13 @@ class ControlPlane:
         with self.open(name, path, accept=accept) as answer:
             return str(answer.read().decode())
 
-    def open(self, name: str, path: str, *, accept: str = "*/*", seconds: float = 30) -> urllib.request.addinfourl:
+    def open(self, name: str, path: str, *, accept: str = "*/*", seconds: float = 30) -> Answer:
         """Send a GET as the administrator to a component and return the open answer."""
         headers = {"Authorization": f"Bearer {self.tokens['admin']}", "Accept": accept}
         request = urllib.request.Request(self.addresses[name] + path, headers=headers)  # noqa: S310
         # Each component signs its own certificate, and no request leaves this machine.
         context = ssl._create_unverified_context()  # noqa: S323
-        answer: urllib.request.addinfourl = urllib.request.urlopen(request, timeout=seconds, context=context)  # noqa: S310
+        answer: Answer = urllib.request.urlopen(request, timeout=seconds, context=context)  # noqa: S310
         return answer
 
 
@@ -147,7 +148,7 @@ def _start_etcd(plane: ControlPlane) -> None:
 
 
 def _start_api_server(plane: ControlPlane) -> None:
-    # The API server writes its certificate before it reads the key of the service accounts' tokens: one pair serves both.
+    # The API server writes its certificate before it reads the key of tokens: one pair serves both.
     key = plane.certificate.with_suffix(".key")
     plane.processes.start(
         "kube-apiserver",
@@ -156,7 +157,7 @@ def _start_api_server(plane: ControlPlane) -> None:
             f"--etcd-servers={plane.addresses['etcd']}",
             "--bind-address=127.0.0.1",
             "--advertise-address=127.0.0.1",
-            # The endpoints of the service `kubernetes` cannot be a loopback address, and no pod runs that would use them.
+            # Endpoints of the Service `kubernetes` cannot have a loopback address, and no pod would use them.
             "--endpoint-reconciler-type=none",
             f"--secure-port={port_of(plane.addresses['kube-apiserver'])}",
             f"--cert-dir={plane.folder / 'certificates'}",

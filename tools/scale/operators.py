@@ -8,6 +8,7 @@ import re
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -103,12 +104,7 @@ def install(plane: ControlPlane, release: Release, settings: Settings | None = N
     for operator in operators:
         _start(operator)
     for operator in operators:
-        api.wait_until(lambda found=operator: _is_ready(found), what=f"{operator.name} to be ready", seconds=START_SECONDS)  # type: ignore[misc]
-
-
-def stop(plane: ControlPlane, name: str) -> None:
-    """Stop an operator; its objects stay."""
-    plane.processes.stop(name)
+        api.wait_until(partial(_is_ready, operator), what=f"{operator.name} to be ready", seconds=START_SECONDS)
 
 
 def _render(plane: ControlPlane, release: Release, settings: Settings) -> Iterator[Object]:
@@ -156,8 +152,8 @@ def _start(operator: _Operator) -> None:
         "KUBERNETES_SERVICE_HOST": "127.0.0.1",
         "KUBERNETES_SERVICE_PORT": str(port_of(plane.addresses["kube-apiserver"])),
     }
-    program = binary(BINARIES.get(container["name"], container["name"]))
-    inside = ["unshare", "--mount", "--map-root-user", "--", "sh", "-c", ENTER, "sh", temporary, run]
+    program = binary(BINARIES.get(name := str(container["name"]), name))
+    inside: list[str | Path] = ["unshare", "--mount", "--map-root-user", "--", "sh", "-c", ENTER, "sh", temporary, run]
     plane.processes.start(operator.name, [*inside, program, *arguments], environment)
     # Only JobSet and Kueue ask who reads their metrics, with TLS.
     scheme = "https" if operator.ports_of_container["metrics"] == SECURE_METRICS else "http"
@@ -176,7 +172,7 @@ def _write_account(operator: _Operator, folder: Path) -> None:
 def _with_files(operator: _Operator, arguments: list[str]) -> list[str]:
     """Write the ConfigMaps that the pod mounts, with the process's ports, and return arguments that name the files."""
     numbers = {str(number): str(operator.ports[name]) for name, number in operator.ports_of_container.items()}
-    pattern = re.compile(r"\b(%s)\b" % "|".join(numbers))
+    pattern = re.compile(rf"\b({'|'.join(numbers)})\b")
     sources = {volume["name"]: volume["configMap"] for volume in operator.pod["volumes"] if "configMap" in volume}
     for mount in operator.container["volumeMounts"]:
         if (source := sources.get(mount["name"])) is None:
@@ -200,7 +196,7 @@ def _is_ready(operator: _Operator) -> bool:
         for file, text in _get(operator, "secret", name).get("data", {}).items():
             (folder / file).write_bytes(base64.b64decode(text))
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{operator.ports['probes']}/readyz") as answer:  # noqa: S310
+        with urllib.request.urlopen(f"http://127.0.0.1:{operator.ports['probes']}/readyz") as answer:
             return bool(answer.status == HTTPStatus.OK)
     except OSError:
         return False

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from urllib.response import addinfourl as Answer  # noqa: N812
 
 from tests.harness.cluster.errors import ClusterError
 from tools.scale.control_plane import ControlPlane
@@ -15,40 +18,52 @@ from tools.scale.control_plane import ControlPlane
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 POLL_SECONDS = 0.1
 REPORT_SECONDS = 10
+SILENT_SECONDS = 10
 
 
 @dataclass
 class Watch:
-    """A watch of a resource of a namespace: the rows of its objects by name, and when each first fulfilled a condition."""
+    """A watch of a resource of a namespace: the moment at which each object first fulfilled a condition."""
 
     plane: ControlPlane
     namespace: str
     resource: str
     conditions: dict[str, Callable[[dict[str, str]], bool]]
-    rows: dict[str, dict[str, str]] = field(default_factory=dict)
     moments: dict[str, dict[str, float]] = field(default_factory=dict)
+    _is_closed: bool = False
 
     def __post_init__(self) -> None:
-        """Start to watch; a thread reads until the API server ends the watch."""
+        """Start to watch, in a thread that ends with the first event after `close`."""
         self.moments = {name: {} for name in self.conditions}
-        path = f"/api/v1/namespaces/{self.namespace}/{self.resource}?watch=true&resourceVersion=0&includeObject=Metadata"
-        self._answer = self.plane.open("kube-apiserver", path, accept=TABLE, seconds=24 * 3600)
-        threading.Thread(target=self._read, daemon=True).start()
+        threading.Thread(target=self._read, args=[self._open()], daemon=True).start()
 
-    def _read(self) -> None:
+    def close(self) -> None:
+        """End the watch."""
+        self._is_closed = True
+
+    def _open(self) -> Answer:
+        path = f"/api/v1/namespaces/{self.namespace}/{self.resource}?watch=true&labelSelector=%21filler"
+        return self.plane.open("kube-apiserver", path, accept=TABLE, seconds=SILENT_SECONDS)
+
+    def _read(self, answer: Answer) -> None:
+        while not self._is_closed:
+            # The API server drops a client that falls behind. A new watch begins with all objects.
+            with contextlib.suppress(OSError):
+                with answer:
+                    self._read_events(answer)
+                answer = self._open()
+
+    def _read_events(self, answer: Answer) -> None:
         columns: list[str] = []
-        for line in self._answer:
+        for line in answer:
             now = time.monotonic()
-            event = json.loads(line)
-            table = event["object"]
+            if self._is_closed:
+                return
+            table = json.loads(line)["object"]
             columns = [column["name"] for column in table.get("columnDefinitions") or []] or columns
             for row in table.get("rows", []):
                 name = row["object"]["metadata"]["name"]
                 cells = dict(zip(columns, map(str, row["cells"]), strict=True))
-                if event["type"] == "DELETED":
-                    self.rows.pop(name, None)
-                    continue
-                self.rows[name] = cells
                 for condition, holds in self.conditions.items():
                     if name not in self.moments[condition] and holds(cells):
                         self.moments[condition][name] = now
@@ -77,7 +92,9 @@ def services(plane: ControlPlane, namespace: str) -> Watch:
     return Watch(plane, namespace, "services", {"created": lambda _row: True})
 
 
-def wait(plane: ControlPlane, wanted: list[tuple[Watch, str, int]], *, seconds: float, report: Callable[[str], None]) -> None:
+def wait(
+    plane: ControlPlane, wanted: list[tuple[Watch, str, int]], *, seconds: float, report: Callable[[str], None]
+) -> None:
     """Wait until each watch has seen so many objects fulfil a condition, and report the counts meanwhile.
 
     Raises:
@@ -89,8 +106,21 @@ def wait(plane: ControlPlane, wanted: list[tuple[Watch, str, int]], *, seconds: 
         now = time.monotonic()
         counts = ", ".join(f"{watch.count(name)} of {count} {watch.resource} {name}" for watch, name, count in wanted)
         if now - started > seconds:
-            raise ClusterError(f"timed out after {seconds:.0f} s: {counts}")
+            raise ClusterError(
+                f"timed out after {seconds:.0f} s: {counts}; the API server lists {_listed(plane, wanted)}"
+            )
         if now - reported > REPORT_SECONDS:
             report(f"{now - started:.0f} s: {counts}")
             reported = now
         time.sleep(POLL_SECONDS)
+
+
+def _listed(plane: ControlPlane, wanted: list[tuple[Watch, str, int]]) -> str:
+    """Return the states of the objects that the API server has, which tells a slow cluster from a broken watch."""
+    named = {(watch.resource, watch.namespace) for watch, _, _ in wanted}
+    words = [
+        plane.kubectl("get", resource, f"--namespace={namespace}", "--no-headers", "--output=wide").splitlines()
+        for resource, namespace in sorted(named)
+    ]
+    states = Counter(line.split()[2] for lines in words for line in lines)
+    return ", ".join(f"{count} {state}" for state, count in states.items()) or "nothing"

@@ -53,12 +53,16 @@ class Workload:
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds from the first request until the last pod was created, scheduled and Running, and the last Service there."""
+    """Seconds from the first request until the last pod was created, scheduled and Running, and the last Service there.
+
+    `others` is the number of processors that programs beside the control plane kept busy meanwhile.
+    """
 
     created: float
     scheduled: float
     running: float
     services: float
+    others: float
     used: dict[str, Usage]
 
     @property
@@ -86,15 +90,22 @@ def prepare(plane: ControlPlane) -> None:
     )
 
 
-def measure(plane: ControlPlane, workload: Workload, *, seconds: float, report: Callable[[str], None]) -> Timing:
-    """Create the runs, wait until all of their pods are Running and all Services there, and remove them.
+def measure(
+    plane: ControlPlane,
+    workload: Workload,
+    *,
+    seconds: float,
+    report: Callable[[str], None],
+    inspect: Callable[[], None] = lambda: None,
+) -> Timing:
+    """Create the runs, wait until all of their pods are Running and all Services there, inspect, and remove them.
 
     Raises:
         ClusterError: They were not there in time, or the API server refused them.
     """
     objects = list(rendered(plane, workload))
     pods, services = watching.pods(plane, NAMESPACE), watching.services(plane, NAMESPACE)
-    before = measuring.usage(plane)
+    before, busy = measuring.usage(plane), measuring.busy_seconds()
     begin = time.monotonic()
     try:
         document = {"apiVersion": "v1", "kind": "List", "items": objects}
@@ -102,10 +113,21 @@ def measure(plane: ControlPlane, workload: Workload, *, seconds: float, report: 
         wanted = [(pods, "running", workload.pods), (services, "created", workload.services)]
         watching.wait(plane, wanted, seconds=seconds, report=report)
         used = measuring.between(before, measuring.usage(plane))
+        own = sum(program.processor for program in used.values())
+        others = max(measuring.busy_seconds() - busy - own, 0) / (time.monotonic() - begin)
+        inspect()
     finally:
+        pods.close()
+        services.close()
         remove(plane, workload)
-    moments = [watch.last(name) for watch, name in ((pods, "created"), (pods, "scheduled"), (pods, "running"))]
-    return Timing(*(moment - begin for moment in moments), max(services.last("created") - begin, 0), used)
+    return Timing(
+        created=pods.last("created") - begin,
+        scheduled=pods.last("scheduled") - begin,
+        running=pods.last("running") - begin,
+        services=max(services.last("created") - begin, 0),
+        others=others,
+        used=used,
+    )
 
 
 def remove(plane: ControlPlane, workload: Workload) -> None:
@@ -117,7 +139,8 @@ def remove(plane: ControlPlane, workload: Workload) -> None:
 
 
 def _is_empty(plane: ControlPlane) -> bool:
-    return not plane.kubectl("get", "pods,services,jobs", f"--namespace={NAMESPACE}", "--output=name").strip()
+    words = ("pods,services,jobs", f"--namespace={NAMESPACE}", "--selector=!filler", "--output=name")
+    return not plane.kubectl("get", *words).strip()
 
 
 def rendered(plane: ControlPlane, workload: Workload) -> Iterator[Object]:
