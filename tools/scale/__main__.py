@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -36,16 +38,32 @@ def command(
         _add_nodes(plane, range(count), results)
         workloads.prepare(plane)
         _measure_starts(plane, results)
-        with progress.step("measuring sizes"):
+        with _attempt("measuring sizes"):
             results.sizes = list(sizes.sizes(plane, count))
-        with progress.step("placing a run on a cluster in use"):
+        with _attempt("placing a run on a cluster in use"):
             results.placements = list(placement.measure(plane, count, console.print))
-        with progress.step(f"causing {EVENTS} events under runs"):
+        with _attempt(f"causing {EVENTS} events under runs"):
             results.chaos = chaos.measure(plane, count, EVENTS, console.print)
+        _show(results, write=write)
         if most > count:
-            _add_nodes(plane, range(count, most), results)
+            with _attempt(f"adding nodes up to {most:,}"):
+                _add_nodes(plane, range(count, most), results)
+            _show(results, write=write)
+
+
+@contextmanager
+def _attempt(title: str) -> Iterator[None]:
+    """Report an error and go on: the other measurements are worth having all the same."""
+    try:
+        with progress.step(title):
+            yield
+    except ClusterError as error:
+        progress.report(error)
+
+
+def _show(results: Results, *, write: bool) -> None:
     for line in page.lines(results):
-        print(line)
+        print(line, flush=True)
     if write:
         page.write(results)
 
@@ -73,13 +91,9 @@ def _measure_starts(plane: ControlPlane, results: Results) -> None:
                     operators.install(plane, release, settings)
         sides = f"{scenario.side or 'no'} operator, {scenario.limits.name} control plane"
         title = f"{number} of {len(found)}: {scenario.what}, {sides}"
-        with progress.step(title):
-            try:
-                timing = workloads.measure(plane, scenario.workload, seconds=START_SECONDS, report=console.print)
-            except ClusterError as error:
-                # The other starts are worth having all the same.
-                progress.report(error)
-                timing = None
+        timing = None
+        with _attempt(title):
+            timing = workloads.measure(plane, scenario.workload, seconds=START_SECONDS, report=console.print)
         results.starts.append((scenario, timing))
         console.print(page.summary(timing))
         before = scenario

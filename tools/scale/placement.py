@@ -16,12 +16,23 @@ SEED = 7
 # Share of the nodes that other runs hold.
 TAKEN = 0.4
 SIZE = 64
-SECONDS = 300
+SECONDS = 120
 DEFAULT = (("layout", "worker-only"), ("placement.spread", "none"))
+
+
+def _colocated(level: str) -> tuple[tuple[str, object], ...]:
+    # Required colocation would leave the pods Pending that no longer fit into the rack of the first.
+    return (
+        ("placement.colocate.level", level),
+        ("placement.colocate.mode", "preferred"),
+        ("placement.colocate.weight", 100),
+    )
+
+
 SETTINGS = {
     "default scheduling": DEFAULT,
-    "`placement.colocate.level: <rack>`": (*DEFAULT, ("placement.colocate.level", nodes.RACK)),
-    "`placement.colocate.level: <block>`": (*DEFAULT, ("placement.colocate.level", nodes.BLOCK)),
+    "colocation by rack, preferred": (*DEFAULT, *_colocated(nodes.RACK)),
+    "colocation by block, preferred": (*DEFAULT, *_colocated(nodes.BLOCK)),
 }
 
 

@@ -17,7 +17,7 @@ def sizes(plane: ControlPlane, nodes: int) -> Iterator[Size]:
     """Install a run of each kind, and yield the bytes of its objects as the API server returns them."""
     for kind in (PYTORCHJOB, TRAINJOB):
         # Paused, the run has no pods.
-        settings = {**WHOLE_NODE, "kind": kind, "nodes": nodes, "suspend": True}
+        settings = {**WHOLE_NODE, "kind": kind, "nodes": nodes, "runPolicy.suspend": True}
         helm = Helm(plane.kubeconfig)
         helm.install(RELEASE, str(CHARTS / "training-job"), namespace=NAMESPACE, settings=settings)
         names = {kind: f"{kind.lower()}/{RELEASE}", "release Secret": f"secret/sh.helm.release.v1.{RELEASE}.v1"}

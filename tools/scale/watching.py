@@ -35,23 +35,21 @@ class Watch:
     def __post_init__(self) -> None:
         """Start to watch, in a thread that ends with the first event after `close`."""
         self.moments = {name: {} for name in self.conditions}
-        threading.Thread(target=self._read, args=[self._open()], daemon=True).start()
+        threading.Thread(target=self._read, daemon=True).start()
 
     def close(self) -> None:
         """End the watch."""
         self._is_closed = True
 
-    def _open(self) -> Answer:
+    def _read(self) -> None:
         path = f"/api/v1/namespaces/{self.namespace}/{self.resource}?watch=true&labelSelector=%21filler"
-        return self.plane.open("kube-apiserver", path, accept=TABLE, seconds=SILENT_SECONDS)
-
-    def _read(self, answer: Answer) -> None:
         while not self._is_closed:
             # The API server drops a client that falls behind. A new watch begins with all objects.
-            with contextlib.suppress(OSError):
-                with answer:
-                    self._read_events(answer)
-                answer = self._open()
+            with (
+                contextlib.suppress(OSError),
+                self.plane.open("kube-apiserver", path, accept=TABLE, seconds=SILENT_SECONDS) as answer,
+            ):
+                self._read_events(answer)
 
     def _read_events(self, answer: Answer) -> None:
         columns: list[str] = []
