@@ -44,11 +44,13 @@ def command(
             results.placements = list(placement.measure(plane, count, console.print))
         with _attempt(f"causing {EVENTS} events under runs"):
             results.chaos = chaos.measure(plane, count, EVENTS, console.print)
-        _show(results, write=write)
         if most > count:
             with _attempt(f"adding nodes up to {most:,}"):
                 _add_nodes(plane, range(count, most), results)
-            _show(results, write=write)
+    for line in page.lines(results):
+        print(line)
+    if write:
+        page.write(results)
 
 
 @contextmanager
@@ -59,13 +61,6 @@ def _attempt(title: str) -> Iterator[None]:
             yield
     except ClusterError as error:
         progress.report(error)
-
-
-def _show(results: Results, *, write: bool) -> None:
-    for line in page.lines(results):
-        print(line, flush=True)
-    if write:
-        page.write(results)
 
 
 def _add_nodes(plane: ControlPlane, numbers: range, results: Results) -> None:

@@ -27,6 +27,7 @@ class Usage:
 
 def usage(plane: ControlPlane) -> dict[str, Usage]:
     """Return what each program has used since its start."""
+    plane.processes.check()
     return {
         name: Usage(plane.processes.memory(name), plane.processes.processor_seconds(name), _requests(plane, name))
         for name in plane.processes.names

@@ -11,11 +11,13 @@ from tools.scale.workloads import JOB, PYTORCHJOB, TRAINJOB, Workload
 
 # Sources: the flags of the operator (v1.9.4, cmd/training-operator.v1/main.go) and of the manifests of Trainer (v2.3.0,
 # manifests/base/manager/controller_manager_config.yaml). The default of JobSet, 500, is that of our chart.
+# An operator that loses an election ends, and no kubelet would start it again.
+ALONE: Settings = {"leaderElection": False}
 OPERATORS_OF_STOCK: tuple[Settings, Settings] = (
-    {"controllerThreads": 1, "kubeApi.qps": 20, "kubeApi.burst": 30},
-    {"controllerThreads": 5, "kubeApi.qps": 50, "kubeApi.burst": 100},
+    {**ALONE, "controllerThreads": 1, "kubeApi.qps": 20, "kubeApi.burst": 30},
+    {**ALONE, "controllerThreads": 5, "kubeApi.qps": 50, "kubeApi.burst": 100},
 )
-OPERATORS_OF_OURS: tuple[Settings, Settings] = ({}, {})
+OPERATORS_OF_OURS: tuple[Settings, Settings] = (ALONE, ALONE)
 # A PyTorchJob as the operator's examples write it: a Master, and no rule of placement.
 RUN_OF_STOCK = (("layout", "master-worker"), ("placement.spread", "none"))
 # What the README of charts/training-job says about large runs.
