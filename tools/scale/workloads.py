@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import yaml
 
 from tests.harness.cluster import api
+from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs.helm import CHARTS, Helm, Settings
 from tools.scale import measuring, watching
 from tools.scale.control_plane import ControlPlane
@@ -136,10 +138,16 @@ def remove(plane: ControlPlane, workload: Workload) -> None:
     kind = kinds.get(workload.kind, workload.kind)
     plane.kubectl("delete", kind, "--all", f"--namespace={NAMESPACE}", "--wait=false")
     api.wait_until(lambda: _is_empty(plane, "jobs"), what="the jobs to be gone", seconds=GONE_SECONDS)
-    # The garbage collector of stock controllers would take a minute for a thousand objects.
+    api.wait_until(lambda: _is_swept(plane), what="the pods to be gone", seconds=GONE_SECONDS)
+
+
+def _is_swept(plane: ControlPlane) -> bool:
+    """Delete pods and Services, for which the garbage collector of stock controllers would take minutes."""
     for resource in ("services", "pods"):
-        plane.kubectl("delete", f"--raw=/api/v1/namespaces/{NAMESPACE}/{resource}?labelSelector=%21filler")
-    api.wait_until(lambda: _is_empty(plane, "pods,services"), what="the pods to be gone", seconds=GONE_SECONDS)
+        # The API server ends a request after a minute, with what it has deleted until then.
+        with contextlib.suppress(ClusterError):
+            plane.kubectl("delete", f"--raw=/api/v1/namespaces/{NAMESPACE}/{resource}?labelSelector=%21filler")
+    return _is_empty(plane, "pods,services")
 
 
 def _is_empty(plane: ControlPlane, kinds: str) -> bool:
