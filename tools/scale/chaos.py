@@ -41,7 +41,7 @@ def measure(plane: ControlPlane, count: int, events: int, report: Callable[[str]
         text = json.dumps(list(workloads.rendered(plane, load)))
         # Both kinds have runs of the same names.
         found += json.loads(text.replace("run-0", f"{load.kind.lower()[0]}-0"))
-    try:
+    with workloads.removed(plane, *loads):
         plane.kubectl("create", "--filename=-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": found}))
         wanted = chaos.runs * PODS
         api.wait_until(lambda: _running(plane) == wanted, what="the runs to start", seconds=RECOVERY_SECONDS)
@@ -54,9 +54,6 @@ def measure(plane: ControlPlane, count: int, events: int, report: Callable[[str]
         except ClusterError as error:
             report(error.message)
         chaos.lost, chaos.orphans = chaos.runs - _alive(plane, loads), _listed(plane) - wanted
-    finally:
-        for load in loads:
-            workloads.remove(plane, load)
     return chaos
 
 
@@ -95,9 +92,10 @@ def _return(plane: ControlPlane, number: int, event: str) -> None:
 def _pods(plane: ControlPlane) -> list[tuple[str, int]]:
     """Return the phase and the node of each pod."""
     path = '{range .items[*]}{.status.phase}{" "}{.spec.nodeName}{"\\n"}{end}'
-    lines = plane.kubectl("get", "pods", f"--namespace={NAMESPACE}", f"--output=jsonpath={path}").splitlines()
-    words = [line.split() for line in lines]
-    return [(word[0], int(word[1].rpartition("-")[2]) if len(word) > 1 else -1) for word in words]
+    words = ("--selector=!filler", f"--namespace={NAMESPACE}", f"--output=jsonpath={path}")
+    lines = plane.kubectl("get", "pods", *words).splitlines()
+    found = [line.split() for line in lines]
+    return [(word[0], int(word[1].rpartition("-")[2]) if len(word) > 1 else -1) for word in found]
 
 
 def _running(plane: ControlPlane) -> int:

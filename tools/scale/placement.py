@@ -52,16 +52,14 @@ def measure(plane: ControlPlane, count: int, report: Callable[[str], None]) -> I
     taken = random.Random(SEED).sample(range(count), int(count * TAKEN))  # noqa: S311
     size = min(SIZE, count // 4)
     api.apply(plane.kubeconfig, *map(_filler, taken))
-    try:
-        for what, settings in SETTINGS.items():
-            workload = Workload(PYTORCHJOB, 1, size, settings)
-            used: list[int] = []
-            workloads.measure(plane, workload, seconds=SECONDS, report=report, inspect=partial(_record, plane, used))
-            racks = {number // nodes.PER_RACK for number in used}
-            blocks = {rack // nodes.RACKS_PER_BLOCK for rack in racks}
-            yield Placement(what, size, len(racks), len(blocks), fewest(set(range(count)) - set(taken), size))
-    finally:
-        plane.kubectl("delete", "pods", "--selector=filler", f"--namespace={NAMESPACE}", "--wait=false")
+    for what, settings in SETTINGS.items():
+        workload = Workload(PYTORCHJOB, 1, size, settings)
+        used: list[int] = []
+        workloads.measure(plane, workload, seconds=SECONDS, report=report, inspect=partial(_record, plane, used))
+        racks = {number // nodes.PER_RACK for number in used}
+        blocks = {rack // nodes.RACKS_PER_BLOCK for rack in racks}
+        yield Placement(what, size, len(racks), len(blocks), fewest(set(range(count)) - set(taken), size))
+    plane.kubectl("delete", "pods", "--selector=filler", f"--namespace={NAMESPACE}", "--wait=false")
 
 
 def fewest(free: set[int], size: int) -> int:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,19 +110,19 @@ def measure(
     pods, services = watching.pods(plane, NAMESPACE), watching.services(plane, NAMESPACE)
     before, busy = measuring.usage(plane), measuring.busy_seconds()
     begin = time.monotonic()
-    try:
-        document = {"apiVersion": "v1", "kind": "List", "items": objects}
-        plane.kubectl("create", "--filename=-", stdin=json.dumps(document))
-        wanted = [(pods, "running", workload.pods), (services, "created", workload.services)]
-        watching.wait(plane, wanted, seconds=seconds, report=report)
-        used = measuring.between(before, measuring.usage(plane))
-        own = sum(program.processor for program in used.values())
-        others = max(measuring.busy_seconds() - busy - own, 0) / (time.monotonic() - begin)
-        inspect()
-    finally:
-        pods.close()
-        services.close()
-        remove(plane, workload)
+    with removed(plane, workload):
+        try:
+            document = {"apiVersion": "v1", "kind": "List", "items": objects}
+            plane.kubectl("create", "--filename=-", stdin=json.dumps(document))
+            wanted = [(pods, "running", workload.pods), (services, "created", workload.services)]
+            watching.wait(plane, wanted, seconds=seconds, report=report)
+            used = measuring.between(before, measuring.usage(plane))
+            own = sum(program.processor for program in used.values())
+            others = max(measuring.busy_seconds() - busy - own, 0) / (time.monotonic() - begin)
+            inspect()
+        finally:
+            pods.close()
+            services.close()
     return Timing(
         created=pods.last("created") - begin,
         scheduled=pods.last("scheduled") - begin,
@@ -130,6 +131,19 @@ def measure(
         others=others,
         used=used,
     )
+
+
+@contextmanager
+def removed(plane: ControlPlane, *loads: Workload) -> Iterator[None]:
+    """Remove runs after a block, also one that fails; after an interruption the whole cluster goes anyway."""
+    try:
+        yield
+    except ClusterError:
+        for workload in loads:
+            remove(plane, workload)
+        raise
+    for workload in loads:
+        remove(plane, workload)
 
 
 def remove(plane: ControlPlane, workload: Workload) -> None:
