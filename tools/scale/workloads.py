@@ -139,18 +139,16 @@ def removed(plane: ControlPlane, *loads: Workload) -> Iterator[None]:
     try:
         yield
     except ClusterError:
-        for workload in loads:
-            remove(plane, workload)
+        remove(plane, *loads)
         raise
-    for workload in loads:
-        remove(plane, workload)
+    remove(plane, *loads)
 
 
-def remove(plane: ControlPlane, workload: Workload) -> None:
+def remove(plane: ControlPlane, *loads: Workload) -> None:
     """Remove the runs, and wait until their pods and Services are gone."""
     kinds = {TRAINJOB: "trainjobs.trainer.kubeflow.org,trainingruntimes.trainer.kubeflow.org"}
-    kind = kinds.get(workload.kind, workload.kind)
-    plane.kubectl("delete", kind, "--all", f"--namespace={NAMESPACE}", "--wait=false")
+    for kind in sorted({kinds.get(load.kind, load.kind) for load in loads}):
+        plane.kubectl("delete", kind, "--all", f"--namespace={NAMESPACE}", "--wait=false")
     api.wait_until(lambda: _is_empty(plane, "jobs"), what="the jobs to be gone", seconds=GONE_SECONDS)
     api.wait_until(lambda: _is_swept(plane), what="the pods to be gone", seconds=GONE_SECONDS)
 
