@@ -108,6 +108,10 @@ bench: setup tools ## Measure the validator and other linters
 faults: setup tools ## Measure the cost of faults for a run and a stock PyTorchJob, on a separate cluster (FAULTS=name: only that fault)
 	@$(RUN) tools.faults $(foreach name,$(FAULTS),--only $(name))
 
+.PHONY: scale
+scale: setup tools ## Measure the start of runs on a simulation of 1,000 nodes, up to an hour on 2 cores (SCALE=50: 50 nodes, without the page)
+	@$(RUN) tools.scale $(if $(SCALE),--nodes $(SCALE) --most $(SCALE) --no-write)
+
 .PHONY: bench-trainer
 bench-trainer: setup tools ## Measure the trainer and its peers, also between two pods of a separate cluster (BENCH=name: only that benchmark)
 	@$(RUN) tools.bench.trainer $(BENCH)

@@ -112,7 +112,7 @@ def test_a_run_renders_one_object_of_its_kind_and_a_trainjob_its_runtime_too(kin
         ({"image": {"tag": 2026.1}}, "at '/image/tag': got number"),
         ({"checkpoint": {}}, "additional properties 'checkpoint' not allowed"),
         ({"kind": "MXJob"}, "at '/kind': value must be one of 'PyTorchJob', 'MPIJob', 'TFJob'"),
-        ({"layout": "workers"}, "at '/layout': value must be one of 'master-worker', 'worker-only'"),
+        ({"layout": "workers"}, "at '/layout': value must be one of 'auto', 'master-worker', 'worker-only'"),
         ({"checkpoints": {"size": "10GB"}}, "at '/checkpoints/size': '10GB' does not match"),
         ({"env": {"MY-NAME": 1}}, "at '/env': additional properties 'MY-NAME' not allowed"),
         ({"placement": {"tolerations": [{"kye": "a"}]}}, "additional properties 'kye' not allowed"),

@@ -385,7 +385,7 @@ PARTS: dict[str, st.SearchStrategy[Any]] = {
     ),
     "nodes": COUNT,
     "processesPerNode": nullable(st.one_of(COUNT, st.sampled_from(("auto", "gpu", "cpu")))),
-    "layout": st.sampled_from(("master-worker", "worker-only")),
+    "layout": st.sampled_from(("auto", "master-worker", "worker-only")),
     "launcher": st.sampled_from(("torchrun", "torchrun", "accelerate", "deepspeed", "command")),
     "train": optional(
         module=nullable(TEXT), script=TEXT, args=nullable(st.lists(SCALAR, max_size=4)), command=nullable(COMMAND)

@@ -157,6 +157,19 @@ def test_the_job_itself_is_not_replaced(capsys: pytest.CaptureFixture[str], fold
     assert (folder / "job.yaml").read_text() == JOB
 
 
+@pytest.mark.parametrize(("workers", "layout"), [(99, ""), (100, "layout: master-worker\n")])
+def test_a_large_job_keeps_its_master(
+    capsys: pytest.CaptureFixture[str], folder: Path, workers: int, layout: str
+) -> None:
+    head, worker, spec = JOB.partition("    Worker:\n")
+    master = "    Master:\n" + spec.replace("replicas: 2", "replicas: 1")
+    (folder / "large.yaml").write_text(head + master + worker + spec.replace("replicas: 2", f"replicas: {workers}"))
+    assert main(["convert", "large.yaml"]) == 0
+    written = capsys.readouterr().out
+    assert f"nodes: {workers + 1}\n" in written
+    assert "".join(line for line in written.splitlines(keepends=True) if line.startswith("layout")) == layout
+
+
 def test_only_pytorch_moves_to_a_train_job(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert main(["convert", "job.yaml", "--to", "TrainJob"]) == 0
     assert "kind: TrainJob\n" in capsys.readouterr().out

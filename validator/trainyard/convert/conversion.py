@@ -22,6 +22,8 @@ from trainyard.model.run import Run
 _DROPPED = {
     "TFJob": ("enableDynamicWorker", "successPolicy"),
 }
+# The largest PyTorchJob that has a Master in the chart's layout `auto`.
+_MOST_WITH_MASTER = 100
 _SERVERS = {"TFJob": ("PS", "tensorflow"), "PaddleJob": ("Master", "paddle")}
 
 
@@ -140,7 +142,11 @@ def _put_size(draft: Draft, run: Run, known: list[Part], node: Part) -> None:
             _note_apart(draft, part, node, servers)
     draft.put("nodes", nodes)
     firsts = [part for part in known if part.name in ("Master", "Chief") and part.name != servers and part.replicas]
-    if draft.kind not in ("PyTorchJob", "TFJob", "XGBoostJob") or (firsts and run.elastic is None):
+    if draft.kind not in ("PyTorchJob", "TFJob", "XGBoostJob"):
+        return
+    if firsts and run.elastic is None:
+        if draft.kind == "PyTorchJob" and nodes > _MOST_WITH_MASTER:
+            draft.put("layout", "master-worker")
         return
     if run.elastic is None:
         draft.put("layout", "worker-only")

@@ -174,7 +174,7 @@ which its operator would create nothing. Takes the root context.
 {{- if not (include "training-job.isPyTorch" .) -}}
 {{- include "training-job.checkOtherKind" . -}}
 {{- end -}}
-{{- if and (eq $kind "XGBoostJob") (ne .Values.layout "master-worker") -}}
+{{- if and (eq $kind "XGBoostJob") (eq .Values.layout "worker-only") -}}
 {{- fail "layout: the operator refuses an XGBoostJob without a Master; write master-worker" -}}
 {{- end -}}
 {{- if and (eq $kind "PaddleJob") (not .Values.train.script) -}}

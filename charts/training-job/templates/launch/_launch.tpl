@@ -6,12 +6,18 @@ that covers what the operator adds to it and what comes from the pod's labels.
 
 {{/*
 training-job.layout: `layout`, where the kind leaves a choice. An elastic run has Workers alone, because the operator
-leaves a Master out of PET_NNODES.
+leaves a Master out of PET_NNODES. In a large run the Workers do not wait for a Master: each would ask the cluster's DNS
+for its name every few seconds, from an init container with an image of its own.
 */}}
 {{- define "training-job.layout" -}}
 {{- $fixed := dict "JAXJob" "worker-only" "PaddleJob" "worker-only" "TrainJob" "worker-only" -}}
 {{- $_ := set $fixed "MPIJob" (ternary "master-worker" "worker-only" .Values.mpi.launcher.asWorker) -}}
-{{- get $fixed .Values.kind | default (ternary "worker-only" .Values.layout .Values.elastic.enabled) -}}
+{{- $layout := .Values.layout -}}
+{{- if eq $layout "auto" -}}
+{{- $isLarge := and (eq .Values.kind "PyTorchJob") (gt (int .Values.nodes) 100) -}}
+{{- $layout = ternary "worker-only" "master-worker" $isLarge -}}
+{{- end -}}
+{{- get $fixed .Values.kind | default (ternary "worker-only" $layout .Values.elastic.enabled) -}}
 {{- end -}}
 
 {{/* training-job.mostNodes: the largest number of pods that the run may have. */}}

@@ -1,0 +1,109 @@
+"""Programs that run beside each other until the simulation ends, in whichever way it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.harness.cluster.errors import ClusterError
+
+STOP_SECONDS = 10
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def free_port() -> int:
+    """Returns a port of this machine that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@dataclass
+class Processes:
+    """The running programs by name. `folder` holds a log for each."""
+
+    folder: Path
+    _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def start(self, name: str, command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> None:
+        """Start a program. It ends with this process, even if this process is killed."""
+        with (self.folder / f"{name}.log").open("ab") as log:
+            self._running[name] = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", *map(str, command)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=os.environ | dict(environment or {}),
+                # Ctrl-C reaches this process alone, which then ends the programs in order.
+                start_new_session=True,
+            )
+
+    def check(self) -> None:
+        """Raise `ClusterError` if a program has ended."""
+        for name, process in self._running.items():
+            if process.poll() is not None:
+                log = (self.folder / f"{name}.log").read_text(errors="replace").splitlines()
+                raise ClusterError(
+                    f"{name} ended with exit status {process.returncode}:\n" + "\n".join(log[-8:]),
+                    hint="run the same command again",
+                )
+
+    def stop(self, name: str) -> None:
+        """End a program and wait until it is gone."""
+        process = self._running.pop(name)
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def stop_all(self) -> None:
+        """End all programs, the newest first: none outlives the one that it talks to."""
+        for name in reversed(list(self._running)):
+            self.stop(name)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the running programs."""
+        return list(self._running)
+
+    def processor_seconds(self, name: str) -> float:
+        """Returns the processor time that a program has used."""
+        fields = self._stat(name)
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def memory(self, name: str) -> int:
+        """Returns the resident memory of a program in bytes."""
+        return int(self._stat(name)[21]) * PAGE
+
+    def _stat(self, name: str) -> list[str]:
+        text = Path(f"/proc/{self._running[name].pid}/stat").read_text()
+        return text.rpartition(") ")[2].split()
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Processes]:
+    """Give a block its processes, and end them with it; SIGTERM ends the block as Ctrl-C does."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    processes = Processes(folder)
+    previous = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield processes
+    finally:
+        # A second Ctrl-C must not leave half of them.
+        with contextlib.ExitStack() as stack:
+            stack.callback(signal.signal, signal.SIGTERM, previous)
+            stack.callback(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.SIG_IGN))
+            processes.stop_all()
