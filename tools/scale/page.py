@@ -59,7 +59,11 @@ def lines(results: Results) -> Iterator[str]:
     versions = [
         f"{name} {tools.module_version(name)}" for name in ("etcd", "kwok", "training-operator", "kubeflow-trainer")
     ]
-    where = [f"Kubernetes {tools.module_version(tools.kubernetes())}", *versions, f"load average before {results.load:.1f}"]
+    where = [
+        f"Kubernetes {tools.module_version(tools.kubernetes())}",
+        *versions,
+        f"load average before {results.load:.1f}",
+    ]
     yield results_page.environment(*where, command="make scale")
     yield from _section("Starts", _starts(results))
     yield from _section("Bars", _bars(results))
