@@ -43,8 +43,10 @@ def commit(root: Path, path: str, text: str) -> None:
 
 
 def entitle(root: Path, version: str = __version__) -> None:
-    """Commit the changelog with the unreleased changes as those of a version."""
+    """Commit the changelog with the unreleased changes as those of a version, unless it has its section already."""
     text = (root / "CHANGELOG.md").read_text()
+    if f"## {version} " in text:
+        return
     commit(root, "CHANGELOG.md", text.replace("## Unreleased", f"## {version} - 2026-01-31", 1))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 # Name on the package index: `trainyard` there is another project.
 DISTRIBUTION = "trainyard-cli"
 # Base of the links to the pages of rules, for a site that `make docs` has built. The site is not published yet: the
