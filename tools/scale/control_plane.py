@@ -183,7 +183,7 @@ def _start_controllers(plane: ControlPlane, limits: Limits) -> None:
             "--use-service-account-credentials",
             f"--service-account-private-key-file={plane.certificate.with_suffix('.key')}",
             f"--root-ca-file={plane.certificate}",
-            "--controllers=*,-node-ipam-controller,-cloud-node-lifecycle-controller",
+            "--controllers=*,-node-ipam-controller",
             f"--kube-api-qps={qps}",
             f"--kube-api-burst={burst}",
             "--leader-elect=false",
