@@ -32,7 +32,7 @@ out. Both need the Kubernetes client: python -m pip install '{DISTRIBUTION}[audi
 \b
   trainyard doctor logs/                       the logs of all pods in a folder
   kubectl logs -l training.kubeflow.org/job-name=llm --prefix --timestamps --tail=-1 | trainyard doctor -
-  kubectl describe pods | trainyard doctor -   why pods do not start
+  kubectl describe pods --show-events | trainyard doctor -   why pods do not start
   trainyard doctor --output-format json logs/   for programs
   trainyard doctor --run llm -n demo           a job, Helm release or pod of the cluster
   trainyard doctor --collect llm -n demo -o llm.tar.gz

@@ -17,7 +17,7 @@ def text(result: Diagnosis) -> Iterator[str]:
     """Returns the lines of the report."""
     if not result.causes:
         yield f"No known cause in {_count(result.lines, 'line')} of {_count(len(result.files), 'log')}."
-        yield "Add the logs of all pods, `kubectl describe pods`, and dmesg of the nodes."
+        yield "Add the logs of all pods, `kubectl describe pods --show-events`, and dmesg of the nodes."
         return
     if result.first is not None:
         first = result.first
