@@ -102,12 +102,13 @@ def _contents(
     from trainyard.loaders.site.loading import load_site
     from trainyard.plan.settings import Given
     from trainyard.report import gathering
-    from trainyard.report.contents import contents, history_of
+    from trainyard.report.contents import contents
+    from trainyard.report.history import history
     from trainyard.report.planned import compare
 
     given = _given(values) if values else _live(snapshot)
     logs = gathering.logs(found, snapshot)
-    past = history_of(logs)
+    past = history(log.text for log in logs)
     known = load_site(site) if site is not None else None
     name = ", ".join(one.name for one in given.manifests)
     return contents(

@@ -13,7 +13,7 @@ from trainyard.doctor.diagnosis import diagnose
 from trainyard.document.lookup import integer, mapping, text
 from trainyard.engine.finding import Finding
 from trainyard.report.heat_map import HeatMap, heat_map
-from trainyard.report.history import History, history
+from trainyard.report.history import History
 from trainyard.report.planned import Comparison
 from trainyard.status.obstacles import when
 from trainyard.status.snapshot import Snapshot, Tree, name, namespace
@@ -63,20 +63,21 @@ def contents(
     snapshot: Snapshot,
     logs: Sequence[Log],
     *,
-    findings: Sequence[Finding] = (),
+    past: History,
+    findings: Sequence[Finding],
     comparison: Comparison,
-    measured: Iterable[str] = (),
-    manifests: Sequence[Manifest] = (),
-    past: History | None = None,
-    notes: Sequence[str] = (),
+    measured: Iterable[str],
+    manifests: Sequence[Manifest],
+    notes: Sequence[str],
 ) -> Contents:
     """Returns the contents without secrets. `measured` are logs of preflight tests, the newest first."""
     redaction = Redaction((snapshot.job, *snapshot.pods))
+    verdict = judge(snapshot)
     return Contents(
         snapshot=snapshot,
-        verdict=judge(snapshot),
-        history=history_of(logs) if past is None else past,
-        diagnosis=_diagnosis(snapshot, logs),
+        verdict=verdict,
+        history=past,
+        diagnosis=_diagnosis(snapshot, logs) if verdict.is_blocked else None,
         findings=findings,
         comparison=comparison,
         preflight=next((found for log in measured if (found := heat_map(log)) is not None), None),
@@ -86,15 +87,8 @@ def contents(
     )
 
 
-def history_of(logs: Iterable[Log]) -> History:
-    """Returns the history of a run from the logs of its pods."""
-    return history(log.text for log in logs)
-
-
-def _diagnosis(snapshot: Snapshot, logs: Sequence[Log]) -> Tree | None:
-    """Returns what doctor says about a run that has failed or does not start, None for any other."""
-    if not judge(snapshot).is_blocked:
-        return None
+def _diagnosis(snapshot: Snapshot, logs: Sequence[Log]) -> Tree:
+    """Returns what doctor says about a run that has failed or does not start."""
     run = Run(
         name(snapshot.job),
         namespace(snapshot.job),
