@@ -128,3 +128,8 @@ def pull_policy(image: str) -> str:
     name, at, _ = image.partition("@")
     tag = name.rsplit("/", 1)[-1].partition(":")[2]
     return "Always" if tag == "latest" or not (tag or at) else "IfNotPresent"
+
+
+def short_name(image: str | None) -> str:
+    """Returns the last part of an image's name, without registry, tag and digest; empty without an image."""
+    return (image or "").rsplit("/", 1)[-1].split("@", 1)[0].split(":", 1)[0]

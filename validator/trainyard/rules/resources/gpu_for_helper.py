@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from trainyard.analysis.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.devices import is_accelerator
+from trainyard.facts.images import short_name
 from trainyard.model.run import Pod
 
 _HELPERS = frozenset(
@@ -39,7 +40,7 @@ _HELPERS = frozenset(
 def gpu_for_helper(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report GPUs of a helper beside a container with GPUs."""
     asking = [container for container in pod.containers if container.gpus]
-    helpers = [container for container in asking if _name(container.image) in _HELPERS]
+    helpers = [container for container in asking if short_name(container.image) in _HELPERS]
     for container in helpers if len(helpers) < len(asking) else ():
         field, quantities = ("limits", container.limits) if container.limits else ("requests", container.requests)
         name = next((one for one in quantities if is_accelerator(one)), None)
@@ -48,7 +49,3 @@ def gpu_for_helper(pod: Pod, context: Context) -> Iterator[Problem]:
             message = f"{container.name} uses no GPU and requests {container.gpus}: the pod needs {total} of one node"
             at = quantity_at(context.run, context.role, container, field, name)
             yield Problem(at, message, f"remove {name} from {container.name}")
-
-
-def _name(image: str | None) -> str:
-    return (image or "").rsplit("/", 1)[-1].split("@", 1)[0].split(":", 1)[0]

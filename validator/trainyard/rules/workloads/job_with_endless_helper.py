@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from trainyard.analysis.workloads import is_batch_job
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.images import short_name
 from trainyard.model.run import Container, Pod
 
 _IMAGES = frozenset(
@@ -76,7 +77,6 @@ def _endless(container: Container) -> tuple[str, ...]:
         return ("restartPolicy",)
     if mapping(container.tree, "lifecycle"):
         return ()
-    image = (container.image or "").rsplit("/", 1)[-1].split("@", 1)[0].split(":", 1)[0]
-    runs_image = not container.command and image in _IMAGES
+    runs_image = not container.command and short_name(container.image) in _IMAGES
     runs_program = len(container.commands) == 1 and container.commands[0].program in _PROGRAMS
     return ("name",) if runs_image or runs_program else ()
