@@ -180,7 +180,8 @@ class _SupervisedRank:
     def _following(self, survivors: list[int]) -> Launch:
         if self._launch.node in survivors:
             return launch_of(survivors, self._launch)
-        log_rank("the other nodes go on without this one, which sent no heartbeat")
+        if not self._termination.requested:
+            log_rank("the other nodes go on without this one, which sent no heartbeat")
         self._end(0.0)
         raise _LeftOutError
 
