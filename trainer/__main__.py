@@ -42,7 +42,13 @@ def main(arguments: Sequence[str]) -> int:
             clear_recorded_error()
             return run(config, launch, Termination(), on_rendezvous)
 
-        return supervise(launch, config.in_place_restarts, termination, run_rank)
+        return supervise(
+            launch,
+            termination,
+            run_rank,
+            restarts=config.in_place_restarts,
+            lost_node_seconds=config.lost_node_seconds,
+        )
     except TrainerError as error:
         record_error(f"trainer: error: {error}")
         report_error(error)

@@ -37,6 +37,7 @@ class Trainer:
         self._config = config = resolve_precision(config, world.device)
         self._termination = termination
         self._is_rank_zero = world.rank == 0
+        self._world_size = world.size
         self._data = load_data(config)
         self._test = evaluation_data(config, self._data)
         self._score: Score | None = None
@@ -63,6 +64,7 @@ class Trainer:
             hang_seconds=config.hang_seconds,
             timeout_seconds=config.timeout_seconds,
             dump_dir=config.dump_dir,
+            state_dir=config.checkpoint_dir,
         )
         self._checkpoints = CheckpointManager(
             config, world, self._strategy, self._data.fingerprint, on_read=self._watchdog.alive
@@ -135,6 +137,7 @@ class Trainer:
             train_state=self._train_state,
             epochs=self._config.epochs,
             steps=self._stepper.steps,
+            world_size=self._world_size,
         )
 
     def _train_epoch(self) -> bool:

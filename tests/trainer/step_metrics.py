@@ -15,7 +15,7 @@ SAMPLES = 32
 
 def run_start(step: int = 0, **fields: int) -> RunStart:
     """Returns the start of a run of two epochs and `STEPS` steps, at `step`."""
-    return RunStart(train_state=TrainState(step=step, **fields), epochs=2, steps=STEPS)
+    return RunStart(train_state=TrainState(step=step, **fields), epochs=2, steps=STEPS, world_size=2)
 
 
 GPU_REPORTS = (

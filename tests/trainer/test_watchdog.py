@@ -19,6 +19,7 @@ from tests.trainer.hanging_ranks import HANG_SECONDS, SHORT_SECONDS
 from trainer.errors import ConfigError
 from trainer.runtime import flight_recorder
 from trainer.runtime.distributed import World
+from trainer.runtime.last_hang import LastHang, read_last_hang, write_last_hang
 from trainer.runtime.launch import Launch
 from trainer.runtime.liveness import LivenessCheck, describe_liveness
 from trainer.runtime.watchdog import HANG_STATUS, Watchdog
@@ -254,6 +255,61 @@ def test_neither_a_resume_nor_a_slow_save_extends_the_limit_of_steps(alone: Worl
         watchdog.step_done(1)
         rest(2.0)
     assert set(ended) == {HANG_STATUS}
+
+
+def train_with_a_slow_step(alone: World, folder: Path, ended: list[int], *, seconds: float) -> None:
+    """Two quick steps, and one that takes `seconds`, as each start of such a run does."""
+    with Watchdog(alone, hang_seconds=0.5, timeout_seconds=600, dump_dir="", state_dir=folder) as watchdog:
+        for step in (1, 2):
+            watchdog.step_done(step)
+        rest(seconds)
+        if not ended:
+            watchdog.step_done(3)
+
+
+def test_a_run_that_ended_in_a_slow_step_gets_past_it_after_some_starts(
+    alone: World, tmp_path: Path, ended: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    starts = 0
+    while starts == 0 or ended:
+        ended.clear()
+        starts += 1
+        train_with_a_slow_step(alone, tmp_path, ended, seconds=1.3)
+
+    assert starts == 3
+    assert "the step may only be slow: the next start waits 2 s for it" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir()), "the note of a hang outlives the step"
+
+
+def test_the_limit_of_the_next_start_never_exceeds_the_timeout(
+    alone: World, tmp_path: Path, ended: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_last_hang(tmp_path, LastHang(step=1, seconds=0.3))
+    with Watchdog(alone, hang_seconds=0.1, timeout_seconds=0.5, dump_dir="", state_dir=tmp_path) as watchdog:
+        watchdog.step_done(1)
+        wait_until(lambda: ended)
+    assert "the next start waits 0.5 s" in capsys.readouterr().err
+
+
+def test_a_rank_that_does_not_respond_extends_no_limit(
+    alone: World, tmp_path: Path, ended: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LivenessCheck, "collect", lambda *_: {0: "here"})
+    two = replace(alone, launch=replace(alone.launch, size=2))
+    with Watchdog(two, hang_seconds=0.1, timeout_seconds=600, dump_dir="", state_dir=tmp_path) as watchdog:
+        watchdog.step_done(1)
+        wait_until(lambda: ended)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "{}", '{"step": 1}', '{"step": null, "seconds": 1}', '{"step": 1e999, "seconds": 1}']
+)
+def test_a_damaged_note_of_a_hang_is_passed_over(tmp_path: Path, content: str) -> None:
+    write_last_hang(tmp_path, LastHang(step=1, seconds=1))
+    (note,) = tmp_path.iterdir()
+    note.write_text(content)
+    assert read_last_hang(tmp_path) is None
 
 
 @pytest.mark.parametrize(("first", "flag"), [(True, "--timeout-seconds"), (False, "--hang-seconds")])

@@ -60,6 +60,13 @@ def delete_pod(sandbox: Sandbox, name: str) -> float:
     return injected
 
 
+def kill_pod(sandbox: Sandbox, name: str) -> float:
+    """Kill all processes of a pod at once, as the loss of its node does; its controller creates a new one."""
+    injected = time.time()
+    sandbox.kubectl("delete", "pod", name, "--grace-period=0", "--force", "--wait=false")
+    return injected
+
+
 @contextmanager
 def _temporary(do: Callable[[], object], undo: Callable[[], object]) -> Iterator[float]:
     injected = time.time()
@@ -194,6 +201,12 @@ def all_faults(*, quick: bool = False) -> list[Fault]:
             "store-lost",
             "pod with the store deleted",
             lambda sandbox, runner: delete_pod(sandbox, runner.rendezvous_pod),
+        ),
+        Fault("pod-killed", "worker pod killed", lambda sandbox, runner: kill_pod(sandbox, runner.other_pod)),
+        Fault(
+            "store-killed",
+            "pod with the store killed",
+            lambda sandbox, runner: kill_pod(sandbox, runner.rendezvous_pod),
         ),
         OPERATOR_KILLED,
         Fault("volume-full", "volume full for 30 s", fill_volume(30), small=True),

@@ -14,7 +14,7 @@ from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs.namespace import PYTORCHJOB
 from tools.faults import timeline
 from tools.faults.faults import Fault
-from tools.faults.runners import SAVE_STEPS, Runner
+from tools.faults.runners import NODES, SAVE_STEPS, Runner
 from tools.faults.sandbox import Sandbox, create_sandbox
 
 START_SECONDS = 240
@@ -22,7 +22,7 @@ START_SECONDS = 240
 WARM_UP_STEPS = 25
 PHASE = 4
 LIMIT_SECONDS = 240
-# A pod that comes back a little later than the others restarts the run again, which is a cost of the fault, too.
+# A pod that comes back later than the others restarts the run again, which is a cost of the fault, too.
 SETTLE_SECONDS = 15
 POLL_SECONDS = 0.05
 # The last line of a traceback, but not torchrun's summary of its failed children.
@@ -40,6 +40,7 @@ class Result:
     fault: str
     runner: str
     seconds: float | None
+    paused: float | None
     noticed: bool
     steps_lost: int
     restarts: int
@@ -86,12 +87,13 @@ def _in_phase(sandbox: Sandbox) -> bool:
 def _has_settled(sandbox: Sandbox, injected: float, removed: float) -> bool:
     events = timeline.read(sandbox.events)
     found = timeline.cost(events, injected, time.time())
-    starts = [event.time for event in events if event.name == "started"]
-    since = max(removed, starts[-1])
+    start = [event for event in events if event.name == "started"][-1]
+    since = max(removed, start.time)
     taken = [event for event in timeline.steps(events) if event.time > since]
     # The first save that is due has ended when the next one starts, however slow the machine is.
     has_saved = bool(taken) and taken[-1].step - taken[0].step >= 2 * SAVE_STEPS
-    return found.seconds is not None and has_saved and taken[-1].time > since + SETTLE_SECONDS
+    is_complete = start.world_size == NODES
+    return found.seconds is not None and is_complete and has_saved and taken[-1].time > since + SETTLE_SECONDS
 
 
 def _wait(condition: Callable[[], bool], what: str, seconds: float, sandbox: Sandbox) -> None:
@@ -127,6 +129,7 @@ def _result(sandbox: Sandbox, fault: Fault, runner: Runner, injected: float, rem
         fault=fault.name,
         runner=runner.name,
         seconds=cost.seconds,
+        paused=cost.paused,
         noticed=cost.noticed,
         steps_lost=cost.steps,
         restarts=cost.restarts,

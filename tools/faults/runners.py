@@ -18,6 +18,9 @@ REQUESTS = {"cpu": "100m", "memory": "512Mi"}
 # The recommendations of the trainer's README, scaled to such short steps.
 STEP_TIMEOUT_SECONDS, HANG_SECONDS = 20, 15
 SAVE_STEPS = 10
+NODES = 2
+# A node sends four heartbeats a second, which this machine delays by less than a second.
+LOST_NODE_SECONDS = 2
 # With so few pods a heartbeat every second is cheap.
 RENDEZVOUS = {"keepAliveSeconds": 1, "lastCallSeconds": 10}
 
@@ -54,12 +57,13 @@ class Ours(Runner):
             "checkpoint_steps": SAVE_STEPS,
             "step_timeout_seconds": STEP_TIMEOUT_SECONDS,
             "hang_seconds": HANG_SECONDS,
+            "lost_node_seconds": LOST_NODE_SECONDS,
             "log_steps": SAVE_STEPS,
             "events_file": f"/{EVENTS}/{EVENTS_FILE}",
         }
         return {
-            "nodes": 2,
-            "elastic": {"enabled": True, "minNodes": 1, "maxNodes": 2, **RENDEZVOUS},
+            "nodes": NODES,
+            "elastic": {"enabled": True, "minNodes": 1, "maxNodes": NODES, **RENDEZVOUS},
             "train.args": ["--checkpoint-dir", f"/{CHECKPOINTS}"],
             "train.config": config,
             "resources": {"limits": LIMITS, "requests": REQUESTS},

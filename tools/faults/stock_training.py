@@ -43,7 +43,8 @@ class Windows(Dataset[Any]):
 
 def note(events: Path, event: str, step: int) -> None:
     """Append an event to the file; only rank 0 does this."""
-    line = json.dumps({"time": time.time(), "event": event, "step": step})
+    size = {"world_size": dist.get_world_size()} if event == "started" else {}
+    line = json.dumps({"time": time.time(), "event": event, "step": step, **size})
     print(line, flush=True)
     with events.open("a") as file:
         file.write(line + "\n")

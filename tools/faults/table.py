@@ -16,8 +16,8 @@ from tools.faults.measure import Result
 RECORD = Path("build/faults.jsonl")
 PAGE = Path("docs/trainer/faults.md")
 COLUMNS = (
-    *("fault", "s to the next step", "stock", "ours to stock", "steps lost", "stock"),
-    *("restarts", "stock", "job afterwards", "stock"),
+    *("fault", "s to the next step", "stock", "s without steps", "stock", "ours to stock"),
+    *("steps lost", "stock", "restarts", "stock", "job afterwards", "stock"),
 )
 
 Row = Sequence[str]
@@ -51,7 +51,8 @@ def rows(faults: Sequence[Fault], results: Results) -> list[Row]:
 
 def _row(what: str, ours: Result, stock: Result | None) -> Row:
     pairs = [cell(result) for cell in (_lost, _starts, _end) for result in (ours, stock)]
-    return (what, _seconds(ours), _seconds(stock), _ratio(ours, stock), *pairs)
+    times = [cell(result) for cell in (_seconds, _paused) for result in (ours, stock)]
+    return (what, *times, _ratio(ours, stock), *pairs)
 
 
 def reasons(faults: Sequence[Fault], results: Results) -> list[str]:
@@ -72,10 +73,14 @@ def _seconds(result: Result | None) -> str:
     return f"{result.seconds:.1f}" if result.noticed else "goes on"
 
 
+def _paused(result: Result | None) -> str:
+    return "" if result is None or result.paused is None else f"{result.paused:.1f}"
+
+
 def _ratio(mine: Result | None, stock: Result | None) -> str:
-    if mine is None or stock is None or not (mine.seconds and stock.seconds and mine.noticed and stock.noticed):
+    if mine is None or stock is None or not (mine.paused and stock.paused):
         return ""
-    return f"{mine.seconds / stock.seconds:.2f}"
+    return f"{mine.paused / stock.paused:.2f}"
 
 
 def _lost(result: Result | None) -> str:

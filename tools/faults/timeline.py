@@ -15,23 +15,28 @@ PAUSE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event: `name` is `started`, `step`, `saved`, `save_failed` or another, `time` is in seconds since 1970."""
+    """An event: `name` is `started`, `step`, `saved`, `save_failed` or another, `time` is in seconds since 1970.
+
+    `world_size` is the number of ranks of a start; 0 for other events.
+    """
 
     name: str
     time: float
     step: int
+    world_size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
     """The cost of a fault.
 
-    `seconds` is the time from the fault to the first step after the interruption. If the run was not interrupted
-    (`noticed` is false), it is the longest pause between two steps. It is None without a later step. `steps` is the
-    number of steps that had to be repeated, over all `restarts`.
+    `seconds` is the time from the fault to the first step after the first interruption, and `paused` the time of all
+    interruptions. Without an interruption (`noticed` is false), `seconds` is the longest pause between two steps. Both
+    are None without a later step. `steps` is the number of steps that had to be repeated, over all `restarts`.
     """
 
     seconds: float | None
+    paused: float | None
     steps: int
     restarts: int
     noticed: bool
@@ -44,7 +49,7 @@ def read(path: Path) -> list[Event]:
     except FileNotFoundError:
         return []
     lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("}\n")]
-    return [Event(line["event"], line["time"], line["step"]) for line in lines]
+    return [Event(line["event"], line["time"], line["step"], line.get("world_size", 0)) for line in lines]
 
 
 def steps(events: Iterable[Event]) -> list[Event]:
@@ -54,23 +59,45 @@ def steps(events: Iterable[Event]) -> list[Event]:
 
 def cost(events: Sequence[Event], injected: float, until: float) -> Cost:
     """Return the cost of a fault at time `injected`, as known at time `until`; there must be an earlier step."""
-    after = [event for event in events if event.time > injected]
-    starts = [event for event in after if event.name == "started"]
+    starts = [event for event in events if event.name == "started" and event.time > injected]
     lost = sum(_lost(events, start) for start in starts)
-    times = [step.time for step in steps(events)]
-    if until - times[-1] > PAUSE_SECONDS:
-        return Cost(None, lost, len(starts), noticed=True)
-    if starts:
-        resumed = next((time for time in times if time > starts[0].time), None)
-        return Cost(resumed and resumed - injected, lost, len(starts), noticed=True)
-    if times[-1] <= injected:
-        return Cost(None, 0, 0, noticed=False)
+    last = steps(events)[-1].time
+    if until - last > PAUSE_SECONDS or last <= injected:
+        return Cost(None, None, lost, len(starts), noticed=until - last > PAUSE_SECONDS)
+    pauses = _pauses(events, injected)
+    found = [pause for pause in pauses if pause.is_interruption]
+    if not found:
+        return Cost(max(pause.seconds for pause in pauses), 0.0, lost, len(starts), noticed=False)
+    # The step before the fault may have ended earlier, but the fault costs nothing before it happens.
+    paused = sum(pause.end - max(pause.begin, injected) for pause in found)
+    return Cost(found[0].end - injected, paused, lost, len(starts), noticed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pause:
+    begin: float
+    end: float
+    has_start: bool
+
+    @property
+    def seconds(self) -> float:
+        return self.end - self.begin
+
+    @property
+    def is_interruption(self) -> bool:
+        return self.has_start or self.seconds > PAUSE_SECONDS
+
+
+def _pauses(events: Sequence[Event], injected: float) -> list[_Pause]:
+    """Returns the times between two steps, the second of which is after the fault."""
     # The pause before the end of an epoch is its evaluation, not an interruption.
     done = [event for event in events if event.name in ("step", "epoch")]
-    pairs = [(early, late) for early, late in pairwise(done) if late.time > injected and late.name == "step"]
-    longest, end = max((late.time - early.time, late.time) for early, late in pairs)
-    noticed = longest > PAUSE_SECONDS
-    return Cost(end - injected if noticed else longest, 0, 0, noticed=noticed)
+    starts = [event.time for event in events if event.name == "started"]
+    return [
+        _Pause(early.time, late.time, any(early.time < start < late.time for start in starts))
+        for early, late in pairwise(done)
+        if late.time > injected and late.name == "step"
+    ]
 
 
 def _lost(events: Sequence[Event], start: Event) -> int:

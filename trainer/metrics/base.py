@@ -19,6 +19,7 @@ class RunStart:
     train_state: TrainState
     epochs: int
     steps: int
+    world_size: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

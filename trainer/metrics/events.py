@@ -32,9 +32,15 @@ class Events(Sink):
             raise ConfigError(f"cannot write --events-file {path} ({error.strerror}): write another path") from error
 
     def on_start(self, start: RunStart) -> None:
-        """Writes the current position and the total number of steps."""
+        """Writes the current position, the total number of steps and the number of ranks."""
         self._step = start.train_state.step
-        self._write("started", epoch=start.train_state.epoch, position=start.train_state.position, steps=start.steps)
+        self._write(
+            "started",
+            epoch=start.train_state.epoch,
+            position=start.train_state.position,
+            steps=start.steps,
+            world_size=start.world_size,
+        )
 
     def on_step(self, metrics: StepMetrics) -> None:
         """Writes a step, and the saves since the last one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 
 from ..errors import ConfigError
@@ -21,6 +21,7 @@ class Launch:
         local_size: Processes on this node.
         size: World size.
         nodes: torchrun agents (GROUP_WORLD_SIZE); on Kubernetes, pods.
+        min_nodes: The fewest agents of an elastic launch, from PET_NNODES; 0 if it is not known to be elastic.
         launched: False for a plain `python -m trainer`, a single process.
         has_agent_store: True if the rendezvous store belongs to the torchrun agent and so outlives the ranks.
         store_prefix: Prefix of this rendezvous in the store; empty for the default store that torch finds by itself.
@@ -31,9 +32,20 @@ class Launch:
     local_size: int = 1
     size: int = 1
     nodes: int = 1
+    min_nodes: int = 0
     launched: bool = False
     has_agent_store: bool = False
     store_prefix: str = ""
+
+    @property
+    def node(self) -> int:
+        """The number of this node, in [0, nodes)."""
+        return self.rank // self.local_size
+
+    @property
+    def is_elastic(self) -> bool:
+        """True if the run can go on without one of its nodes. Each has the same number of processes."""
+        return 0 < self.min_nodes < self.nodes and self.size == self.nodes * self.local_size
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Launch:
@@ -63,9 +75,20 @@ class Launch:
             local_size=_integer(environment, "LOCAL_WORLD_SIZE", 1),
             size=size,
             nodes=_integer(environment, "GROUP_WORLD_SIZE", 1),
+            min_nodes=_min_nodes(environment.get("PET_NNODES", "")),
             launched=True,
             has_agent_store=environment.get("TORCHELASTIC_USE_AGENT_STORE") == "True",
         )
+
+    def export(self, environment: MutableMapping[str, str]) -> None:
+        """Writes the variables of this place, which libraries read, to the environment of a launch."""
+        if self.launched:
+            environment.update(
+                RANK=str(self.rank),
+                WORLD_SIZE=str(self.size),
+                GROUP_RANK=str(self.node),
+                GROUP_WORLD_SIZE=str(self.nodes),
+            )
 
 
 def _check_mpirun(environment: Mapping[str, str]) -> None:
@@ -75,6 +98,12 @@ def _check_mpirun(environment: Mapping[str, str]) -> None:
                 f"mpirun has started {environment[name]} processes ({name}), but none has a RANK: start with torchrun, "
                 "or set RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT of each"
             )
+
+
+def _min_nodes(nodes: str) -> int:
+    """Returns the minimum of torchrun's `minimum:maximum`; 0 for a fixed number, or what torchrun would refuse."""
+    least, _, most = nodes.partition(":")
+    return int(least) if least.isdecimal() and most.isdecimal() else 0
 
 
 def _integer(environment: Mapping[str, str], name: str, default: int | None = None) -> int:

@@ -1,8 +1,9 @@
-"""The supervisor of a rank: restarts it in place, together with the other ranks, when one is killed.
+"""The supervisor of a rank: restarts it in place with the others, if one is killed or an elastic run loses a node.
 
 When a process ends, torchrun starts new processes everywhere. They repeat the rendezvous and import torch again, which
 takes longer than everything else. So torchrun starts a supervisor for each rank instead: it imports what the rank
-needs, forks it, and forks a new one if a rank is killed.
+needs, forks it, and forks a new one if a rank is killed. In an elastic run, the supervisors of the other nodes fork
+ranks for a smaller world if a node is gone. torchrun admits a new node later.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from torch.distributed import PrefixStore, Store  # type: ignore[attr-defined]  
 from .child import FORWARDED_SIGNALS, fork_child
 from .launch import Launch
 from .log import log_rank
+from .membership import HEARTBEAT_SECONDS, Membership, launch_of
 from .signals import SIGTERM_STATUS, Termination
 from .store import connect_store, host_store
 from .watchdog import HANG_STATUS
@@ -33,25 +35,30 @@ _POLL_SECONDS = 1.0
 _FAST_POLL_SECONDS = 0.05
 # A rank whose peer was killed may end before the peer's supervisor has reported the kill.
 _KILL_NOTICE_SECONDS = 2.0
+# Longer than a node is silent before it is gone.
+_LOSS_NOTICE_SECONDS = 3.0
 # With NCCL a rank does not notice that a peer is gone; it is killed after this time.
 _EXIT_SECONDS = 5.0
 _READY_SECONDS = 10.0
 
 
-def supervise(launch: Launch, restarts: int, termination: Termination, program: RankProgram) -> int:
-    """Runs `program` in a child process and restarts it up to `restarts` times if a rank is killed.
+def supervise(
+    launch: Launch, termination: Termination, program: RankProgram, *, restarts: int, lost_node_seconds: float
+) -> int:
+    """Runs `program` in a child process and restarts it up to `restarts` times if a rank is killed or a node is gone.
 
-    All ranks restart together, and only if one of them was killed by a signal: a rank that exits by itself has a reason
-    to. If the supervisors of all ranks are not ready within seconds, this process exits as its rank did and torchrun
-    takes over.
+    All ranks restart together: if one of them was killed by a signal, because a rank that exits by itself has a reason
+    to; or, in an elastic run, without the nodes that are gone. If the supervisors of all ranks are not ready within
+    seconds, this process exits as its rank did and torchrun takes over.
 
     This function also returns in each child, with what `program` returns, and raises what `program` raises.
 
     Args:
         launch: The place of this rank in the launch.
-        restarts: Restarts before torchrun takes over.
         termination: The SIGTERM handler of this process.
         program: Called with the launch, and with a function to call with the rendezvous ID.
+        restarts: Restarts before torchrun takes over.
+        lost_node_seconds: A node that sends no heartbeat for so long is gone; 0: only when a rank has failed.
 
     Returns:
         The exit status of the last child.
@@ -67,15 +74,24 @@ def supervise(launch: Launch, restarts: int, termination: Termination, program: 
         rank = fork_child()
         if not rank:
             os.close(rendezvous_pipe)
+            launch.export(os.environ)
             return program(launch, partial(_send, write_end))
         os.close(write_end)
-        child = _SupervisedRank(rank, launch, termination, rendezvous_pipe)
+        child = _SupervisedRank(rank, launch, termination, rendezvous_pipe, lost_node_seconds)
         status = child.wait()
-        if status in (0, SIGTERM_STATUS, HANG_STATUS) or not left or not child.can_restart():
+        following = child.next_launch() if left or status == SIGTERM_STATUS else None
+        if following is None:
             break
-        launch = replace(launch, store_prefix=child.next_prefix)
-        log_rank(f"{_reason(status)}: starts again in its place; {left - 1} more restarts before torchrun takes over")
+        log_rank(
+            f"{_reason(status, launch, following)}: starts again in its place; "
+            f"{left - 1} more restarts before torchrun takes over"
+        )
+        launch = following
     return status if status >= 0 else 128 - status
+
+
+class _LeftOutError(RuntimeError):
+    """The other nodes go on without this one; torchrun lets it join again."""
 
 
 class _SupervisedRank:
@@ -84,16 +100,19 @@ class _SupervisedRank:
     A thread coordinates with the other supervisors, because calls to a stopped store block.
     """
 
-    def __init__(self, rank: int, launch: Launch, termination: Termination, rendezvous_pipe: int) -> None:
-        self.next_prefix = ""
+    def __init__(
+        self, rank: int, launch: Launch, termination: Termination, rendezvous_pipe: int, lost_node_seconds: float
+    ) -> None:
         self._process = rank
         self._handle = os.pidfd_open(rank)
         self._launch = launch
         self._termination = termination
         self._rendezvous_pipe = rendezvous_pipe
+        self._lost_node_seconds = lost_node_seconds
         self._status = 0
         self._ended = threading.Event()
-        self._kill_reported = False
+        self._is_restarting = False
+        self._next_launch: Launch | None = None
         # Not by a handler: a SIGTERM that another thread receives before the handler is installed would be lost.
         termination.forward(self._terminate)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -108,12 +127,15 @@ class _SupervisedRank:
         self._ended.set()
         return self._status
 
-    def can_restart(self) -> bool:
-        """Returns true if a rank was killed and the supervisors of all ranks are ready for the next rendezvous."""
-        self._coordinator.join(_KILL_NOTICE_SECONDS + 1)
-        if self._kill_reported:
+    def next_launch(self) -> Launch | None:
+        """Returns the launch in which the rank starts again, once all supervisors are ready; None if it does not.
+
+        The rank starts again if a rank was killed, or a node of an elastic run is gone.
+        """
+        self._coordinator.join(_LOSS_NOTICE_SECONDS + 1)
+        if self._is_restarting:
             self._coordinator.join(_READY_SECONDS + 1)
-        return bool(self.next_prefix) and not self._termination.requested
+        return None if self._termination.requested else self._next_launch
 
     def _coordinate(self) -> None:
         with os.fdopen(self._rendezvous_pipe) as pipe:
@@ -122,35 +144,59 @@ class _SupervisedRank:
             return  # the child ended before the rendezvous, so the supervisors share no name to coordinate under
         try:
             store = PrefixStore(f"supervisors-{rendezvous_id}", connect_store())
-            self._kill_reported = self._learns_of_kill(store)
-            if self._kill_reported:
-                self._end()
-                self._wait_for_supervisors(store)
-                self.next_prefix = f"after-{rendezvous_id}"
+            if launch := self._agree(store):
+                self._is_restarting = True
+                # Ranks that wait for a node that is gone never end.
+                self._end(_EXIT_SECONDS if launch.size == self._launch.size else 0.0)
+                _wait_for_supervisors(store, launch.size)
+                self._next_launch = replace(launch, store_prefix=f"after-{rendezvous_id}")
         except RuntimeError:
             return  # a supervisor is missing, or the store is gone with its node: torchrun restarts everything
 
-    def _learns_of_kill(self, store: Store) -> bool:
-        while not store.check(["killed"]) and not self._ended.wait(_POLL_SECONDS):
+    def _agree(self, store: Store) -> Launch | None:
+        """Waits for the end of the child, or for a reason to end it; returns the launch in which it starts again."""
+        membership = Membership(store, self._launch, self._lost_node_seconds) if self._launch.is_elastic else None
+        interval = HEARTBEAT_SECONDS if membership else _POLL_SECONDS
+        while not (launch := self._decision(store, membership)) and not self._ended.wait(interval):
             pass
+        if launch or self._has_reason(membership):
+            return launch
         if self._status < 0:
             store.set("killed", str(self._launch.rank))
-        until = time.monotonic() + _KILL_NOTICE_SECONDS
+        until = time.monotonic() + (_LOSS_NOTICE_SECONDS if membership else _KILL_NOTICE_SECONDS)
         # Store.wait would log a timeout warning for each run that fails for another reason.
-        while not (killed := store.check(["killed"])) and time.monotonic() < until:
+        while not (launch := self._decision(store, membership)) and time.monotonic() < until:
             time.sleep(_FAST_POLL_SECONDS)
-        return killed
+        return launch
 
-    def _end(self) -> None:
-        if not self._ended.wait(_EXIT_SECONDS):
+    def _decision(self, store: Store, membership: Membership | None) -> Launch | None:
+        if membership:
+            membership.beat(leaving=self._termination.requested)
+            survivors = membership.survivors(failed=self._ended.is_set())
+            if survivors is not None:
+                return self._following(survivors)
+        return self._launch if store.check(["killed"]) else None
+
+    def _following(self, survivors: list[int]) -> Launch:
+        if self._launch.node in survivors:
+            return launch_of(survivors, self._launch)
+        if not self._termination.requested:
+            log_rank("the other nodes go on without this one, which sent no heartbeat")
+        self._end(0.0)
+        raise _LeftOutError
+
+    def _has_reason(self, membership: Membership | None) -> bool:
+        """Returns true if the child has ended for a reason that no other supervisor has to confirm."""
+        if self._termination.requested and membership:
+            membership.beat(leaving=True)
+        is_stopped = self._status in (SIGTERM_STATUS, HANG_STATUS)
+        return not self._status or self._termination.requested or (is_stopped and not membership)
+
+    def _end(self, patience: float) -> None:
+        if not self._ended.wait(patience):
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
             self._ended.wait()
-
-    def _wait_for_supervisors(self, store: Store) -> None:
-        if store.add("ready", 1) == self._launch.size:
-            store.set("all-ready", "")
-        store.wait(["all-ready"], timedelta(seconds=_READY_SECONDS))
 
     def _terminate(self) -> None:
         if self._ended.is_set():
@@ -162,10 +208,19 @@ class _SupervisedRank:
             signal.pidfd_send_signal(self._handle, number)
 
 
+def _wait_for_supervisors(store: Store, size: int) -> None:
+    key = f"ready-{size}"
+    if store.add(key, 1) == size:
+        store.set(f"all-{key}", "")
+    store.wait([f"all-{key}"], timedelta(seconds=_READY_SECONDS))
+
+
 def _send(pipe: int, name: str) -> None:
     os.write(pipe, name.encode())
     os.close(pipe)
 
 
-def _reason(status: int) -> str:
+def _reason(status: int, launch: Launch, following: Launch) -> str:
+    if following.nodes < launch.nodes:
+        return f"{launch.nodes - following.nodes} of {launch.nodes} nodes are gone"
     return f"killed by {signal.Signals(-status).name}" if status < 0 else "another rank was killed"

@@ -17,6 +17,7 @@ from typing import Self
 from . import flight_recorder
 from .distributed import World
 from .error_file import record_error
+from .last_hang import LastHang, read_last_hang, remove_last_hang, write_last_hang
 from .liveness import LivenessCheck, describe_liveness
 from .log import log_rank
 
@@ -39,6 +40,9 @@ class Watchdog:
     may take three times as long as the slowest one so far, so that a run with slow steps needs no other setting. The
     first step counts until the second is done, because it may also compile and connect.
 
+    With `state_dir`, a run that ends although all ranks respond is noted there. The next start waits twice as long for
+    the same step, up to `timeout_seconds`: the step may be slow each time.
+
     All ranks hang together, because each waits for the others at the next step boundary. Each writes its stacks to
     stderr and to `dump_dir`/stacks-rank-00000.txt, and NCCL's flight record if there is one. Then a liveness check
     shows which ranks to look at: those that do not respond, and those whose position differs from all others.
@@ -46,7 +50,15 @@ class Watchdog:
     Use it as a context manager on every rank.
     """
 
-    def __init__(self, world: World, *, hang_seconds: float, timeout_seconds: float, dump_dir: str) -> None:
+    def __init__(
+        self,
+        world: World,
+        *,
+        hang_seconds: float,
+        timeout_seconds: float,
+        dump_dir: str,
+        state_dir: Path | None = None,
+    ) -> None:
         self._world = world
         self._seconds = hang_seconds
         self._timeout_seconds = timeout_seconds
@@ -54,6 +66,8 @@ class Watchdog:
         self._steps = 0
         self._slowest = self._slowest_in_step = 0.0
         self._dump_dir = Path(dump_dir) if dump_dir else None
+        self._state_dir = state_dir
+        self._last_hang: LastHang | None = None
         self._step = 0
         self._alive_at = time.monotonic()
         self._stopped = threading.Event()
@@ -63,6 +77,7 @@ class Watchdog:
     def __enter__(self) -> Self:
         if self._seconds:
             self._liveness = LivenessCheck(self._world)
+            self._last_hang = read_last_hang(self._state_dir) if self._state_dir else None
             self._alive_at = time.monotonic()
             self._thread.start()
         return self
@@ -80,6 +95,8 @@ class Watchdog:
         self.alive()
         self._step = step
         self._steps += 1
+        if self._last_hang and step > self._last_hang.step:
+            self._forget_last_hang()
         before = self._slowest if self._steps > 2 else 0.0
         self._slowest, self._slowest_in_step = max(before, self._slowest_in_step), 0.0
 
@@ -105,7 +122,17 @@ class Watchdog:
         if self._steps == 0:
             return self._timeout_seconds
         after = max(self._seconds, _SLACK * max(self._slowest, self._slowest_in_step))
+        if self._last_hang:
+            after = max(after, self._longer_than(self._last_hang.seconds))
         return max(self._timeout_seconds, after) if self._is_extended else after
+
+    def _longer_than(self, seconds: float) -> float:
+        return min(2 * seconds, max(self._seconds, self._timeout_seconds))
+
+    def _forget_last_hang(self) -> None:
+        self._last_hang = None
+        if self._state_dir and self._world.rank == 0:
+            remove_last_hang(self._state_dir)
 
     def _watch(self) -> None:
         interval = min(1.0, self._seconds / 10)
@@ -133,9 +160,9 @@ class Watchdog:
             os._exit(HANG_STATUS)
 
     def _report(self) -> None:
-        place = _place(self._watched)
+        place, limit = _place(self._watched), self._limit
         flag = "--timeout-seconds" if self._is_extended or self._steps == 0 else "--hang-seconds"
-        problem = f"no progress for {self._limit:g} s after step {self._step}, at {place}"
+        problem = f"no progress for {limit:g} s after step {self._step}, at {place}"
         advice = f"write a larger {flag} if the run is only slow"
         record_error(f"{problem}: {advice}")
         log_rank(f"{problem}: {advice}; stacks of all threads:")
@@ -146,8 +173,21 @@ class Watchdog:
             answers = self._liveness.collect(f"step {self._step} {place}", _LIVENESS_SECONDS)
             if self._world.rank == min(answers):
                 log_rank(f"the run hangs: {describe_liveness(answers, self._world.size)}")
+                if self._state_dir and self._steps and len(answers) == self._world.size:
+                    self._extend_next_limit(self._state_dir, limit)
         except TimeoutError as error:
             log_rank(f"the run hangs, and so does rank 0 or its node: {error}")
+
+    def _extend_next_limit(self, directory: Path, limit: float) -> None:
+        try:
+            write_last_hang(directory, LastHang(step=self._step, seconds=limit))
+        except OSError as error:
+            log_rank(f"cannot write to {directory}: {error}")
+        else:
+            log_rank(
+                "all ranks respond, so the step may only be slow: "
+                f"the next start waits {self._longer_than(limit):g} s for it"
+            )
 
     def _write_dumps(self, folder: Path) -> None:
         try:

@@ -81,8 +81,10 @@ def main(arguments: list[str]) -> None:
     """Runs torchrun."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("--nproc-per-node", type=int, required=True)
+    parser.add_argument("--max-restarts", type=int, default=0)
+    options = parser.parse_known_args(arguments)[0]
     waiting: list[Rank] = []
-    for _ in range(parser.parse_known_args(arguments)[0].nproc_per_node):
+    for _ in range(options.nproc_per_node * (1 + options.max_restarts)):
         waiting.append(Rank(waiting))
 
     def start(_: SubprocessHandler, command: tuple[str, ...], environment: dict[str, str]) -> Rank:

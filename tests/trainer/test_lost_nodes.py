@@ -1,0 +1,127 @@
+"""Elastic runs that go on when a node is gone. Each torchrun stands for a pod."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.harness.trainer.environment import ENVIRONMENT
+from tests.harness.trainer.fork_server import Forked, fork
+from tests.harness.trainer.launch import TIMEOUT_SECONDS, wait_until
+from tests.harness.trainer.ports import free_port
+
+CHECKPOINT_STEPS = 20
+GOES_ON = "1 of 2 nodes are gone: starts again in its place"
+
+
+class Nodes:
+    """Two nodes of one elastic run, each with one rank. The first one hosts the store."""
+
+    def __init__(self, folder: Path, *flags: str) -> None:
+        self._events = folder / "events.jsonl"
+        self._arguments = [
+            "tests.harness.trainer.torchrun",
+            "--nnodes=1:2",
+            "--nproc-per-node=1",
+            "--max-restarts=3",
+            "--rdzv-backend=c10d",
+            f"--rdzv-endpoint=127.0.0.1:{free_port()}",
+            "--rdzv-conf=last_call_timeout=1,keep_alive_interval=1",
+            "--local-addr=127.0.0.1",
+            "-m",
+            "trainer",
+            f"--checkpoint-dir={folder / 'checkpoints'}",
+            f"--checkpoint-steps={CHECKPOINT_STEPS}",
+            "--no-async-checkpoints",
+            f"--events-file={self._events}",
+            *flags,
+        ]
+        self.first = self._start()
+        self.second = self._start()
+        wait_until(lambda: self.starts and self.last_step > CHECKPOINT_STEPS)
+        # The nodes may have met one after the other.
+        wait_until(lambda: self.starts[-1]["world_size"] == 2)
+
+    def _start(self) -> Forked:
+        variables = {"PET_NNODES": "1:2", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
+        return fork(self._arguments, {**ENVIRONMENT, **variables})
+
+    def _read(self, kind: str) -> list[dict[str, int]]:
+        if not self._events.exists():
+            return []
+        lines = self._events.read_text().splitlines(keepends=True)
+        events = [json.loads(line) for line in lines if line.endswith("\n")]
+        return [event for event in events if event["event"] == kind]
+
+    @property
+    def starts(self) -> list[dict[str, int]]:
+        """The event of each start of the training."""
+        return self._read("started")
+
+    @property
+    def steps(self) -> list[int]:
+        """The number of each step, in the order of training."""
+        return [event["step"] for event in self._read("step")]
+
+    @property
+    def last_step(self) -> int:
+        """The number of the last step; 0 before the first one."""
+        return (self.steps or [0])[-1]
+
+    def wait_for_one(self) -> None:
+        """Waits until one node trains alone."""
+        wait_until(lambda: self.starts[-1]["world_size"] == 1)
+
+    def signal_second(self, number: int) -> None:
+        """Sends a signal to all processes of the second node."""
+        for process in [*self.second.family(), self.second.pid]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
+
+    def close(self) -> None:
+        """Kills what is left."""
+        for node in (self.first, self.second):
+            for process in [*node.family(), node.pid]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> Iterator[Nodes]:
+    # Longer than the machine delays a heartbeat when it is busy.
+    found = Nodes(tmp_path, "--epochs=1000", "--lost-node-seconds=10", "--hang-seconds=100")
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def test_the_other_node_goes_on_at_the_next_step_when_one_is_told_to_end(nodes: Nodes) -> None:
+    nodes.second.terminate()
+    nodes.wait_for_one()
+    nodes.second.communicate(timeout=TIMEOUT_SECONDS)
+    nodes.first.terminate()
+    _, stderr = nodes.first.communicate(timeout=TIMEOUT_SECONDS)
+
+    assert GOES_ON in stderr
+    assert nodes.steps == sorted(set(nodes.steps)), "steps were repeated"
+
+
+def test_the_other_node_goes_on_from_the_checkpoint_when_one_is_killed(nodes: Nodes) -> None:
+    nodes.signal_second(signal.SIGKILL)
+    nodes.wait_for_one()
+    # A save in progress is lost with the node.
+    assert nodes.starts[-1]["step"] % CHECKPOINT_STEPS == 0
+
+
+def test_a_paused_node_is_left_out_and_joins_again(nodes: Nodes) -> None:
+    nodes.signal_second(signal.SIGSTOP)
+    nodes.wait_for_one()
+    nodes.signal_second(signal.SIGCONT)
+    wait_until(lambda: nodes.starts[-1]["world_size"] == 2)

@@ -1,0 +1,148 @@
+"""The nodes of an elastic run that respond, and those that go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from torch.distributed import HashStore  # type: ignore[attr-defined]  # documented, but missing in __all__
+
+from trainer.runtime import membership
+from trainer.runtime.launch import Launch
+from trainer.runtime.membership import Membership, launch_of
+
+LOST_SECONDS = 10.0
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        """The time of the test."""
+        return self.now
+
+
+class Nodes:
+    """The first supervisors of three nodes with two ranks each, of which two nodes are enough."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        store = HashStore()
+        launches = [
+            Launch(rank=2 * node, local_size=2, size=6, nodes=3, min_nodes=2, launched=True) for node in range(3)
+        ]
+        self.members = [Membership(store, launch, LOST_SECONDS) for launch in launches]
+
+    def go_on(
+        self,
+        seconds: float,
+        *,
+        beating: tuple[int, ...] = (0, 1, 2),
+        failed: bool = False,
+        leaving: tuple[int, ...] = (),
+    ) -> list[int] | None:
+        """Lets `beating` nodes send heartbeats for some seconds; returns what the last node then knows."""
+        for _ in range(int(seconds / membership.HEARTBEAT_SECONDS)):
+            self._clock.now += membership.HEARTBEAT_SECONDS
+            for node in beating:
+                self.members[node].beat(leaving=node in leaving)
+            self.members[0].survivors(failed=failed)
+        return self.members[2].survivors(failed=failed)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(membership, "time", clock)
+    return clock
+
+
+@pytest.fixture
+def nodes(clock: Clock) -> Nodes:
+    return Nodes(clock)
+
+
+def test_all_nodes_are_needed_as_long_as_they_respond(nodes: Nodes) -> None:
+    assert nodes.go_on(60) is None
+    assert nodes.go_on(60, failed=True) is None, "a rank that fails by itself is no lost node"
+
+
+def test_a_silent_node_is_gone_after_the_limit(nodes: Nodes) -> None:
+    assert nodes.go_on(LOST_SECONDS - 1, beating=(0, 2)) is None
+    assert nodes.go_on(2, beating=(0, 2)) == [0, 2]
+
+
+def test_a_silent_node_is_gone_in_a_moment_when_a_rank_has_failed(nodes: Nodes) -> None:
+    assert nodes.go_on(1, beating=(0, 2), failed=True) is None
+    assert nodes.go_on(1, beating=(0, 2), failed=True) == [0, 2]
+
+
+def test_a_node_that_leaves_is_needed_until_the_ranks_have_saved(nodes: Nodes) -> None:
+    assert nodes.go_on(5, leaving=(1,)) is None
+    assert nodes.go_on(0.5, leaving=(1,), failed=True) == [0, 2]
+
+
+def test_nothing_is_decided_if_too_few_nodes_are_left(nodes: Nodes) -> None:
+    assert nodes.go_on(60, beating=(0,), failed=True) is None
+
+
+def test_nothing_is_decided_by_a_node_that_leaves(nodes: Nodes) -> None:
+    assert nodes.go_on(60, beating=(0, 2), leaving=(0,), failed=True) is None
+
+
+def test_a_pause_of_the_deciding_node_is_no_silence_of_the_others(nodes: Nodes, clock: Clock) -> None:
+    nodes.go_on(1)
+    clock.now += 10 * LOST_SECONDS
+    assert nodes.members[0].survivors(failed=True) is None
+    assert nodes.go_on(1, failed=True) is None
+
+
+def test_the_decision_holds_when_the_node_is_back(nodes: Nodes) -> None:
+    nodes.go_on(LOST_SECONDS + 1, beating=(0, 2))
+    assert nodes.go_on(5) == [0, 2]
+
+
+def test_a_limit_of_zero_waits_for_a_failure(clock: Clock) -> None:
+    store = HashStore()
+    launch = Launch(size=2, nodes=2, min_nodes=1, launched=True)
+    members = Membership(store, launch, 0.0)
+    for _ in range(1000):
+        clock.now += membership.HEARTBEAT_SECONDS
+        members.beat(leaving=False)
+        assert members.survivors(failed=False) is None
+
+
+@pytest.mark.parametrize(("rank", "new"), [(0, 0), (1, 1), (4, 2), (5, 3)])
+def test_the_ranks_of_the_nodes_that_are_left_are_consecutive(rank: int, new: int) -> None:
+    launch = Launch(rank=rank, local_rank=rank % 2, local_size=2, size=6, nodes=3, min_nodes=2, launched=True)
+    following = launch_of([0, 2], launch)
+    assert (following.rank, following.size, following.nodes) == (new, 4, 2)
+    variables: dict[str, str] = {}
+    following.export(variables)
+    assert variables == {
+        "RANK": str(new),
+        "WORLD_SIZE": "4",
+        "GROUP_RANK": str(new // 2),
+        "GROUP_WORLD_SIZE": "2",
+    }
+
+
+@pytest.mark.parametrize(
+    ("variables", "is_elastic"),
+    [
+        ({"PET_NNODES": "1:2"}, True),
+        ({"PET_NNODES": "2"}, False),
+        ({"PET_NNODES": "2:2"}, False),
+        ({"PET_NNODES": "x:2"}, False),
+        ({}, False),
+        ({"PET_NNODES": "1:2", "LOCAL_WORLD_SIZE": "2"}, False),
+    ],
+)
+def test_a_launch_is_elastic_if_it_can_go_on_with_fewer_equal_nodes(
+    variables: Mapping[str, str], *, is_elastic: bool
+) -> None:
+    launch = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "a", "MASTER_PORT": "1", "GROUP_WORLD_SIZE": "2"}
+    assert Launch.from_environment({**launch, **variables}).is_elastic is is_elastic

@@ -1,0 +1,89 @@
+"""The nodes of an elastic run: which ones respond, and which ones go on when others are gone."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+
+from torch.distributed import Store  # type: ignore[attr-defined]  # documented, but missing in __all__
+
+from .launch import Launch
+
+HEARTBEAT_SECONDS = 0.25
+# A rank fails at once when the pod of a peer ends, because the kernel closes its connections. A pod without heartbeats
+# since then is gone.
+_SILENT_SECONDS = 1.5
+# A pause of this process: the others look silent, and are not.
+_PAUSE_SECONDS = 1.0
+_LEAVING = b"leaving"
+_SURVIVORS = "survivors"
+
+
+class Membership:
+    """What the supervisors of one rendezvous know about its nodes, in a store. For one thread of each supervisor.
+
+    The first supervisor of each node sends its heartbeat. The supervisor of rank 0 decides which nodes go on, and the
+    others follow, so that there is one decision. It holds for this rendezvous; the next one has another prefix in the
+    store.
+    """
+
+    def __init__(self, store: Store, launch: Launch, lost_seconds: float) -> None:
+        self._store = store
+        self._launch = launch
+        self._lost_seconds = lost_seconds
+        self._beats = 0
+        self._keys = [f"node-{node}" for node in range(launch.nodes)]
+        self._seen = [(b"", time.monotonic())] * launch.nodes
+        self._read_at = time.monotonic()
+        if launch.rank == 0:
+            for key in self._keys:  # reading a missing key would block
+                store.compare_set(key, "", "0")
+
+    def beat(self, *, leaving: bool) -> None:
+        """Sends the heartbeat of this node. `leaving`: its pod was told to end."""
+        self._beats += 1
+        if self._launch.local_rank == 0:
+            self._store.set(self._keys[self._launch.node], _LEAVING.decode() if leaving else str(self._beats))
+
+    def survivors(self, *, failed: bool) -> list[int] | None:
+        """Returns the nodes that go on without the others, sorted; None while all are needed.
+
+        Args:
+            failed: The rank of this supervisor has ended. Then a node that leaves, or is silent for a moment, is gone.
+        """
+        if self._launch.rank == 0:
+            self._decide(failed=failed)
+        if not self._store.check([_SURVIVORS]):
+            return None
+        nodes: list[int] = json.loads(self._store.get(_SURVIVORS))
+        return nodes
+
+    def _decide(self, *, failed: bool) -> None:
+        self._read_heartbeats()
+        silent = _SILENT_SECONDS if failed else self._lost_seconds
+        present = [
+            node
+            for node, (value, at) in enumerate(self._seen)
+            if node == 0 or not ((failed and value == _LEAVING) or 0 < silent < self._read_at - at)
+        ]
+        if self._launch.min_nodes <= len(present) < self._launch.nodes and self._seen[0][0] != _LEAVING:
+            self._store.set(_SURVIVORS, json.dumps(present))
+
+    def _read_heartbeats(self) -> None:
+        now = time.monotonic()
+        was_paused = now - self._read_at > _PAUSE_SECONDS
+        self._read_at = now
+        for node, value in enumerate(self._store.multi_get(self._keys)):
+            if was_paused or value != self._seen[node][0]:
+                self._seen[node] = (value, now)
+
+
+def launch_of(survivors: list[int], launch: Launch) -> Launch:
+    """Returns the place of this rank in the launch of the `survivors`, to which its node belongs."""
+    return replace(
+        launch,
+        rank=survivors.index(launch.node) * launch.local_size + launch.local_rank,
+        size=len(survivors) * launch.local_size,
+        nodes=len(survivors),
+    )
