@@ -81,14 +81,13 @@ class Launch:
         )
 
     def export(self, environment: MutableMapping[str, str]) -> None:
-        """Writes the variables of this place, which libraries read, to the environment of a launch."""
-        if self.launched:
-            environment.update(
-                RANK=str(self.rank),
-                WORLD_SIZE=str(self.size),
-                GROUP_RANK=str(self.node),
-                GROUP_WORLD_SIZE=str(self.nodes),
-            )
+        """Writes the variables that change when nodes are lost, which libraries read."""
+        environment.update(
+            RANK=str(self.rank),
+            WORLD_SIZE=str(self.size),
+            GROUP_RANK=str(self.node),
+            GROUP_WORLD_SIZE=str(self.nodes),
+        )
 
 
 def _check_mpirun(environment: Mapping[str, str]) -> None:

@@ -69,12 +69,14 @@ def supervise(
         launch = replace(launch, store_prefix="first")
         if launch.rank == 0:
             host_store()
+    first = launch
     for left in range(restarts, -1, -1):
         rendezvous_pipe, write_end = os.pipe()
         rank = fork_child()
         if not rank:
             os.close(rendezvous_pipe)
-            launch.export(os.environ)
+            if launch.size < first.size:
+                launch.export(os.environ)
             return program(launch, partial(_send, write_end))
         os.close(write_end)
         child = _SupervisedRank(rank, launch, termination, rendezvous_pipe, lost_node_seconds)
