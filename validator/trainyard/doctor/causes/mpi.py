@@ -46,9 +46,34 @@ CAUSES = (
         source="github.com/horovod/horovod issue 347",
     ),
     Cause(
+        name="mpi-run-as-root",
+        title="mpirun does not run as root",
+        signs=(Sign("mpirun has detected an attempt to run as root"),),
+        explanation="Open MPI refuses to start as user 0 without an explicit option.",
+        remedy="Run the container as another user, or add --allow-run-as-root.",
+        source="github.com/open-mpi/ompi orte/tools/orterun/help-orterun.txt",
+    ),
+    Cause(
+        name="mpi-connect-failed",
+        title="processes of MPI cannot connect with each other",
+        signs=(
+            Sign("Open MPI failed to TCP connect to a peer MPI process"),
+            Sign("btl_tcp_endpoint", r"connect\(\) to \S+ failed"),
+        ),
+        confidence="medium",
+        messages=("Open MPI failed to TCP connect to a peer MPI process",),
+        explanation="Open MPI chose an interface that the other pods cannot reach, or a firewall closes the ports.",
+        remedy="Name the interface of the pod network: --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0.",
+        source="github.com/open-mpi/ompi opal/mca/btl/tcp/help-mpi-btl-tcp.txt",
+    ),
+    Cause(
         name="mpi-process-failed",
         title="a process of mpirun ended with an error",
-        signs=(Sign("Process name: [["),),
+        signs=(
+            Sign("Process name: [["),
+            Sign("MPI_ABORT was invoked on rank"),
+            Sign("process returned a non-zero exit code"),
+        ),
         level=Level.CONSEQUENCE,
         confidence="medium",
         explanation="mpirun ends all processes after the first one that fails. The message names its rank.",
@@ -58,7 +83,10 @@ CAUSES = (
     Cause(
         name="mpi-daemon-lost",
         title="mpirun lost a worker",
-        signs=(Sign("has lost communication with a remote daemon"),),
+        signs=(
+            Sign("has lost communication with a remote daemon"),
+            Sign("does not know how to route a message to the specified daemon"),
+        ),
         level=Level.CONSEQUENCE,
         confidence="low",
         explanation="The pod or node of the worker has ended; the message names it.",
