@@ -19,7 +19,8 @@ _OTHER_INPUT, _OTHER_OUTPUT = _UNEVEN | {"scatter"}, _UNEVEN | {"gather"}
 
 def find(dumps: list[Dump]) -> list[Difference]:
     """Returns the differences of each process group: those with a culprit that does not wait, the earliest first."""
-    groups = sorted({one.group for dump in dumps for one in (*dump.collectives, *dump.transfers)})
+    used = {one.group for dump in dumps for one in dump.collectives}
+    groups = sorted(used | {one.group for dump in dumps for one in dump.transfers})
     found = [one for group in groups for one in _in_group(group, dumps)]
     waiting = {rank for one in found for rank in one.waiting}
     return sorted(found, key=lambda one: (one.culprit is None or one.culprit in waiting, one.created))

@@ -182,19 +182,19 @@ def _collective(position: int, entry: dict[Any, Any]) -> Collective | None:
 
 def _transfer(position: int, entry: dict[Any, Any]) -> Transfer | None:
     name = _text(entry.get("profiling_name"))
-    if (found := _SEND.search(name)) is not None:
-        operation, source, target, side = "send", int(found[1]), int(found[2]), "input"
-    elif (found := _RECEIVE.search(name)) is not None:
-        operation, target, side = "recv", int(found[1]), "output"
-        source = None if found[2] == "?" else int(found[2])
+    sent, received = _SEND.search(name), _RECEIVE.search(name)
+    if sent is not None:
+        operation, source, target, side = "send", sent[1], sent[2], "input"
+    elif received is not None:
+        operation, source, target, side = "recv", received[2], received[1], "output"
     else:
         return None
     return Transfer(
         position,
         _group(entry),
         operation,
-        source,
-        target,
+        None if source == "?" else int(source),
+        int(target),
         _values(entry.get(f"{side}_sizes")),
         _values(entry.get(f"{side}_dtypes")),
         entry.get("state") != "completed",

@@ -73,6 +73,9 @@ class Scan:
         origin = origins.origin(text, self._context)
         if any(sign.fits(text) for sign in cause.resolved_by):
             evidence.resolve(origin, text)
+            if self._context is None:
+                # The events of one pod, without the head of `kubectl describe`, name it only where it got a node.
+                evidence.resolve(None, text)
         if any(sign.fits(text) for sign in cause.needs):
             self.needed.add(cause.name)
         if cause.in_line(text):

@@ -42,12 +42,13 @@ def _between(group: _Group, source: int, target: int, members: list[int], dumps:
             both = frozenset({sender.rank, receiver.rank})
             yield Difference(MISMATCH, None, both, sender, sent.position, sent.created, text)
             return
-    if (sent := _first_pending(sends[len(receives) :])) is not None:
-        text = f"{names}: {_what(sent)} was sent; rank {receiver.rank} did not receive it"
-        yield _unanswered(text, sent, sender, receiver)
-    if (received := _first_pending(receives[len(sends) :])) is not None:
-        text = f"{names}: {_what(received)} is awaited; rank {sender.rank} did not send it"
-        yield _unanswered(text, received, receiver, sender)
+    lost, awaited = _first_pending(sends[len(receives) :]), _first_pending(receives[len(sends) :])
+    if lost is not None:
+        text = f"{names}: {_what(lost)} was sent; rank {receiver.rank} did not receive it"
+        yield _unanswered(text, lost, sender, receiver)
+    if awaited is not None:
+        text = f"{names}: {_what(awaited)} is awaited; rank {sender.rank} did not send it"
+        yield _unanswered(text, awaited, receiver, sender)
 
 
 def _unanswered(text: str, call: Transfer, waits: Dump, lacks: Dump) -> Difference:

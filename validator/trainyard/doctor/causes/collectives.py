@@ -13,6 +13,7 @@ CAUSES = (
             Sign("Mismatched collective detected"),
             Sign("op.preamble.length <= op.nbytes"),
             Sign("NCCL WARN Message truncated"),
+            Sign("disagreement between rank"),
         ),
         explanation="One rank calls another operation, or with another shape or data type; or a send and its receive "
         "differ. A branch by rank or by data, an uneven last batch, or a layer that some ranks skip leads to it.",
@@ -83,7 +84,10 @@ CAUSES = (
     Cause(
         name="gloo-peer-closed",
         title="the connection of gloo to another rank broke",
-        signs=(Sign("gloo/transport/tcp", r"Connection (?:closed|reset) by peer"),),
+        signs=(
+            Sign("gloo/transport/tcp", r"Connection (?:closed|reset) by peer"),
+            Sign("received errors while waiting for send/recv from rank"),
+        ),
         level=Level.CONSEQUENCE,
         confidence="low",
         messages=(
@@ -100,6 +104,7 @@ CAUSES = (
         signs=(
             Sign("Timed out waiting", r"Timed out waiting \d+ms for (?:recv|send) operation"),
             Sign("Application timeout caused pair closure"),
+            Sign("failed to pass monitoredBarrier"),
         ),
         level=Level.CONSEQUENCE,
         confidence="low",

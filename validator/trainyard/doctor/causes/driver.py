@@ -45,6 +45,7 @@ CAUSES = (
             Sign("No CUDA GPUs are available"),
             Sign("no CUDA-capable device is detected"),
             Sign("CUDA_ERROR_NO_DEVICE"),
+            Sign("Found no NVIDIA driver on your system"),
         ),
         explanation="The pod requests no GPU, the container runtime does not pass it, or "
         "CUDA_VISIBLE_DEVICES hides it.",

@@ -183,6 +183,14 @@ CAUSES = (
         source="github.com/kubernetes-sigs/dra-driver-nvidia-gpu issue 982",
     ),
     Cause(
+        name="gpu-inforom-corrupted",
+        title="the configuration memory of a GPU is damaged",
+        signs=(Sign("infoROM is corrupted"),),
+        explanation="The infoROM holds settings and counts of errors. ECC and other features may not work any more.",
+        remedy="Drain the node; update the firmware of the GPU, or let the vendor replace it.",
+        source="github.com/canonical/microk8s issue 3097",
+    ),
+    Cause(
         name="device-assert",
         title="an assertion in a CUDA kernel failed",
         signs=(Sign("device-side assert triggered"),),

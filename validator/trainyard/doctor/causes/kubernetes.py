@@ -23,6 +23,7 @@ CAUSES = (
         signs=(
             Sign("MountVolume", r"MountVolume\.\w+ failed"),
             Sign("Unable to attach or mount volumes"),
+            Sign("Unable to mount volumes for pod"),
             Sign("FailedAttachVolume"),
         ),
         resolved_by=(_STARTED,),
@@ -103,9 +104,24 @@ CAUSES = (
         rules=("quota-below-job", "quota-needs-quantity"),
     ),
     Cause(
+        name="access-forbidden",
+        title="a service account may not use an object of the API",
+        signs=(Sign("is forbidden: User", r"is forbidden: User \\?\"[^\"\\]+\\?\" cannot"),),
+        messages=('pods is forbidden: User "system:serviceaccount:..." cannot list resource "pods"',),
+        explanation="The role of the account that the message names lacks a verb for this resource: an operator of "
+        "another version than its role, or a program that asks the API server itself.",
+        remedy="Add the verb to the Role or ClusterRole of the account; kubectl auth can-i VERB RESOURCE --as ACCOUNT "
+        "shows the result.",
+        source="github.com/kubernetes/minikube issue 6523",
+    ),
+    Cause(
         name="webhook-refused",
-        title="an admission webhook refused the object or did not answer",
-        signs=(Sign("failed calling webhook"), Sign("admission webhook", r"denied the request")),
+        title="an admission webhook or policy refused the object, or did not answer",
+        signs=(
+            Sign("failed calling webhook"),
+            Sign("admission webhook", r"denied the request"),
+            Sign("ValidatingAdmissionPolicy", r"denied request"),
+        ),
         messages=(
             "failed calling webhook",
             "admission webhook ... denied the request",
@@ -129,7 +145,7 @@ CAUSES = (
         name="pod-evicted",
         title="the kubelet evicted a pod",
         signs=(
-            Sign("Evicted", r"Reason:\s+Evicted|Evicted\s+pod/"),
+            Sign("Evicted", r"Reason:\s+Evicted|Evicted\s+pod/|\s\d+/\d+\s+Evicted\s"),
             Sign("node was low on resource"),
             Sign("Usage of EmptyDir volume"),
             Sign("ephemeral local storage usage exceeds"),
@@ -244,6 +260,18 @@ CAUSES = (
         explanation="The kubelet takes no new pods and evicts some, until images, logs or scratch files are removed.",
         remedy="Free the disk of the node (kubectl describe node shows the condition), or put caches on a volume.",
         source="kubernetes.io docs/concepts/scheduling-eviction/node-pressure-eviction",
+    ),
+    Cause(
+        name="container-start-failed",
+        title="the container runtime cannot start a container",
+        signs=(Sign("OCI runtime create failed"), Sign("failed to create shim task"), Sign("runc create failed")),
+        unless=r"nvidia-container-cli|executable file not found|no such file or directory: unknown",
+        resolved_by=(_STARTED,),
+        confidence="medium",
+        explanation="containerd or runc failed before the program ran: a mount or device that does not exist, a "
+        "runtime that is not installed, or a broken installation on the node.",
+        remedy="Read the end of the message and the log of containerd on the node. Try the pod on another node.",
+        source="github.com/open-edge-platform/geti_v2 issue 1876",
     ),
     Cause(
         name="entrypoint-not-found",

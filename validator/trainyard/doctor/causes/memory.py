@@ -57,7 +57,8 @@ CAUSES = (
         signs=(
             Sign("Signal 9 (SIGKILL) received"),
             Sign("exitcode", r"exitcode\s*:\s*-9\b"),
-            Sign("137", r"(?i)exit ?code:?\s+137\b"),
+            Sign("137", r"(?i)\b(?:exit|status)\w*(?: with)?[ _]?(?:status )?(?:code)?\W{1,12}137\b"),
+            Sign("Killed", r"line \d+: +\d+ Killed\b"),
             Sign("return code = -9"),
             Sign("exited on signal 9"),
         ),

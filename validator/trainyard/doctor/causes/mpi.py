@@ -48,7 +48,7 @@ CAUSES = (
     Cause(
         name="mpi-run-as-root",
         title="mpirun does not run as root",
-        signs=(Sign("mpirun has detected an attempt to run as root"),),
+        signs=(Sign("has detected an attempt to run as root"),),
         explanation="Open MPI refuses to start as user 0 without an explicit option.",
         remedy="Run the container as another user, or add --allow-run-as-root.",
         source="github.com/open-mpi/ompi orte/tools/orterun/help-orterun.txt",
@@ -92,6 +92,16 @@ CAUSES = (
         explanation="The pod or node of the worker has ended; the message names it.",
         remedy="Read the events and the log of that worker.",
         source=_OPERATOR,
+    ),
+    Cause(
+        name="horovod-shut-down",
+        title="Horovod was shut down by a rank that failed",
+        signs=(Sign("Horovod has been shut down"),),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="Another rank raised an exception or ended first; then Horovod stops on all ranks.",
+        remedy="Find the exception above the first of these messages, in the output of all ranks.",
+        source="github.com/horovod/horovod issue 1421",
     ),
     Cause(
         name="horovod-stalled",

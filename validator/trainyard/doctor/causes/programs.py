@@ -178,7 +178,7 @@ CAUSES = (
             Sign("Signal 4 (SIGILL)"),
             Sign("exitcode", r"exitcode\s*:\s*-(?:11|6|4)\b"),
             Sign("died with <Signals.SIG", r"<Signals\.SIG(?:SEGV|ABRT|ILL)"),
-            Sign("139", r"(?i)exit ?code:?\s+139\b"),
+            Sign("139", r"(?i)\b(?:exit|status)\w*(?: with)?[ _]?(?:status )?(?:code)?\W{1,12}139\b"),
             Sign("exited on signal", r"exited on signal (?:11|6|4)\b"),
             Sign("Fatal Python error: "),
             Sign("Segmentation fault (core dumped)"),
