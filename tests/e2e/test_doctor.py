@@ -19,7 +19,7 @@ from trainyard.cli import main
 
 FAILING = doctor_pods.failing()
 # From the creation of all pods; those that have failed are diagnosed meanwhile.
-SECONDS = 120
+SECONDS = 240
 
 
 @pytest.fixture(scope="module")
