@@ -78,6 +78,25 @@ class Data(torch.utils.data.Dataset):
     def __getitem__(self, index): return torch.ones(64 << 20)
 for _ in DataLoader(Data(), batch_size=None, num_workers=1, multiprocessing_context="fork"): pass
 """
+_SIZES = """
+import datetime, os, torch, torch.distributed as dist
+dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=20))
+if os.environ["RANK"] == "0":
+    dist.send(torch.ones(16), 1)
+else:
+    dist.recv(torch.ones(4), 0)
+"""
+_ARGUMENTS = """
+import argparse
+parser = argparse.ArgumentParser("train.py")
+parser.add_argument("--epochs", required=True)
+parser.parse_args([])
+"""
+_FILES = """
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
+files = [open("/dev/null") for _ in range(32)]
+"""
 _TAKEN = """
 import socket
 taken = socket.create_server(("", 29500))
@@ -87,7 +106,8 @@ dist.TCPStore("127.0.0.1", 29500, 1, True)
 
 def failing(slow: bool = True) -> dict[str, Failing]:
     """Returns all failing objects by their names; those with PyTorch take seconds of a processor."""
-    return {**_placement(), **_containers(), **_programs(), **_refused(), **(_with_torch() if slow else {})}
+    quick = {**_placement(), **_containers(), **_programs(), **_mistakes(), **_refused()}
+    return {**quick, **(_with_torch() if slow else {})}
 
 
 def _placement() -> dict[str, Failing]:
@@ -143,6 +163,24 @@ def _programs() -> dict[str, Failing]:
     }
 
 
+def _mistakes() -> dict[str, Failing]:
+    """Return programs with a mistake of their own."""
+    url = "http://127.0.0.1:9/weights"
+    return {
+        "command": _pod({"command": ["sh", "-c", "torchrun-absent train.py"]}, "entrypoint-not-found"),
+        "arguments": _pod(_python(_ARGUMENTS), "arguments-refused"),
+        "attribute": _pod(_python("import json\njson.absent"), "package-version-mismatch"),
+        "library": _pod(_python("import ctypes\nctypes.CDLL('libabsent.so.1')"), "shared-library-missing"),
+        "download": _pod(_python(f"import urllib.request\nurllib.request.urlopen('{url}')"), "download-failed"),
+        "files": _pod(_python(_FILES), "too-many-open-files"),
+        "allocation": _pod(_python("bytearray(1 << 50)"), "host-allocation-failed"),
+        "folder": _pod(_python("import os\nos.mkdir('/tmp')"), "cache-written-together"),
+        "data": _pod(_python("import json\njson.loads('{')"), "data-damaged"),
+        "exception": _pod(_python("{}['input_ids']"), "program-failed"),
+        "root": _pod({"command": ["mpirun", "-np", "1", "true"]}, "mpi-run-as-root"),
+    }
+
+
 def _refused() -> dict[str, Failing]:
     sleep = _python("import time; time.sleep(600)")
     quota = {"limits": {"nvidia.com/gpu": "1"}}
@@ -151,6 +189,7 @@ def _refused() -> dict[str, Failing]:
     return {
         "quota": _job({**sleep, "resources": quota}, "quota-exceeded"),
         "security": _job(sleep, "pod-security", hostNetwork=True),
+        "account": _job(sleep, "service-account-missing", serviceAccountName=ABSENT),
         "webhook": refused,
     }
 
@@ -170,6 +209,9 @@ def _with_torch() -> dict[str, Failing]:
             _torch("open('/tmp/last.pt', 'wb').write(b'PK\\x03\\x04' + bytes(100))\ntorch.load('/tmp/last.pt')"),
             "checkpoint-corrupt",
         ),
+        "sizes": _pod(_launch(_SIZES, *_TWO_RANKS), "mismatched-collectives"),
+        "variables": _pod(_torch(_JOIN), "rendezvous-variables-missing"),
+        "group": _pod(_torch("dist.get_rank()"), "process-group-missing"),
         "model": _pod(
             _torch("torch.nn.Linear(4, 4).load_state_dict(torch.nn.Linear(4, 8).state_dict())"), "checkpoint-mismatch"
         ),
@@ -194,6 +236,13 @@ def manifests(namespace: str, image: str, wanted: dict[str, Failing]) -> list[Tr
         _object("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", namespace, webhooks=[webhook]),
         *(_failing(namespace, image, name, one) for name, one in wanted.items()),
     ]
+
+
+def sleeping(namespace: str, name: str, image: str, annotations: dict[str, str] | None = None) -> Tree:
+    """Return a pod that does nothing, if it starts."""
+    pod = _failing(namespace, image, name, _pod(_python("import time; time.sleep(600)")))
+    pod["metadata"]["annotations"] = annotations or {}
+    return pod
 
 
 def _failing(namespace: str, image: str, name: str, one: Failing) -> Tree:

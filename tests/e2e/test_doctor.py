@@ -10,19 +10,16 @@ from uuid import uuid4
 
 import pytest
 
-from tests.e2e import doctor_pods
+from tests.e2e import diagnosing, doctor_pods
 from tests.harness.cluster import api, loading
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import namespace as namespaces
-from trainyard.audit.cluster import connect
 from trainyard.cli import main
-from trainyard.doctor.diagnosis import diagnose
-from trainyard.support import collecting, files
 
 FAILING = doctor_pods.failing()
 # From the creation of all pods; those that have failed are diagnosed meanwhile.
-SECONDS = 75
+SECONDS = 240
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +37,6 @@ def place(cluster: Cluster, engine: Engine) -> Iterator[str]:
         namespaces.delete(cluster.kubeconfig, name)
 
 
-def _causes(cluster: Cluster, place: str, name: str, folder: Path) -> frozenset[str]:
-    run = collecting.collect(connect(cluster.kubeconfig), name, place)
-    files.lay_out(run, folder)
-    return frozenset(evidence.cause.name for evidence in diagnose([str(folder)]).causes)
-
-
 def _doctor(capfd: pytest.CaptureFixture[str], *words: str) -> str:
     code = main.main(["doctor", *words])
     out, err = capfd.readouterr()
@@ -55,11 +46,7 @@ def _doctor(capfd: pytest.CaptureFixture[str], *words: str) -> str:
 
 @pytest.mark.parametrize("name", FAILING)
 def test_the_cause_of_a_live_failure_is_named(name: str, place: str, cluster: Cluster, tmp_path: Path) -> None:
-    api.wait_until(
-        lambda: _causes(cluster, place, name, tmp_path) == FAILING[name].causes or None,
-        what=f"{', '.join(FAILING[name].causes)} of {name}",
-        seconds=SECONDS,
-    )
+    diagnosing.require(cluster, place, name, FAILING[name].causes, tmp_path, SECONDS)
 
 
 def test_the_rank_that_failed_first_is_named(place: str, cluster: Cluster, capfd: pytest.CaptureFixture[str]) -> None:

@@ -7,10 +7,12 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.e2e import diagnosing
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
@@ -193,7 +195,7 @@ def test_a_run_waits_for_quota_and_then_trains_within_one_domain(runs: tuple[Run
 
 
 def test_a_trainjob_waits_for_quota_and_is_preempted_by_one_of_higher_priority(
-    trainjobs: dict[str, Run], connection: Any
+    trainjobs: dict[str, Run], queues: Cluster, connection: Any, tmp_path: Path
 ) -> None:
     low, waiting, huge, high = (trainjobs[name] for name in TRAINJOBS)
     install_queued(low, epochs=1_000_000, priority="low")
@@ -208,6 +210,7 @@ def test_a_trainjob_waits_for_quota_and_is_preempted_by_one_of_higher_priority(
 
         install_queued(huge, epochs=1, priority="high", nodes=3)
         assert NEVER in decision(connection, huge)
+        diagnosing.require(queues, huge.namespace, huge.release, frozenset({"kueue-waiting"}), tmp_path, seconds=60)
         huge.uninstall(cascade=CASCADE)
 
         install_queued(high, epochs=1, priority="high", mode="required", level=RACK)

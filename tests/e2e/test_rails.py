@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e import tutorial
+from tests.e2e import diagnosing, doctor_pods, tutorial
 from tests.harness.cluster import api, loading, rails
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import all_reduce, networks, pods
+from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs.helm import Helm
 from tests.harness.jobs.run import Run
 
@@ -158,6 +160,21 @@ def test_a_hundred_pods_get_unique_addresses_and_release_them_when_killed(
     )
     assert daemons
     assert {status.restartCount for pod in daemons for status in pod.status.containerStatuses} == {0}
+
+
+def test_a_network_that_does_not_exist_is_named_by_doctor(
+    digits: Run, rail: str, cluster: Cluster, engine: Engine, tmp_path: Path
+) -> None:
+    image = loading.load(cluster, engine, "trainer")
+    place = f"{digits.namespace}-doctor"
+    namespaces.create(cluster.kubeconfig, place, level="baseline")
+    try:
+        networks_of = {"k8s.v1.cni.cncf.io/networks": "rail-absent"}
+        api.apply(cluster.kubeconfig, doctor_pods.sleeping(place, "railless", image, networks_of))
+        wanted = frozenset({"network-attachment-missing"})
+        diagnosing.require(cluster, place, "railless", wanted, tmp_path, seconds=60)
+    finally:
+        namespaces.delete(cluster.kubeconfig, place)
 
 
 def test_a_run_continues_while_the_networks_are_upgraded_rolled_back_and_uninstalled(

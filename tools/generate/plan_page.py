@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import statistics
@@ -11,6 +12,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from tools import markdown
+from tools.generate import plan_formulas
 from tools.generate.example import example
 from trainyard.cli.plan import command
 from trainyard.plan import estimate, memory, published, tables, timing
@@ -42,6 +44,14 @@ def _draw(words: str, path: Path) -> None:
     """Write the picture of a command."""
     arguments = [*shlex.split(words), "--plot", str(path)]
     CliRunner().invoke(command, arguments, standalone_mode=False, catch_exceptions=False)
+
+
+def _days(nodes: int) -> float:
+    """Return the expected days of the plotted run on another number of nodes."""
+    words = re.sub(r"--nodes \d+", f"--nodes {nodes}", PLOTTED)
+    arguments = [*shlex.split(words), "--output-format", "json"]
+    result = CliRunner().invoke(command, arguments, standalone_mode=False, catch_exceptions=False)
+    return float(json.loads(result.stdout)["time"]["days"]["expected"])
 
 
 def _summary(runs: Sequence[Published]) -> Iterator[str]:
@@ -155,6 +165,16 @@ def write(root: Path) -> None:
     columns = ("name", "Gbit/s per node", "reached", "source")
     text = markdown.replace_section(text, "fabrics", markdown.table(columns, _fabrics()))
     text = markdown.replace_section(text, "models", _models())
+    text = markdown.replace_section(text, "formulas", markdown.table(plan_formulas.COLUMNS, plan_formulas.formulas()))
+    sentences = {
+        "states": plan_formulas.states(),
+        "network": plan_formulas.slow_network({nodes: _days(nodes) for nodes in (1, 2, 4, 8)}),
+        "checked": plan_formulas.checked(),
+        "history": plan_formulas.history(runs),
+        "sums": plan_formulas.sums(),
+    }
+    for name, lines in sentences.items():
+        text = markdown.replace_section(text, name, lines)
     (root / PAGE).parent.mkdir(exist_ok=True)
     (root / PAGE).write_text(text)
     _draw(PLOTTED, root / PICTURE)

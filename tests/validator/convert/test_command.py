@@ -151,6 +151,12 @@ def test_a_file_that_exists_is_replaced_only_with_force(capsys: pytest.CaptureFi
     assert (folder / "run.yaml").read_text() == VALUES
 
 
+def test_a_dash_is_standard_output(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert main(["convert", "job.yaml", "-o", "-"]) == 0
+    assert capsys.readouterr().out == VALUES
+    assert not (folder / "-").exists()
+
+
 def test_the_job_itself_is_not_replaced(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert main(["convert", "job.yaml", "-o", "job.yaml", "--force"]) == 2
     assert "name another file for the values" in capsys.readouterr().err

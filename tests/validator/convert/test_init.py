@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.harness.cluster.tools import binary
+from tests.validator.convert.terminal import END, INTERRUPT, Terminal
 from trainyard.cli.main import main
 from trainyard.facts.kubeflow import CHART_KINDS
 
@@ -55,45 +53,63 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def on_a_terminal(answers: list[str], *options: str) -> tuple[int, str]:
-    """Run `trainyard init` on a pseudo-terminal with typed answers. Return its exit code and what it shows."""
-    above, below = pty.openpty()
-    os.write(above, "".join(f"{answer}\n" for answer in answers).encode())
-    command = [sys.executable, "-m", "trainyard", "init", *options]
-    process = subprocess.Popen(command, stdin=below, stdout=below, stderr=below, start_new_session=True)
-    os.close(below)
-    shown = b""
-    # Reading fails when the last process of the terminal has ended.
-    try:
-        while part := os.read(above, 4096):
-            shown += part
-    except OSError:
-        pass
-    os.close(above)
-    return process.wait(timeout=60), shown.decode()
-
-
-def test_a_terminal_is_asked_for_everything(folder: Path) -> None:
-    image = "registry.example.com/team/trainer:2026.11"
-    code, shown = on_a_terminal([image, "-m llm.pretrain --lr 0.1", "4", "", "llm", ""])
-    assert code == 0
-    for question in ("Image of the program", "Program in the image", "Number of nodes [2]", "GPUs of each node"):
-        assert question in shown
-    assert "Kind of the job" in shown
-    assert "Wrote run.yaml; `trainyard lint run.yaml` checks it" in shown
+def test_a_terminal_is_asked_for_everything(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Terminal("init") as terminal:
+        terminal.answer("Image of the program", "registry.example.com/team/trainer:2026.11")
+        terminal.answer("Program in the image", "-m llm.pretrain --lr 0.1")
+        terminal.answer("Number of nodes [2]", "4")
+        terminal.answer("GPUs of each node (0: none) [8]", "")
+        terminal.answer("Claim that keeps checkpoints", "llm")
+        terminal.answer("Kind of the job", "")
+        terminal.expect("Wrote run.yaml; `trainyard lint run.yaml` checks it")
+        assert terminal.end() == 0
     assert (folder / "run.yaml").read_text() == VALUES
+    assert main(["lint", "run.yaml"]) == 0, capsys.readouterr().out
 
 
-def test_a_wrong_answer_is_asked_again_and_an_option_is_not(folder: Path) -> None:
-    code, shown = on_a_terminal(
-        ["trainer", "registry.example.com/t:1", "none", "1", "", ""], "--program", "a.py", "--nodes=3"
-    )
-    assert code == 0
-    assert "`trainer` has no tag; write it as REPOSITORY:TAG" in shown
-    assert "Program in the image" not in shown
-    assert "Number of nodes" not in shown
+@pytest.mark.parametrize(
+    ("question", "wrong", "reason", "right"),
+    [
+        ("Image of the program", "trainer", "`trainer` has no tag; write it as REPOSITORY:TAG", "r.example.com/t:1"),
+        ("Program in the image", "torchrun a.py", "the chart starts torchrun itself; name the program", "a.py"),
+        ("Number of nodes", "none", "`none` is no number; write 1 or more", "3"),
+        ("GPUs of each node", "-1", "-1 is not in the range x>=0", "1"),
+        ("Claim that keeps", "A_b", "`A_b` is no name of a claim; write lower-case letters", "llm"),
+        ("Kind of the job", "Foo", "'Foo' is not one of 'PyTorchJob'", ""),
+    ],
+)
+def test_a_wrong_answer_gets_a_reason_and_is_asked_again(
+    question: str, wrong: str, reason: str, right: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = {
+        "Image": "--image=r.example.com/t:1",
+        "Program": "--program=a.py",
+        "Number": "--nodes=3",
+        "GPUs": "--gpus=1",
+        "Claim": "--claim=llm",
+        "Kind": "--kind=PyTorchJob",
+    }
+    given = [option for word, option in options.items() if not question.startswith(word)]
+    with Terminal("init", *given) as terminal:
+        terminal.answer(question, wrong)
+        terminal.expect(reason)
+        terminal.answer(question, right)
+        assert terminal.end() == 0
     values = yaml.safe_load((folder / "run.yaml").read_text())
     assert (values["nodes"], values["resources"]["limits"]["nvidia.com/gpu"]) == (3, 1)
+    assert main(["lint", "run.yaml"]) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("key", [INTERRUPT, END], ids=["ctrl-c", "ctrl-d"])
+def test_a_key_that_stops_leaves_no_file(key: str, folder: Path) -> None:
+    with Terminal("init") as terminal:
+        terminal.answer("Image of the program", "r.example.com/t:1")
+        terminal.expect("Program in the image")
+        terminal.type(key)
+        terminal.expect("\r\nStopped; no file is written\r\n")
+        assert terminal.end() == 130
+        assert "Traceback" not in terminal.shown
+    assert not list(folder.iterdir())
 
 
 def test_without_a_terminal_nothing_is_asked(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
@@ -104,9 +120,9 @@ def test_without_a_terminal_nothing_is_asked(capsys: pytest.CaptureFixture[str],
 
 
 def test_yes_asks_nothing_on_a_terminal() -> None:
-    code, shown = on_a_terminal([], "--yes")
-    assert code == 2
-    assert "Error: --image and --program: a run needs them" in shown
+    with Terminal("init", "--yes") as terminal:
+        assert terminal.end() == 2
+        assert "Error: --image and --program: a run needs them" in terminal.shown
 
 
 @pytest.mark.parametrize("kind", CHART_KINDS)
@@ -155,7 +171,7 @@ def test_what_the_site_sets_is_left_out(capsys: pytest.CaptureFixture[str], fold
         (["--image", "a:1", "--program", "'a.py"], "no closing quotation"),
         (["--image", "a:1", "--program", "-m b", "--kind", "PaddleJob"], "the chart refuses these values: "),
         (["--image", "a:1", "--program", "a.py", "--nodes", "0"], "0 is not in the range"),
-        (["--image", "a:1", "--program", "a.py", "--claim", "A_b"], "the chart refuses these values: checkpoints"),
+        (["--image", "a:1", "--program", "a.py", "--claim", "A_b"], "`A_b` is no name of a claim"),
         (["--program", "a.py", "--site", "missing.yaml", "--image", "a:1"], "missing.yaml: no such file"),
     ],
 )

@@ -117,6 +117,28 @@ def test_a_cause_in_the_logs_is_more_than_the_collective_that_is_missing(folder:
     assert result.first.origin == "rank 2"
 
 
+def test_a_rank_that_never_entered_is_named_although_the_others_have_lost_their_first_entries(folder: Path) -> None:
+    path = folder / "nccl-rank-2.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"entries": []}))
+    for rank in (0, 1):
+        path = folder / f"nccl-rank-{rank}.json"
+        tree = json.loads(path.read_text())
+        tree["entries"] = tree["entries"][1:]
+        path.write_text(json.dumps(tree))
+    result = diagnose([str(folder)])
+    assert "ranks 0-1 called it; rank 2 did not call it" in _only(result)[1]
+    assert result.first is not None
+    assert result.first.origin == "rank 2"
+
+
+def test_another_shape_of_an_output_is_a_mismatch(folder: Path) -> None:
+    for rank, parts in ((0, 3), (1, 4)):
+        _change(folder, rank, profiling_name="nccl:all_gather", output_sizes=[[8]] * parts)
+    name, text = _only(diagnose([str(folder)]))
+    assert name == "mismatched-collectives"
+    assert "rank 1 called all_gather of ['Float'] [[8]] to [[8], [8], [8], [8]]" in text
+
+
 class _Call:
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return print, ("called",)

@@ -42,8 +42,8 @@ chart cannot start, 3 there is no job.
 @click.option(
     "-o",
     "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE|-",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     help="File for the values. Default: standard output.",
 )
 @click.option("--force", is_flag=True, help="Replace the file of --output if it exists.")
@@ -54,6 +54,8 @@ def command(file: str, output: Path | None, force: bool, kind: str | None, job: 
     from trainyard.convert import conversion, reading, writing
     from trainyard.convert.errors import NoJobError
 
+    if output == Path("-"):
+        output = None
     if output is not None:
         refuse_existing(output, force=force)
         if output.exists() and Path(file).exists() and output.samefile(file):

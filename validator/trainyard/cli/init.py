@@ -48,12 +48,61 @@ class Image(click.ParamType[str]):
         return text
 
 
+class Program(click.ParamType[str]):
+    """A command line without its launcher."""
+
+    name = "words"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Returns the line."""
+        from trainyard.convert.beginning import program
+        from trainyard.convert.errors import ConvertError
+
+        try:
+            program(str(value))
+        except ConvertError as error:
+            self.fail(str(error).removeprefix("--program: "), param, ctx)
+        return str(value)
+
+
+class Claim(click.ParamType[str]):
+    """The name of a claim, or nothing."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Returns the name."""
+        from trainyard.audit.references import is_name
+
+        text = str(value).strip()
+        if text and not is_name(text):
+            self.fail(f"`{text}` is no name of a claim; write lower-case letters, digits and `-`", param, ctx)
+        return text
+
+
+class Count(click.IntRange):
+    """A whole number that is not too small."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Returns the number."""
+        if not str(value).strip().lstrip("+-").isdecimal():
+            self.fail(f"`{value}` is no number; write {self.min} or more", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 _OPTIONS = (
     click.option("--image", metavar="IMAGE", type=Image(), help="Image of the program, with its tag."),
-    click.option("--program", metavar="WORDS", help="A Python file of the image, or -m MODULE, with its arguments."),
-    click.option("--nodes", metavar="N", type=click.IntRange(min=1), help="Number of nodes. Default: 2."),
-    click.option("--gpus", metavar="N", type=click.IntRange(min=0), help="GPUs of each node. Default: 8."),
-    click.option("--claim", metavar="NAME", help="Claim that keeps checkpoints. Default: the chart creates one."),
+    click.option(
+        "--program",
+        metavar="WORDS",
+        type=Program(),
+        help="A Python file of the image, or -m MODULE, with its arguments.",
+    ),
+    click.option("--nodes", metavar="N", type=Count(min=1), help="Number of nodes. Default: 2."),
+    click.option("--gpus", metavar="N", type=Count(min=0), help="GPUs of each node. Default: 8."),
+    click.option(
+        "--claim", metavar="NAME", type=Claim(), help="Claim that keeps checkpoints. Default: the chart creates one."
+    ),
     click.option("--kind", type=click.Choice(CHART_KINDS), help="Kind of the job. Default: PyTorchJob, or the site's."),
     click.option("--site", metavar="FILE", type=click.Path(), help="Values of charts/training-platform."),
     click.option(
@@ -83,7 +132,13 @@ def command(site: str | None, output: Path, force: bool, yes: bool, **given: Any
     known = load_site(site) if site is not None else None
     defaults = beginning.defaults(known)
     asks = not yes and sys.stdin.isatty() and sys.stderr.isatty()
-    answers = _asked(given, defaults) if asks else _given(given, defaults)
+    try:
+        answers = _asked(given, defaults) if asks else _given(given, defaults)
+    except click.Abort:
+        # The line of the question has no end yet.
+        click.echo(err=True)
+        say("Stopped; no file is written")
+        raise
     text = beginning.text_of(answers, known)
     if to_stdout:
         click.echo(text, nl=False)
@@ -107,10 +162,10 @@ def _asked(given: dict[str, Any], defaults: Answers) -> Answers:
     """Returns the answers of the options, and asks for the others. An empty answer takes the default in brackets."""
     questions: tuple[tuple[str, str, Any], ...] = (
         ("image", "Image of the program (REPOSITORY:TAG)", Image()),
-        ("program", "Program in the image (/app/train.py, or -m MODULE), with arguments", str),
-        ("nodes", "Number of nodes", click.IntRange(min=1)),
-        ("gpus", "GPUs of each node (0: none)", click.IntRange(min=0)),
-        ("claim", "Claim that keeps checkpoints (empty: the chart creates one)", str),
+        ("program", "Program in the image (/app/train.py, or -m MODULE), with arguments", Program()),
+        ("nodes", "Number of nodes", Count(min=1)),
+        ("gpus", "GPUs of each node (0: none)", Count(min=0)),
+        ("claim", "Claim that keeps checkpoints (empty: the chart creates one)", Claim()),
         ("kind", "Kind of the job", click.Choice(CHART_KINDS)),
     )
     found: dict[str, Any] = {}

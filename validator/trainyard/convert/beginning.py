@@ -71,7 +71,7 @@ def text_of(answers: Answers, site: Site | None) -> str:
         comments["image"] = ["The image holds the program and its packages"]
     values["nodes"] = answers.nodes
     comments["nodes"] = ["Number of pods"]
-    values["train"] = _program(answers)
+    values["train"] = program(answers.program)
     comments["train"] = ["The program of each process; it gets the words of args as written"]
     _put_resources(values, comments, answers, site)
     values["checkpoints"] = {"existingClaim": answers.claim} if answers.claim else {"mountPath": "/checkpoints"}
@@ -85,10 +85,14 @@ def text_of(answers: Answers, site: Site | None) -> str:
     return "\n".join([*lines, *fields(values, comments)]) + "\n"
 
 
-def _program(answers: Answers) -> dict[str, Any]:
-    """Returns the value `train` of a command line without its launcher."""
+def program(text: str) -> dict[str, Any]:
+    """Returns the value `train` of a command line without its launcher.
+
+    Raises:
+        ConvertError: The line names no program, or one that the chart starts itself.
+    """
     try:
-        words = shlex.split(answers.program)
+        words = shlex.split(text)
     except ValueError as error:
         raise ConvertError(f"--program: {str(error).lower()}; quote it as in a shell") from None
     if words[:1] and words[0].rsplit("/", 1)[-1] in _LAUNCHERS:

@@ -8,14 +8,18 @@ from trainyard.doctor.cause import Cause
 from trainyard.doctor.causes import (
     collectives,
     coordination,
+    downloads,
     driver,
     gpu,
     kubernetes,
     memory,
     mpi,
     nccl,
+    programs,
+    ray,
     rdma,
     rendezvous,
+    scheduling,
     storage,
     training,
 )
@@ -29,9 +33,13 @@ FAMILIES = {
     "Memory": memory.CAUSES,
     "GPU hardware": gpu.CAUSES,
     "Driver and CUDA": driver.CAUSES,
-    "Training program": training.CAUSES,
+    "Training": training.CAUSES,
+    "Python programs": programs.CAUSES,
+    "Downloads": downloads.CAUSES,
     "Files and volumes": storage.CAUSES,
     "MPI": mpi.CAUSES,
+    "Ray": ray.CAUSES,
+    "Scheduling and queues": scheduling.CAUSES,
     "Kubernetes": kubernetes.CAUSES,
 }
 

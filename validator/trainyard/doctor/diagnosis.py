@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from trainyard.doctor import desync, reading, recorder, watchdog
 from trainyard.doctor.cause import Level
+from trainyard.doctor.difference import MISMATCH, Difference
 from trainyard.doctor.errors import DoctorError
 from trainyard.doctor.evidence import Evidence, Line
 from trainyard.doctor.first_failure import FirstFailure, first_failure
 from trainyard.doctor.scan import Scan
 from trainyard.doctor.torchrun import RootCause
 
-_TIMEOUT, _MISMATCH = "nccl-watchdog-timeout", "mismatched-collectives"
+_TIMEOUT = "nccl-watchdog-timeout"
 _CANDIDATES = (Level.CAUSE, Level.CONSEQUENCE, Level.ENDING)
 
 
@@ -70,14 +71,16 @@ def diagnose(names: Iterable[str]) -> Diagnosis:
     return result
 
 
-def _judge(scan: Scan, differences: list[desync.Desync], result: Diagnosis) -> None:
+def _judge(scan: Scan, differences: list[Difference], result: Diagnosis) -> None:
     for order, one in enumerate(differences):
         line = Line(one.dump.file, one.position, one.text, f"rank {one.dump.rank}", None, order - len(differences))
         scan.evidence[one.cause].add(line)
+    for evidence in scan.evidence.values():
+        evidence.rename(scan.processes.rank)
     timeouts = scan.evidence[_TIMEOUT].lines
     works = [work for line in timeouts if (work := watchdog.work(line)) is not None]
     if (other := watchdog.mismatch(works)) is not None:
-        scan.evidence[_MISMATCH].add(other)
+        scan.evidence[MISMATCH].add(other)
     found = _reported(scan)
     by_level = {level: [one for one in found if one.cause.level == level] for level in Level}
     shown = next((level for level in _CANDIDATES if by_level[level]), None)
@@ -118,5 +121,15 @@ def _reported(scan: Scan) -> list[Evidence]:
 def _taken_down(result: Diagnosis) -> list[str]:
     if result.first is None:
         return []
-    others = (name for one in (*result.causes, *result.consequences) for name in one.origins)
-    return [name for name in dict.fromkeys(others) if name != result.first.origin]
+    lines = [line for one in (*result.causes, *result.consequences) for line in one.lines if line.origin is not None]
+    represented = _pods_of_ranks(lines)
+    names = (line.origin for line in lines if line.origin is not None and line.origin not in represented)
+    return [name for name in dict.fromkeys(names) if name != result.first.origin]
+
+
+def _pods_of_ranks(lines: list[Line]) -> set[str | None]:
+    """Returns the pods of lines that name a rank: by the line, or by a log with the lines of one pod only."""
+    of_ranks = [line for line in lines if line.origin != line.pod]
+    files = {line.file for line in of_ranks}
+    pods = {file: {line.pod for line in lines if line.file == file and line.pod is not None} for file in files}
+    return {line.pod for line in of_ranks} | {pod for found in pods.values() if len(found) == 1 for pod in found}

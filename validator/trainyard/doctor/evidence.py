@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from trainyard.doctor import origins
@@ -20,6 +21,7 @@ class Line(NamedTuple):
     origin: str | None
     time: float | None
     order: int
+    pod: str | None = None
 
 
 class Evidence:
@@ -51,6 +53,14 @@ class Evidence:
                 return
         if self.by_origin.pop(origin, None) is not None and not self.by_origin:
             self.count = 0
+
+    def rename(self, name: Callable[[str], str | None]) -> None:
+        """Gives the lines of the kernel the rank of their GPU or process, if it is known."""
+        renamed: dict[str | None, Line] = {}
+        for line in self.lines:
+            origin = name(line.text) or line.origin
+            renamed.setdefault(origin, line._replace(origin=origin))
+        self.by_origin = renamed
 
     @property
     def lines(self) -> list[Line]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trainyard.doctor import desync, watchdog
+from trainyard.doctor import watchdog
+from trainyard.doctor.difference import MISMATCH, Difference
 from trainyard.doctor.evidence import Evidence, Line
 from trainyard.doctor.torchrun import RootCause
 
@@ -20,7 +21,7 @@ class FirstFailure(NamedTuple):
 
 
 def first_failure(
-    shown: list[Evidence], works: list[watchdog.Work], roots: list[RootCause], differences: list[desync.Desync]
+    shown: list[Evidence], works: list[watchdog.Work], roots: list[RootCause], differences: list[Difference]
 ) -> FirstFailure | None:
     """Returns who failed first. None if the logs do not tell: no prefixes, or several logs without times."""
     if roots:
@@ -44,10 +45,10 @@ def first_failure(
     return earliest
 
 
-def _differing(one: desync.Desync) -> FirstFailure | None:
+def _differing(one: Difference) -> FirstFailure | None:
     if one.culprit is None:
         return None
-    reason = "it called another collective" if one.cause == desync.MISMATCH else "the others wait for its collective"
+    reason = "it called another collective" if one.cause == MISMATCH else "the others wait for its call"
     return FirstFailure(f"rank {one.culprit}", one.dump.file, one.position, f"{reason} (flight recorder)", "high")
 
 

@@ -1,13 +1,14 @@
-"""Who wrote a line, and when: the rank or pod in its prefix, and its time.
+"""Who wrote a line, and when: the rank or pod in its prefix, or the GPU or process of the kernel, and its time.
 
 Sources: c10/util/Logging.cpp of PyTorch (`[E816 01:45:40.1`: month, then day with two digits); `kubectl logs --prefix`
-and `--timestamps`; `mpirun --tag-output`.
+and `--timestamps`; `mpirun --tag-output`; `dmesg -T` and syslog.
 """
 
 from __future__ import annotations
 
 import datetime
 import re
+from typing import NamedTuple
 
 _NAMES = (
     ("rank", re.compile(r"\[rank(\d+)\]")),
@@ -22,6 +23,13 @@ _NAMES = (
 _HOST = re.compile(r"(?:^|[\s\]>])([a-zA-Z][\w.-]*):\d+:\d+ \[\d+\] ")
 _GLOG = re.compile(r"\b[EWIF](\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d(?:\.\d+)?)")
 _ISO = re.compile(r"\b\d{4}-(\d\d)-(\d\d)[T_ ](\d\d):(\d\d):(\d\d(?:[.,]\d+)?)(Z|[+-]\d\d:?\d\d)?")
+# `[Wed Jul 31 23:14:18 2024]` of `dmesg -T`, and `Dec  2 11:38:47` of syslog.
+_KERNEL_TIME = re.compile(r"(?:^\[\w{3} |^)([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)\b")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_KERNEL = re.compile(r"NVRM: |oom-kill|Killed process \d+")
+_KERNEL_HOST = re.compile(r"\s([\w.-]+) kernel: ")
+_GPU = re.compile(r"(?:PCI:|GPU ?)([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})")
+_PROCESS = re.compile(r"Killed process (\d+)|\bpid=(\d+)")
 # The age of an event, as kubectl prints it: `7m43s`, or `12s (x10 over 2m11s)`.
 _AGE = re.compile(r"(?:^|\s)((?:\d+[dhms])+)(?=\s)")
 _UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
@@ -29,15 +37,52 @@ _UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 _YEAR = 2024
 
 
+class Kernel(NamedTuple):
+    """What a line of the kernel is about; the host is empty where the line does not name it."""
+
+    host: str
+    gpu: str
+    process: str
+
+
+def kernel(line: str) -> Kernel | None:
+    """Returns what a line of the kernel is about; None for any other line."""
+    if _KERNEL.search(line) is None:
+        return None
+    host, gpu, process = _KERNEL_HOST.search(line), _GPU.search(line), _PROCESS.search(line)
+    address = gpu[1].lower()[-10:] if gpu else ""
+    return Kernel(host[1] if host else "", address, (process[1] or process[2]) if process else "")
+
+
+def pod(line: str, context: str | None) -> str | None:
+    """Returns the pod of a line, also of one that names its rank."""
+    for kind, pattern in _NAMES:
+        if kind == "pod" and (found := pattern.search(line)):
+            return f"pod {found[1]}"
+    return context or _host(line)
+
+
+def _host(line: str) -> str | None:
+    # A host name may have the domain of its Service, which is not part of the pod's name.
+    found = _HOST.search(line)
+    return f"pod {found[1].partition('.')[0]}" if found else None
+
+
 def origin(line: str, context: str | None) -> str | None:
-    """Returns the rank or pod of a line: by its prefix, the object that is described, or the host that NCCL prints."""
+    """Returns the rank or pod of a line: by its prefix, the object that is described, or the host that NCCL prints.
+
+    Lines of the kernel name a GPU or a process instead.
+    """
     for kind, pattern in _NAMES:
         if found := pattern.search(line):
             return f"{kind} {found[1]}"
-    if context is not None:
-        return context
-    found = _HOST.search(line)
-    return f"pod {found[1]}" if found else None
+    if (named := context or _host(line)) is not None:
+        return named
+    about = kernel(line)
+    if about is None or not (about.gpu or about.process):
+        return None
+    place = f" of {about.host}" if about.host else ""
+    return (f"GPU {about.gpu}" if about.gpu else f"process {about.process}") + place
 
 
 def time(line: str) -> float | None:
@@ -46,6 +91,8 @@ def time(line: str) -> float | None:
         return _seconds(found[1], found[2], found[3], found[4], found[5], "")
     if found := _ISO.search(line):
         return _seconds(found[1], found[2], found[3], found[4], found[5], found[6] or "")
+    if (found := _KERNEL_TIME.search(line)) and found[1] in _MONTHS:
+        return _seconds(str(_MONTHS.index(found[1]) + 1), found[2], found[3], found[4], found[5], "")
     return None
 
 

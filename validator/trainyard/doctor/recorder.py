@@ -1,6 +1,7 @@
-"""Dumps of PyTorch's flight recorder: the last collectives of each rank.
+"""Dumps of PyTorch's flight recorder: the last collectives, sends and receives of each rank.
 
-Format: torch/csrc/distributed/c10d/FlightRecorder.hpp. `torch.distributed.flight_recorder` reads the same files.
+Format: torch/csrc/distributed/c10d/FlightRecorder.hpp, version 2.10. `torch.distributed.flight_recorder` reads the same
+files.
 A file has the number of its rank at the end of its name.
 """
 
@@ -19,6 +20,8 @@ from trainyard.document.opening import reason
 _LARGEST = 64 << 20
 _MOST_VALUES = 16
 _RANK = re.compile(r"(\d+)(?:\.json)?$")
+# `nccl:send 1->2`, `nccl:recv 3<-0`, and `gloo:recv 3<-?` for a message of any rank; numbers are places in the group.
+_SEND, _RECEIVE = re.compile(r"\bsend (\d{1,9})->(\d{1,9})$"), re.compile(r"\brecv (\d{1,9})<-(\d{1,9}|\?)$")
 _TORCH = re.compile(r"/site-packages/|/dist-packages/|/lib/python\d|^<")
 
 
@@ -31,6 +34,7 @@ class Collective(NamedTuple):
         number: Sequence number in its group.
         operation: Operation, such as `all_reduce`.
         sizes: Shapes of the inputs.
+        results: Shapes of the outputs.
         kinds: Data types of the inputs.
         created: Time of the call in nanoseconds, of the rank's own clock.
         place: File and line of the program that made the call, if stack traces were recorded.
@@ -41,7 +45,36 @@ class Collective(NamedTuple):
     number: int
     operation: str
     sizes: str
+    results: str
     kinds: str
+    created: int
+    place: str
+
+
+class Transfer(NamedTuple):
+    """A send or a receive as one rank called it.
+
+    Attributes:
+        position: Position among the entries of the dump, from 1.
+        group: Name of the process group, and its description.
+        operation: `send` or `recv`.
+        source: Place of the sender in the group; None if any rank may send.
+        target: Place of the receiver in the group.
+        sizes: Shapes of the message.
+        kinds: Data types of the message.
+        pending: The recorder has not seen its end.
+        created: Time of the call in nanoseconds, of the rank's own clock.
+        place: File and line of the program that made the call, if stack traces were recorded.
+    """
+
+    position: int
+    group: tuple[str, str]
+    operation: str
+    source: int | None
+    target: int
+    sizes: str
+    kinds: str
+    pending: bool
     created: int
     place: str
 
@@ -52,14 +85,18 @@ class Dump(NamedTuple):
     Attributes:
         file: Its file.
         rank: The rank.
-        collectives: Its collectives, the oldest first; sends and receives are left out.
+        collectives: Its collectives, the oldest first.
+        transfers: Its sends and receives, the oldest first.
         members: Ranks of each process group by the group's name.
+        complete: The dump has the first entry of the rank: newer ones have not replaced it.
     """
 
     file: str
     rank: int
     collectives: tuple[Collective, ...]
+    transfers: tuple[Transfer, ...]
     members: dict[str, frozenset[int]]
+    complete: bool
 
 
 def read(file: str) -> Dump | None:
@@ -107,33 +144,74 @@ def _tree(file: str, data: bytes) -> dict[str, Any]:
 
 
 def _dump(file: str, rank: int, tree: dict[str, Any]) -> Dump:
-    entries = enumerate(tree["entries"], 1)
-    found = (_collective(position, entry) for position, entry in entries if isinstance(entry, dict))
+    entries = [(position, entry) for position, entry in enumerate(tree["entries"], 1) if isinstance(entry, dict)]
+    collectives = (_collective(position, entry) for position, entry in entries)
+    transfers = (_transfer(position, entry) for position, entry in entries)
     groups = tree.get("pg_config")
     members = {
         str(name): frozenset(int(number) for number in re.findall(r"\d{1,9}", _text(group.get("ranks"))))
         for name, group in (groups.items() if isinstance(groups, dict) else ())
         if isinstance(group, dict)
     }
-    return Dump(file, rank, tuple(one for one in found if one is not None), members)
+    return Dump(
+        file,
+        rank,
+        tuple(one for one in collectives if one is not None),
+        tuple(one for one in transfers if one is not None),
+        members,
+        not entries or entries[0][1].get("record_id") == 0,
+    )
 
 
 def _collective(position: int, entry: dict[Any, Any]) -> Collective | None:
-    number, group = entry.get("collective_seq_id"), entry.get("process_group")
+    number = entry.get("collective_seq_id")
     if entry.get("is_p2p") or not isinstance(number, int):
         return None
-    name, described = (*map(_text, group), "", "")[:2] if isinstance(group, list | tuple) else ("", "")
-    created = entry.get("time_created_ns")
     return Collective(
         position,
-        (name, described),
+        _group(entry),
         number,
         _text(entry.get("profiling_name")).rpartition(":")[2],
         _values(entry.get("input_sizes")),
+        _values(entry.get("output_sizes")),
         _values(entry.get("input_dtypes")),
-        created if isinstance(created, int) else 0,
+        _created(entry),
         _place(entry.get("frames")),
     )
+
+
+def _transfer(position: int, entry: dict[Any, Any]) -> Transfer | None:
+    name = _text(entry.get("profiling_name"))
+    sent, received = _SEND.search(name), _RECEIVE.search(name)
+    if sent is not None:
+        operation, source, target, side = "send", sent[1], sent[2], "input"
+    elif received is not None:
+        operation, source, target, side = "recv", received[2], received[1], "output"
+    else:
+        return None
+    return Transfer(
+        position,
+        _group(entry),
+        operation,
+        None if source == "?" else int(source),
+        int(target),
+        _values(entry.get(f"{side}_sizes")),
+        _values(entry.get(f"{side}_dtypes")),
+        entry.get("state") != "completed",
+        _created(entry),
+        _place(entry.get("frames")),
+    )
+
+
+def _group(entry: dict[Any, Any]) -> tuple[str, str]:
+    group = entry.get("process_group")
+    name, described = (*map(_text, group), "", "")[:2] if isinstance(group, list | tuple) else ("", "")
+    return name, described
+
+
+def _created(entry: dict[Any, Any]) -> int:
+    created = entry.get("time_created_ns")
+    return created if isinstance(created, int) else 0
 
 
 def _text(value: Any) -> str:

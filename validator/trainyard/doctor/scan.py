@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from trainyard.doctor import origins, torchrun
+from trainyard.doctor import origins, processes, torchrun
 from trainyard.doctor.catalogue import causes
 from trainyard.doctor.cause import Cause, Sign
 from trainyard.doctor.evidence import Evidence, Line
@@ -28,10 +28,12 @@ class Scan:
         self.evidence = {name: Evidence(cause) for name, cause in causes().items()}
         self.needed: set[str] = set()
         self.root_causes: list[torchrun.RootCause] = []
+        self.processes = processes.Processes()
         self.lines = 0
         self._order = 0
         self._users = _users()
-        self._literals = [*self._users, torchrun.START.literal, torchrun.FOLLOWERS.literal, _NAME]
+        fixed = (torchrun.START.literal, torchrun.FOLLOWERS.literal, processes.SIGN.literal, _NAME)
+        self._literals = [*self._users, *fixed]
         self._context: str | None = None
         self._torchrun = torchrun.Readers()
 
@@ -58,6 +60,9 @@ class Scan:
         root, is_follower = self._torchrun.read(file, number, text)
         if root is not None:
             self.root_causes.append(root)
+            self.processes.add(root.process, root.rank)
+        if processes.SIGN.fits(text):
+            self.processes.read(text)
         judged = {cause.name: cause for literal in found for cause in self._users.get(literal, ())}
         for cause in judged.values():
             if not (cause.ended_by_agent and is_follower):
@@ -68,11 +73,15 @@ class Scan:
         origin = origins.origin(text, self._context)
         if any(sign.fits(text) for sign in cause.resolved_by):
             evidence.resolve(origin, text)
+            if self._context is None:
+                # The events of one pod, without the head of `kubectl describe`, name it only where it got a node.
+                evidence.resolve(None, text)
         if any(sign.fits(text) for sign in cause.needs):
             self.needed.add(cause.name)
         if cause.in_line(text):
             self._order += 1
-            evidence.add(Line(file, number, text, origin, origins.time(text), self._order))
+            pod = origins.pod(text, self._context)
+            evidence.add(Line(file, number, text, origin, origins.time(text), self._order, pod))
 
 
 def _users() -> dict[bytes, list[Cause]]:

@@ -14,7 +14,7 @@ from trainyard.doctor.cause import Sign
 START = Sign("Root Cause (first observed failure):")
 # The failures of the other processes, which stand above the root cause.
 FOLLOWERS = Sign("Failures:", r"\bFailures:$")
-_FIELD = re.compile(r"\b(time|rank|exitcode)\s*: (\S+)")
+_FIELD = re.compile(r"\b(time|rank|exitcode)\s*: (\S+)(?: \(pid: (\d+)\))?")
 _POD = re.compile(r"\[pod/([\w.-]+)/")
 _MOST_PODS = 16384
 # A report has seven lines; prefixes of pods may add some of other pods in between.
@@ -24,12 +24,13 @@ _STOPPED = "-15"
 
 
 class RootCause(NamedTuple):
-    """The process that torchrun names, and the line that does so."""
+    """The rank and process that torchrun names, and the line that does so."""
 
     file: str
     line: int
     rank: str
     time: float | None
+    process: str
 
 
 class Readers:
@@ -87,6 +88,8 @@ class Reader:
         self._left -= 1
         if found := _FIELD.search(line):
             self._fields.setdefault(found[1], found[2])
+            if found[3] is not None:
+                self._fields["pid"] = found[3]
             if found[1] == "rank":
                 self._at = (file, number)
         if "rank" not in self._fields or "exitcode" not in self._fields:
@@ -94,4 +97,5 @@ class Reader:
         self._left = 0
         if self._fields["exitcode"] == _STOPPED or not self._fields["rank"].isdigit():
             return None
-        return RootCause(*self._at, f"rank {self._fields['rank']}", origins.time(self._fields.get("time", "")))
+        time = origins.time(self._fields.get("time", ""))
+        return RootCause(*self._at, f"rank {self._fields['rank']}", time, self._fields.get("pid", ""))

@@ -10,6 +10,8 @@ from trainyard.plan.shapes import Shape
 
 # CUDA's context, NCCL's buffers, and what the allocator cannot use: inferred, 2 to 5 GB in published runs.
 RESERVE = 3e9
+# The largest share by which the activations of the tests' models differ from those that PyTorch keeps.
+ACCURACY = 0.1
 
 
 class Memory(NamedTuple):

@@ -8,16 +8,22 @@ CAUSES = (
     Cause(
         name="mismatched-collectives",
         title="the ranks run different collectives",
-        signs=(Sign("Detected mismatch between collectives on ranks"), Sign("Mismatched collective detected")),
-        explanation="One rank calls another operation, or with another shape. A branch by rank or by data, "
-        "an uneven last batch, or a layer that some ranks skip leads to it.",
+        signs=(
+            Sign("Detected mismatch between collectives on ranks"),
+            Sign("Mismatched collective detected"),
+            Sign("op.preamble.length <= op.nbytes"),
+            Sign("NCCL WARN Message truncated"),
+            Sign("disagreement between rank"),
+        ),
+        explanation="One rank calls another operation, or with another shape or data type; or a send and its receive "
+        "differ. A branch by rank or by data, an uneven last batch, or a layer that some ranks skip leads to it.",
         remedy="Let every rank make the same calls in the same order; pad or drop the last batch. "
         "TORCH_DISTRIBUTED_DEBUG=DETAIL names the operation.",
         source="github.com/pytorch/pytorch pull request 79901",
     ),
     Cause(
         name="collective-not-joined",
-        title="a rank did not join a collective",
+        title="a rank did not join a collective, a send or a receive",
         # Only dumps of the flight recorder show it.
         signs=(),
         level=Level.CONSEQUENCE,
@@ -47,6 +53,15 @@ CAUSES = (
         source="github.com/pytorch/pytorch issue 19840",
     ),
     Cause(
+        name="ddp-marked-twice",
+        title="DistributedDataParallel got two gradients for a parameter in one step",
+        signs=(Sign("Expected to mark a variable ready only once"),),
+        explanation="Recomputation of activations (reentrant), a parameter that is used twice, or a second "
+        "forward pass before the backward pass.",
+        remedy="Use checkpoint(use_reentrant=False), or static_graph=True of DistributedDataParallel.",
+        source="github.com/pytorch/pytorch torch/csrc/distributed/c10d/reducer.cpp",
+    ),
+    Cause(
         name="gloo-interface-absent",
         title="the pod has no interface of the name in GLOO_SOCKET_IFNAME",
         signs=(Sign("Unable to find address for:"),),
@@ -69,7 +84,10 @@ CAUSES = (
     Cause(
         name="gloo-peer-closed",
         title="the connection of gloo to another rank broke",
-        signs=(Sign("gloo/transport/tcp", r"Connection (?:closed|reset) by peer"),),
+        signs=(
+            Sign("gloo/transport/tcp", r"Connection (?:closed|reset) by peer"),
+            Sign("received errors while waiting for send/recv from rank"),
+        ),
         level=Level.CONSEQUENCE,
         confidence="low",
         messages=(
@@ -83,7 +101,11 @@ CAUSES = (
     Cause(
         name="gloo-timeout",
         title="an operation of gloo timed out",
-        signs=(Sign("Timed out waiting", r"Timed out waiting \d+ms for (?:recv|send) operation"),),
+        signs=(
+            Sign("Timed out waiting", r"Timed out waiting \d+ms for (?:recv|send) operation"),
+            Sign("Application timeout caused pair closure"),
+            Sign("failed to pass monitoredBarrier"),
+        ),
         level=Level.CONSEQUENCE,
         confidence="low",
         messages=("Timed out waiting 1800000ms for recv operation",),

@@ -11,6 +11,7 @@ CAUSES = (
         signs=(
             Sign("CoordinationService/RegisterTask"),
             Sign("Coordination service agent in error status: DEADLINE_EXCEEDED"),
+            Sign("DEADLINE_EXCEEDED: Barrier timed out"),
         ),
         confidence="medium",
         explanation="A pod is Pending, failed early or still starts, or the address of the coordinator is not that of "
@@ -22,11 +23,13 @@ CAUSES = (
     ),
     Cause(
         name="coordination-peer-lost",
-        title="another task of JAX or TensorFlow has ended",
+        title="another task of JAX or TensorFlow does not answer",
         signs=(
             Sign("has been set to ERROR in coordination service"),
             Sign("JAX distributed service detected fatal errors"),
             Sign("Error received from peer", r"Socket closed|[Ff]ailed to connect"),
+            Sign("failed to connect to all addresses"),
+            Sign("Collective ops is aborted by"),
         ),
         level=Level.CONSEQUENCE,
         confidence="low",
@@ -34,9 +37,21 @@ CAUSES = (
             "has been set to ERROR in coordination service: UNAVAILABLE",
             "JAX distributed service detected fatal errors",
             "Error received from peer ... Socket closed",
+            "failed to connect to all addresses",
+            "Collective ops is aborted by",
         ),
         explanation="The task that the message names stopped its heartbeats or closed its connection.",
         remedy="Read the log and the events of that task.",
         source="github.com/jax-ml/jax issue 23599",
+    ),
+    Cause(
+        name="tpu-init-failed",
+        title="JAX cannot start the TPU",
+        signs=(Sign("TPU initialization failed"), Sign("Failed to initialize TPU"), Sign("TPU_RET_CHECK failure")),
+        explanation="The runtime of the TPU (libtpu) does not fit the machine or its topology, the chips are held by "
+        "another process, or the node has a fault.",
+        remedy="Compare the versions of jax and libtpu with the type of the TPU; start all hosts of the slice; restart "
+        "the node if it stays.",
+        source="github.com/jax-ml/jax issue 37230",
     ),
 )

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from trainyard.doctor.cause import Cause, Sign
+from trainyard.doctor.cause import Cause, Level, Sign
 
-_XID = "docs.nvidia.com/deploy/xid-errors"
-_CATALOG = "docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html"
+_MAPPING = "distros/kubernetes/nvsentinel/charts/gpu-health-monitor/xiderrorsmapping.csv"
+_XID = f"github.com/NVIDIA/NVSentinel {_MAPPING}"
+# Codes of the other causes, and those that the table says to ignore.
+_KNOWN = (8, 11, 13, 14, 25, 31, 32, 37, 38, 43, 44, 45, 46, 48, 61, 62, 63, 64, 66, 67, 69, 74, 79, 92, 93, 94, 95)
+_KNOWN_LATER = (106, 107, 109, 119, 120, 121, 136, 137, 140, 141, 143, *range(144, 151), 152, 153, 154, 155, 156)
+_KNOWN_LAST = (157, 158, 161)
 
 
 def _xid(*codes: int) -> Sign:
     """Returns the sign of NVIDIA's driver for these errors."""
-    return Sign("Xid (PCI", rf"Xid \(PCI[^)]*\): (?:{'|'.join(map(str, codes))})\b")
+    return Sign("Xid (", rf"Xid \([^)]*\): (?:{'|'.join(map(str, codes))})\b")
+
+
+def _other_xid(*codes: int) -> Sign:
+    """Returns the sign of NVIDIA's driver for errors that are none of these."""
+    return Sign("Xid (", rf"Xid \([^)]*\): (?!(?:{'|'.join(map(str, codes))})\b)\d+")
 
 
 CAUSES = (
     Cause(
         name="xid-application",
-        title="a kernel of the program accessed invalid memory (XID 13, 31)",
+        title="a kernel of the program accessed invalid memory (XID 13, 31, 69)",
         signs=(
-            _xid(13, 31),
+            _xid(11, 13, 25, 31, 32, 69),
             Sign("an illegal memory access was encountered"),
+            Sign("CUDA error: misaligned address"),
+            Sign("an illegal instruction was encountered"),
+            Sign("Memory access fault by GPU node"),
             Sign("CUDA error: unspecified launch failure"),
         ),
         confidence="medium",
@@ -28,6 +40,7 @@ CAUSES = (
             "Xid 31",
             "an illegal memory access was encountered",
             "unspecified launch failure",
+            "Memory access fault by GPU node-1",
         ),
         hides=("xid-engine-hang",),
         explanation="Mostly a fault of the program or a library. If only one GPU shows it, its hardware is suspect.",
@@ -36,8 +49,8 @@ CAUSES = (
     ),
     Cause(
         name="xid-memory-uncorrectable",
-        title="the memory of a GPU has an uncorrectable error (XID 48, 94, 95)",
-        signs=(_xid(48, 94, 95), Sign("uncorrectable ECC error encountered")),
+        title="the memory of a GPU has an uncorrectable error (XID 48, 94, 95, 140)",
+        signs=(_xid(48, 94, 95, 140), Sign("uncorrectable ECC error encountered")),
         messages=(
             "Xid 48",
             "Xid 94",
@@ -51,8 +64,8 @@ CAUSES = (
     ),
     Cause(
         name="xid-row-remapping",
-        title="a GPU replaces rows of its memory (XID 63, 64)",
-        signs=(_xid(63, 64),),
+        title="a GPU replaces rows of its memory (XID 63, 64, 156)",
+        signs=(_xid(63, 64, 156),),
         messages=(
             "Xid 63",
             "Xid 64",
@@ -64,8 +77,8 @@ CAUSES = (
     ),
     Cause(
         name="xid-nvlink",
-        title="NVLink has an error or is down (XID 74, 145, 149)",
-        signs=(_xid(74, 145, 149), Sign("Unable to retrieve N", r"(?i)as all links are inactive")),
+        title="NVLink has an error or is down (XID 74, 144 to 150)",
+        signs=(_xid(74, 136, *range(144, 151), 155), Sign("Unable to retrieve N", r"(?i)as all links are inactive")),
         messages=(
             "Xid 74",
             "Xid 145",
@@ -104,8 +117,8 @@ CAUSES = (
     ),
     Cause(
         name="xid-engine-hang",
-        title="an engine of a GPU hangs (XID 8, 61, 62, 109)",
-        signs=(_xid(8, 61, 62, 109),),
+        title="an engine of a GPU hangs (XID 8, 46, 61, 62, 109)",
+        signs=(_xid(8, 46, 61, 62, 109, 158),),
         confidence="medium",
         messages=(
             "Xid 8",
@@ -115,14 +128,41 @@ CAUSES = (
         ),
         explanation="The GPU or one of its controllers stopped, and the driver ended the work on it. If it comes back "
         "with other programs, the hardware or the driver is suspect.",
-        remedy="Restart the run. If it happens again on this node, drain it, reset the GPU and update the driver.",
-        source=_CATALOG,
+        remedy="8: restart the run. Others: drain the node and reset the GPU; update the driver if it comes back.",
+        source=_XID,
+    ),
+    Cause(
+        name="xid-other",
+        title="the driver reports an error of a GPU",
+        signs=(_other_xid(*_KNOWN, *_KNOWN_LATER, *_KNOWN_LAST),),
+        confidence="medium",
+        messages=("Xid 56", "Xid 110"),
+        explanation="An XID that none of the other causes names. NVIDIA's catalog tells what each number means.",
+        remedy="Look the number up in the catalog of XID errors. Drain the node if it comes back with another program.",
+        source=_XID,
+    ),
+    Cause(
+        name="xid-program-stopped",
+        title="the driver ended the work of a program on a GPU (XID 43, 45)",
+        signs=(_xid(43, 45),),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        messages=("Xid 43", "Xid 45"),
+        explanation="43: the program made an error. 45: the driver cleans up after an earlier error, or after a "
+        "program that was ended.",
+        remedy="Look for another XID before it on the same GPU, and read the output of the program.",
+        source=_XID,
     ),
     Cause(
         name="gpu-init-failed",
         title="the driver cannot start a GPU",
-        signs=(Sign("rm_init_adapter failed"), Sign("RmInitAdapter failed")),
-        messages=("RmInitAdapter failed",),
+        signs=(
+            _xid(143),
+            Sign("rm_init_adapter failed"),
+            Sign("RmInitAdapter failed"),
+            Sign("NVRM: ", r"FSP command timed out|GPU initialization failed"),
+        ),
+        messages=("RmInitAdapter failed", "Xid 143"),
         explanation="The GPU does not answer when the driver sets it up: after an earlier fault, with firmware that "
         "does "
         "not fit, or in a virtual machine without the resources that it needs.",
@@ -141,6 +181,14 @@ CAUSES = (
         "compute "
         "mode.",
         source="github.com/kubernetes-sigs/dra-driver-nvidia-gpu issue 982",
+    ),
+    Cause(
+        name="gpu-inforom-corrupted",
+        title="the configuration memory of a GPU is damaged",
+        signs=(Sign("infoROM is corrupted"),),
+        explanation="The infoROM holds settings and counts of errors. ECC and other features may not work any more.",
+        remedy="Drain the node; update the firmware of the GPU, or let the vendor replace it.",
+        source="github.com/canonical/microk8s issue 3097",
     ),
     Cause(
         name="device-assert",

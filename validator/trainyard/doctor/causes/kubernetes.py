@@ -1,85 +1,13 @@
-"""Events of Kubernetes: scheduling, images, volumes, admission, networks, queues."""
+"""Events of Kubernetes: images, volumes, devices, admission, networks, nodes, containers."""
 
 from __future__ import annotations
 
 from trainyard.doctor.cause import Cause, Level, Sign
 
 _STARTED = Sign("Started container")
-_PLACED = (Sign("Successfully assigned"), _STARTED)
 _MANUAL = "kubernetes.io docs/"
-# All nodes have the taint, or it is not the one of the control plane, which keeps every run away.
-_TAINT = (
-    r"(?:untolerated taint|had taint) \{(?!node-role\.kubernetes\.io/(?:control-plane|master))"
-    r"|0/(\d+) nodes are available: \1 node\(s\) had (?:untolerated )?taint"
-)
 
 CAUSES = (
-    Cause(
-        name="unschedulable-resources",
-        title="no node has the free resources that a pod requests",
-        signs=(Sign("nodes are available", r"Insufficient [\w./-]+"),),
-        resolved_by=_PLACED,
-        hides=("unschedulable-affinity",),
-        messages=(
-            "FailedScheduling",
-            "Insufficient nvidia.com/gpu",
-            "Insufficient rdma/...",
-        ),
-        explanation="Other pods use the GPUs, a node has fewer than requested, or no device plugin offers them.",
-        remedy="Compare the request with kubectl describe nodes (Allocatable, Allocated). Use fewer nodes, or a queue.",
-        source="github.com/NVIDIA/k8s-device-plugin issue 585",
-        rules=("gang-not-scheduled", "site-resource-not-offered", "rdma-resource-unknown"),
-    ),
-    Cause(
-        name="unschedulable-taint",
-        title="the nodes have a taint that the pod does not tolerate",
-        signs=(Sign("nodes are available", _TAINT),),
-        resolved_by=_PLACED,
-        messages=("had untolerated taint",),
-        explanation="GPU nodes are often tainted, so that only pods with a toleration run there.",
-        remedy="Add the toleration of the taint in the message (`placement.tolerations`).",
-        source="github.com/NVIDIA/k8s-device-plugin issue 421",
-        rules=("gpu-pod-without-toleration",),
-    ),
-    Cause(
-        name="unschedulable-affinity",
-        title="no node fits the selector, affinity or spread of a pod",
-        signs=(
-            Sign("nodes are available", r"didn't match (?:Pod's node affinity|node selector|pod (?:anti-)?affinity)"),
-            Sign("nodes are available", r"didn't (?:match pod topology spread|satisfy existing pods)"),
-        ),
-        resolved_by=_PLACED,
-        messages=(
-            "didn't match Pod's node affinity/selector",
-            "didn't match pod anti-affinity rules",
-            "didn't match pod topology spread constraints",
-        ),
-        explanation="A label is misspelt or absent on the nodes, or there are fewer nodes than pods to spread.",
-        remedy="Compare `placement.nodeSelector` with kubectl get nodes --show-labels; relax `placement.spread`.",
-        source=_MANUAL + "concepts/scheduling-eviction/assign-pod-node",
-        rules=(
-            "spread-pushes-apart-a-colocated-job",
-            "site-queue-packs-pods",
-        ),
-    ),
-    Cause(
-        name="unschedulable-volume",
-        title="a pod waits for its volume claim",
-        signs=(
-            Sign("unbound immediate PersistentVolumeClaims"),
-            Sign("nodes are available", r"persistentvolumeclaim .* not found"),
-        ),
-        resolved_by=_PLACED,
-        messages=(
-            "unbound immediate PersistentVolumeClaims",
-            'persistentvolumeclaim "..." not found',
-        ),
-        explanation="The claim is not bound: no class of its name, no access mode for several nodes, or no "
-        "claim at all.",
-        remedy="Read kubectl describe pvc; name a class that offers ReadWriteMany (`checkpoints.storageClassName`).",
-        source="github.com/inveniosoftware/helm-invenio issue 95",
-        rules=("reference-not-found", "claim-on-several-nodes"),
-    ),
     Cause(
         name="image-pull",
         title="a node cannot pull the image",
@@ -95,6 +23,7 @@ CAUSES = (
         signs=(
             Sign("MountVolume", r"MountVolume\.\w+ failed"),
             Sign("Unable to attach or mount volumes"),
+            Sign("Unable to mount volumes for pod"),
             Sign("FailedAttachVolume"),
         ),
         resolved_by=(_STARTED,),
@@ -129,6 +58,7 @@ CAUSES = (
             Sign("UnexpectedAdmissionError"),
             Sign("Allocate failed due to"),
             Sign("Node didn't have enough resource"),
+            Sign("OutOf", r"\bOutOf(?:cpu|memory|pods|[\w.-]+/[\w.-]+)\b"),
         ),
         messages=(
             "OutOfnvidia.com/gpu: Node didn't have enough resource",
@@ -166,16 +96,32 @@ CAUSES = (
     Cause(
         name="quota-exceeded",
         title="the quota of the namespace refuses a pod",
-        signs=(Sign("exceeded quota:"),),
-        explanation="The ResourceQuota allows less than the pods of the run request together.",
+        signs=(Sign("exceeded quota:"), Sign("failed quota:")),
+        explanation="The ResourceQuota allows less than the pods of the run request together, or demands a request or "
+        "limit (`must specify`).",
         remedy="Request less (kubectl describe quota shows what is left), or ask for a larger quota.",
         source=_MANUAL + "concepts/policy/resource-quotas",
         rules=("quota-below-job", "quota-needs-quantity"),
     ),
     Cause(
+        name="access-forbidden",
+        title="a service account may not use an object of the API",
+        signs=(Sign("is forbidden: User", r"is forbidden: User \\?\"[^\"\\]+\\?\" cannot"),),
+        messages=('pods is forbidden: User "system:serviceaccount:..." cannot list resource "pods"',),
+        explanation="The role of the account that the message names lacks a verb for this resource: an operator of "
+        "another version than its role, or a program that asks the API server itself.",
+        remedy="Add the verb to the Role or ClusterRole of the account; kubectl auth can-i VERB RESOURCE --as ACCOUNT "
+        "shows the result.",
+        source="github.com/kubernetes/minikube issue 6523",
+    ),
+    Cause(
         name="webhook-refused",
-        title="an admission webhook refused the object or did not answer",
-        signs=(Sign("failed calling webhook"), Sign("admission webhook", r"denied the request")),
+        title="an admission webhook or policy refused the object, or did not answer",
+        signs=(
+            Sign("failed calling webhook"),
+            Sign("admission webhook", r"denied the request"),
+            Sign("ValidatingAdmissionPolicy", r"denied request"),
+        ),
         messages=(
             "failed calling webhook",
             "admission webhook ... denied the request",
@@ -199,7 +145,7 @@ CAUSES = (
         name="pod-evicted",
         title="the kubelet evicted a pod",
         signs=(
-            Sign("Evicted", r"Reason:\s+Evicted|Evicted\s+pod/"),
+            Sign("Evicted", r"Reason:\s+Evicted|Evicted\s+pod/|\s\d+/\d+\s+Evicted\s"),
             Sign("node was low on resource"),
             Sign("Usage of EmptyDir volume"),
             Sign("ephemeral local storage usage exceeds"),
@@ -256,59 +202,76 @@ CAUSES = (
         ),
     ),
     Cause(
-        name="kueue-waiting",
-        title="the run waits for quota of Kueue",
-        signs=(
-            Sign("couldn't assign flavors to pod set"),
-            Sign("insufficient unused quota"),
-            Sign("didn't fit in the remaining quota"),
-        ),
-        resolved_by=(Sign("Admitted by ClusterQueue"), Sign("Quota reserved in ClusterQueue")),
-        explanation="Other runs use the quota; with `request > maximum capacity`, the queue can never admit the run.",
-        remedy="Wait, or lower nodes or GPUs to what the ClusterQueue has (kubectl describe clusterqueue).",
-        source="github.com/kubernetes-sigs/kueue issue 4134",
-        rules=("site-queue-unknown", "site-quota-exceeded"),
-    ),
-    Cause(
-        name="volcano-queue-full",
-        title="the queue of Volcano has no room for the run",
-        signs=(Sign("queue resource quota insufficient"),),
-        resolved_by=_PLACED,
-        explanation="The capability of the queue is used up, is below the request, or lacks a resource of the pods.",
-        remedy="Compare minResources of the PodGroup with the queue (kubectl describe queue); wait, or lower the "
-        "request.",
-        source="github.com/volcano-sh/volcano issue 3220",
-    ),
-    Cause(
-        name="pod-preempted",
-        title="the scheduler removed a pod for one of higher priority",
-        signs=(Sign("Preempted by "), Sign("PreemptionByScheduler")),
-        explanation="A pod with a higher PriorityClass needed the place, and the others of the run lost this rank.",
-        remedy="Resume from the last checkpoint; give the run a PriorityClass of its own "
-        "(`placement.priorityClassName`), "
-        "or a queue.",
-        source="github.com/kubernetes/kubernetes pull request 114923",
-    ),
-    Cause(
         name="node-not-ready",
         title="a node became unreachable",
-        signs=(Sign("NodeNotReady"), Sign("node.kubernetes.io/unreachable", r"TaintManagerEviction|deleted")),
+        signs=(
+            Sign("NodeNotReady"),
+            Sign("node.kubernetes.io/unreachable", r"TaintManagerEviction|deleted"),
+            Sign("nodes are available", r"taint \{node\.kubernetes\.io/(?:unreachable|not-ready|network-unavailable)"),
+        ),
         explanation="The kubelet of the node stopped reporting: the node crashed, rebooted or lost its network.",
         remedy="Read the kernel's log of the node; restart the run without it.",
         source=_MANUAL + "concepts/architecture/nodes",
     ),
     Cause(
-        name="gang-incomplete",
-        title="the pods of a run cannot be placed together",
-        signs=(Sign("tasks in gang unschedulable"), Sign("pod group is not ready")),
-        resolved_by=_PLACED,
-        level=Level.CONSEQUENCE,
+        name="image-architecture",
+        title="the image is built for another processor",
+        signs=(Sign("exec format error"), Sign("no match for platform in manifest")),
+        hides=("crash-loop", "image-pull"),
+        explanation="The image has no programs for the architecture of the node, such as arm64 of Grace.",
+        remedy="Build the image for this architecture (--platform), or select nodes with kubernetes.io/arch.",
+        source="man7.org execve: ENOEXEC",
+    ),
+    Cause(
+        name="kind-not-served",
+        title="the cluster does not know the kind of an object",
+        signs=(Sign("no matches for kind"), Sign("ensure CRDs are installed first")),
+        explanation="The CustomResourceDefinition of the kind, or of this version of it, is not installed.",
+        remedy="Install the operator of the kind, or write the apiVersion that kubectl api-resources lists.",
+        source="github.com/kubernetes/apimachinery pkg/api/meta/errors.go",
+    ),
+    Cause(
+        name="service-account-missing",
+        title="the service account of a pod does not exist",
+        signs=(Sign("error looking up service account"),),
+        explanation="serviceAccountName names an account that is not in the namespace, so no pod can be created.",
+        remedy="Create the account in the namespace of the run, or leave the field out.",
+        source="github.com/kubernetes/kubernetes plugin/pkg/admission/serviceaccount/admission.go",
+    ),
+    Cause(
+        name="limit-range",
+        title="a limit range of the namespace refuses a pod",
+        signs=(Sign("usage per Container is"), Sign("usage per Pod is"), Sign("limit to request ratio per")),
+        messages=("maximum memory usage per Container is",),
+        explanation="The LimitRange of the namespace allows smaller or larger containers only.",
+        remedy="Change the request or limit to what kubectl describe limitrange shows.",
+        source="github.com/kubernetes/kubernetes plugin/pkg/admission/limitranger/admission.go",
+    ),
+    Cause(
+        name="node-pressure",
+        title="a node is short of disk, memory or process ids",
+        signs=(
+            Sign("nodes are available", r"taint \{node\.kubernetes\.io/(?:disk|memory|pid)-pressure"),
+            Sign("NodeHasDiskPressure"),
+            Sign("NodeHasInsufficientMemory"),
+            Sign("NodeHasInsufficientPID"),
+        ),
+        messages=("taint {node.kubernetes.io/disk-pressure: }", "NodeHasDiskPressure"),
+        explanation="The kubelet takes no new pods and evicts some, until images, logs or scratch files are removed.",
+        remedy="Free the disk of the node (kubectl describe node shows the condition), or put caches on a volume.",
+        source="kubernetes.io docs/concepts/scheduling-eviction/node-pressure-eviction",
+    ),
+    Cause(
+        name="container-start-failed",
+        title="the container runtime cannot start a container",
+        signs=(Sign("OCI runtime create failed"), Sign("failed to create shim task"), Sign("runc create failed")),
+        unless=r"nvidia-container-cli|executable file not found|no such file or directory: unknown",
+        resolved_by=(_STARTED,),
         confidence="medium",
-        explanation="The scheduler starts all pods of the gang or none, and there is no place for one of them, or it "
-        "does not exist yet.",
-        remedy="Compare minMember with the number of pods and their requests with the free resources of the queue.",
-        source="github.com/volcano-sh/volcano pull request 520",
-        rules=("gang-not-scheduled",),
+        explanation="containerd or runc failed before the program ran: a mount or device that does not exist, a "
+        "runtime that is not installed, or a broken installation on the node.",
+        remedy="Read the end of the message and the log of containerd on the node. Try the pod on another node.",
+        source="github.com/open-edge-platform/geti_v2 issue 1876",
     ),
     Cause(
         name="entrypoint-not-found",
@@ -316,10 +279,12 @@ CAUSES = (
         signs=(
             Sign("executable file not found in $PATH"),
             Sign("exec: ", r"(?:stat|fork/exec) \S+: no such file or directory"),
+            Sign("not found", r"(?:^|[/ ])(?:ba|da|z)?sh: (?:(?:line )?\d+: )?[\w./-]+: (?:command )?not found$"),
         ),
         messages=(
             "executable file not found in $PATH",
             "exec: ... no such file or directory",
+            "bash: torchrun: command not found",
         ),
         explanation="The first word of `command` is not a program of the image, or not on its PATH.",
         remedy="Correct the command or the image, for example `python -m torch.distributed.run` for `torchrun`.",

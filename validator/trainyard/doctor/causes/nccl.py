@@ -12,10 +12,14 @@ CAUSES = (
     Cause(
         name="nccl-watchdog-timeout",
         title="a collective operation timed out",
-        signs=(Sign("Watchdog caught collective operation timeout"),),
+        signs=(
+            Sign("Watchdog caught collective operation timeout"),
+            Sign("Some NCCL operations have failed or timed out"),
+            Sign("Received a dump signal due to a collective timeout"),
+        ),
         level=Level.CONSEQUENCE,
         confidence="low",
-        hides=("process-crashed",),
+        hides=("process-crashed", "nccl-aborted"),
         explanation="A rank waited for the others until its timeout. One of them has failed, hangs, is slow "
         "or has taken another path. The rank with the lowest sequence number, or the last one to report, is "
         "the one to look at.",
@@ -94,6 +98,26 @@ CAUSES = (
         remedy="Find the rank that did not arrive. py-spy dump shows the call; TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC gives "
         "more time.",
         source="github.com/pytorch/pytorch pull request 115888",
+    ),
+    Cause(
+        name="nccl-invalid-usage",
+        title="NCCL refused a call",
+        signs=(Sign("ncclInvalidUsage"), Sign("ncclInvalidArgument")),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="The program passed arguments that do not fit together: ranks, GPUs, or buffers on another device.",
+        remedy="Read `Last error` below it, or set NCCL_DEBUG=WARN: NCCL names the argument.",
+        source="github.com/verl-project/verl issue 161",
+    ),
+    Cause(
+        name="nccl-aborted",
+        title="the communicator of a rank was aborted",
+        signs=(Sign("NCCL communicator was aborted"),),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="The watchdog or the program ended the communicator after an earlier error of a rank.",
+        remedy="Find the first error: the rank that failed or timed out before this message.",
+        source="github.com/pytorch/pytorch torch/csrc/distributed/c10d/NCCLUtils.hpp",
     ),
     Cause(
         name="nccl-connect-failed",

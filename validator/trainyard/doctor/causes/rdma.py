@@ -10,7 +10,7 @@ CAUSES = (
     Cause(
         name="rdma-gid-index",
         title="an RDMA connection cannot be set up: wrong GID or no route",
-        signs=(Sign("ibv_modify_qp failed"),),
+        signs=(Sign("ibv_modify_qp failed"), Sign("Failed to modify QP")),
         confidence="medium",
         explanation="The GID of the chosen index is absent in this pod, link-local, or in a subnet without a route.",
         remedy="Remove NCCL_IB_GID_INDEX (since NCCL 2.21) or name the index of RoCE v2 that show_gids "
@@ -25,6 +25,7 @@ CAUSES = (
             Sign("ibv_reg_mr", r"failed.*Cannot allocate memory"),
             Sign("ibv_create_", r"failed.*Cannot allocate memory"),
             Sign("Failed to register mr [-12]"),
+            Sign("Please set max locked memory"),
             Sign("REG_MR", r"err -12"),
         ),
         messages=(
@@ -111,7 +112,7 @@ CAUSES = (
     Cause(
         name="rdma-registration-failed",
         title="RDMA memory cannot be registered",
-        signs=(Sign("ibv_reg_", r"failed with error (?!Cannot allocate memory)"),),
+        signs=(Sign("ibv_reg_", r"failed(?: with error|:) (?!Cannot allocate memory)"),),
         confidence="medium",
         messages=("Call to ibv_reg_mr_iova2 failed with error Invalid argument",),
         explanation="The adapter's driver refuses the memory of the GPU: nvidia-peermem or DMA-BUF is missing or does "

@@ -10,6 +10,8 @@ _NO_CONNECTION = (
     Sign("failed to connect to any network address"),
     Sign("RendezvousConnectionError"),
 )
+# Programs other than PyTorch, which tries again after such a message.
+_NO_NAME = (Sign("Could not resolve host: "), Sign("UnknownHostException"), Sign("no such host"))
 
 CAUSES = (
     Cause(
@@ -71,14 +73,38 @@ CAUSES = (
     Cause(
         name="name-not-known",
         title="a host name cannot be resolved",
-        signs=(Sign("Name or service not known"), Sign("Temporary failure in name resolution"), Sign("gaierror")),
-        needs=(*_NO_CONNECTION, Sign("gaierror"), Sign("NameResolutionError"), Sign("gai error: -3")),
-        unless=r"ssh: |gai error: -2 .*socket has connected",
-        hides=("master-unreachable",),
+        signs=(
+            Sign("Name or service not known"),
+            Sign("Temporary failure in name resolution"),
+            Sign("gaierror"),
+            *_NO_NAME,
+        ),
+        needs=(*_NO_CONNECTION, *_NO_NAME, Sign("gaierror"), Sign("NameResolutionError"), Sign("gai error: -3")),
+        unless=r"ssh: |gai error: -2 .*socket has connected|(?i:pull|failed to do request|webhook)",
+        hides=("master-unreachable", "download-failed"),
         explanation="No pod or Service has this name, its headless Service is missing, or the pod has no DNS.",
         remedy="Resolve the name in a pod (getent hosts NAME). Check the Service and the subdomain of the pods.",
         source=_SOCKET,
         rules=("rendezvous-names-absent-replica", "address-names-no-pod", "subdomain-without-service"),
+    ),
+    Cause(
+        name="rendezvous-variables-missing",
+        title="a process does not know its rank",
+        signs=(Sign("environment variable", r"environment variable (?:RANK|WORLD_SIZE|MASTER_\w+) expected"),),
+        messages=("environment variable RANK expected, but not set",),
+        explanation="The program was started without a launcher, so RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are "
+        "not set.",
+        remedy="Start it with torchrun (`train.script` of training-job does so), or set the variables in each pod.",
+        source="github.com/pytorch/pytorch torch/distributed/rendezvous.py",
+        rules=(),
+    ),
+    Cause(
+        name="process-group-missing",
+        title="the program uses torch.distributed before it is initialized",
+        signs=(Sign("Default process group has not been initialized"),),
+        explanation="init_process_group was not called in this process, has failed before, or the group was destroyed.",
+        remedy="Call init_process_group first in each process, also in those of the data loader that need it.",
+        source="github.com/pytorch/pytorch torch/distributed/distributed_c10d.py",
     ),
     Cause(
         name="store-timeout",
@@ -88,6 +114,7 @@ CAUSES = (
             Sign("waitForInput", r"timed out after \d+ms"),
             Sign("via c10d key-value store", r"got error: .*[Tt]imeout"),
             Sign("store based barrier", r"[Tt]imed out"),
+            Sign("Timeout waiting for key"),
         ),
         level=Level.CONSEQUENCE,
         confidence="low",

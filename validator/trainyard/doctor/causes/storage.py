@@ -34,6 +34,8 @@ CAUSES = (
             Sign("[Errno 5] Input/output error"),
             Sign("Stale file handle"),
             Sign("PytorchStreamWriter failed writing file"),
+            Sign("nfs: server", r"nfs: server \S+ not responding"),
+            Sign("I/O error, dev"),
         ),
         confidence="medium",
         explanation="The server of a network file system did not answer, its export changed, or a disk has an error.",
@@ -58,5 +60,35 @@ CAUSES = (
         "download or checkpoint of one rank that the others do not see.",
         remedy="Check the mounts of the pod. Keep data and checkpoints on a volume that all nodes share.",
         source="github.com/mila-iqia/milabench issue 281",
+    ),
+    Cause(
+        name="too-many-open-files",
+        title="a process has too many files or sockets open",
+        signs=(
+            Sign("Too many open files"),
+            Sign("too many open files"),
+            Sign("received 0 items of ancdata"),
+        ),
+        explanation="The limit of open files (ulimit -n) or of inotify instances is used up; data loader workers hand "
+        "tensors over as open files.",
+        remedy="Raise the limit of the container runtime, use fewer workers, or "
+        "torch.multiprocessing.set_sharing_strategy('file_system'). For inotify, raise fs.inotify.max_user_instances.",
+        source="github.com/pytorch/pytorch docs/source/multiprocessing.rst",
+    ),
+    Cause(
+        name="cache-written-together",
+        title="several processes write the same file or folder at the same time",
+        signs=(
+            Sign("[Errno 39] Directory not empty"),
+            Sign("FileExistsError"),
+            Sign("[Errno 66] Directory not empty"),
+        ),
+        confidence="medium",
+        messages=("[Errno 39] Directory not empty", "FileExistsError"),
+        explanation="The ranks prepare one cache or output folder on a shared volume, and one removes or creates what "
+        "another one works on.",
+        remedy="Let rank 0 prepare the data before a barrier, give each rank a folder of its own, or create folders "
+        "with exist_ok=True.",
+        source="github.com/huggingface/transformers issue 30859",
     ),
 )

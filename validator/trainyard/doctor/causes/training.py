@@ -1,8 +1,8 @@
-"""The program: DeepSpeed, numbers, checkpoints, modules and the model hub."""
+"""The training: DeepSpeed, numbers, checkpoints and configurations."""
 
 from __future__ import annotations
 
-from trainyard.doctor.cause import Cause, Level, Sign
+from trainyard.doctor.cause import Cause, Sign
 
 _NAN = r"(?i)\b(?:lm[ _]|train[ _])?loss\b[\"']?\s*[:=|]?\s*[\"']?nan\b"
 
@@ -28,16 +28,6 @@ CAUSES = (
         explanation="The launcher logs in to each node of the host file without a password, and the first one refused.",
         remedy="Install sshd and a key in all pods, or start the ranks without ssh: torchrun, or deepspeed --no_ssh.",
         source="github.com/deepspeedai/DeepSpeed issue 4907",
-    ),
-    Cause(
-        name="ray-worker-died",
-        title="a worker process of Ray died",
-        signs=(Sign("Worker exit type: SYSTEM_ERROR"), Sign("The actor died unexpectedly before finishing this task")),
-        level=Level.CONSEQUENCE,
-        confidence="low",
-        explanation="Ray lost the process. Its list of potential reasons is the same in every such message.",
-        remedy="Read the worker's own log in the session folder of Ray, `Reason` in kubectl describe pod, and dmesg.",
-        source="github.com/ray-project/ray issue 47461",
     ),
     Cause(
         name="loss-scale-minimum",
@@ -74,111 +64,70 @@ CAUSES = (
     Cause(
         name="checkpoint-mismatch",
         title="the checkpoint belongs to another model",
-        signs=(Sign("in loading state_dict for"), Sign("size mismatch for", r"copying a param with shape")),
+        signs=(
+            Sign("in loading state_dict for"),
+            Sign("size mismatch for", r"copying a param with shape"),
+            Sign("Missing key in checkpoint state_dict"),
+            Sign("in state_dict: ", r"(?:Missing|Unexpected) key\(s\) in state_dict"),
+            Sign("that doesn't match the size of optimizer's group"),
+            Sign("has a different number of parameter groups"),
+            Sign("Size mismatch between saved"),
+        ),
         messages=(
             "Error(s) in loading state_dict for",
             "size mismatch for",
+            "Missing key in checkpoint state_dict",
+            "that doesn't match the size of optimizer's group",
         ),
         explanation="Names or shapes differ: another configuration, vocabulary, or a wrapper around the model.",
         remedy="Load the configuration of the checkpoint, or start in an empty checkpoint folder.",
         source="docs.pytorch.org generated/torch.nn.Module: load_state_dict",
     ),
     Cause(
-        name="module-not-found",
-        title="the image lacks a Python package",
-        signs=(Sign("ModuleNotFoundError: No module named"),),
-        explanation="The program imports a package that is not installed, or its folder is not on PYTHONPATH.",
-        remedy="Install it in the image, or correct the working folder.",
-        source="docs.python.org library/exceptions",
+        name="checkpoint-weights-only",
+        title="torch.load refuses objects of a checkpoint",
+        signs=(Sign("Weights only load failed"), Sign("WeightsUnpickler error")),
+        hides=("checkpoint-corrupt",),
+        explanation="Since PyTorch 2.6, torch.load reads tensors and plain values only unless told otherwise. "
+        "Older versions of libraries save other objects.",
+        remedy="Update the library that reads the file, or allow the class (torch.serialization.add_safe_globals). "
+        "Pass weights_only=False only for files that you trust.",
+        source="github.com/pytorch/pytorch torch/serialization.py",
     ),
     Cause(
-        name="extension-build-failed",
-        title="a CUDA or C++ extension does not compile in the pod",
+        name="world-size-indivisible",
+        title="sizes of the run cannot be divided by each other",
         signs=(
-            Sign("Error building extension"),
-            Sign("ninja: build stopped"),
-            Sign("has no attribute 'ds_opt_adam'"),
+            Sign("divisible by", r"(?:Error: |AssertionError|world.?size|World size|parallel).*divisible by"),
+            Sign("Mesh should not be bigger than default world size"),
         ),
-        explanation="DeepSpeed and others compile extensions when they first run. Compiler, CUDA toolkit or headers "
-        "are "
-        "missing in the image, or do not fit PyTorch.",
-        remedy="Build them with the image (DS_BUILD_CPU_ADAM=1 and the like) on a development image of CUDA.",
-        source="github.com/deepspeedai/DeepSpeed issue 1846",
+        messages=("World size ... must be divisible by", "Mesh should not be bigger than default world size"),
+        explanation="The number of ranks must be the product of the parallel degrees (tensor, pipeline, data, expert), "
+        "and heads, layers and batches must divide by them.",
+        remedy="Change the number of nodes or the degrees so that their product is the number of ranks.",
+        source="github.com/huggingface/finetrainers issue 408",
     ),
     Cause(
-        name="process-crashed",
-        title="a process crashed in native code (SIGSEGV, SIGABRT, SIGILL)",
+        name="configuration-refused",
+        title="the framework refuses its configuration",
         signs=(
-            Sign("Signal 11 (SIGSEGV)"),
-            Sign("Signal 6 (SIGABRT)"),
-            Sign("Signal 4 (SIGILL)"),
-            Sign("exitcode", r"exitcode\s*:\s*-(?:11|6|4)\b"),
-            Sign("died with <Signals.SIG", r"<Signals\.SIG(?:SEGV|ABRT|ILL)"),
-            Sign("139", r"(?i)exit ?code:?\s+139\b"),
+            Sign("MisconfigurationException"),
+            Sign("DeepSpeedConfigError"),
+            Sign("that mismatch TrainingArguments values"),
+            Sign("ConfigAttributeError"),
+            Sign("ConfigKeyError"),
+            Sign("pydantic", r"pydantic\S*ValidationError|validation errors? for"),
+            Sign("hydra.errors."),
         ),
-        level=Level.CONSEQUENCE,
-        confidence="low",
-        ended_by_agent=True,
         messages=(
-            "Signal 11 (SIGSEGV) received",
-            "exitcode: -11",
-            "died with <Signals.SIGSEGV: 11>",
-            "exit code 139",
+            "MisconfigurationException",
+            "Please correct the following DeepSpeed config values that mismatch TrainingArguments values",
+            "ValidationError",
         ),
-        explanation="A library wrote to invalid memory, or a check in it ended the process: packages of other "
-        "versions, "
-        "a driver, or bad memory. NCCL's watchdog ends a process with SIGABRT.",
-        remedy="Read the lines above it. PYTHONFAULTHANDLER=1 prints the Python stack; run the program on another "
-        "node.",
-        source="github.com/NVIDIA/Megatron-LM issue 1880",
-    ),
-    Cause(
-        name="program-failed",
-        title="a rank ended with an error that doctor does not know",
-        signs=(
-            Sign("exitcode", r"exitcode\s*: [1-9]\d*(?: \(pid|\))"),
-            Sign("Exit Code:", r"Exit Code: +(?!0\b)\d+"),
-            Sign("one or more processes exited with non-zero status"),
-        ),
-        level=Level.ENDING,
-        confidence="low",
-        ended_by_agent=True,
-        messages=(
-            "failed (exitcode: 1) local_rank: 0",
-            "Exit Code: 1",
-            "one or more processes exited with non-zero status",
-        ),
-        explanation="torchrun, Horovod or Kubernetes reports the exit code. The reason is in the output of this rank.",
-        remedy="Read the end of the log of the rank that failed first. `@record` of torch.distributed.elastic on the "
-        "main function shows its exception in torchrun's report.",
-        source="github.com/Vision-CAIR/MiniGPT-4 issue 237",
-    ),
-    Cause(
-        name="hub-gated",
-        title="the model hub refuses access",
-        signs=(
-            Sign("Cannot access gated repo"),
-            Sign("GatedRepoError"),
-            Sign("You are trying to access a gated repo"),
-            Sign("401 Client Error", r"huggingface"),
-        ),
-        explanation="The model needs an accepted license, and a token of that account.",
-        remedy="Accept the license, and give the pods HF_TOKEN from a Secret.",
-        source="github.com/ml-explore/mlx-examples issue 759",
-    ),
-    Cause(
-        name="hub-offline",
-        title="the model hub cannot be reached, and the files are not cached",
-        signs=(
-            Sign("couldn't connect to 'https://huggingface.co"),
-            Sign("LocalEntryNotFoundError"),
-            Sign("OfflineModeIsEnabled"),
-            Sign("outgoing traffic has been disabled"),
-        ),
-        hides=("name-not-known",),
-        explanation="The pods have no way to the internet, or HF_HUB_OFFLINE is set and the cache is empty.",
-        remedy="Put the files on a volume before the run, and set HF_HOME to it; or allow the proxy.",
-        source="huggingface.co docs/transformers/installation: offline mode",
-        rules=("model-cache-on-small-volume",),
+        explanation="Lightning, DeepSpeed, Hydra or pydantic found options that contradict each other or that it does "
+        "not know.",
+        remedy="The message names the option: correct it in the configuration file or the arguments.",
+        source="github.com/Lightning-AI/pytorch-lightning src/lightning/fabric/utilities/exceptions.py",
+        rules=("ds-batch-identity",),
     ),
 )

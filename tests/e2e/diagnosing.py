@@ -1,0 +1,27 @@
+"""What `trainyard doctor` says about a run or a pod of a live cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
+from trainyard.audit.cluster import connect
+from trainyard.doctor.diagnosis import diagnose
+from trainyard.support import collecting, files
+
+
+def causes(cluster: Cluster, namespace: str, name: str, folder: Path) -> frozenset[str]:
+    """Return the names of the causes that are reported now."""
+    run = collecting.collect(connect(cluster.kubeconfig), name, namespace)
+    files.lay_out(run, folder)
+    return frozenset(evidence.cause.name for evidence in diagnose([str(folder)]).causes)
+
+
+def require(cluster: Cluster, namespace: str, name: str, wanted: frozenset[str], folder: Path, seconds: int) -> None:
+    """Wait until exactly these causes are reported."""
+    api.wait_until(
+        lambda: causes(cluster, namespace, name, folder) == wanted or None,
+        what=f"{', '.join(wanted)} of {name}",
+        seconds=seconds,
+    )
