@@ -39,8 +39,8 @@ CRD_TESTS = {
 }
 NAME = os.environ.get("TRAINYARD_E2E", "trainyard-e2e")
 
-# For hundreds of processes of Helm, kubectl and Podman: one that ends within a second need not free memory, and collecting
-# garbage takes a quarter of its processor time. At the limit, Go collects as usual.
+# For hundreds of processes of Helm, kubectl and Podman: one that ends within a second need not free memory, and the
+# collection of garbage takes a quarter of its processor time. At the limit, Go collects as usual.
 os.environ |= {"GOGC": "off", "GOMEMLIMIT": "512MiB"}
 
 
