@@ -76,4 +76,5 @@ class PythonImage:
 
     def _key(self) -> str:
         parts = [part for name, content in self.contents().items() for part in (name, content or "")]
-        return cache.digest(self.debian.key, self.packages.key, str(self.bytecode), *parts)
+        variables = (f"{name}={value}" for name, value in self.environment.items())
+        return cache.digest(self.debian.key, self.packages.key, str(self.bytecode), *variables, *parts)
