@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from trainyard.document.lookup import items, text
+from trainyard.document.lookup import items, mapping, text
 from trainyard.status import progress
 from trainyard.status.endings import ending, is_suspended
 from trainyard.status.failures import Failure, failures
@@ -147,6 +147,10 @@ def _gangs(snapshot: Snapshot) -> str:
         for condition in items(group, "status", "conditions"):
             if text(condition, "type") == "Unschedulable" and text(condition, "status") == "True":
                 return f"; its PodGroup {name(group)}: {brief(text(condition, 'message'))}"
+    wanted = [key for runtime in snapshot.runtimes for key in mapping(runtime, "spec", "podGroupPolicy")]
+    if wanted and not snapshot.groups:
+        # Trainer makes the PodGroup before the pods, and stops there.
+        return f"; Trainer made no PodGroup for its policy `{wanted[0]}`: may it, and is the kind served?"
     return ""
 
 
