@@ -31,6 +31,7 @@ CRD_TESTS = {
     "test_admission_policies.py",
     "test_audit.py",
     "test_dry_run.py",
+    "test_gangs.py",
     "test_policies.py",
     "test_python_sdk.py",
     "test_queues.py",

@@ -60,6 +60,10 @@ def title(found: dict[str, Any]) -> tuple[str, str]:
 @pytest.mark.parametrize(("chart", "scenario"), helm.SCENARIOS)
 def test_the_api_server_accepts_every_object_of_a_scenario(ready: Any, chart: str, scenario: str | None) -> None:
     rendered = helm.template("helm", helm.CHARTS[chart], *APIS, scenario=scenario)
+    if rendered.returncode:
+        # On the oldest Kubernetes, the chart itself refuses what the API server would drop.
+        assert " requires Kubernetes 1." in rendered.stderr
+        return
     objects = helm.objects(rendered.stdout)
 
     asked = [found for found in objects if title(found) not in NOT_SERVED]

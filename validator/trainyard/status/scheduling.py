@@ -16,6 +16,7 @@ from trainyard.status.snapshot import Tree
 _REASON = re.compile(r"(\d+) (?:(Insufficient ([\w./-]+))|(Too many pods)|(node\(s\) [^,]+?))(?=[,.]|$)")
 _ABSENT_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" not found')
 _NODES = "node(s) "
+_ALONE = "cannot find enough sibling pods"
 _GANG = re.compile(r"pod group|podgroup|gang|sibling|waiting on permit", re.IGNORECASE)
 # A map of Go, whose quantities are printed as structures.
 _GAP = re.compile(r"resource gap: map\[([^\]]*)\]")
@@ -23,6 +24,10 @@ _SHORT_OF = re.compile(r"([\w./-]+):[{\d]")
 # A node of this kind is no candidate at all: the control plane, or nodes that are drained.
 _TAINTED = ("had untolerated taint", "were unschedulable", "had taint")
 _UNLABELLED = ("didn't match Pod's node affinity/selector", "didn't match node selector")
+
+
+# The scheduler saw this pod before the others of its gang, and has not tried again.
+ALONE = "its other pods are not created yet"
 
 
 class Refusal(NamedTuple):
@@ -54,6 +59,8 @@ def _refusal(message: str) -> Refusal:
     others = [found[5] for found in reasons if found[5] and not found[5].removeprefix(_NODES).startswith(_TAINTED)]
     if short:
         return Refusal("resources", ", ".join(short))
+    if _ALONE in message:
+        return Refusal("gang", ALONE)
     if gap := _GAP.search(message):
         return Refusal("gang", f"not enough {', '.join(sorted(_SHORT_OF.findall(gap[1])))} for all of its pods")
     if _GANG.search(message):

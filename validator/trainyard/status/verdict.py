@@ -14,6 +14,7 @@ from trainyard.status.obstacles import ORDER, Obstacle, brief, obstacle, when
 from trainyard.status.progress import Progress
 from trainyard.status.queue import waiting
 from trainyard.status.replicas import Replica, replicas
+from trainyard.status.scheduling import ALONE
 from trainyard.status.shape import Shape, shape
 from trainyard.status.snapshot import Snapshot, Tree, age, name, namespace
 
@@ -115,7 +116,7 @@ def _state(
     if is_suspended(snapshot.job):
         return "suspended", "suspended: it has no pods until it is resumed", ()
     obstacles = [one for one in (obstacle(replica, snapshot) for replica in found) if one is not None]
-    worst = min(obstacles, key=lambda one: ORDER.index(one.kind), default=None)
+    worst = min(obstacles, key=lambda one: (ORDER.index(one.kind), ALONE in one.words), default=None)
     complete = planned.pods is None or len(found) >= planned.pods
     refused = None if complete else _refusal(snapshot)
     if refused is not None and (worst is None or worst.kind == "starting"):
