@@ -19,7 +19,7 @@ from filelock import FileLock
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-from tests.harness.cluster import api, cache, lifecycle
+from tests.harness.cluster import api, cache, lifecycle, tools
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import kubeflow_trainer, operator, operator_crds
@@ -39,6 +39,8 @@ CRD_TESTS = {
     "test_uninstall.py",
 }
 NAME = os.environ.get("TRAINYARD_E2E", "trainyard-e2e")
+# Kubernetes 1.29 refuses the CRD of JobSet, as docs/compatibility.md says.
+SERVES_TRAINER = tools.kubernetes() != tools.KUBERNETES["oldest"]
 
 
 class ByFile(LoadFileScheduling):  # type: ignore[misc]
@@ -113,6 +115,8 @@ def training_operator(cluster: Cluster, engine: Engine, tmp_path_factory: pytest
 @pytest.fixture(scope="session")
 def trainer(cluster: Cluster, engine: Engine) -> Iterator[None]:
     """Kubeflow Trainer, installed once for the files of `CRD_TESTS`, with the kind of PodGroup that it looks for."""
+    if not SERVES_TRAINER:
+        pytest.skip("Kubeflow Trainer requires a newer Kubernetes")
     with (
         operator_crds.served(cluster, operator_crds.files(kubeflow_trainer.CHART)),
         kubeflow_trainer.installed(cluster, engine, settings={"gangSchedulers": ["scheduler-plugins"]}),

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.e2e.conftest import SERVES_TRAINER
 from tests.e2e.user import User
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
@@ -73,11 +74,15 @@ def lender(cluster: Cluster, training_operator: None) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def queues(cluster: Cluster, engine: Engine, trainer: None, namespace: str, lender: str) -> Iterator[Cluster]:
+def queues(
+    cluster: Cluster, engine: Engine, namespace: str, lender: str, request: pytest.FixtureRequest
+) -> Iterator[Cluster]:
     """A release of the platform with the queue of one team.
 
     Trainer is there before Kueue, which otherwise refuses each TrainJob with `unsupported runtime` for a while.
     """
+    if SERVES_TRAINER:
+        request.getfixturevalue("trainer")
     helm = Helm(cluster.kubeconfig)
     for worker in cluster.workers:
         api.kubectl(cluster.kubeconfig, "label", "node", worker, f"{RACK}=rack-of-{worker}", "--overwrite")
@@ -137,7 +142,9 @@ def priorities(queues: Cluster) -> Iterator[None]:
 
 
 @pytest.fixture
-def trainjobs(queues: Cluster, engine: Engine, namespace: str, priorities: None) -> Iterator[dict[str, Run]]:
+def trainjobs(
+    queues: Cluster, engine: Engine, namespace: str, priorities: None, trainer: None
+) -> Iterator[dict[str, Run]]:
     """TrainJobs that are not installed yet, by name."""
     runs = {name: Run(queues, engine, namespace, name, kind=TRAINJOB) for name in TRAINJOBS}
     yield runs
