@@ -8,6 +8,7 @@ each other. */}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "fabric" "fabric.profile" "runs" "queues" "queues.enabled"
     "queues.name" "operator" "operator.enabled" "trainer" "trainer.enabled" "networks" "networks.enabled"
     "gpu" "gpu.enabled" "monitoring" "monitoring.enabled" "runtimes" "runtimes.enabled")) -}}
+{{- include "training-platform.checkKubernetes" . -}}
 {{- include "training-platform.checkRuns" . -}}
 {{- include "training-platform.checkGangs" . -}}
 {{- include "training-platform.checkNetworks" . -}}
@@ -17,6 +18,17 @@ each other. */}}
 {{- include "training-platform.checkOnce" . -}}
 {{- include "training-platform.checkPolicies" . -}}
 {{- include "training-platform.checkLabels" . -}}
+{{- end -}}
+
+{{/* training-platform.checkKubernetes: fails for Trainer on clusters too old for it: Helm reads no kubeVersion of a part. */}}
+{{- define "training-platform.checkKubernetes" -}}
+{{- $version := .Capabilities.KubeVersion.Version -}}
+{{- range $key := list "trainer" "runtimes" -}}
+{{- if and (get $.Values $key).enabled (semverCompare "<1.31.0-0" $version) -}}
+{{- $advice := printf "write %s.enabled: false, and run PyTorchJobs" $key -}}
+{{- fail (printf "%s.enabled requires Kubernetes 1.31 or newer; the cluster has %s: %s" $key $version $advice) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* training-platform.checkRuns: fails if `runs` contradicts the keys of the site that runs get their values from. */}}
