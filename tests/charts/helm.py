@@ -55,7 +55,7 @@ def template(
 ) -> subprocess.CompletedProcess[str]:
     """Render a release named `RELEASE` with a values file of the chart's ci folder and then `values`."""
     files = [] if scenario is None else ["--values", str(chart / "ci" / scenario)]
-    version = ["--kube-version", tools.module_version("kubernetes")]
+    version = ["--kube-version", tools.module_version(tools.kubernetes())]
     return helm(name, "template", RELEASE, chart, *version, *files, *options, values=values)
 
 

@@ -1,4 +1,4 @@
-"""The check of a node that charts/training-runtimes starts before the program of a TrainJob."""
+"""The check of the nodes that charts/training-runtimes starts before the program of a TrainJob."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tests.charts.helm import CHARTS
 from tests.harness.trainer.environment import ENVIRONMENT
 from tests.harness.trainer.fork_server import fork
 from tests.harness.trainer.launch import TIMEOUT_SECONDS, torchrun
+from tests.harness.trainer.ports import free_port
 
 PROGRAM = CHARTS["training-runtimes"] / "files" / "preflight" / "node_check.py"
 
@@ -35,6 +36,37 @@ def test_a_good_node_is_named_with_the_bandwidth_between_its_processes(tmp_path:
     )
     assert float(bandwidth) > 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_nodes_are_also_checked_together() -> None:
+    port = free_port()
+    pods = [
+        fork(
+            ["tests.harness.trainer.torchrun", "--nproc-per-node=1", str(PROGRAM)],
+            {
+                **ENVIRONMENT,
+                "CUDA_VISIBLE_DEVICES": "",
+                "NODE_NAME": f"node-{number}",
+                # As Trainer sets them.
+                "PET_NNODES": "2",
+                "PET_NODE_RANK": str(number),
+                "PET_MASTER_ADDR": "127.0.0.1",
+                "PET_MASTER_PORT": str(port),
+            },
+        )
+        for number in range(2)
+    ]
+    try:
+        printed = [pod.communicate(TIMEOUT_SECONDS)[0] for pod in pods]
+    finally:
+        for pod in pods:
+            pod.terminate()
+
+    assert [pod.wait() for pod in pods] == [0, 0]
+    for number, text in enumerate(printed):
+        assert f"preflight: node=node-{number} processes=1 backend=gloo\n" in text
+    network = re.compile(r"^preflight: nodes=2 processes=2 backend=gloo bus_bandwidth=(\S+) GB/s$", re.M)
+    assert [len(network.findall(text)) for text in printed] == [1, 0]
 
 
 @pytest.mark.parametrize(

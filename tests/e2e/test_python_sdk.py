@@ -62,6 +62,7 @@ ZERO = {
     "zero_optimization": {"stage": 2},
     "gradient_clipping": 0.5,
 }
+NETWORK = re.compile(r"^preflight: nodes=2 processes=2 backend=gloo bus_bandwidth=(\S+) GB/s$", re.MULTILINE)
 # Prints why each job is refused.
 ATTEMPTS = """
 import traceback
@@ -73,6 +74,7 @@ def attempt(runtime, **options):
 attempt("nowhere", func=train)
 attempt("torch-distributed", func=train, env={"PET_NNODES": "2"})
 attempt("without-label", func=train)
+attempt("without-step", func=train)
 attempt("torch-distributed", func=eval("lambda: 1"))
 """
 # Prints the log of the first node and the state of the TrainJob.
@@ -171,7 +173,9 @@ name = client.train(runtime={runtime!r}, trainer=CustomTrainerContainer(image=im
     assert printed.endswith("Complete\n")
 
 
-def test_deepspeed_partitions_its_optimizer_over_two_nodes(client: Sdk, namespace: str) -> None:
+def test_deepspeed_partitions_its_optimizer_over_two_nodes_after_the_check_of_both(
+    client: Sdk, cluster: Cluster, namespace: str
+) -> None:
     # DeepSpeed takes the name of a file, or the text of one in base64.
     settings = base64.urlsafe_b64encode(json.dumps(ZERO).encode()).decode()
     command = ["torchrun", "/opt/programs/zero.py", "--deepspeed", "--deepspeed_config", settings]
@@ -180,8 +184,10 @@ image = client.get_runtime("deepspeed-distributed").trainer.image
 trainer = CustomTrainerContainer(image=image, num_nodes=2, resources_per_node={{"cpu": "1", "memory": "2Gi"}})
 name = client.train(runtime="deepspeed-distributed", trainer=trainer, options=[TrainerCommand({command!r})])
 """
-    printed = client.run("-c", f"{CLIENT}{start}{RESULT}client.delete_job(name)", namespace)
+    printed = client.run("-c", f"{CLIENT}{start}{RESULT}", namespace)
 
+    (checked,) = NETWORK.findall(preflight(cluster, namespace))
+    assert float(checked) > 0
     results = [json.loads(text) for text in re.findall(r"^result (.*)$", printed, re.MULTILINE)]
     assert [(result["rank"], result["size"], result["stage"]) for result in results] == [(0, 2, 2), (1, 2, 2)]
     for result in results:
@@ -190,12 +196,15 @@ name = client.train(runtime="deepspeed-distributed", trainer=trainer, options=[T
         assert result["losses"][-1] < result["losses"][0]
         assert result["losses"] == pytest.approx(result["losses_alone"], rel=1e-4)
     assert printed.endswith("Complete\n")
+    api.kubectl(cluster.kubeconfig, "delete", "trainjobs", "--all", "--cascade=foreground", "-n", namespace)
 
 
 def test_jobs_that_cannot_start_are_refused_with_their_reason(
     client: Sdk, cluster: Cluster, namespace: str, program: Path
 ) -> None:
-    api.apply(cluster.kubeconfig, without_label(namespace))
+    without_label = runtime(namespace, "without-label", step={"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"})
+    without_step = runtime(namespace, "without-step", framework={"trainer.kubeflow.org/framework": "torch"})
+    api.apply(cluster.kubeconfig, without_label, without_step)
     program.write_text(f"{CLIENT}{ATTEMPTS}")
 
     printed = client.run(program, namespace)
@@ -203,21 +212,29 @@ def test_jobs_that_cannot_start_are_refused_with_their_reason(
     assert re.search(r'clustertrainingruntimes\.trainer\.kubeflow\.org \\+"nowhere\\+" not found', printed)
     assert "invalid envs configured: [PET_NNODES]" in printed
     assert "without-label must have trainer.kubeflow.org/framework label" in printed
+    assert "Runtime doesn't have trainer container" in printed
     assert "could not get source code" in printed
     # A traceback shows the line with this word, indented.
     assert not re.search("^started", printed, re.MULTILINE)
 
 
-def without_label(namespace: str) -> dict[str, Any]:
-    """Return a runtime without the label of its framework."""
-    node = {
-        "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
-        "spec": {"template": {"spec": {"containers": [{"name": "node", "image": "trainer"}]}}},
-    }
+def preflight(cluster: Cluster, namespace: str) -> str:
+    """Return what the check of the nodes has printed in all pods of the namespace."""
+    pods = api.kubectl(cluster.kubeconfig, "get", "pods", "-n", namespace, "-o", "name").split()
+    logs = ("logs", "-n", namespace, "--container=preflight")
+    return "".join(api.kubectl(cluster.kubeconfig, *logs, pod) for pod in pods)
+
+
+def runtime(
+    namespace: str, name: str, *, framework: dict[str, str] | None = None, step: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """Return a runtime with these labels of itself and of its job, and without a port, which Trainer adds."""
+    containers = [{"name": "node", "image": "trainer"}]
+    node = {"metadata": {"labels": step or {}}, "spec": {"template": {"spec": {"containers": containers}}}}
     return {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainingRuntime",
-        "metadata": {"name": "without-label", "namespace": namespace},
+        "metadata": {"name": name, "namespace": namespace, "labels": framework or {}},
         "spec": {
             "mlPolicy": {"torch": {}},
             "template": {"spec": {"replicatedJobs": [{"name": "node", "template": node}]}},
@@ -237,6 +254,6 @@ def test_an_image_without_torchrun_says_so_in_its_log_after_the_check_of_the_nod
     assert "torchrun: command not found" in printed
     assert printed.endswith("Failed\n")
     # The init container has the image of the runtime.
-    (pod,) = api.kubectl(cluster.kubeconfig, "get", "pods", "-n", namespace, "-o", "name").split()
-    checked = api.kubectl(cluster.kubeconfig, "logs", pod, "-n", namespace, "--container=preflight")
+    checked = preflight(cluster, namespace)
     assert re.search(r"^preflight: node=\S+-worker\d? processes=1 backend=gloo$", checked, re.MULTILINE)
+    assert not NETWORK.search(checked)

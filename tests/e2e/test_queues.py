@@ -1,4 +1,4 @@
-"""The platform chart's queues with Kueue: runs wait for quota, share one topology domain, and are preempted."""
+"""The platform chart's queues with Kueue: runs wait for quota, share one topology domain, borrow, and are preempted."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from tests.e2e import diagnosing
+from tests.e2e.conftest import SERVES_TRAINER
+from tests.e2e.user import User
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import kueue, platform
-from tests.harness.jobs.helm import Helm
+from tests.harness.jobs import namespace as namespaces
+from tests.harness.jobs.helm import Helm, Settings
 from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB
 from tests.harness.jobs.run import Run
 
@@ -31,6 +35,9 @@ RACK = "topology.example.com/rack"
 # The quota has room for the two pods of one run.
 POD = {"cpu": "400m", "memory": "1Gi"}
 SHARE = {"cpu": "1", "memory": "2Gi"}
+# Of a team that has to borrow for a run.
+HALF = {"cpu": "400m", "memory": "1Gi"}
+FLAVOR = "workers"
 STARTED_SECONDS = 120
 ENDLESS_SECONDS = 600
 # Not even an empty queue has room for three pods.
@@ -41,41 +48,77 @@ TRAINJOBS = ("low", "waiting", "huge", "high")
 PRIORITIES = {"low": 1, "high": 1000}
 
 
+def site(*teams: dict[str, object]) -> Settings:
+    """Return the values of a platform with nothing but the queues of these teams."""
+    return {
+        "operator.enabled": False,
+        "queues.enabled": True,
+        "queues.name": QUEUE,
+        "queues.topologyLevels": [RACK, LEVEL],
+        "queues.flavors": [{"name": FLAVOR, "nodeLabels": {"kubernetes.io/os": "linux"}}],
+        "queues.clusterQueues": list(teams),
+    }
+
+
+def team(name: str, namespace: str, share: dict[str, str], **options: object) -> dict[str, object]:
+    """Return a ClusterQueue for the runs of one namespace."""
+    quota = {"flavor": FLAVOR, "resources": share}
+    return {"name": name, "namespaces": [namespace], "quotas": [quota], **options}
+
+
 @pytest.fixture(scope="module")
-def queues(cluster: Cluster, engine: Engine, trainer: None, namespace: str) -> Iterator[Cluster]:
-    """A release of the platform with queues only, for the runs of one namespace.
+def lender(cluster: Cluster, training_operator: None) -> Iterator[str]:
+    """The namespace of a second team."""
+    name = f"run-{uuid4().hex[:6]}"
+    namespaces.create(cluster.kubeconfig, name)
+    yield name
+    namespaces.delete(cluster.kubeconfig, name)
+
+
+@pytest.fixture(scope="module")
+def queues(
+    cluster: Cluster, engine: Engine, namespace: str, lender: str, request: pytest.FixtureRequest
+) -> Iterator[Cluster]:
+    """A release of the platform with the queue of one team.
 
     Trainer is there before Kueue, which otherwise refuses each TrainJob with `unsupported runtime` for a while.
     """
-    flavor = {"name": "workers", "nodeLabels": {"kubernetes.io/os": "linux"}}
-    quota = {"flavor": flavor["name"], "resources": SHARE}
+    if SERVES_TRAINER:
+        request.getfixturevalue("trainer")
     helm = Helm(cluster.kubeconfig)
     for worker in cluster.workers:
         api.kubectl(cluster.kubeconfig, "label", "node", worker, f"{RACK}=rack-of-{worker}", "--overwrite")
-    with kueue.installed(cluster, engine, namespace):
-        helm.install(
-            "queues",
-            platform.CHART,
-            namespace=namespace,
-            settings={
-                "operator.enabled": False,
-                "queues.enabled": True,
-                "queues.name": QUEUE,
-                "queues.topologyLevels": [RACK, LEVEL],
-                "queues.flavors": [flavor],
-                "queues.clusterQueues": [
-                    {
-                        "name": "vision",
-                        "namespaces": [namespace],
-                        "quotas": [quota],
-                        "preemption": {"withinClusterQueue": "LowerPriority"},
-                    }
-                ],
-            },
-        )
+    with kueue.installed(cluster, engine, namespace, lender):
+        vision = team("vision", namespace, SHARE, preemption={"withinClusterQueue": "LowerPriority"})
+        helm.install("queues", platform.CHART, namespace=namespace, settings=site(vision))
         yield cluster
         helm.uninstall("queues", namespace=namespace)
     api.kubectl(cluster.kubeconfig, "label", "node", *cluster.workers, f"{RACK}-")
+
+
+@pytest.fixture
+def cohort(queues: Cluster, namespace: str, lender: str) -> None:
+    """Two teams that lend each other their quota: one has too little for a run, the other takes its own back."""
+    vision = team("vision", namespace, HALF, cohort="lab")
+    speech = team("speech", lender, SHARE, cohort="lab", preemption={"reclaimWithinCohort": "Any"})
+    settings = site(vision, speech)
+    Helm(queues.kubeconfig).install("queues", platform.CHART, namespace=namespace, settings=settings, upgrade=True)
+
+
+@pytest.fixture
+def borrower(cohort: None, queues: Cluster, engine: Engine, namespace: str) -> Iterator[Run]:
+    """A PyTorchJob of the team that borrows, not installed yet."""
+    run = Run(queues, engine, namespace, "borrower")
+    yield run
+    run.uninstall()
+
+
+@pytest.fixture
+def owner(cohort: None, queues: Cluster, engine: Engine, lender: str) -> Iterator[Run]:
+    """A PyTorchJob of the team that lends, not installed yet."""
+    run = Run(queues, engine, lender, "owner")
+    yield run
+    run.uninstall()
 
 
 @pytest.fixture
@@ -101,7 +144,9 @@ def priorities(queues: Cluster) -> Iterator[None]:
 
 
 @pytest.fixture
-def trainjobs(queues: Cluster, engine: Engine, namespace: str, priorities: None) -> Iterator[dict[str, Run]]:
+def trainjobs(
+    queues: Cluster, engine: Engine, namespace: str, priorities: None, trainer: None
+) -> Iterator[dict[str, Run]]:
     """TrainJobs that are not installed yet, by name."""
     runs = {name: Run(queues, engine, namespace, name, kind=TRAINJOB) for name in TRAINJOBS}
     yield runs
@@ -206,12 +251,16 @@ def test_a_trainjob_waits_for_quota_and_is_preempted_by_one_of_higher_priority(
         assert "insufficient unused quota for cpu in flavor workers" in decision(connection, waiting)
         assert suspended(connection, waiting)
         assert waiting.pods(connection) == []
-        waiting.uninstall(cascade=CASCADE)
 
         install_queued(huge, epochs=1, priority="high", nodes=3)
         assert NEVER in decision(connection, huge)
         diagnosing.require(queues, huge.namespace, huge.release, frozenset({"kueue-waiting"}), tmp_path, seconds=60)
-        huge.uninstall(cascade=CASCADE)
+        user = User(low.cluster.kubeconfig, low.namespace)
+        # By priority, not by age.
+        user.says(huge.release, "place 1 of 2; ")
+        user.says(waiting.release, "place 2 of 2; ")
+        for run in (waiting, huge):
+            run.uninstall(cascade=CASCADE)
 
         install_queued(high, epochs=1, priority="high", mode="required", level=RACK)
         stopped = r"stopped by SIGTERM: step=(\d+) is saved"
@@ -220,6 +269,24 @@ def test_a_trainjob_waits_for_quota_and_is_preempted_by_one_of_higher_priority(
         high.require_success(outcome)
         assert len(outcome.nodes) == 2
         assert len(set(outcome.nodes.values())) == 1
+
+        resumed = api.wait_until(
+            lambda: found(r"resumed: epoch=\d+ step=(\d+)", lines), what="the resumption", seconds=STARTED_SECONDS
+        )
+        assert resumed == step
+
+
+def test_a_run_on_borrowed_quota_gives_it_back_and_resumes(borrower: Run, owner: Run, connection: Any) -> None:
+    user = User(borrower.cluster.kubeconfig, borrower.namespace)
+    install_queued(borrower, epochs=1_000_000)
+    with following(borrower) as lines:
+        api.wait_until(lambda: found(r"(epoch=1/)", lines), what="the run on borrowed quota", seconds=STARTED_SECONDS)
+
+        install_queued(owner, epochs=1)
+        stopped = r"stopped by SIGTERM: step=(\d+) is saved"
+        step = api.wait_until(lambda: found(stopped, lines), what="the preemption", seconds=STARTED_SECONDS)
+        user.says(borrower.release, f"queued in {QUEUE}: place 1 of 1; ")
+        owner.require_success(owner.follow())
 
         resumed = api.wait_until(
             lambda: found(r"resumed: epoch=\d+ step=(\d+)", lines), what="the resumption", seconds=STARTED_SECONDS

@@ -18,6 +18,7 @@
     "fabric.computeDomain")) -}}
 {{- include "training-job.checkKind" . -}}
 {{- include "training-job.checkServed" . -}}
+{{- include "training-job.checkKubernetes" . -}}
 {{- include "common.checkQueue" . -}}
 {{- include "training-job.checkScheduling" . -}}
 {{- include "training-job.checkPlacement" . -}}
@@ -34,4 +35,18 @@
 {{- include "training-job.checkNetwork" . -}}
 {{- include "training-job.checkPorts" . -}}
 {{- include "training-job.checkPreflight" . -}}
+{{- end -}}
+
+{{/* training-job.checkKubernetes: fails for fields that an older API server would drop, most of them without a word. */}}
+{{- define "training-job.checkKubernetes" -}}
+{{- $version := .Capabilities.KubeVersion.Version -}}
+{{- $sleeps := and (gt (int64 .Values.preStop.seconds) 0) (not .Values.preStop.command) -}}
+{{- if and $sleeps (semverCompare "<1.30.0-0" $version) -}}
+{{- fail (printf "preStop.seconds without a command requires Kubernetes 1.30; the cluster has %s: set preStop.command" $version) -}}
+{{- end -}}
+{{- if and (include "common.claims" . | fromYaml).claims (semverCompare "<1.31.0-0" $version) -}}
+{{- $what := ternary "resourceClaims" "fabric.computeDomain" (not (empty .Values.resourceClaims)) -}}
+{{- $advice := "request devices in resources.limits" -}}
+{{- fail (printf "%s requires Kubernetes 1.31 or newer; the cluster has %s, and the pods would get no device: %s" $what $version $advice) -}}
+{{- end -}}
 {{- end -}}

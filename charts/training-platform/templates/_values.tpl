@@ -8,7 +8,9 @@ each other. */}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "fabric" "fabric.profile" "runs" "queues" "queues.enabled"
     "queues.name" "operator" "operator.enabled" "trainer" "trainer.enabled" "networks" "networks.enabled"
     "gpu" "gpu.enabled" "monitoring" "monitoring.enabled" "runtimes" "runtimes.enabled")) -}}
+{{- include "training-platform.checkKubernetes" . -}}
 {{- include "training-platform.checkRuns" . -}}
+{{- include "training-platform.checkGangs" . -}}
 {{- include "training-platform.checkNetworks" . -}}
 {{- include "training-platform.checkQueues" . -}}
 {{- include "training-platform.checkNamespaces" . -}}
@@ -18,6 +20,17 @@ each other. */}}
 {{- include "training-platform.checkLabels" . -}}
 {{- end -}}
 
+{{/* training-platform.checkKubernetes: fails for Trainer on clusters too old for it: Helm reads no kubeVersion of a part. */}}
+{{- define "training-platform.checkKubernetes" -}}
+{{- $version := .Capabilities.KubeVersion.Version -}}
+{{- range $key := list "trainer" "runtimes" -}}
+{{- if and (get $.Values $key).enabled (semverCompare "<1.31.0-0" $version) -}}
+{{- $advice := printf "write %s.enabled: false, and run PyTorchJobs" $key -}}
+{{- fail (printf "%s.enabled requires Kubernetes 1.31 or newer; the cluster has %s: %s" $key $version $advice) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* training-platform.checkRuns: fails if `runs` contradicts the keys of the site that runs get their values from. */}}
 {{- define "training-platform.checkRuns" -}}
 {{- if hasKey .Values.runs "fabric" -}}
@@ -25,6 +38,30 @@ each other. */}}
 {{- end -}}
 {{- if and .Values.queues.enabled (dig "scheduling" "queue" "name" "" .Values.runs) -}}
 {{- fail "runs.scheduling.queue.name: write queues.name instead, the queue of every run on this site" -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-platform.checkGangs: fails if runs or runtimes ask for a gang scheduler whose PodGroups no controller of the site
+would create: their pods would be placed one by one, or not at all.
+*/}}
+{{- define "training-platform.checkGangs" -}}
+{{- $gang := dig "scheduling" "gang" dict .Values.runs -}}
+{{- $wanted := dict "runs" ($gang.scheduler | default "none") -}}
+{{- if .Values.runtimes.enabled -}}
+{{- $_ := set $wanted "runtimes" (dig "scheduling" "gang" "scheduler" "none" .Values.runtimes) -}}
+{{- end -}}
+{{- range $key, $scheduler := $wanted -}}
+{{- if and (ne $scheduler "none") $.Values.trainer.enabled (not (has $scheduler $.Values.trainer.gangSchedulers)) -}}
+{{- $advice := append $.Values.trainer.gangSchedulers $scheduler | join ", " | printf "write trainer.gangSchedulers: [%s]" -}}
+{{- fail (printf "%s.scheduling.gang.scheduler is %s, and Trainer may not create its PodGroups; %s" $key $scheduler $advice) -}}
+{{- end -}}
+{{- end -}}
+{{- $usual := dict "volcano" "volcano" "scheduler-plugins" "scheduler-plugins-scheduler" -}}
+{{- $name := $gang.schedulerName | default (get $usual $wanted.runs) -}}
+{{- if and (ne $wanted.runs "none") .Values.operator.enabled (ne .Values.operator.gangScheduler.name $name) -}}
+{{- $advice := printf "write operator.gangScheduler.name: %s" $name -}}
+{{- fail (printf "runs.scheduling.gang.scheduler is %s, and the operator does not create its PodGroups; %s" $wanted.runs $advice) -}}
 {{- end -}}
 {{- end -}}
 

@@ -46,8 +46,9 @@ def allocatable(connection: Any, node: str) -> dict[str, int]:
     """Return the number of a node's devices, free or in use, by resource."""
     found = api.find(connection, "v1", "Node", node)
     assert found is not None
-    # The names of devices have a domain; those of CPU, memory and storage do not.
-    counts = {name: int(count) for name, count in dict(found.status.allocatable).items() if "/" in name}
+    # The names of devices have a domain; those of CPU, memory and storage do not. Those of gangs are no plugin's.
+    amounts = dict(found.status.allocatable).items()
+    counts = {name: int(count) for name, count in amounts if "/" in name and not name.startswith("example.com/")}
     return {name: count for name, count in counts.items() if count}
 
 

@@ -38,7 +38,7 @@ OURS = {
     ),
     **{
         name: Loadable(functools.partial(system.reference, name), functools.partial(system.archive, (name,)))
-        for name in (system.MPI_OPERATOR, system.PROMETHEUS)
+        for name in (system.MPI_OPERATOR, system.PROMETHEUS, system.SCHEDULER_PLUGINS)
     },
     **{
         name: Loadable(functools.partial(networks.reference, name), functools.partial(networks.archive, name))

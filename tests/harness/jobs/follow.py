@@ -81,7 +81,7 @@ class Follower:
         self._kind = kind
         self._on_line = on_line
         self._unschedulable_seconds = unschedulable_seconds
-        self._readers: dict[tuple[str, int], threading.Thread] = {}
+        self._readers: dict[tuple[str, str], threading.Thread] = {}
         self._unschedulable: dict[str, float] = {}
         # Number of the first line of a pod's newest container.
         self._began: dict[str, int] = {}
@@ -187,9 +187,10 @@ class Follower:
             name = pod.metadata.name
             if pod.spec.nodeName:
                 self.nodes[name] = pod.spec.nodeName
-            # The stream of a log ends with a container, which the kubelet may start again in the same pod.
+            # The stream of a log ends with a container. The kubelet may start it again in the same pod, and a job that
+            # was suspended has new pods of the same names.
             container = pod.spec.containers[0].name
-            reader = name, _starts(pod, container)
+            reader = name, f"{pod.metadata.uid}/{_starts(pod, container)}"
             if reader not in self._readers and pod.status.phase in ("Running", *ENDED):
                 self._began[name] = len(self.lines.setdefault(name, []))
                 self._readers[reader] = threading.Thread(target=self._read, args=(name, container), daemon=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,8 +26,8 @@ WEBHOOK_SECONDS = 120
 
 
 @contextmanager
-def installed(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[None]:
-    """Install Kueue for the jobs of a namespace until the block ends.
+def installed(cluster: Cluster, engine: Engine, *namespaces: str) -> Iterator[None]:
+    """Install Kueue for the jobs of these namespaces until the block ends.
 
     All jobs and queues must be gone by then: Kueue removes their finalizers.
     """
@@ -39,7 +39,7 @@ def installed(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[None
             RELEASE,
             str(chart),
             namespace=NAMESPACE,
-            settings=_settings(chart, repository, tag, namespace),
+            settings=_settings(chart, repository, tag, namespaces),
             options=["--create-namespace", "--wait"],
             upgrade=True,
         )
@@ -60,12 +60,13 @@ def _answers(cluster: Cluster) -> bool:
     return True
 
 
-def _settings(chart: Path, repository: str, tag: str, namespace: str) -> Settings:
+def _settings(chart: Path, repository: str, tag: str, namespaces: Sequence[str]) -> Settings:
     defaults = yaml.safe_load((chart / "values.yaml").read_text())
     configuration = yaml.safe_load(defaults["managerConfig"]["controllerManagerConfigYaml"])
     configuration["integrations"] = {"frameworks": FRAMEWORKS}
     # The webhooks would refuse the jobs of other tests until they answer.
-    configuration["managedJobsNamespaceSelector"] = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+    named = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": namespaces}
+    configuration["managedJobsNamespaceSelector"] = {"matchExpressions": [named]}
     manager = "controllerManager.manager"
     return {
         "managerConfig.controllerManagerConfigYaml": json.dumps(configuration),

@@ -41,6 +41,8 @@ def case(name: str) -> StatusCase:
         events=tuple(kinds.get("Event", ())),
         claims=tuple(kinds.get("PersistentVolumeClaim", ())),
         workloads=tuple(kinds.get("Workload", ())),
+        groups=tuple(kinds.get("PodGroup", ())),
+        runtimes=tuple(kinds.get("TrainingRuntime", ())),
         logs=tree.get("logs", {}),
         metrics=tree.get("metrics", {}),
     )

@@ -103,6 +103,13 @@ def test_logs_are_merged_by_time_although_nanoseconds_lose_their_zeros() -> None
         ("0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules. preemption: none",
          "other", "didn't match pod anti-affinity rules"),
         ("pod group is not ready, 4 minAvailable", "gang", "pod group is not ready, 4 minAvailable"),
+        ("0/3 nodes are available: resource gap: map[nvidia.com/gpu:{{8 0} {<nil>}  DecimalSI} memory:{{1073741824 0} "
+         "{<nil>}  BinarySI}]. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
+         "gang", "not enough memory, nvidia.com/gpu for all of its pods"),
+        ("0/3 nodes are available: pre-filter pod llm-node-0-0 cannot find enough sibling pods, current pods number: 1,"
+         " minMember of group: 2. no new claims to deallocate.", "gang", "its other pods are not created yet"),
+        ('pod "llm-node-0-1" rejected while waiting on permit: optimistic rejection in PostFilter', "gang",
+         'pod "llm-node-0-1" rejected while waiting on permit: optimistic rejection in PostFilter'),
         ('0/3 nodes are available: persistentvolumeclaim "data" not found. not found', "claim", "data"),
         ("0/1 nodes are available: 1 node(s) had untolerated taint {a: b}.", "other",
          "0/1 nodes are available: 1 node(s) had untolerated taint {a: b}."),

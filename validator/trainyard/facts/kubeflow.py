@@ -43,6 +43,10 @@ MAIN_CONTAINERS = {
     **{kind: container for kind, (_, container) in REPLICA_FIELDS.items()},
     "TrainJob": STEP_CONTAINERS["trainer"],
 }
+# The gang schedulers whose PodGroups Trainer creates, as charts/kubeflow-trainer calls them: by the group of the
+# PodGroup, and by the key of a runtime's podGroupPolicy.
+POD_GROUPS = {"scheduling.volcano.sh": "volcano", "scheduling.x-k8s.io": "scheduler-plugins"}
+POD_GROUP_POLICIES = {"volcano": "volcano", "coscheduling": "scheduler-plugins"}
 
 
 def default_restart_policy(kind: str, api_version: str, role: str) -> str:

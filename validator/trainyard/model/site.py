@@ -57,7 +57,8 @@ class Site(NamedTuple):
 
     `resources` are the devices that its device plugins offer, each with its place in the values. `levels` are the
     topology labels of nodes that Kueue uses. `run_values` are the values of charts/training-job that every run on the
-    site is installed with, below its own.
+    site is installed with, below its own. `trainer_gangs` are the gang schedulers whose PodGroups its Trainer may
+    create.
     """
 
     document: Document
@@ -67,6 +68,7 @@ class Site(NamedTuple):
     queues: tuple[SiteQueue, ...] | None
     levels: tuple[str, ...]
     operator: SiteOperator | None
+    trainer_gangs: frozenset[str] | None
     monitoring: SiteMonitoring | None
     run_values: Document
 

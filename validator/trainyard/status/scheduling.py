@@ -1,7 +1,8 @@
 """What the scheduler says about a pod, shortened to its reasons.
 
 Sources: kubernetes v1.34 pkg/scheduler/framework/types.go (FitError), and the plugins nodeaffinity, noderesources and
-volumebinding; volcano v1.15.1 pkg/scheduler/api/job_info.go; scheduler-plugins pkg/coscheduling.
+volumebinding, runtime/waiting_pods_map.go; volcano v1.15.1 pkg/scheduler/api/job_info.go; scheduler-plugins v0.35.4
+pkg/coscheduling/core/core.go (CheckClusterResource, PreFilter).
 """
 
 from __future__ import annotations
@@ -15,10 +16,18 @@ from trainyard.status.snapshot import Tree
 _REASON = re.compile(r"(\d+) (?:(Insufficient ([\w./-]+))|(Too many pods)|(node\(s\) [^,]+?))(?=[,.]|$)")
 _ABSENT_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" not found')
 _NODES = "node(s) "
-_GANG = re.compile(r"pod group|podgroup|gang|sibling", re.IGNORECASE)
+_ALONE = "cannot find enough sibling pods"
+_GANG = re.compile(r"pod group|podgroup|gang|sibling|waiting on permit", re.IGNORECASE)
+# A map of Go, whose quantities are printed as structures.
+_GAP = re.compile(r"resource gap: map\[([^\]]*)\]")
+_SHORT_OF = re.compile(r"([\w./-]+):[{\d]")
 # A node of this kind is no candidate at all: the control plane, or nodes that are drained.
 _TAINTED = ("had untolerated taint", "were unschedulable", "had taint")
 _UNLABELLED = ("didn't match Pod's node affinity/selector", "didn't match node selector")
+
+
+# The scheduler saw this pod before the others of its gang, and has not tried again.
+ALONE = "its other pods are not created yet"
 
 
 class Refusal(NamedTuple):
@@ -50,6 +59,10 @@ def _refusal(message: str) -> Refusal:
     others = [found[5] for found in reasons if found[5] and not found[5].removeprefix(_NODES).startswith(_TAINTED)]
     if short:
         return Refusal("resources", ", ".join(short))
+    if _ALONE in message:
+        return Refusal("gang", ALONE)
+    if gap := _GAP.search(message):
+        return Refusal("gang", f"not enough {', '.join(sorted(_SHORT_OF.findall(gap[1])))} for all of its pods")
     if _GANG.search(message):
         return Refusal("gang", " ".join(message.split()))
     if others and all(other.removeprefix(_NODES).startswith(_UNLABELLED) for other in others):

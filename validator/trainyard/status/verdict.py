@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from trainyard.document.lookup import items, text
+from trainyard.document.lookup import items, mapping, text
 from trainyard.status import progress
 from trainyard.status.endings import ending, is_suspended
 from trainyard.status.failures import Failure, failures
@@ -14,6 +14,7 @@ from trainyard.status.obstacles import ORDER, Obstacle, brief, obstacle, when
 from trainyard.status.progress import Progress
 from trainyard.status.queue import waiting
 from trainyard.status.replicas import Replica, replicas
+from trainyard.status.scheduling import ALONE
 from trainyard.status.shape import Shape, shape
 from trainyard.status.snapshot import Snapshot, Tree, age, name, namespace
 
@@ -115,7 +116,7 @@ def _state(
     if is_suspended(snapshot.job):
         return "suspended", "suspended: it has no pods until it is resumed", ()
     obstacles = [one for one in (obstacle(replica, snapshot) for replica in found) if one is not None]
-    worst = min(obstacles, key=lambda one: ORDER.index(one.kind), default=None)
+    worst = min(obstacles, key=lambda one: (ORDER.index(one.kind), ALONE in one.words), default=None)
     complete = planned.pods is None or len(found) >= planned.pods
     refused = None if complete else _refusal(snapshot)
     if refused is not None and (worst is None or worst.kind == "starting"):
@@ -147,6 +148,10 @@ def _gangs(snapshot: Snapshot) -> str:
         for condition in items(group, "status", "conditions"):
             if text(condition, "type") == "Unschedulable" and text(condition, "status") == "True":
                 return f"; its PodGroup {name(group)}: {brief(text(condition, 'message'))}"
+    wanted = [key for runtime in snapshot.runtimes for key in mapping(runtime, "spec", "podGroupPolicy")]
+    if wanted and not snapshot.groups:
+        # Trainer makes the PodGroup before the pods, and stops there.
+        return f"; Trainer made no PodGroup for its policy `{wanted[0]}`: may it, and is the kind served?"
     return ""
 
 

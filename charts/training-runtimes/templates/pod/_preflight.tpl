@@ -1,5 +1,5 @@
 {{/*
-The check of a node before the program starts. It needs PyTorch, so only runtimes of the policy `torch` have it. A
+The check of the nodes before the program starts. It needs PyTorch, so only runtimes of the policy `torch` have it. A
 ConfigMap would have to be in each namespace with TrainJobs, so the program is an argument.
 */}}
 
@@ -9,8 +9,8 @@ ConfigMap would have to be in each namespace with TrainJobs, so the program is a
 {{- end -}}
 
 {{/*
-training-runtimes.preflight: the init container, a list item. It has no variable of the rendezvous: torchrun would wait for
-the other nodes. A container only sees devices that it requests itself, and a pod requests the larger of its init container
+training-runtimes.preflight: the init container, a list item. Trainer adds the variables of the rendezvous, see
+`training-runtimes.spec`. A container only sees devices that it requests itself, and a pod requests the larger of its init container
 and its program. Takes what `training-runtimes.job` takes.
 */}}
 {{- define "training-runtimes.preflight" -}}
@@ -22,7 +22,13 @@ and its program. Takes what `training-runtimes.job` takes.
   image: {{ include "common.image" (dict "image" .Values.image "root" .) | quote }}
   imagePullPolicy: {{ .Values.image.pullPolicy | quote }}
   terminationMessagePolicy: FallbackToLogsOnError
-  command: [torchrun, --standalone, --nproc-per-node={{ include "common.processes" . }}, --no-python, python3, -c]
+  command:
+    - torchrun
+    - --nproc-per-node={{ include "common.processes" . }}
+    - --rdzv-conf=timeout={{ int64 .Values.rendezvousSeconds }}
+    - --no-python
+    - python3
+    - -c
   args:
     - |
       {{- .Files.Get "files/preflight/node_check.py" | trim | nindent 6 }}

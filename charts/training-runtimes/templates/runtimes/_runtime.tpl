@@ -34,6 +34,13 @@ mlPolicy:
     mpiImplementation: OpenMPI
     sshAuthMountPath: /home/mpiuser/.ssh
     runLauncherAsNode: true
+  {{- else if eq (include "training-runtimes.hasPreflight" .) "true" }}
+  {{- /* Trainer before 2.3 drops it, and each node is then checked alone. */}}
+  torch:
+    envInjection:
+      targets:
+        - jobName: node
+          containerNames: [preflight]
   {{- else }}
   {{ .runtime.policy }}: {}
   {{- end }}

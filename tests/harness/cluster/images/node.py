@@ -14,8 +14,9 @@ from tests.harness.cluster.archive import Content, Image, Layer, write_archive
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.images import system
 from tests.harness.cluster.images.rootfs import Rootfs
-from tests.harness.cluster.tools import binary, build, kubernetes, module_version
+from tests.harness.cluster.tools import KUBERNETES, binary, build, kubernetes, module_version
 
+REPOSITORY = "localhost/trainyard/node"
 FILES = Path(__file__).parent.parent / "node"
 # bookworm, because trixie's systemd (256 and later) does not run on cgroup v1.
 PACKAGES = """
@@ -48,7 +49,7 @@ def ensure(engine: Engine) -> str:
     images = system.archive(PRELOADED)
     contents = _contents()
     key = cache.digest(DEBIAN.key, images.parent.name, PRELOAD, *ENTRYPOINT, FILES, *_names(contents))
-    reference = f"localhost/trainyard/node:{module_version(kubernetes())}-{key}"
+    reference = f"{REPOSITORY}:{module_version(kubernetes())}-{key}"
     if not engine.has_image(reference):
         with cache.lock("node-image"), progress.step("assembling the node image"):
             _assemble(engine, reference, contents, images)
@@ -57,10 +58,15 @@ def ensure(engine: Engine) -> str:
 
 
 def _drop_others(engine: Engine, reference: str) -> None:
-    """Remove outdated node images, 2 GB each; the engine keeps an image that a cluster uses."""
+    """Remove outdated node images, 2 GB each; the engine keeps an image that a cluster uses.
+
+    The image of another pinned release of Kubernetes stays, so that clusters of both can take turns.
+    """
+    pinned = {module_version(folder) for folder in KUBERNETES.values()} - {module_version(kubernetes())}
     listed = engine.check("images", "--format", "{{.Repository}}:{{.Tag}}").split()
     for other in listed:
-        if other.startswith(reference.split(":")[0] + ":") and other != reference:
+        repository, _, tag = other.partition(":")
+        if repository == REPOSITORY and other != reference and tag.rsplit("-", 1)[0] not in pinned:
             engine.run("image", "rm", other)
 
 

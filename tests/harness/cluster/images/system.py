@@ -23,9 +23,10 @@ TOOLS = KUBECTL, LOCAL_PATH, OPERATOR, KUBECTL_DELIVERY = (
     "training-operator",
     "kubectl-delivery",
 )
-# Not preloaded on every node: only the tests of one kind of job, or of monitoring, need these.
+# Not preloaded on every node: only the tests of one kind of job, of monitoring, or of gangs need these.
 MPI_OPERATOR = "mpi-operator"
 PROMETHEUS = "prometheus"
+SCHEDULER_PLUGINS = "scheduler-plugins"
 KUBEFLOW_TRAINER = ("trainer-controller-manager", "jobset")
 KUEUE = "kueue"
 # Kueue's chart starts the program by this path, which no value changes.

@@ -13,6 +13,7 @@ from trainyard.document.lookup import items, mapping, text
 from trainyard.document.source import Path
 from trainyard.facts import quantities
 from trainyard.facts.device_plugins import PLUGINS, plugin_devices
+from trainyard.facts.kubeflow import POD_GROUPS
 from trainyard.facts.operator_kinds import API, SCHEMES
 from trainyard.facts.profiles import profile_devices as devices_of
 from trainyard.facts.run_labels import KUBEFLOW
@@ -46,6 +47,7 @@ def offers(document: Document, parts: Collection[str], made: Iterable[RenderedOb
         queues=tuple(_queues(document, objects)) or None,
         levels=tuple(text(level, "nodeLabel") for level in _entries(objects["Topology"], "spec", "levels")),
         operator=_operator(objects),
+        trainer_gangs=_trainer_gangs(objects),
         monitoring=_monitoring(document, parts, objects),
         run_values=below,
     )
@@ -182,6 +184,18 @@ def _operator(objects: Objects) -> SiteOperator | None:
                 namespace="".join(options["--namespace"]),
                 gang="".join(options["--gang-scheduler-name"]),
             )
+    return None
+
+
+def _trainer_gangs(objects: Objects) -> frozenset[str] | None:
+    """Returns the gang schedulers that Kubeflow Trainer has rights for, None if the site does not install it."""
+    for role in objects["ClusterRole"]:
+        rules = items(role.tree, "rules")
+        if any("trainjobs/status" in items(one, "resources") and "patch" in items(one, "verbs") for one in rules):
+            groups = [
+                one for one in rules if "podgroups" in items(one, "resources") and "create" in items(one, "verbs")
+            ]
+            return frozenset(POD_GROUPS[group] for one in groups for group in items(one, "apiGroups"))
     return None
 
 

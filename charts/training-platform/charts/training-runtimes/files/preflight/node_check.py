@@ -1,7 +1,9 @@
-"""Checks the node of a pod before the program of a TrainJob starts: GPUs, folders, and an all-reduce of its processes.
+"""Checks the nodes of a TrainJob before its program starts: GPUs, folders, and all-reduces within and between nodes.
 
-An init container does not know the number of nodes of its TrainJob, so each pod checks its own node. torchrun starts
-the processes. The first one prints the result: `preflight: node=gpu-7 processes=8 backend=nccl`, and the bandwidth.
+torchrun starts the processes on all nodes. The first one of a node prints the result of that node,
+`preflight: node=gpu-7 processes=8 backend=nccl`, and the first one of all prints that of the network between the nodes,
+`preflight: nodes=4 processes=32 backend=nccl`, each with the bandwidth. Before Trainer 2.3, an init container does not
+know the other nodes, and each node is checked alone.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 
 import torch
@@ -22,20 +25,19 @@ ROUNDS = 5
 
 
 def main() -> int:
-    """Prints one line, and returns 1 if the node has a fault."""
+    """Prints what was measured, and returns 1 if the node has a fault."""
     options = _options()
-    node, is_first = os.environ.get("NODE_NAME", "unknown"), os.environ["LOCAL_RANK"] == "0"
+    node = os.environ.get("NODE_NAME", "unknown")
     try:
         check_gpus(options.gpus)
         for folder in options.folder:
             check_folder(folder)
-        measured = all_reduce(options.timeout_seconds)
+        for line in measure(node, options.timeout_seconds):
+            print(f"preflight: {line}", flush=True)
     except (RuntimeError, OSError, ValueError) as error:
         # Collectives raise these for a lost process or a timeout.
         print(f"preflight: node={node} fault: {' '.join(str(error).split())}", flush=True)
         return 1
-    if is_first:
-        print(f"preflight: node={node} {measured}", flush=True)
     return 0
 
 
@@ -64,30 +66,44 @@ def check_folder(folder: str) -> None:
         raise OSError(f"{folder} is not writable for user {os.getuid()}: {error.strerror}") from error
 
 
-def all_reduce(timeout_seconds: int) -> str:
-    """Adds the tensors of all processes of the node, and returns how fast; raises `ValueError` for a wrong sum."""
+def measure(node: str, timeout_seconds: int) -> Iterator[str]:
+    """Collective: yields a line on this node and a line on all nodes, in the processes that print them."""
     backend = "nccl" if torch.cuda.is_available() else "gloo"
     device = torch.device("cpu")
     if backend == "nccl":
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(device)
-    dist.init_process_group(backend, timeout=timedelta(seconds=timeout_seconds))
-    size = dist.get_world_size()
+    timeout = timedelta(seconds=timeout_seconds)
+    dist.init_process_group(backend, timeout=timeout)
+    rank, world, here = dist.get_rank(), dist.get_world_size(), int(os.environ["LOCAL_WORLD_SIZE"])
+    # Within the node first, so that a fault there is not taken for one of the network.
+    own, _ = dist.new_subgroups(group_size=here, timeout=timeout)
+    result = f"processes={here} backend={backend}{all_reduce(backend, device, own)}"
+    if rank % here == 0:
+        yield f"node={node} {result}"
+    if world > here:
+        result = f"processes={world} backend={backend}{all_reduce(backend, device, dist.group.WORLD)}"
+        if rank == 0:
+            yield f"nodes={world // here} {result}"
+    dist.destroy_process_group()
+
+
+def all_reduce(backend: str, device: torch.device, group: dist.ProcessGroup | None) -> str:
+    """Collective: adds the tensors of a group, and returns how fast; raises `ValueError` for a wrong sum."""
+    size = dist.get_world_size(group)
     times = []
     for _ in range(ROUNDS):
         values = torch.ones(ELEMENTS[backend], device=device)
-        dist.barrier()
+        dist.barrier(group)
         began = time.perf_counter()
-        dist.all_reduce(values)
+        dist.all_reduce(values, group=group)
         low, high = (bound.item() for bound in values.aminmax())
         times.append(time.perf_counter() - began)
         if not low == high == size:
             raise ValueError(f"the all-reduce of {size} ones is {low:g} to {high:g}: a device or a link corrupts data")
-    dist.destroy_process_group()
     # The factor of https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md makes sizes comparable.
     bandwidth = 4 * ELEMENTS[backend] * 2 * (size - 1) / size / min(times) / 1e9
-    measured = f" bus_bandwidth={bandwidth:.1f} GB/s" if size > 1 else ""
-    return f"processes={size} backend={backend}{measured}"
+    return f" bus_bandwidth={bandwidth:.1f} GB/s" if size > 1 else ""
 
 
 if __name__ == "__main__":
