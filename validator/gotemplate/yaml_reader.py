@@ -52,12 +52,16 @@ _ESCAPED_SLASH = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 _STRING_TAG = "tag:yaml.org,2002:str"
 
 
-class _Reusing(Composer, Loader):
+# Without libyaml, PyYAML's own composer is a base of the loader already.
+_BASES: Any = (Loader,) if issubclass(Loader, Composer) else (Composer, Loader)
+
+
+class _Reusing(*_BASES):  # type: ignore[misc]
     """Composes documents in which an anchor is set again, which libyaml's composer refuses, in three times the time."""
 
     def __init__(self, text: str) -> None:
-        Loader.__init__(self, text)  # type: ignore[call-arg]
-        Composer.__init__(self)
+        Loader.__init__(self, text)  # type: ignore[call-arg,arg-type]
+        Composer.__init__(self)  # type: ignore[arg-type]
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         """Returns the next node. Its anchor replaces an equal one: later aliases refer to the last one before them."""
