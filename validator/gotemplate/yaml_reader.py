@@ -60,14 +60,15 @@ class _Reusing(*_BASES):  # type: ignore[misc]
     """Composes documents in which an anchor is set again, which libyaml's composer refuses, in three times the time."""
 
     def __init__(self, text: str) -> None:
-        Loader.__init__(self, text)  # type: ignore[call-arg,arg-type]
-        Composer.__init__(self)  # type: ignore[arg-type]
+        Loader.__init__(self, text)  # type: ignore[call-arg]
+        Composer.__init__(self)
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         """Returns the next node. Its anchor replaces an equal one: later aliases refer to the last one before them."""
         if not self.check_event(AliasEvent):
             self.anchors.pop(self.peek_event().anchor, None)
-        return super().compose_node(parent, index)
+        node: Node | None = super().compose_node(parent, index)
+        return node
 
 
 def compose(text: str) -> Iterator[Node]:
