@@ -129,8 +129,12 @@ gpu: ## Check a machine with GPUs, which needs torch and no `make setup` (GPU=na
 ##@ Change it
 
 .PHONY: release
-release: setup tools ## Build the files of a release into build/release (VERSION=0.3.0; KEY=name signs the charts with that key of GnuPG)
-	@$(RUN) tools.release "$(VERSION)" $(if $(KEY),--key "$(KEY)")
+release: setup tools ## Build the files of a release into build/release (VERSION=0.3.0; KEY=name signs the charts with that key of GnuPG, COSIGN=file the checksums with that key of cosign; IMAGES=no)
+	@$(RUN) tools.release "$(VERSION)" $(if $(KEY),--key "$(KEY)") $(if $(COSIGN),--cosign-key "$(COSIGN)") $(if $(filter no,$(IMAGES)),--no-images)
+
+.PHONY: publish
+publish: setup ## Push charts and images of a release to a registry (VERSION=0.3.0 REGISTRY=registry.example.com/trainyard; COSIGN=file signs them)
+	@$(RUN) tools.release.publish "build/release/$(VERSION)" "$(REGISTRY)" $(if $(COSIGN),--cosign-key "$(COSIGN)")
 
 .PHONY: outdated
 outdated: setup ## List all pins with the newest releases; asks the Go module proxy and the Python index
@@ -181,6 +185,8 @@ lock: setup ## Resolve the pins of pyproject.toml into requirements.lock, and th
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: --no-binary deepspeed \
 		--python-version 3.14 --excludes tests/harness/cluster/images/launchers.excludes \
 		--group launchers --group recipes --output-file tests/harness/cluster/images/launchers.lock
+	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: --constraints requirements.lock \
+		--python-version 3.13 --all-extras --output-file tests/harness/cluster/images/cli.lock
 
 ##@ Set it up
 

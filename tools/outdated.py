@@ -1,8 +1,8 @@
-"""Lists every pin with the newest release: `python -m tools.outdated` asks the Go module proxy and the Python index.
+"""Lists every pin with the newest release: `python -m tools.outdated` asks the indexes of Go, Python and npm.
 
-The pins stand in the `go.mod` files of `tests/harness/cluster/tools` and in `pyproject.toml`, and nowhere else. The
-exit status is 1 if one is behind. A pin without an answer is unknown, and counts as not behind. The oldest Kubernetes
-is left out.
+The pins stand in the `go.mod` files of `tests/harness/cluster/tools`, in `pyproject.toml` and in the `package.json`
+files of `NPM_FOLDERS`, and nowhere else. The exit status is 1 if one is behind. A pin without an answer is unknown,
+and counts as not behind. The oldest Kubernetes is left out.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ from typing import NamedTuple
 from packaging.version import Version
 from rich.table import Table
 
+from tests.harness import npm
 from tests.harness.cluster import tools
 from tests.harness.cluster.progress import console
 
 ROOT = Path(__file__).parents[1]
+NPM_FOLDERS = ("tests/harness/grafana/page", "tools/site/playground")
 PYTHON_PIN = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^]]*\])?==(?P<version>\S+)")
 # The proxy answers each folder by itself.
 PARALLEL = 8
 
 
 class Pin(NamedTuple):
-    """A pinned release; `place` is the folder of its go.mod, or the group in pyproject.toml."""
+    """A pinned release; `place` is the folder of its go.mod or package.json, or the group in pyproject.toml."""
 
     place: str
     name: str
@@ -79,6 +81,14 @@ def python_pins(project: Path = ROOT / "pyproject.toml") -> Iterator[Pin]:
                 yield Pin(f"group {group}", match["name"], match["version"])
 
 
+def npm_pins(root: Path = ROOT) -> Iterator[Pin]:
+    """Yields the packages of each package.json: those that draw dashboards, and the Python of the playground."""
+    for folder in NPM_FOLDERS:
+        described = json.loads((root / folder / "package.json").read_text(encoding="utf-8"))
+        for name, version in {**described["dependencies"], **described.get("devDependencies", {})}.items():
+            yield Pin(folder, name, version)
+
+
 def newest_modules(pins: Sequence[Pin], folder: Path = tools.FOLDER) -> list[Row]:
     """Returns the pins of Go with what the module proxy answers."""
     with ThreadPoolExecutor(PARALLEL) as pool:
@@ -102,6 +112,18 @@ def newest_packages(pins: Sequence[Pin]) -> list[Row]:
     answer = subprocess.run(command, check=False, input=names, capture_output=True, text=True)
     newest = {_normal(match["name"]): match["version"] for match in PYTHON_PIN.finditer(answer.stdout)}
     return [Row(pin, _newer(pin.version, newest.get(_normal(pin.name)))) for pin in pins]
+
+
+def newest_of_npm(pins: Sequence[Pin]) -> list[Row]:
+    """Returns the pins of npm with the release that its index names as the latest."""
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        return list(pool.map(lambda pin: Row(pin, _latest(pin)), pins))
+
+
+def _latest(pin: Pin) -> str | None:
+    command: list[str | Path] = [npm.NODE, npm.NPM, "view", pin.name, "dist-tags.latest"]
+    answer = subprocess.run(command, check=False, capture_output=True, text=True)
+    return answer.stdout.strip() or None
 
 
 def _newer(pinned: str, found: str | None) -> str | None:
@@ -133,7 +155,11 @@ def table(rows: Sequence[Row]) -> Table:
 
 def main() -> int:
     """Prints the table; returns 1 if a pin is behind."""
-    rows = [*newest_modules(list(go_pins())), *newest_packages(list(python_pins()))]
+    rows = [
+        *newest_modules(list(go_pins())),
+        *newest_packages(list(python_pins())),
+        *newest_of_npm(list(npm_pins())),
+    ]
     console.print(table(rows))
     behind, unknown = sum(row.is_behind for row in rows), sum(row.newest is None for row in rows)
     console.print(f"{len(rows)} pins: {behind} behind, {unknown} unknown.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.harness import npm
 from tests.harness.cluster import tools
 from tools import outdated
 from tools.outdated import Pin, Row
@@ -80,3 +82,27 @@ def test_the_pins_of_python_are_those_of_all_groups() -> None:
     assert pins["torch"].place == "group trainer"
     assert pins["deepspeed"].version[0].isdigit()
     assert "rich" in pins
+
+
+def test_the_pins_of_npm_are_those_of_all_its_packages() -> None:
+    pins = {pin.name: pin for pin in outdated.npm_pins()}
+    assert pins["@grafana/ui"].place == "tests/harness/grafana/page"
+    assert {"react", "esbuild", "pyodide", "typescript"} < set(pins)
+    assert {f"{folder}/package.json" for folder in outdated.NPM_FOLDERS} == set(
+        subprocess.run(
+            ["git", "ls-files", "**/package.json"], cwd=outdated.ROOT, check=True, capture_output=True, text=True
+        ).stdout.split()
+    )
+
+
+def test_the_latest_release_of_npm_may_be_newer_than_a_pin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    node = tmp_path / "node"
+    # In place of npm: the package `known` has a release.
+    node.write_text('#!/bin/sh\n[ "$3" = known ] && echo 2.0.0\n')
+    node.chmod(0o755)
+    monkeypatch.setattr(npm, "NODE", node)
+
+    known, unknown = outdated.newest_of_npm([Pin("grafana", "known", "1.0.0"), Pin("grafana", "unknown", "1.0.0")])
+
+    assert (known.newest, known.is_behind) == ("2.0.0", True)
+    assert (unknown.newest, unknown.is_behind) == (None, False)

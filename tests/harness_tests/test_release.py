@@ -1,13 +1,12 @@
-"""The files of a release: complete, the same twice, and refused where a version does not say what changed."""
+"""The files of a release: complete, signed, the same twice, and refused where a version does not say what changed."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
-import http.client
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tarfile
@@ -15,78 +14,60 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import tenacity
 import yaml
 
-from tests.harness.checkout import copy
+from tests.harness import pythons, signatures
+from tests.harness.checkout import commit, git, repository
 from tests.harness.cluster import tools
+from tests.harness.registry import running
+from tests.harness.signatures import signing
+from tools.release import chart_layout, source, sums
 from tools.release.__main__ import check, release
 from tools.release.charts import order, released
 from tools.release.errors import ReleaseError
+from tools.release.publish import publish
 from trainyard import __version__
 
 ROOT = Path(__file__).parents[2]
 KEY = "releases@example.com"
-
-
-def git(root: Path, *arguments: str) -> None:
-    """Run git in a repository that has no configuration of a user."""
-    person = ("-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgSign=false")
-    subprocess.run(["git", *person, *arguments], cwd=root, check=True, capture_output=True)
-
-
-def commit(root: Path, path: str, text: str) -> None:
-    """Commit a file with a text."""
-    (root / path).write_text(text)
-    git(root, "add", path)
-    git(root, "commit", "--message", f"change {path}")
-
-
-def entitle(root: Path, version: str = __version__) -> None:
-    """Commit the changelog with the unreleased changes as those of a version, unless it has its section already."""
-    text = (root / "CHANGELOG.md").read_text()
-    if f"## {version} " in text:
-        return
-    commit(root, "CHANGELOG.md", text.replace("## Unreleased", f"## {version} - 2026-01-31", 1))
+PYTHONS = pythons.supported()
 
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with the tracked files of this one, as they are now, ready to be released."""
-    root = tmp_path_factory.mktemp("checkout")
-    copy(root)
-    git(root, "init", "--quiet")
-    git(root, "add", "--all", "--force")
-    git(root, "commit", "--quiet", "--message", "all files")
-    entitle(root)
-    return root
+    return repository(tmp_path_factory.mktemp("checkout"), __version__)
 
 
 @pytest.fixture(scope="module")
 def keyring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A key of GnuPG for this test, in the form that Helm reads."""
     home = tmp_path_factory.mktemp("gnupg")
-    home.chmod(0o700)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GNUPGHOME", str(home))
-        make = ["gpg", "--batch", "--passphrase", "", "--quick-generate-key", KEY, "ed25519", "sign", "never"]
-        subprocess.run(make, check=True, capture_output=True)
-        subprocess.run(["gpg", "--batch", "--export", "--output", str(home / "public.gpg")], check=True)
-        yield home / "public.gpg"
-        subprocess.run(["gpgconf", "--kill", "all"], check=True)
+        with signatures.keyring(home, KEY) as public:
+            yield public
 
 
 @pytest.fixture(scope="module")
-def files(checkout: Path, keyring: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cosign_keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The private key of a pair of cosign for this test, with its password in the environment; `.pub` is beside it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COSIGN_PASSWORD", "of this test")
+        yield signatures.cosign_keys(tmp_path_factory.mktemp("cosign"))
+
+
+@pytest.fixture(scope="module")
+def files(checkout: Path, keyring: Path, cosign_keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of a signed release."""
-    return release(checkout, __version__, tmp_path_factory.mktemp("release"), KEY)
+    return release(checkout, __version__, tmp_path_factory.mktemp("release"), key=KEY, cosign_key=cosign_keys)
 
 
 def test_a_release_has_every_chart_and_both_python_packages(checkout: Path, files: Path) -> None:
     charts = {chart.name for chart in released(checkout / "charts")}
     packages = {path.name for path in (files / "python").iterdir() if path.suffix != ".json"}
 
-    assert {re.sub(r"-[\d.]+\.tgz$", "", path.name) for path in (files / "charts").glob("*.tgz")} == charts
+    assert {name_of(path) for path in (files / "charts").glob("*.tgz")} == charts
     assert {"training-job", "training-platform"} < charts
     assert "common" not in charts
     for name in ("trainyard_cli", "trainyard_trainer"):
@@ -98,18 +79,69 @@ def test_a_release_has_every_chart_and_both_python_packages(checkout: Path, file
 def test_the_checksums_are_those_of_all_files(files: Path) -> None:
     lines = [line.split("  ") for line in (files / "SHA256SUMS").read_text().splitlines()]
     listed = {name: digest for digest, name in lines}
-    present = {str(path.relative_to(files)) for path in files.rglob("*") if path.is_file()} - {"SHA256SUMS"}
+    present = {str(path.relative_to(files)) for path in files.rglob("*") if path.is_file()}
 
-    assert set(listed) == present
+    assert set(listed) == present - {"SHA256SUMS", "SHA256SUMS.sig"}
     assert all(hashlib.sha256((files / name).read_bytes()).hexdigest() == digest for name, digest in listed.items())
 
 
 def test_two_releases_have_the_same_bytes_except_for_signatures(checkout: Path, files: Path, tmp_path: Path) -> None:
     again = release(checkout, __version__, tmp_path)
 
-    unsigned = {path.relative_to(files) for path in files.rglob("*") if path.suffix not in {".prov", ""}}
-    assert unsigned == {path.relative_to(again) for path in again.rglob("*") if path.suffix}
-    assert [path for path in unsigned if (files / path).read_bytes() != (again / path).read_bytes()] == []
+    def unsigned(folder: Path) -> set[Path]:
+        found = {path.relative_to(folder) for path in folder.rglob("*") if path.suffix not in {".prov", ".sig", ""}}
+        # The layout holds the provenance of signed charts.
+        return {path for path in found if path.parts[0] != "oci"}
+
+    assert unsigned(files) == unsigned(again)
+    assert [path for path in unsigned(files) if (files / path).read_bytes() != (again / path).read_bytes()] == []
+    packages = [(checkout / "charts" / name_of(path), path) for path in sorted((again / "charts").glob("*.tgz"))]
+    chart_layout.write(packages, tmp_path / "oci", source.time_of(checkout))
+    assert blobs(tmp_path / "oci") == blobs(again / "oci")
+
+
+def name_of(package: Path) -> str:
+    """Return the name of the chart in a package."""
+    return re.sub(r"-[\d.]+\.tgz$", "", package.name)
+
+
+def blobs(layout: Path) -> set[str]:
+    """Return the names of the blobs of a layout, which are the digests of their contents."""
+    found = {path.name: path for path in (layout / "blobs" / "sha256").iterdir()}
+    assert all(hashlib.sha256(path.read_bytes()).hexdigest() == name for name, path in found.items())
+    return set(found)
+
+
+def test_the_signature_of_the_checksums_belongs_to_them_and_the_key(
+    files: Path, cosign_keys: Path, tmp_path: Path
+) -> None:
+    # OpenSSL knows nothing of cosign, whose signatures of files are plain ones.
+    signature = tmp_path / "signature"
+    signature.write_bytes(base64.b64decode((files / "SHA256SUMS.sig").read_text()))
+    other = tmp_path / "SHA256SUMS"
+    other.write_text((files / "SHA256SUMS").read_text() + "\n")
+
+    def verify(content: Path) -> int:
+        public = cosign_keys.with_suffix(".pub")
+        command: list[str | Path] = ["openssl", "dgst", "-sha256", "-verify", public, "-signature", signature, content]
+        return subprocess.run(command, capture_output=True, check=False).returncode
+
+    assert verify(files / "SHA256SUMS") == 0
+    assert verify(other) != 0
+
+
+def test_a_wrong_password_is_one_message(files: Path, cosign_keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COSIGN_PASSWORD", "another")
+    with pytest.raises(ReleaseError, match=r"cannot be signed: .*is no private key of cosign for COSIGN_PASSWORD"):
+        sums.sign(files / "SHA256SUMS", cosign_keys)
+
+
+def test_no_key_is_overwritten(cosign_keys: Path) -> None:
+    before = cosign_keys.read_bytes()
+    result = signing("keys", cosign_keys.with_suffix(""))
+    assert result.returncode != 0
+    assert "file exists" in result.stderr
+    assert cosign_keys.read_bytes() == before
 
 
 def test_a_package_holds_its_parts_and_no_tests(files: Path) -> None:
@@ -139,32 +171,32 @@ def test_a_bill_lists_parts_images_and_requirements(files: Path) -> None:
     assert {"pkg:pypi/torch", "pkg:pypi/numpy"} == set(components("python/trainyard_trainer-*.whl.cdx.json"))
 
 
+@pytest.mark.parametrize("version", sorted(PYTHONS))
+@pytest.mark.parametrize("pattern", ["trainyard_cli-*.whl", "trainyard_cli-*.tar.gz"], ids=["wheel", "sdist"])
+def test_the_command_line_works_where_nothing_else_is_installed(
+    version: str, pattern: str, files: Path, tmp_path: Path
+) -> None:
+    (package,) = (files / "python").glob(pattern)
+    uv = [sys.executable, "-m", "uv", "--quiet"]
+    subprocess.run([*uv, "venv", "--no-project", "--python", PYTHONS[version], "clean"], cwd=tmp_path, check=True)
+    subprocess.run([*uv, "pip", "install", "--python", "clean", package], cwd=tmp_path, check=True)
+    (tmp_path / "run.yaml").write_text("nodes: 2\nenv:\n  NCCL_IB_DISABLE: 'true'\n")
+
+    # From a folder that has neither this repository nor its charts, and without variables that name them.
+    program = tmp_path / "clean" / "bin" / "trainyard"
+    printed = subprocess.run(
+        [program, "lint", "run.yaml"], cwd=tmp_path, env={"HOME": str(tmp_path)}, capture_output=True, text=True
+    )
+
+    assert printed.returncode == 1, printed.stderr
+    assert "run.yaml:3:20: error NC005" in printed.stdout
+
+
 @pytest.fixture(scope="module")
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running container registry."""
-    folder = tmp_path_factory.mktemp("registry")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    storage = {"filesystem": {"rootdirectory": str(folder / "data")}}
-    (folder / "config.yml").write_text(json.dumps({"version": 0.1, "storage": storage, "http": {"addr": address}}))
-    with (folder / "log").open("w") as log:
-        command = [str(tools.binary("registry")), "serve", str(folder / "config.yml")]
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-        try:
-            _wait(address)
-            yield address
-        finally:
-            process.terminate()
-            process.wait()
-
-
-@tenacity.retry(
-    retry=tenacity.retry_if_exception_type(OSError), wait=tenacity.wait_fixed(0.1), stop=tenacity.stop_after_delay(60)
-)
-def _wait(address: str) -> None:
-    connection = http.client.HTTPConnection(address, timeout=5)
-    connection.request("GET", "/v2/")
-    assert connection.getresponse().status == 200
+    with running(tmp_path_factory.mktemp("registry")) as address:
+        yield address
 
 
 def helm(name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -175,13 +207,41 @@ def helm(name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def published(files: Path, registry: str) -> str:
+def pushed(files: Path, registry: str, cosign_keys: Path) -> list[str]:
+    """The references of the release in a registry, each with its digest."""
+    return list(publish(files, f"{registry}/trainyard", cosign_keys))
+
+
+@pytest.fixture(scope="module")
+def published(pushed: list[str], registry: str) -> str:
     """The place of the charts in a registry, with those of the release."""
-    place = f"oci://{registry}/charts"
-    for package in (files / "charts").glob("*.tgz"):
-        result = helm("helm4", "push", "--plain-http", package, place)
-        assert result.returncode == 0, result.stderr
-    return place
+    assert pushed
+    return f"oci://{registry}/trainyard/charts"
+
+
+def test_every_chart_of_a_registry_has_a_signature_of_cosign(
+    pushed: list[str], registry: str, files: Path, cosign_keys: Path, tmp_path: Path
+) -> None:
+    packages = {path.stem for path in (files / "charts").glob("*.tgz")}
+    assert {one.rpartition("/")[2].partition("@")[0].replace(":", "-") for one in pushed} == packages
+    assert signing("verify", "--key", cosign_keys.with_suffix(".pub"), *pushed).returncode == 0
+
+    assert signing("keys", tmp_path / "other").returncode == 0
+    result = signing("verify", "--key", tmp_path / "other.pub", pushed[0])
+    assert result.returncode != 0
+    assert "signature" in result.stderr
+
+
+def test_a_chart_without_a_signature_is_not_verified(files: Path, registry: str, cosign_keys: Path) -> None:
+    (reference, *_) = publish(files, f"{registry}/unsigned")
+    result = signing("verify", "--key", cosign_keys.with_suffix(".pub"), reference)
+    assert result.returncode != 0
+    assert "no signatures" in result.stderr
+
+
+def test_only_a_release_is_published(tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match=r"has no oci/index.json. Run `make release` first"):
+        list(publish(tmp_path, "registry.example.com/trainyard"))
 
 
 @pytest.mark.parametrize("name", ["helm", "helm4"])

@@ -105,3 +105,21 @@ def test_the_search_finds_the_page(page: Page, address: str, words: str, place: 
     links.first.wait_for(state="attached")
     found = [link.removeprefix(address) for link in links.evaluate_all("found => found.map(one => one.href)")]
     assert any(link.startswith(place) for link in found[:FIRST]), found[:FIRST]
+
+
+def test_the_playground_lints_in_the_browser_alone(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}playground/")
+    button, output = page.locator("#playground-lint"), page.locator("#playground-output")
+
+    button.click(timeout=60_000)
+    output.filter(has_text="Found ").wait_for(timeout=60_000)
+    assert "error NC005" in output.inner_text()
+
+    page.locator("#playground-text").fill("nodes: 2\ntrain: {script: /app/train.py}\n")
+    button.click(timeout=60_000)
+    output.filter(has_text="Nothing found in 1 file").wait_for(timeout=60_000)
+    assert [url for url in asked if not url.startswith((address, "blob:"))] == []
+    page.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +13,9 @@ import typer
 from packaging.requirements import Requirement
 from rich.markup import escape
 
-from tests.harness.cluster import progress
+from tests.harness.cluster import host, progress
 from tools.outdated import python_pins
-from tools.release import bills, charts, python, source, sums
+from tools.release import bills, chart_layout, charts, images, python, source, sums
 from tools.release.errors import ReleaseError
 from tools.release.notes import notes
 
@@ -27,18 +28,34 @@ def command(
         ROOT / "build" / "release"
     ),
     key: Annotated[str, typer.Option(help="Key of GnuPG that signs the charts. Default: they are not signed.")] = "",
+    cosign_key: Annotated[
+        Path | None, typer.Option(help="Private key of cosign that signs the checksums. Default: they are not signed.")
+    ] = None,
+    with_images: Annotated[
+        bool,
+        typer.Option("--images/--no-images", help="Images are built from Debian packages, which only root can do."),
+    ] = True,
     root: Annotated[Path, typer.Option(help="Checkout that is released.")] = ROOT,
 ) -> None:
     """Build the files of a release from the last commit. Two runs write the same bytes, except for signatures."""
     try:
-        target = release(root.resolve(), version, output, key)
+        names = images.NAMES if with_images else ()
+        target = release(root.resolve(), version, output, key=key, cosign_key=cosign_key, image_names=names)
     except ReleaseError as error:
         progress.console.print(f"[bold red]error:[/] {escape(str(error))}")
         sys.exit(1)
     print(target)
 
 
-def release(root: Path, version: str, output: Path, key: str = "") -> Path:
+def release(
+    root: Path,
+    version: str,
+    output: Path,
+    *,
+    key: str = "",
+    cosign_key: Path | None = None,
+    image_names: Sequence[str] = (),
+) -> Path:
     """Write the files of a release into a folder of its version, which replaces an older one, and return it."""
     check(root, version)
     seconds = source.time_of(root)
@@ -48,9 +65,12 @@ def release(root: Path, version: str, output: Path, key: str = "") -> Path:
         source.export(root, checkout)
         made.mkdir()
         (made / "NOTES.md").write_text(notes(checkout / "CHANGELOG.md", version), encoding="utf-8")
-        _charts(checkout, made / "charts", seconds, key)
-        _python(checkout, made / "python", seconds)
-        sums.write(made)
+        _charts(checkout, made, seconds, key)
+        wheel = _python(checkout, made / "python", seconds)
+        _images(image_names, checkout, wheel, version, made / "images", seconds)
+        written = sums.write(made)
+        if cosign_key:
+            sums.sign(written, cosign_key)
         # Only whole releases have the name of a version.
         shutil.rmtree(output / version, ignore_errors=True)
         return made.rename(output / version)
@@ -69,24 +89,42 @@ def check(root: Path, version: str) -> None:
         charts.require_raised_versions(root, last)
 
 
-def _charts(checkout: Path, target: Path, seconds: int, key: str) -> None:
+def _charts(checkout: Path, made: Path, seconds: int, key: str) -> None:
+    target = made / "charts"
     target.mkdir()
+    packages = []
     for chart in charts.released(checkout / "charts"):
         with progress.step(f"chart {chart.name}"):
             package = charts.package(chart, target, seconds)
             bills.write(package, bills.of_chart(chart), seconds)
             if key:
                 charts.sign(package, chart, key)
+            packages.append((chart, package))
+    chart_layout.write(packages, made / "oci", seconds)
 
 
-def _python(checkout: Path, target: Path, seconds: int) -> None:
+def _python(checkout: Path, target: Path, seconds: int) -> Path:
+    """Write wheels and source distributions, and return the wheel of the command line."""
     pins = {pin.name: pin.version for pin in python_pins(checkout / "pyproject.toml")}
+    wheels = []
     for folder in (checkout / name for name in python.PROJECTS):
         about = python.project(folder)
         with progress.step(f"package {about['name']}"):
             needed = [one for one in about["dependencies"] if Requirement(one).name in pins]
-            for package in python.build(folder, target, seconds):
+            wheel, archive = python.build(folder, target, seconds)
+            for package in (wheel, archive):
                 bills.write(package, bills.of_project(needed, pins), seconds)
+            wheels.append(wheel)
+    return wheels[0]
+
+
+def _images(names: Sequence[str], checkout: Path, wheel: Path, version: str, target: Path, seconds: int) -> None:
+    if names:
+        host.require_programs(host.IMAGE_PACKAGES, install=True)
+        target.mkdir()
+    for name in names:
+        with progress.step(f"image {name}"):
+            images.write(name, checkout, wheel, version, target, seconds)
 
 
 if __name__ == "__main__":

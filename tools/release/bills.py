@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 import subprocess
+import tarfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from email.parser import BytesHeaderParser
 from pathlib import Path
 
 import yaml
@@ -29,7 +31,8 @@ PARTS = re.compile(r"(?P<name>.+?)(?::(?P<tag>[\w.-]+))?(?:@(?P<digest>.+))?")
 
 def write(package: Path, components: Iterator[Component], seconds: int) -> Path:
     """Write the bill of a package beside it. The same package and components give the same bytes."""
-    digest = hashlib.sha256(package.read_bytes()).hexdigest()
+    with package.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     name = Component(
         type=ComponentType.FILE, name=package.name, bom_ref=package.name,
         hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)],
@@ -73,6 +76,26 @@ def of_project(requirements: list[str], pins: dict[str, str]) -> Iterator[Compon
         yield _component(ComponentType.LIBRARY, "pypi", requirement.name, pins[requirement.name])
 
 
-def _component(kind: ComponentType, source: str, name: str, version: str) -> Component:
-    url = PackageURL(source, name=name, version=version)
+def of_image(layers: Sequence[Path]) -> Iterator[Component]:
+    """Yield the Debian packages of an image, which are those of its lowest layer, and the Python packages above it."""
+    for layer in layers:
+        with tarfile.open(layer) as archive:
+            for member in archive:
+                file = archive.extractfile(member) if member.isfile() else None
+                if file and member.name.endswith("var/lib/dpkg/status"):
+                    yield from _debian(file.read())
+                elif file and layer is not layers[0] and member.name.endswith(".dist-info/METADATA"):
+                    about = BytesHeaderParser().parse(file)
+                    yield _component(ComponentType.LIBRARY, "pypi", about["Name"], about["Version"])
+
+
+def _debian(status: bytes) -> Iterator[Component]:
+    """Yield the packages of dpkg's record of what is installed."""
+    for paragraph in status.strip().split(b"\n\n"):
+        about = BytesHeaderParser().parsebytes(paragraph)
+        yield _component(ComponentType.LIBRARY, "deb", about["Package"], about["Version"], "debian")
+
+
+def _component(kind: ComponentType, source: str, name: str, version: str, owner: str | None = None) -> Component:
+    url = PackageURL(source, owner, name=name, version=version)
     return Component(type=kind, name=name, version=version, purl=url, bom_ref=str(url))

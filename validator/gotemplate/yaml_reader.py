@@ -52,7 +52,11 @@ _ESCAPED_SLASH = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 _STRING_TAG = "tag:yaml.org,2002:str"
 
 
-class _Reusing(Composer, Loader):
+# Without libyaml, PyYAML's own composer is a base of the loader already.
+_BASES: Any = (Loader,) if issubclass(Loader, Composer) else (Composer, Loader)
+
+
+class _Reusing(*_BASES):  # type: ignore[misc]
     """Composes documents in which an anchor is set again, which libyaml's composer refuses, in three times the time."""
 
     def __init__(self, text: str) -> None:
@@ -63,7 +67,8 @@ class _Reusing(Composer, Loader):
         """Returns the next node. Its anchor replaces an equal one: later aliases refer to the last one before them."""
         if not self.check_event(AliasEvent):
             self.anchors.pop(self.peek_event().anchor, None)
-        return super().compose_node(parent, index)
+        node: Node | None = super().compose_node(parent, index)
+        return node
 
 
 def compose(text: str) -> Iterator[Node]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -128,3 +130,18 @@ def test_the_nodes_of_a_document_are_limited(monkeypatch: pytest.MonkeyPatch) ->
     assert len(load_documents("[1, 2, 3, 4, 5, 6, 7, 8, 9]\n---\n" * 3)) == 3
     with pytest.raises(BrokenError, match="it has more than 10 nodes"):
         load_documents("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n")
+
+
+# A list, an alias, an anchor that is set again, and a document without one.
+WITHOUT_LIBYAML = """
+import yaml
+for name in [name for name in vars(yaml) if name.startswith("C") and name.endswith(("Loader", "Dumper"))]:
+    delattr(yaml, name)
+from gotemplate.yaml_reader import load_documents
+print([data for data, _ in load_documents("a: &x [1, no]\\nb: *x\\nc: &x 2\\nd: *x\\n---\\ne: on\\n")])
+"""
+
+
+def test_a_pyyaml_without_libyaml_reads_the_same() -> None:
+    finished = subprocess.run([sys.executable, "-c", WITHOUT_LIBYAML], check=False, capture_output=True, text=True)
+    assert finished.stdout == "[{'a': [1, False], 'b': [1, False], 'c': 2, 'd': 2}, {'e': True}]\n", finished.stderr

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import tarfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +35,7 @@ class PythonImage:
     contents: Callable[[], Mapping[str, Content]]
     environment: Mapping[str, str] = field(default_factory=dict)
     working_directory: str = "/"
+    entrypoint: Sequence[str] = ()
     # Pays for an image that many processes start from.
     bytecode: bool = False
 
@@ -57,18 +60,32 @@ class PythonImage:
     def _build(self, folder: Path) -> None:
         debian = Layer.of(self.debian.tar())
         with progress.step(self.title), cache.scratch(f"contents-{self.name}") as scratch:
-            packages = self._layer(scratch / "packages", self.packages.contents(scratch / "site"))
-            own = self._layer(scratch / "own", self.contents())
-            image = Image(
-                self.reference(),
-                (debian, packages, own),
-                environment={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", **self.environment},
-                user=f"{USER}:{USER}",
-                working_directory=self.working_directory,
-            )
-            write_archive(folder / "image.tar", [image])
+            packages = self.layer(scratch / "packages", self.packages.contents(scratch / "site"))
+            own = self.layer(scratch / "own", self.contents())
+            write_archive(folder / "image.tar", [self.image(self.reference(), (debian, packages, own))])
 
-    def _layer(self, folder: Path, contents: Mapping[str, Content]) -> Layer:
+    def image(self, reference: str, layers: Sequence[Layer]) -> Image:
+        """Return an image of these layers that starts as this one does."""
+        return Image(
+            reference,
+            tuple(layers),
+            entrypoint=tuple(self.entrypoint),
+            environment={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", **self.environment},
+            user=f"{USER}:{USER}",
+            working_directory=self.working_directory,
+        )
+
+    def packages_layer(self, folder: Path) -> Layer:
+        """Return the layer of PyPI packages, which is taken out of the archive into a folder."""
+        with tarfile.open(self.archive()) as archive:
+            described = archive.extractfile("manifest.json")
+            assert described is not None
+            (_, name, _) = json.load(described)[0]["Layers"]
+            archive.extract(name, folder, filter="data")
+        return Layer(folder / name, name.removesuffix(".tar"))
+
+    def layer(self, folder: Path, contents: Mapping[str, Content]) -> Layer:
+        """Write a layer on top of the Debian system into a new folder."""
         folder.mkdir()
         if self.bytecode:
             contents = with_bytecode(contents, self.debian.tar(), self.packages.python, folder)

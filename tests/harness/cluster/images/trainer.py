@@ -44,23 +44,24 @@ FEWER_COLLECTIONS = "import gc; gc.set_threshold(100_000)\n"
 ACCELERATE = "#!/usr/bin/python3\nfrom accelerate.commands.accelerate_cli import main\n\nmain()\n"
 
 
-def _contents() -> dict[str, Content]:
-    sources = sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
-    contents: dict[str, Content] = {f"{HOME}/{path.relative_to(PACKAGE.parent)}": path for path in sources}
+def contents(package: Path = PACKAGE) -> dict[str, Content]:
+    """Return the top layer of an image with the trainer of a checkout, without the programs of tests."""
+    sources = sorted(path for path in package.rglob("*.py") if "__pycache__" not in path.parts)
+    found: dict[str, Content] = {f"{HOME}/{path.relative_to(package.parent)}": path for path in sources}
     # As `pip install ./trainer` installs it.
-    contents |= {f"{SITE}/trainyard_trainer/{path.relative_to(PACKAGE)}": path for path in sources}
-    contents[f"{SITE}/trainyard_libuv.py"] = Path(__file__).with_name("libuv.py")
-    contents[f"{SITE}/trainyard_libuv.pth"] = "import trainyard_libuv\n"
-    contents[f"{SITE}/trainyard_collector.pth"] = FEWER_COLLECTIONS
-    contents["usr/local/bin/accelerate"] = ACCELERATE
-    return contents | programs("trainer")
+    found |= {f"{SITE}/trainyard_trainer/{path.relative_to(package)}": path for path in sources}
+    found[f"{SITE}/trainyard_libuv.py"] = Path(__file__).with_name("libuv.py")
+    found[f"{SITE}/trainyard_libuv.pth"] = "import trainyard_libuv\n"
+    found[f"{SITE}/trainyard_collector.pth"] = FEWER_COLLECTIONS
+    found["usr/local/bin/accelerate"] = ACCELERATE
+    return found
 
 
 IMAGE = PythonImage(
     "trainer",
     DEBIAN,
     Packages("launchers", PYTHON, sources=("deepspeed",)),
-    _contents,
+    lambda: contents() | programs("trainer"),
     environment={
         "HOME": "/tmp",  # noqa: S108 - the only folder that a read-only container may write
         "PYTHONPATH": f"/{HOME}",
