@@ -1,4 +1,7 @@
-"""Prometheus scrapes a run and its operator through our monitors, fires alerts, and has data for the dashboards."""
+"""Prometheus scrapes a run and its operator through our monitors, fires alerts, and has data for the dashboards.
+
+Its alerts go through Alertmanager, with the routes of the guide, to a receiver.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from playwright.sync_api import Browser
 
+from tests.documentation import examples
 from tests.harness.browser import chromium
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
@@ -20,7 +25,8 @@ from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
 from tests.harness.grafana import answers
 from tests.harness.grafana.drawing import drawn
-from tests.harness.jobs import dashboards, monitors, operator, operator_crds, prometheus, promql
+from tests.harness.jobs import alertmanager, dashboards, monitors, operator, operator_crds, prometheus, promql
+from tests.harness.jobs.alertmanager import Alertmanager
 from tests.harness.jobs.helm import Helm
 from tests.harness.jobs.prometheus import Prometheus
 from tests.harness.jobs.run import Run
@@ -43,10 +49,13 @@ EXPORTERS = {
     "trainer",
     "training-operator",
 }
+RUNBOOKS = "https://wiki.example.com/training"
 SETTINGS: dict[str, object] = {
     "monitors.interval": "2s",
     "alerts.operatorDown.for": "4s",
     "alerts.webhookFailing.for": "0s",
+    "alerts.runbookUrl": RUNBOOKS,
+    "alerts.alertLabels": {"team": "platform"},
 }
 JOB = """
 apiVersion: kubeflow.org/v1
@@ -104,13 +113,28 @@ def release(served: None, cluster: Cluster, namespace: str) -> Iterator[Helm]:
 
 
 @pytest.fixture(scope="module")
+def routed(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Alertmanager]:
+    """Alertmanager with the routes of the guide."""
+    shown = examples.files_of("docs/how-to/monitoring.md")["alertmanager.yaml"]
+    with alertmanager.running(cluster, engine, namespace, yaml.safe_load(shown)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
 def server(
-    cluster: Cluster, engine: Engine, namespace: str, connection: Any, release: Helm, run: Run
+    cluster: Cluster,
+    engine: Engine,
+    namespace: str,
+    connection: Any,
+    release: Helm,
+    run: Run,
+    routed: Alertmanager,
 ) -> Iterator[Prometheus]:
     """Prometheus, configured from every monitor and rule on the cluster."""
     found = [one.to_dict() for kind in monitors.ENDPOINTS for one in api.objects(connection, API, kind)]
     rules = [one.to_dict()["spec"]["groups"] for one in api.objects(connection, API, "PrometheusRule")]
-    with prometheus.running(cluster, engine, namespace, found, itertools.chain(*rules)) as server:
+    groups = itertools.chain(*rules)
+    with prometheus.running(cluster, engine, namespace, found, groups, [routed.address]) as server:
         yield server
 
 
@@ -185,8 +209,8 @@ def test_the_operator_is_scraped_through_its_own_monitor(server: Prometheus) -> 
     assert {series["metric"]["job"] for series in found} == {operator.RELEASE}
 
 
-def test_alerts_fire_when_the_operator_is_down_and_its_webhook_fails(
-    server: Prometheus, cluster: Cluster, shown: list[dict[str, Any]], browser: Browser
+def test_alerts_reach_their_receiver_when_the_operator_is_down_and_its_webhook_fails(
+    server: Prometheus, routed: Alertmanager, cluster: Cluster, shown: list[dict[str, Any]], browser: Browser
 ) -> None:
     def refused() -> bool:
         try:
@@ -199,6 +223,11 @@ def test_alerts_fire_when_the_operator_is_down_and_its_webhook_fails(
         refused()
         return {"TrainingOperatorDown", "TrainingWebhookFailing"} <= server.firing()
 
+    def notified() -> dict[str, Any] | None:
+        refused()
+        found = routed.alerts("on-call", "firing")
+        return found if {"TrainingOperatorDown", "TrainingWebhookFailing"} <= found.keys() else None
+
     # Before its first scrape Prometheus had no data of the operator either.
     api.wait_until(lambda: not server.firing(), what="no alert to fire", seconds=30)
     scale = ("-n", operator.NAMESPACE, "scale", "deployment", operator.RELEASE)
@@ -207,12 +236,22 @@ def test_alerts_fire_when_the_operator_is_down_and_its_webhook_fails(
         api.wait_until(refused, what="the webhook to be gone", seconds=30)
         # Prometheus has been seen to scrape a pod for a minute after its termination began.
         api.wait_until(told, what="alerts of the operator and of its webhook", seconds=150)
+        sent = api.wait_until(notified, what="the receiver of critical alerts to be notified", seconds=30)
+        down = sent["TrainingOperatorDown"]
+        assert down["annotations"]["runbook_url"] == f"{RUNBOOKS}#trainingoperatordown"
+        assert down["labels"].items() >= {"severity": "critical", "team": "platform"}.items()
         assert {"TrainingOperatorDown", "TrainingWebhookFailing"} <= red_alerts(server, shown, browser)
     finally:
         api.kubectl(cluster.kubeconfig, *scale, "--replicas=1")
         operator.wait_available(cluster)
     api.wait_until(
         lambda: "TrainingOperatorDown" not in server.firing(), what="the operator's alert to end", seconds=60
+    )
+    # Prometheus repeats an alert that has ended, and Alertmanager tells once.
+    api.wait_until(
+        lambda: "TrainingOperatorDown" in routed.alerts("on-call", "resolved"),
+        what="the receiver to be told that the operator is back",
+        seconds=60,
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.harness.cluster import api, rails
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import all_reduce, networks, operator, operator_crds, platform
+from tests.harness.jobs import all_reduce, networks, operator_crds, platform
 from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs.helm import CHARTS, Helm, Settings
 from tests.harness.jobs.run import Run
@@ -23,7 +23,6 @@ from tests.harness.jobs.run import Run
 pytestmark = pytest.mark.alone
 
 NAMESPACE = "platform-runs"
-GROUPS = ("kubeflow.org", "k8s.cni.cncf.io", "whereabouts.cni.cncf.io")
 OPERATOR = f"{platform.RELEASE}-training-operator"
 OTHER: networks.Network = {"name": "other", "type": "bridge", "bridge": "br1", "ipam": {"type": "none"}}
 # The parts for operators that are not ours, with the minimal values that create policies.
@@ -38,33 +37,16 @@ OPERATORS = ("gpu-operator", "nvidia-network-operator")
 KEPT = {"CustomResourceDefinition", "APIService", "IPPool", "OverlappingRangeIPReservation"}
 
 
-def installed_crds(connection: Any) -> list[str]:
-    """Return the names of the parts' CRDs on the cluster."""
-    found = api.objects(connection, "apiextensions.k8s.io/v1", "CustomResourceDefinition")
-    return sorted(crd.metadata.name for crd in found if crd.spec.group in GROUPS)
-
-
-def remove_crds(cluster: Cluster, connection: Any) -> None:
-    """Remove the parts' CRDs from the cluster."""
-    if names := installed_crds(connection):
-        api.kubectl(cluster.kubeconfig, "delete", "crd", "--timeout=60s", *names)
-
-
 @pytest.fixture(scope="module")
-def bare(cluster: Cluster, engine: Engine, connection: Any) -> Iterator[Cluster]:
-    """The session's cluster without any part; the training operator of other tests is restored at the end."""
-    helm = Helm(cluster.kubeconfig)
-    found = helm.run("list", "--short", "--namespace", operator.NAMESPACE).split()
-    helm.uninstall(operator.RELEASE, namespace=operator.NAMESPACE)
-    remove_crds(cluster, connection)
-    for name, level in ((NAMESPACE, "restricted"), (platform.NAMESPACE, "privileged")):
-        namespaces.create(cluster.kubeconfig, name, level=level)
-    yield cluster
-    remove_crds(cluster, connection)
-    for name in (NAMESPACE, platform.NAMESPACE):
-        namespaces.delete(cluster.kubeconfig, name)
-    if operator.RELEASE in found:
-        operator.install(cluster, engine)
+def bare(cluster: Cluster, engine: Engine) -> Iterator[Cluster]:
+    """The session's cluster without any part."""
+    with platform.bare(cluster, engine):
+        for name, level in ((NAMESPACE, "restricted"), (platform.NAMESPACE, "privileged")):
+            namespaces.create(cluster.kubeconfig, name, level=level)
+        yield cluster
+        platform.remove_crds(cluster)
+        for name in (NAMESPACE, platform.NAMESPACE):
+            namespaces.delete(cluster.kubeconfig, name)
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +64,9 @@ def program(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def before(program: str, bare: Cluster, connection: Any) -> set[str]:
+def before(program: str, bare: Cluster) -> set[str]:
     """The contents of the cluster before the release."""
-    remove_crds(bare, connection)
+    platform.remove_crds(bare)
     return namespaces.cluster_contents(bare.kubeconfig)
 
 
@@ -198,14 +180,14 @@ def test_policies_and_monitors_are_enabled_and_disabled_while_the_run_continues(
     assert namespaces.contents(run.cluster.kubeconfig, run.namespace) == pods
 
 
-def test_uninstall_leaves_only_the_crds_and_the_run(run: Run, before: set[str], connection: Any) -> None:
+def test_uninstall_leaves_only_the_crds_and_the_run(run: Run, before: set[str]) -> None:
     helm = Helm(run.cluster.kubeconfig, run.program)
-    known = installed_crds(connection)
+    known = platform.installed_crds(run.cluster)
     helm.uninstall(platform.RELEASE, namespace=platform.NAMESPACE)
     all_reduce.require_traffic(run)
 
     left = namespaces.cluster_contents(run.cluster.kubeconfig) - before
     of_others = {place for place in left if f"/{run.namespace}/" not in place}
 
-    assert installed_crds(connection) == known
+    assert platform.installed_crds(run.cluster) == known
     assert {place.split("/")[0] for place in of_others} == KEPT

@@ -14,8 +14,8 @@ from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs.helm import Helm, Settings
 from tests.harness.jobs.run import CHART, Run
 
-# The first published version of the chart, packaged by Helm.
-FIRST = Path(__file__).parent / "charts" / "training-job-0.1.0.tgz"
+# The chart of the first release and of the last one.
+RELEASED = sorted((Path(__file__).parent / "charts").glob("training-job-*.tgz"))
 
 
 Pods = Callable[[Run], dict[str, str]]
@@ -41,11 +41,12 @@ def until_running(run: Run, pods: Pods) -> None:
     api.wait_until(lambda: sorted(pods(run).values()) == both, what="both pods to run", seconds=120)
 
 
-def test_an_upgrade_from_the_first_version_keeps_the_running_pods(digits: Run, pods: Pods) -> None:
+@pytest.mark.parametrize("package", RELEASED, ids=lambda package: str(package.stem))
+def test_an_upgrade_from_a_released_version_keeps_the_running_pods(digits: Run, pods: Pods, package: Path) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "older")
     settings = until_epoch(run, 100)
     helm = Helm(run.cluster.kubeconfig)
-    helm.install(run.release, str(FIRST), namespace=run.namespace, settings=settings)
+    helm.install(run.release, str(package), namespace=run.namespace, settings=settings)
     until_running(run, pods)
     before = pods(run)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,35 @@ CHART = "training-platform"
 NAMESPACE = "trainyard"
 SITE = CHARTS / CHART / "ci" / "kind-values.yaml"
 RUN_VALUES = f"{RELEASE}-run-values"
+# Groups of the CustomResourceDefinitions of the parts, which stay when the release goes.
+GROUPS = ("kubeflow.org", "k8s.cni.cncf.io", "whereabouts.cni.cncf.io")
+
+
+@contextmanager
+def bare(cluster: Cluster, engine: Engine) -> Iterator[None]:
+    """Take the parts off a cluster for a block; the training operator of other tests is restored at the end."""
+    helm = Helm(cluster.kubeconfig)
+    found = helm.run("list", "--short", "--namespace", operator.NAMESPACE).split()
+    helm.uninstall(operator.RELEASE, namespace=operator.NAMESPACE)
+    remove_crds(cluster)
+    try:
+        yield
+    finally:
+        remove_crds(cluster)
+        if operator.RELEASE in found:
+            operator.install(cluster, engine)
+
+
+def installed_crds(cluster: Cluster) -> list[str]:
+    """Return the names of the parts' CRDs on the cluster."""
+    found = api.objects(api.connect(cluster.kubeconfig), "apiextensions.k8s.io/v1", "CustomResourceDefinition")
+    return sorted(crd.metadata.name for crd in found if crd.spec.group in GROUPS)
+
+
+def remove_crds(cluster: Cluster) -> None:
+    """Remove the parts' CRDs from the cluster."""
+    if names := installed_crds(cluster):
+        api.kubectl(cluster.kubeconfig, "delete", "crd", "--timeout=60s", *names)
 
 
 def images(cluster: Cluster, engine: Engine, *, serves: Kind = PYTORCHJOB) -> Settings:
@@ -55,18 +85,22 @@ def install(
 
 def site(images: Settings, *, master: str, image: str) -> str:
     """Return the values of the site as YAML, with the images of parts and runs and the nodes' second interface."""
-    values = yaml.safe_load(SITE.read_text())
     repository, tag = image.rsplit(":", 1)
-    for name, value in {**images, "runs.image.repository": repository, "runs.image.tag": tag}.items():
-        _set(values, name.split("."), value)
+    runs = {"runs.image.repository": repository, "runs.image.tag": tag}
+    values = merged(yaml.safe_load(SITE.read_text()), {**images, **runs})
     values["networks"]["networks"][0]["master"] = master
     return yaml.safe_dump(values, sort_keys=False)
 
 
-def _set(values: dict[str, Any], keys: Sequence[str], value: object) -> None:
-    for key in keys[:-1]:
-        values = values.setdefault(key, {})
-    values[keys[-1]] = value
+def merged(values: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return values, which are changed, with the settings of Helm's option `--set`."""
+    for name, value in settings.items():
+        place = values
+        *folders, key = name.split(".")
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[key] = value
+    return values
 
 
 def write_run_values(cluster: Cluster, file: Path) -> None:

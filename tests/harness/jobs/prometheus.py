@@ -6,7 +6,7 @@ It also scrapes the targets that kube-prometheus-stack has monitors for: the API
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,11 +67,16 @@ class Prometheus:
 
 @contextmanager
 def running(
-    cluster: Cluster, engine: Engine, namespace: str, monitors: Iterable[Object], groups: Iterable[Object]
+    cluster: Cluster,
+    engine: Engine,
+    namespace: str,
+    monitors: Iterable[Object],
+    groups: Iterable[Object],
+    alertmanagers: Sequence[str] = (),
 ) -> Iterator[Prometheus]:
-    """Run the server in a namespace; the pod is removed together with the namespace."""
+    """Run the server in a namespace; the pod is removed together with the namespace. Alerts go to these addresses."""
     image = loading.load(cluster, engine, NAME)
-    files = {"prometheus.yaml": configuration(monitors), "rules.yaml": {"groups": list(groups)}}
+    files = {"prometheus.yaml": configuration(monitors, alertmanagers), "rules.yaml": {"groups": list(groups)}}
     api.apply(cluster.kubeconfig, *_access(namespace), *_server(namespace, image, files))
     try:
         wait = ("wait", f"pod/{NAME}", "--namespace", namespace, "--for=condition=Ready", f"--timeout={READY_SECONDS}s")
@@ -81,8 +86,8 @@ def running(
         api.kubectl(cluster.kubeconfig, "delete", "clusterrole,clusterrolebinding", _role(namespace))
 
 
-def configuration(monitors: Iterable[Object]) -> dict[str, Any]:
-    """Return Prometheus' configuration for these monitors."""
+def configuration(monitors: Iterable[Object], alertmanagers: Sequence[str] = ()) -> dict[str, Any]:
+    """Return Prometheus' configuration for these monitors and addresses of Alertmanagers."""
     with_token = {
         "scheme": "https",
         "authorization": {"credentials_file": str(CREDENTIALS / "token")},
@@ -108,6 +113,7 @@ def configuration(monitors: Iterable[Object]) -> dict[str, Any]:
     return {
         "global": {"evaluation_interval": EVALUATION},
         "rule_files": ["rules.yaml"],
+        "alerting": {"alertmanagers": [{"static_configs": [{"targets": list(alertmanagers)}]}]},
         "scrape_configs": [
             *(config for monitor in monitors for config in scrape_configs(monitor)),
             {**api_server, **with_token},
