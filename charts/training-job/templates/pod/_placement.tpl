@@ -135,3 +135,15 @@ pkg/apis/core/validation/validation.go: validateTopologySpreadConstraints). Take
 {{- fail "placement.schedulerName and scheduling.gang both name a scheduler: use scheduling.gang.schedulerName" -}}
 {{- end -}}
 {{- end -}}
+
+{{/*
+training-job.protectionAnnotations: annotations by which Karpenter and the cluster autoscaler leave the node of a pod alone.
+A run that is moved to save a node loses the work since its last checkpoint on all of its nodes. Takes the root context.
+*/}}
+{{- define "training-job.protectionAnnotations" -}}
+{{- $protect := .Values.placement.protect -}}
+{{- if or (eq $protect "always") (and (eq $protect "auto") (eq (include "common.hasGpus" .) "true")) -}}
+karpenter.sh/do-not-disrupt: "true"
+cluster-autoscaler.kubernetes.io/safe-to-evict: "false"
+{{- end -}}
+{{- end -}}
