@@ -123,7 +123,7 @@ pkg/apis/core/validation/validation.go: validateTopologySpreadConstraints). Take
 {{/* training-job.checkPlacement: fails for placements that contradict each other. */}}
 {{- define "training-job.checkPlacement" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "placement.spread" "placement.colocate"
-    "placement.colocate.mode" "placement.colocate.weight" "placement.nodes" "placement.healthLabels")) -}}
+    "placement.colocate.mode" "placement.colocate.weight" "placement.nodes" "placement.healthLabels" "placement.protect")) -}}
 {{- include "common.checkTolerations" . -}}
 {{- include "training-job.checkTopologySpread" . -}}
 {{- $placement := .Values.placement -}}
