@@ -120,15 +120,15 @@ def _object(live: Live, made: RenderedObject, release: str, namespace: str) -> I
     if found is None:
         yield Problem(subject, "it does not exist", upgrade)
     elif found:
-        yield from _state(subject, kind, found, place)
+        yield from _state(subject, tree, found, place)
         yield from _images(subject, tree, found, upgrade)
 
 
-def _state(subject: str, kind: str, found: Tree, namespace: str) -> Iterator[Problem]:
+def _state(subject: str, tree: Any, found: Tree, namespace: str) -> Iterator[Problem]:
     """Yields why an object does not work."""
-    status = mapping(found, "status")
+    status, kind = mapping(found, "status"), text(tree, "kind")
     ready, wanted = {
-        "Deployment": (status.get("availableReplicas") or 0, mapping(found, "spec").get("replicas", 1)),
+        "Deployment": (status.get("availableReplicas") or 0, mapping(tree, "spec").get("replicas", 1)),
         "DaemonSet": (status.get("numberReady") or 0, status.get("desiredNumberScheduled") or 0),
     }.get(kind, (0, 0))
     if ready < wanted:
