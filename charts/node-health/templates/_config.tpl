@@ -41,7 +41,7 @@ Settings of the programs as JSON, under the names of nodehealth/config.py. Both 
     "stale_seconds" $quarantine.staleSeconds
     "healthy_seconds" $quarantine.healthySeconds
     "max_quarantines" $quarantine.maxQuarantines
-    "window_seconds" (mulf $quarantine.windowHours 3600)
+    "window_seconds" (mul (int64 $quarantine.windowHours) 3600)
     "drain" $quarantine.drain
     "pod_selectors" $quarantine.podSelectors
     "lease_namespace" .Values.controller.leaseNamespace

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.audit.problem import Problem
@@ -14,7 +14,7 @@ from trainyard.model.site import Site
 Tree = Mapping[str, Any]
 
 
-def problems(site: Site, nodes: list[Tree]) -> Iterator[Problem]:
+def problems(site: Site, nodes: Sequence[Tree]) -> Iterator[Problem]:
     """Yields the problems of the nodes."""
     yield from _devices(site, nodes)
     queues = mapping(site.document.tree, "queues")
@@ -23,14 +23,14 @@ def problems(site: Site, nodes: list[Tree]) -> Iterator[Problem]:
             yield from _flavor(site, index, flavor, nodes)
 
 
-def _devices(site: Site, nodes: list[Tree]) -> Iterator[Problem]:
+def _devices(site: Site, nodes: Sequence[Tree]) -> Iterator[Problem]:
     for resource, place in site.resources.items():
         if "/" in resource and not any(_offers(node, resource) for node in nodes):
             message = f"no node offers {resource}, which runs of this site request: their pods would stay Pending"
             yield Problem(f"resource/{resource}", message, "check its device plugin: kubectl describe nodes", place)
 
 
-def _flavor(site: Site, index: int, flavor: Any, nodes: list[Tree]) -> Iterator[Problem]:
+def _flavor(site: Site, index: int, flavor: Any, nodes: Sequence[Tree]) -> Iterator[Problem]:
     name, wanted = text(flavor, "name"), mapping(flavor, "nodeLabels")
     place = Place(site.document, ("queues", "flavors", index))
     own = [node for node in nodes if wanted.items() <= mapping(node, "metadata", "labels").items()]
@@ -49,7 +49,7 @@ def _flavor(site: Site, index: int, flavor: Any, nodes: list[Tree]) -> Iterator[
     yield from _quotas(site, name, own)
 
 
-def _quotas(site: Site, flavor: str, nodes: list[Tree]) -> Iterator[Problem]:
+def _quotas(site: Site, flavor: str, nodes: Sequence[Tree]) -> Iterator[Problem]:
     """Yields devices of which the queues promise more than the nodes of a flavour have."""
     promised: dict[str, float] = {}
     for queue in items(site.document.tree, "queues", "clusterQueues"):
