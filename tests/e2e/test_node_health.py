@@ -25,7 +25,7 @@ from tests.harness.jobs.run import Run
 # Nodes are marked, which other tests schedule pods on.
 pytestmark = pytest.mark.alone
 
-SECONDS = 90
+SECONDS = 180
 MARK = "trainyard/quarantined"
 STOPPED = r"stopped by SIGTERM: step=(\d+) is saved"
 RESUMED = r"resumed: epoch=\d+ step=(\d+)"
