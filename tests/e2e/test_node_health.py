@@ -6,17 +6,21 @@ The nodes have a file in place of the kernel's log, and a folder in place of sys
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from tests.e2e.test_queues import following, found
+from tests.e2e.test_queues import found
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
+from tests.harness.cluster.tools import binary
 from tests.harness.jobs import node_health
 from tests.harness.jobs.helm import Helm
 from tests.harness.jobs.node_health import DOWN, UP, Health
@@ -77,6 +81,17 @@ def events(connection: Any, node: str) -> list[str]:
     return [one.reason for one in listed if one.source.component == "trainyard-node-health"]
 
 
+@contextmanager
+def following(run: Run, pod: str, file: Path) -> Iterator[Callable[[], list[str]]]:
+    """Follow the log of one pod to its end, and yield a function that returns its lines."""
+    command = [binary("kubectl"), "--kubeconfig", str(run.cluster.kubeconfig), "--namespace", run.namespace]
+    with file.open("w") as output:
+        process = subprocess.Popen([*command, "logs", "--follow", pod], stdout=output, stderr=subprocess.STDOUT)
+        yield lambda: file.read_text().splitlines()
+        process.kill()
+        process.wait()
+
+
 def test_each_agent_reports_its_node_and_one_controller_acts(health: Health, connection: Any) -> None:
     for node in health.cluster.node_names:
         wait(lambda node=node: condition(connection, node).get("status") == "True", f"the report of {node}")  # type: ignore[misc]
@@ -94,7 +109,7 @@ def test_each_agent_reports_its_node_and_one_controller_acts(health: Health, con
 
 
 def test_a_run_leaves_a_bad_node_with_its_last_step_and_the_limit_holds(
-    health: Health, namespace: str, connection: Any
+    health: Health, namespace: str, connection: Any, tmp_path: Path
 ) -> None:
     run = Run(health.cluster, health.engine, namespace, "moving")
     args = ["--epochs", "1000000", "--checkpoint-dir", "/checkpoints"]
@@ -104,33 +119,34 @@ def test_a_run_leaves_a_bad_node_with_its_last_step_and_the_limit_holds(
         running = [pod for pod in run.pods(connection) if pod.status.phase == "Running"]
         return str(running[0].spec.nodeName) if running else None
 
-    with following(run) as lines:
-        wait(lambda: found(r"(epoch=1/)", lines), "the first epoch")
-        first = wait(place, "the node of the run")
-        (second,) = set(health.cluster.workers) - {first}
-
+    first = wait(place, "the node of the run")
+    (second,) = set(health.cluster.workers) - {first}
+    (pod,) = [pod.metadata.name for pod in run.pods(connection)]
+    with following(run, pod, tmp_path / "first.log") as lines:
+        wait(lambda: found(r"(epoch=1/)", lines()), "the first epoch")
         health.lose_gpu(first)
-        step = wait(lambda: found(STOPPED, lines), "the save")
-        assert wait(lambda: found(RESUMED, lines), "the resumption") == step
-        assert wait(lambda: place() == second, "the run to go on on the other node")
-        assert quarantined(health.cluster) == [first]
-        assert condition(connection, first)["reason"] == "Xid79"
-        wait(lambda: {"NodeUnhealthy", "Quarantined", "Evicted"} <= {*events(connection, first)}, "the events")
+        step = wait(lambda: found(STOPPED, lines()), "the save")
+    assert wait(lambda: place() == second, "the run to go on on the other node")
+    with following(run, pod, tmp_path / "second.log") as lines:
+        assert wait(lambda: found(RESUMED, lines()), "the resumption") == step
+    assert quarantined(health.cluster) == [first]
+    assert condition(connection, first)["reason"] == "Xid79"
+    wait(lambda: {"NodeUnhealthy", "Quarantined", "Evicted"} <= {*events(connection, first)}, "the events")
 
-        pod = run.pods(connection)[0].metadata.uid
-        health.set_port(second, DOWN)
-        wait(lambda: "QuarantineLimit" in events(connection, second), "the limit to be told")
-        assert condition(connection, second)["message"] == "port mlx5_0/1 is down (DOWN, unknown)"
-        assert quarantined(health.cluster) == [first]
-        assert [one.metadata.uid for one in run.pods(connection)] == [pod]
+    uid = run.pods(connection)[0].metadata.uid
+    health.set_port(second, DOWN)
+    wait(lambda: "QuarantineLimit" in events(connection, second), "the limit to be told")
+    assert condition(connection, second)["message"] == "port mlx5_0/1 is down (DOWN, unknown)"
+    assert quarantined(health.cluster) == [first]
+    assert [one.metadata.uid for one in run.pods(connection)] == [uid]
 
-        health.boot(first)
-        wait(lambda: quarantined(health.cluster) == [second], "the repaired node to take the place of the other")
-        assert "Released" in events(connection, first)
-        wait(lambda: place() == first, "the run to come back")
+    health.boot(first)
+    wait(lambda: quarantined(health.cluster) == [second], "the repaired node to take the place of the other")
+    wait(lambda: "Released" in events(connection, first), "the event of the release")
+    wait(lambda: place() == first, "the run to come back")
 
-        health.set_port(second, UP)
-        wait(lambda: quarantined(health.cluster) == [], "the second node to come back")
+    health.set_port(second, UP)
+    wait(lambda: quarantined(health.cluster) == [], "the second node to come back")
     run.uninstall()
 
 
