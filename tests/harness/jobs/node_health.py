@@ -63,6 +63,8 @@ def installed(cluster: Cluster, engine: Engine, namespace: str, settings: Settin
         # The disk of a test machine may be full, and belongs to all nodes.
         "checks.disks.minFreePercent": 0,
         "quarantine.healthySeconds": 10,
+        # The tests of a cluster that is kept put its nodes into quarantine again and again.
+        "quarantine.maxQuarantines": 100,
         "controller.intervalSeconds": 2,
         **(settings or {}),
     }
