@@ -84,7 +84,7 @@ def events(connection: Any, node: str) -> list[str]:
 @contextmanager
 def following(run: Run, pod: str, file: Path) -> Iterator[Callable[[], list[str]]]:
     """Follow the log of one pod to its end, and yield a function that returns its lines."""
-    command = [binary("kubectl"), "--kubeconfig", str(run.cluster.kubeconfig), "--namespace", run.namespace]
+    command = [str(binary("kubectl")), "--kubeconfig", str(run.cluster.kubeconfig), "--namespace", run.namespace]
     with file.open("w") as output:
         process = subprocess.Popen([*command, "logs", "--follow", pod], stdout=output, stderr=subprocess.STDOUT)
         yield lambda: file.read_text().splitlines()
