@@ -53,7 +53,7 @@ lint: setup ## Check style, types, import layers, shell scripts and prose
 
 .PHONY: unit
 unit: setup tools ## Run the tests of the harness, the charts, the validator and the trainer
-	pytest --numprocesses=auto --dist=loadscope -m "not long" tests/documentation tests/harness_tests tests/charts tests/gpu tests/validator tests/trainer
+	pytest --numprocesses=auto --dist=loadscope -m "not long" tests/documentation tests/harness_tests tests/charts tests/gpu tests/nodehealth tests/validator tests/trainer
 
 .PHONY: e2e
 e2e: harness ## Run the tests on a live cluster, which is removed at the end (TRAINYARD_KEEP=1 keeps it)
@@ -178,7 +178,7 @@ lock: setup ## Resolve the pins of pyproject.toml into requirements.lock, and th
 		--group setup --group validator --group cluster --output-file requirements-harness.lock
 	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --constraints requirements.lock \
 		--group build --output-file requirements-lint.lock
-	for group in frameworks tensorflow; do \
+	for group in frameworks health tensorflow; do \
 		uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: \
 			--python-version 3.13 --group $$group --output-file tests/harness/cluster/images/$$group.lock; \
 	done

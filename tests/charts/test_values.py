@@ -36,6 +36,7 @@ CANDIDATES: list[Any] = [
     *(
         {"other": "other"},
         {"other": ["other"]},
+        {"other": "/other"},
         {"other": {"secret": "other", "key": "other"}},
         {"nodeAffinity": {"other": "other"}},
         {"secret": "other", "key": "other"},

@@ -15,6 +15,7 @@ import yaml
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.jobs import account
+from tests.harness.jobs.helm import Helm
 from trainyard.audit import objects
 
 PAGE = Path(__file__).parents[2] / "docs" / "validator" / "audit.md"
@@ -149,3 +150,44 @@ def test_a_live_job_without_defaults_equals_the_applied_one(connection: Any, app
     live = api.find(connection, "kubeflow.org/v1", "PyTorchJob", "good", namespace)
     assert live is not None
     assert objects.manifest(live.to_dict()) == {**GOOD, "metadata": {**GOOD["metadata"], "namespace": namespace}}
+
+
+@pytest.fixture
+def site(cluster: Cluster, namespace: str, tmp_path: Path) -> Iterator[Path]:
+    """The values of a platform without programs, which is installed."""
+    file = tmp_path / "site.yaml"
+    parts = {"operator": {"enabled": False}, "monitoring": {"enabled": True}}
+    file.write_text(yaml.safe_dump({**parts, "runs": {"checkpoints": {"storageClassName": "shared"}}}))
+    helm = Helm(cluster.kubeconfig)
+    helm.install("site", "training-platform", namespace=namespace, values=[file])
+    yield file
+    helm.uninstall("site", namespace=namespace)
+
+
+def platform(cluster: Cluster, namespace: str, site: Path) -> subprocess.CompletedProcess[str]:
+    """Compare the cluster with a site."""
+    command = [sys.executable, "-m", "trainyard", "audit", "--platform", str(site), "--release", "site"]
+    command += ["--kubeconfig", str(cluster.kubeconfig), "--namespace", namespace]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_cluster_fulfils_its_site_until_the_site_asks_for_more(cluster: Cluster, namespace: str, site: Path) -> None:
+    fulfilled = platform(cluster, namespace, site)
+    assert (fulfilled.returncode, fulfilled.stderr) == (0, "")
+    assert fulfilled.stdout.startswith("The cluster fulfils its site (")
+
+    wanted = yaml.safe_load(site.read_text())
+    wanted |= {"operator": {"enabled": True}, "fabric": {"resources": {"rdma/ib": 1}}}
+    wanted["runs"]["checkpoints"]["storageClassName"] = "fast"
+    site.write_text(yaml.safe_dump(wanted))
+    found = platform(cluster, namespace, site)
+
+    assert found.returncode == 1
+    for line in (
+        f"deployment/{namespace}/site-training-operator: it does not exist",
+        "resource/rdma/ib: no node offers rdma/ib, which runs of this site request",
+        "storageclass/fast: runs use this class, which does not exist",
+    ):
+        assert line in found.stdout
+    assert "serviceaccount" in found.stdout
+    assert "customresourcedefinition" not in found.stdout

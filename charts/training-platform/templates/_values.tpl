@@ -7,7 +7,7 @@ each other. */}}
 {{- define "training-platform.checkValues" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "fabric" "fabric.profile" "runs" "queues" "queues.enabled"
     "queues.name" "operator" "operator.enabled" "trainer" "trainer.enabled" "networks" "networks.enabled"
-    "gpu" "gpu.enabled" "monitoring" "monitoring.enabled" "runtimes" "runtimes.enabled")) -}}
+    "gpu" "gpu.enabled" "nodeHealth" "nodeHealth.enabled" "monitoring" "monitoring.enabled" "runtimes" "runtimes.enabled")) -}}
 {{- include "training-platform.checkKubernetes" . -}}
 {{- include "training-platform.checkRuns" . -}}
 {{- include "training-platform.checkGangs" . -}}
@@ -18,6 +18,7 @@ each other. */}}
 {{- include "training-platform.checkOnce" . -}}
 {{- include "training-platform.checkPolicies" . -}}
 {{- include "training-platform.checkLabels" . -}}
+{{- include "training-platform.checkHealth" . -}}
 {{- end -}}
 
 {{/* training-platform.checkKubernetes: fails for Trainer on clusters too old for it: Helm reads no kubeVersion of a part. */}}
@@ -208,11 +209,27 @@ training-platform.checkLabels: fails if Prometheus would select the monitors of 
 {{- if .Values.gpu.enabled -}}
 {{- $_ := set $others "gpu.dcgm.serviceMonitor" .Subcharts.gpu.Values.dcgm.serviceMonitor -}}
 {{- end -}}
+{{- if .Values.nodeHealth.enabled -}}
+{{- $_ := set $others "nodeHealth.podMonitor" .Subcharts.nodeHealth.Values.podMonitor -}}
+{{- end -}}
 {{- range $where, $monitor := $others -}}
 {{- if and $monitor.enabled (ne (toJson $monitor.labels) (toJson $labels)) -}}
 {{- $why := "which Prometheus selects monitors by; use the same labels in both" -}}
 {{- fail (printf "%s.labels differ from monitoring.monitors.labels, %s" $where $why) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-platform.checkHealth: fails if a queue selects nodes by the label of the quarantine. Its capacity would change
+with each quarantine, and Kueue would preempt the runs that the drain has just moved.
+*/}}
+{{- define "training-platform.checkHealth" -}}
+{{- range $flavor := .Values.queues.flavors -}}
+{{- if hasKey ($flavor.nodeLabels | default dict) "trainyard/quarantined" -}}
+{{- $why := "node-health changes this label, and with it the capacity of the queues, in a loop" -}}
+{{- fail (printf "queues.flavors: %s.nodeLabels names trainyard/quarantined: %s; remove it" $flavor.name $why) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -14,7 +14,16 @@ from tests.harness.cluster import cache, host, layers, progress
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
-from tests.harness.cluster.images import alertmanager, device_plugin, fetcher, frameworks, networks, system, trainer
+from tests.harness.cluster.images import (
+    alertmanager,
+    device_plugin,
+    fetcher,
+    frameworks,
+    health,
+    networks,
+    system,
+    trainer,
+)
 from tests.harness.cluster.tools import binary
 
 
@@ -30,6 +39,7 @@ OURS = {
     "trainer": Loadable(trainer.IMAGE.reference, trainer.IMAGE.archive),
     "frameworks": Loadable(frameworks.IMAGE.reference, frameworks.IMAGE.archive),
     "tensorflow": Loadable(frameworks.TENSORFLOW.reference, frameworks.TENSORFLOW.archive),
+    "node-health": Loadable(health.IMAGE.reference, health.IMAGE.archive),
     "fetcher": Loadable(fetcher.reference, fetcher.archive),
     "alertmanager": Loadable(alertmanager.reference, alertmanager.archive),
     "device-plugin": Loadable(device_plugin.reference, device_plugin.archive),

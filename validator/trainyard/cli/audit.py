@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainyard import DISTRIBUTION
-from trainyard.cli import output
+from trainyard.cli import audit_platform, output
 from trainyard.cli.connection import CONTEXT, KUBECONFIG
 from trainyard.cli.options import outcome, selection, session
 from trainyard.linting import exit_codes
@@ -26,13 +26,17 @@ The audit reads jobs and the objects that they refer to. It never writes, and ne
   trainyard audit
   trainyard audit -n research -n vision --context h100
   trainyard audit --pedantic --output-format json=audit.json
+  trainyard audit --platform site.yaml         does the cluster fulfil its site?
+
+With --platform, the cluster is compared with the values of charts/training-platform instead: the objects of its release
+and their images, APIs, devices, labels of nodes, networks, queues and classes.
 
 Lines and columns are those of `kubectl get -o yaml`, without the status and the fields that the cluster adds. A note on
 stderr names each kind that the user may not read or the cluster does not have.
 
 Needs the Kubernetes client: python -m pip install '{DISTRIBUTION}[audit]'
 
-Exit codes: 0 clean, 1 findings, 2 wrong usage or no answer from the cluster, 3 nothing to lint.
+Exit codes: 0 clean, 1 findings, 2 wrong usage or no answer from the cluster, 3 nothing to lint or compare.
 """
 
 
@@ -42,6 +46,14 @@ Exit codes: 0 clean, 1 findings, 2 wrong usage or no answer from the cluster, 3 
 @click.option(
     "-n", "--namespace", "namespaces", multiple=True, metavar="NAME", help="Check only this namespace. Repeatable."
 )
+@click.option(
+    "--platform", metavar="SITE", help="Compare the cluster with the values of charts/training-platform in this file."
+)
+@click.option(
+    "--release",
+    metavar="NAME",
+    help="Release of the platform, with -n for its namespace. Default: platform in trainyard.",
+)
 @selection
 @outcome
 @output.options
@@ -49,12 +61,18 @@ def command(
     kubeconfig: Path | None,
     context: str | None,
     namespaces: tuple[str, ...],
+    platform: str | None,
+    release: str | None,
     outputs: tuple[str, ...],
     color: str,
     statistics: bool,
     **options: Any,
 ) -> int:
     """Audits the cluster and reports the findings."""
+    if platform is not None:
+        return audit_platform.run(platform, release, kubeconfig, context, namespaces, outputs)
+    if release is not None:
+        raise click.UsageError("--release names the release of the platform: name its values with --platform")
     targets = output.targets(outputs)
     run = session(("cluster",), **options)
     files, run = _read_cluster(run, kubeconfig, context, namespaces)

@@ -123,7 +123,7 @@ pkg/apis/core/validation/validation.go: validateTopologySpreadConstraints). Take
 {{/* training-job.checkPlacement: fails for placements that contradict each other. */}}
 {{- define "training-job.checkPlacement" -}}
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "placement.spread" "placement.colocate"
-    "placement.colocate.mode" "placement.colocate.weight" "placement.nodes" "placement.healthLabels")) -}}
+    "placement.colocate.mode" "placement.colocate.weight" "placement.nodes" "placement.healthLabels" "placement.protect")) -}}
 {{- include "common.checkTolerations" . -}}
 {{- include "training-job.checkTopologySpread" . -}}
 {{- $placement := .Values.placement -}}
@@ -133,5 +133,17 @@ pkg/apis/core/validation/validation.go: validateTopologySpreadConstraints). Take
 {{- end -}}
 {{- if and $placement.schedulerName (ne .Values.scheduling.gang.scheduler "none") -}}
 {{- fail "placement.schedulerName and scheduling.gang both name a scheduler: use scheduling.gang.schedulerName" -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.protectionAnnotations: annotations by which Karpenter and the cluster autoscaler leave the node of a pod alone.
+A run that is moved to save a node loses the work since its last checkpoint on all of its nodes. Takes the root context.
+*/}}
+{{- define "training-job.protectionAnnotations" -}}
+{{- $protect := .Values.placement.protect -}}
+{{- if or (eq $protect "always") (and (eq $protect "auto") (eq (include "common.hasGpus" .) "true")) -}}
+karpenter.sh/do-not-disrupt: "true"
+cluster-autoscaler.kubernetes.io/safe-to-evict: "false"
 {{- end -}}
 {{- end -}}

@@ -30,7 +30,8 @@ metadata:
     {{- merge (include "common.selectorLabels" . | fromYaml) .Values.podLabels | toYaml | nindent 4 }}
   {{- $topology := ternary (include "training-job.topologyAnnotations" . | fromYaml) (dict) $pod.part.node }}
   {{- $fabric := ternary (include "common.fabric.annotations" . | fromYaml) (dict) $pod.part.node }}
-  {{- with merge $topology (.Values.podAnnotations | default dict) $fabric }}
+  {{- $protection := include "training-job.protectionAnnotations" . | fromYaml }}
+  {{- with merge $topology (.Values.podAnnotations | default dict) $fabric $protection }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}

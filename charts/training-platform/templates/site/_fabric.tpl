@@ -81,6 +81,10 @@ fabric:
 {{- if .Values.queues.enabled -}}
 {{- $queue := dict "scheduling" (dict "queue" (dict "name" .Values.queues.name)) -}}
 {{- $runs = mergeOverwrite $runs $queue -}}
+{{- end -}}
+{{- if .Values.nodeHealth.enabled -}}
+{{- $labels := append (dig "placement" "healthLabels" "forbidden" (list) $runs) "trainyard/quarantined" | uniq -}}
+{{- $runs = mergeOverwrite $runs (dict "placement" (dict "healthLabels" (dict "forbidden" $labels))) -}}
 {{- end }}
 {{- with $runs }}
 {{ toYaml . }}

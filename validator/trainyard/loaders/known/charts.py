@@ -53,6 +53,7 @@ CHARTS = (
             ("fabric", "networks"), ("operator", "schemes"), ("monitoring", "alerts"), ("monitoring", "monitors"),
             ("gpu", "enabled"), ("networks", "enabled"), ("operator", "enabled"), ("trainer", "enabled"),
             ("queues", "enabled"), ("runtimes", "enabled"),
+            ("nodeHealth", "enabled"),
         ),
     ),
     KnownChart(
@@ -64,6 +65,14 @@ CHARTS = (
         "training-runtimes",
         CHARTS_FOLDER / "training-runtimes",
         (("runtimes",), ("rendezvousSeconds",), ("maxRestarts",), ("workspace",)),
+    ),
+    KnownChart(
+        "node-health",
+        PLATFORM / "charts" / "node-health",
+        (
+            ("checks", "disks"), ("checks", "links"), ("checks", "xid"), ("quarantine",), ("sources", "kernelLog"),
+            ("agent", "ownNodeOnly"),
+        ),
     ),
     KnownChart(
         "gpu-rdma-policy",

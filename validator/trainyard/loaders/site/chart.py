@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from gotemplate import merging, rendering
@@ -61,6 +61,11 @@ def _faults(of: Chart, values: Mapping[str, Any], path: tuple[str, ...]) -> Iter
         yield from _faults(part, values[name], (*path, name))
 
 
-def platform_objects(values: Mapping[str, Any]) -> list[RenderedObject]:
+def platform_objects(
+    values: Mapping[str, Any],
+    release: Mapping[str, str] = _RELEASE,
+    apis: Collection[str] = SERVED_APIS,
+    kube_version: str = rendering.KUBE_VERSION,
+) -> list[RenderedObject]:
     """Returns the objects of the platform's release. Raises `FailedError` and `UnsupportedError`."""
-    return rendering.render_chart(platform_chart(), values, _RELEASE, apis=SERVED_APIS)
+    return rendering.render_chart(platform_chart(), values, release, apis=apis, kube_version=kube_version)

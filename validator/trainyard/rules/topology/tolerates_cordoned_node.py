@@ -5,7 +5,8 @@ and the scheduler skips it unless a pod tolerates that taint. A toleration with 
 tolerates every taint, including this one and those of health checks. After a GPU fault the restarted worker then lands
 on the same node and fails again until the job's retries are used up.
 
-SageMaker HyperPod marks nodes that failed its checks with `sagemaker.amazonaws.com/node-health-status`.
+SageMaker HyperPod marks nodes that failed its checks with `sagemaker.amazonaws.com/node-health-status`, and
+charts/node-health those in quarantine with `trainyard/quarantined`.
 
 DaemonSets need such tolerations, training pods do not. Name the taints of your GPU nodes, such as `nvidia.com/gpu`. If
 health checks of your cluster mark bad nodes with other taints, add them to the parameter `taints`.
@@ -25,7 +26,11 @@ from trainyard.startup import NamedTuple
 class Parameters(NamedTuple):
     """`taints`: keys of the taints that mark nodes on which training pods must not run."""
 
-    taints: tuple[str, ...] = ("node.kubernetes.io/unschedulable", "sagemaker.amazonaws.com/node-health-status")
+    taints: tuple[str, ...] = (
+        "node.kubernetes.io/unschedulable",
+        "sagemaker.amazonaws.com/node-health-status",
+        "trainyard/quarantined",
+    )
 
 
 @rule(
@@ -38,6 +43,7 @@ class Parameters(NamedTuple):
         "kubernetes.io/docs/reference/kubernetes-api: Toleration, an empty key with Exists matches all keys and values",
         "docs.aws.amazon.com SageMaker HyperPod: resilience-related Kubernetes labels",
         "github.com/awslabs/awsome-distributed-ai pull 1110",
+        "charts/node-health: the taint of a quarantine",
     ),
     parameters=Parameters(),
     needs=("tolerations",),

@@ -1,0 +1,1 @@
+"""The controller: puts nodes into quarantine by their condition, and releases them."""

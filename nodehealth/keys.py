@@ -1,0 +1,16 @@
+"""Names that the agent and the controller write on nodes."""
+
+from __future__ import annotations
+
+# The condition that an agent sets in the status of its node.
+CONDITION = "TrainyardHealthy"
+# The label and the taint of a node in quarantine. Runs exclude the label by `placement.healthLabels.forbidden`.
+QUARANTINED = "trainyard/quarantined"
+# An annotation with the record of a quarantine, as JSON. Only a node that has it is ever released.
+RECORD = "trainyard/quarantine"
+# An annotation with the times of earlier quarantines, as JSON.
+HISTORY = "trainyard/quarantine-history"
+# An annotation by which an administrator declares a node repaired, with a time as RFC 3339.
+REPAIRED = "trainyard/repaired-at"
+# An annotation with the value `true` by which an administrator keeps a node in service, whatever its condition.
+IGNORED = "trainyard/ignore-health"

@@ -1,0 +1,1 @@
+"""Tests of the agent and the controller of nodehealth, without a cluster."""
