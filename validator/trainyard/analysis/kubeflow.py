@@ -10,6 +10,8 @@ from trainyard.model.run import Run
 
 # Controllers of these add nothing to the pods of an object.
 _PLAIN_GROUPS = ("v1", "apps/v1", "batch/v1")
+# Fields with which a Workflow of Argo adds to the pods of its templates.
+_ADDING = ("podSpecPatch", "templateDefaults", "workflowTemplateRef")
 
 
 def elastic_range(run: Run) -> tuple[int | None, int | None]:
@@ -42,4 +44,6 @@ def has_all_pods(run: Run | None) -> bool:
     """
     if run is None or run.kind == "TrainJob":
         return run is not None and run.runtime is not None
+    if run.kind == "Workflow" and run.api_version.startswith("argoproj.io/"):
+        return not any(field in run.spec for field in _ADDING)
     return run.is_job or is_known(run) or run.api_version in _PLAIN_GROUPS

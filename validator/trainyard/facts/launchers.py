@@ -128,6 +128,13 @@ ALL = (
         (),
         ("--num-nodes",),
     ),
+    Launcher(
+        "dlrover-run",
+        "intelligent-machine-learning/dlrover dlrover/trainer/torch/elastic_run.py: the options of torchrun, with a "
+        "rendezvous of its own",
+        per_node=("--nproc-per-node",),
+        nodes=("--nnodes",),
+    ),
     Launcher("srun", "Slurm srun(1)", (), ("--ntasks-per-node",), ("-n", "--ntasks"), ("-N", "--nodes")),
     Launcher("ray", "Ray 2.x, Ray Jobs CLI: ray job submit waits for the job, and fails with it", ("job",)),
 )

@@ -17,7 +17,7 @@ from trainyard.analysis.known_objects import fitting
 from trainyard.analysis.references import references
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.model.run import Run
+from trainyard.model.run import Workload
 
 
 @rule(
@@ -32,7 +32,7 @@ from trainyard.model.run import Run
     ),
     needs=("ConfigMap", "Secret", "configMapGenerator", "secretGenerator"),
 )
-def key_not_in_object(run: Run, context: Context) -> Iterator[Problem]:
+def key_not_in_object(run: Workload, context: Context) -> Iterator[Problem]:
     """Keys that the object of this name does not have."""
     for one in references(run):
         if not one.key or one.optional:
