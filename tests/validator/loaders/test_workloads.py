@@ -1,4 +1,4 @@
-"""Jobs of Volcano, LeaderWorkerSet, Ray, HyperPod and DLRover, and controllers of Kubernetes, are runs with known roles."""
+"""Jobs of Volcano, LeaderWorkerSet, Ray, HyperPod and DLRover, and controllers, are runs with known roles."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.analysis.workloads import is_known
-from trainyard.document.lookup import integer, mapping
+from trainyard.document.lookup import integer, items, mapping
 from trainyard.model.run import Run
 
 # Controllers of these add nothing to the pods of an object.
@@ -45,5 +45,6 @@ def has_all_pods(run: Run | None) -> bool:
     if run is None or run.kind == "TrainJob":
         return run is not None and run.runtime is not None
     if run.kind == "Workflow" and run.api_version.startswith("argoproj.io/"):
-        return not any(field in run.spec for field in _ADDING)
+        parts = (run.spec, *(one for one in items(run.spec, "templates") if isinstance(one, dict)))
+        return not any(field in part for part in parts for field in _ADDING)
     return run.is_job or is_known(run) or run.api_version in _PLAIN_GROUPS

@@ -69,6 +69,7 @@ BY_WORD = {
 }
 # Files with any of these may have a fault in such a key.
 NEEDS = (
-    "kueue", "jobset.sigs", "leaderworkerset.sigs", "kai.scheduler/queue", "runai/queue", "overwrite-container-cmd", "safe-to-evict",
+    "kueue", "jobset.sigs", "leaderworkerset.sigs", "kai.scheduler/queue", "runai/queue", "overwrite-container-cmd",
+    "safe-to-evict",
     "do-not-disrupt", "gke-gcsfuse/volumes", "networking.gke.io/",
 )  # fmt: skip

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _POD_SPEC = "PodSpec"
 _TAINT = "Taint"
+_KNATIVE = "serving.knative.dev/"
 # Where kinds without a schema have the taints of nodes: those of Karpenter, Cluster API, kubeadm and eksctl.
 _WITH_TAINTS = (
     ("spec", "template", "spec"),
@@ -71,7 +72,10 @@ def _pods(run: Run) -> Iterable[Misfit]:
         if table is not None and at.path[-1:] == ("spec",) and not table.fits(_POD_SPEC, role.pod.tree):
             from trainyard.loaders.schemas.faults import faults_of_pod
 
-            yield from faults_of_pod(table, _POD_SPEC, role.pod.tree, at)
+            found = faults_of_pod(table, _POD_SPEC, role.pod.tree, at)
+            # Knative names containers itself.
+            names_itself = run.api_version.startswith(_KNATIVE)
+            yield from (one for one in found if not names_itself or (one.fault, one.name) != ("missing field", "name"))
 
 
 def _taints(resource: Resource) -> Iterable[Misfit]:

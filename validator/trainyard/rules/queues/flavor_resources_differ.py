@@ -49,9 +49,10 @@ def flavor_resources_differ(resource: Resource) -> Iterator[Problem]:
                 place, fault = place.key(), f"has no quota for {format_list(missing)}"
             else:
                 place, fault = place.key(), "lists its resources in another order"
+            needed = format_list([*covered, *([extra] if extra else [])])
             yield Problem(
                 place,
                 f"flavor `{text(flavor, 'name')}` {fault}: Kueue rejects the {resource.kind}",
-                f"`coveredResources` and the flavor must both list {format_list(covered + [extra] * bool(extra))}",
+                f"`coveredResources` and the flavor must both list {needed}",
                 related=((at.child("coveredResources"), "the resources of the group"),),
             )

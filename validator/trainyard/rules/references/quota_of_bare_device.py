@@ -36,9 +36,14 @@ COUNTED = (".storageclass.storage.k8s.io/", ".deviceclass.resource.k8s.io/")
 def quota_of_bare_device(resource: Resource) -> Iterator[Problem]:
     """Report devices that a quota does not count."""
     path = PATHS.get(resource.kind)
-    for name in mapping(resource.tree, *path) if path is not None else ():
+    if path is None:
+        return
+    hard = mapping(resource.tree, *path)
+    for name in hard:
         device = str(name).removeprefix("limits.")
         if "/" not in device or device.startswith(("requests.", "count/")) or any(part in device for part in COUNTED):
+            continue
+        if f"requests.{device}" in hard:
             continue
         at = resource.at.child(*path, str(name)).key()
         yield Problem(

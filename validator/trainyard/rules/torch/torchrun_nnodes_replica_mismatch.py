@@ -5,9 +5,9 @@ every pod waits, with its GPUs, until the join timeout of ten minutes, and fails
 more pods than the maximum, the extra pods wait for a place and fail when the others are done, which counts against
 `backoffLimit`.
 
-`dlrover-run` waits likewise. The pods are the replicas of all roles that train, including the Master. A range such as `2:8` must contain their
-number. The rule checks literal numbers; in a script, `${PET_NNODES}` or the operator's variable keeps them in
-agreement.
+`dlrover-run` waits likewise. The pods are the replicas of all roles that train, including the Master. A range such as
+`2:8` must contain their number. The rule checks literal numbers; in a script, `${PET_NNODES}` or the operator's
+variable keeps them in agreement.
 
 Write the number of pods, or remove the option in a PyTorchJob: the operator sets it.
 """
@@ -21,8 +21,8 @@ from trainyard.analysis.workloads import is_batch_job
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.facts.launchers import DLROVER
+from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.model.run import Command, Container, Role, Run
 
 

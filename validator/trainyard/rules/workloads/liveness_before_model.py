@@ -5,8 +5,8 @@ with a model on several GPUs reads and places hundreds of gigabytes first, which
 the other probes back until it succeeds.
 
 The rule applies to vLLM, SGLang, TGI, TensorRT-LLM and NIM, if the time is below three minutes with two GPUs or more,
-or up to one minute with one. It also applies to other servers, up to one minute, if an option of the command names a
-model.
+or up to one minute with one. It also applies to other servers, up to one minute, if an option of the command names the
+folder of a model.
 
 Add a `startupProbe` with `failureThreshold` times `periodSeconds` above the longest load.
 """
@@ -21,8 +21,8 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
 
 LONG, LONG_OF_ONE = 180, 60
-# An option for a model, in the command of a server of any kind.
-_MODEL = re.compile(r"\s--?[a-z_-]*model[a-z_-]*[= ]\S")
+# An option with the folder of a model, in the command of a server of any kind.
+_MODEL = re.compile(r"\s--?[a-z_-]*model[a-z_-]*[= ]/\S")
 _SERVER = re.compile(r"\bvllm\b|\bsglang\b|text-generation-(?:inference|launcher)|\btrtllm-serve\b|nvcr\.io/nim/")
 
 
