@@ -87,4 +87,8 @@ def test_a_long_header_continues_on_the_next_line(tmp_path: Path) -> None:
 
 
 def _documents(text: str) -> list[object]:
-    return list(yaml.safe_load_all(text))
+    try:
+        return list(yaml.safe_load_all(text))
+    except yaml.YAMLError:
+        # The mistake of a case may be that the text is no YAML.
+        return []
