@@ -50,6 +50,8 @@ RESOURCES: dict[str, list[tuple[str, str, bool]]] = {
         ("rayservices", "RayService", True),
     ],
     "sagemaker.amazonaws.com/v1": [("hyperpodpytorchjobs", "HyperPodPyTorchJob", True)],
+    "workload.serving.volcano.sh/v1alpha1": [("modelservings", "ModelServing", True)],
+    "elastic.iml.github.io/v1alpha1": [("elasticjobs", "ElasticJob", True)],
     "workload.codeflare.dev/v1beta2": [("appwrappers", "AppWrapper", True)],
     "jobset.x-k8s.io/v1alpha2": [("jobsets", "JobSet", True)],
     "k8s.cni.cncf.io/v1": [("network-attachment-definitions", "NetworkAttachmentDefinition", True)],

@@ -201,6 +201,18 @@ def test_only_the_owner_of_a_generated_object_is_linted(audit: Audit) -> None:
             {"replicaSpecs": [{"template": POD}]},
             "hyperpodpytorchjob",
         ),
+        (
+            "workload.serving.volcano.sh/v1alpha1",
+            "ModelServing",
+            {"template": {"roles": [{"name": "prefill", "replicas": 1, "entryTemplate": POD}]}},
+            "modelserving",
+        ),
+        (
+            "elastic.iml.github.io/v1alpha1",
+            "ElasticJob",
+            {"replicaSpecs": {"worker": {"replicas": 1, "template": POD}}},
+            "elasticjob",
+        ),
         ("workload.codeflare.dev/v1beta2", "AppWrapper", {"components": [{"template": WRAPPED}]}, "appwrapper"),
     ],
 )

@@ -13,9 +13,9 @@ from tests.validator.field import measuring, reading
 from tests.validator.field.reading import Case, CaseError
 
 # Cases are only added: one that is left out because it is missed would raise the recall.
-FEWEST = 341
+FEWEST = 397
 # The share that is found, rounded down. The goal is 0.85.
-LEAST = 0.84
+LEAST = 0.89
 
 HEADERS = "# link: https://github.com/a/b/issues/1\n# mistake: m\n# class: schema\n# words: w\n"
 IN_ANOTHER_FILE = '# here: on "  a: 1" in other.yaml\n'
@@ -87,4 +87,8 @@ def test_a_long_header_continues_on_the_next_line(tmp_path: Path) -> None:
 
 
 def _documents(text: str) -> list[object]:
-    return list(yaml.safe_load_all(text))
+    try:
+        return list(yaml.safe_load_all(text))
+    except yaml.YAMLError:
+        # The mistake of a case may be that the text is no YAML.
+        return []

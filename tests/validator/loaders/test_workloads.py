@@ -1,4 +1,4 @@
-"""Jobs of Volcano, LeaderWorkerSet, Ray and HyperPod, and controllers of Kubernetes, are runs with known roles."""
+"""Jobs of Volcano, LeaderWorkerSet, Ray, HyperPod and DLRover, and controllers, are runs with known roles."""
 
 from __future__ import annotations
 
@@ -129,6 +129,28 @@ def test_the_replica_specs_of_a_hyperpod_job_are_its_roles() -> None:
     found = run("sagemaker.amazonaws.com/v1", "HyperPodPyTorchJob", spec)
     assert roles(found) == {"pods": (4, True)}
     assert found.processes == 8
+
+
+def test_the_templates_of_the_roles_of_a_model_serving_are_its_roles() -> None:
+    decode = f"{{name: decode, replicas: 2, workerReplicas: 3, entryTemplate: {GPU_POD}, workerTemplate: {GPU_POD}}}"
+    prefill = f"{{name: prefill, entryTemplate: {GPU_POD}}}"
+    spec = f"{{replicas: 2, template: {{roles: [{decode}, {prefill}]}}}}"
+    found = run("workload.serving.volcano.sh/v1alpha1", "ModelServing", spec)
+    assert roles(found) == {"decode-entry": (4, True), "decode-worker": (12, True), "prefill-entry": (2, True)}
+    assert not found.is_job
+
+
+def test_the_replica_specs_of_an_elastic_job_of_dlrover_are_its_roles() -> None:
+    spec = f"{{replicaSpecs: {{worker: {{replicas: 2, template: {GPU_POD}}}, dlrover-master: {{}}}}}}"
+    found = run("elastic.iml.github.io/v1alpha1", "ElasticJob", spec)
+    assert roles(found) == {"worker": (2, True)}
+    assert found.is_job
+
+
+def test_the_main_container_of_a_service_of_dynamo_is_a_container_of_its_pod() -> None:
+    service = "extraPodSpec: {mainContainer: {image: a, command: [python3, -m, dynamo.vllm]}}"
+    found = run("nvidia.com/v1alpha1", "DynamoGraphDeployment", f"{{services: {{Worker: {{{service}}}}}}}")
+    assert [container.image for role in found.roles for container in role.pod.containers] == ["a"]
 
 
 @pytest.mark.parametrize(("pod", "is_job"), [(GPU_POD, True), (CPU_POD, False)])

@@ -57,7 +57,7 @@ def claim_of(volume: Volume, run: Run, project: Project) -> Known | None:
 def shared_claims(run: Run, project: Project) -> Iterator[Shared]:
     """Yields the claims that several training pods of a run mount, each once."""
     found: dict[int, Shared] = {}
-    for role in run.training_roles:
+    for role in run.training_roles if run.is_job else run.roles:
         for volume in role.pod.volumes:
             claim = claim_of(volume, run, project)
             if claim is not None and role.replicas is not None:

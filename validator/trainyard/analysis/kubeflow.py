@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.analysis.workloads import is_known
-from trainyard.document.lookup import integer, mapping
+from trainyard.document.lookup import integer, items, mapping
 from trainyard.model.run import Run
 
 # Controllers of these add nothing to the pods of an object.
 _PLAIN_GROUPS = ("v1", "apps/v1", "batch/v1")
+# Fields with which a Workflow of Argo adds to the pods of its templates.
+_ADDING = ("podSpecPatch", "templateDefaults", "workflowTemplateRef")
 
 
 def elastic_range(run: Run) -> tuple[int | None, int | None]:
@@ -42,4 +44,7 @@ def has_all_pods(run: Run | None) -> bool:
     """
     if run is None or run.kind == "TrainJob":
         return run is not None and run.runtime is not None
+    if run.kind == "Workflow" and run.api_version.startswith("argoproj.io/"):
+        parts = (run.spec, *(one for one in items(run.spec, "templates") if isinstance(one, dict)))
+        return not any(field in part for part in parts for field in _ADDING)
     return run.is_job or is_known(run) or run.api_version in _PLAIN_GROUPS

@@ -1,4 +1,4 @@
-"""Questions about jobs of Volcano, LeaderWorkerSet, Ray and HyperPod; `facts.workloads` names the sources."""
+"""Questions about jobs of Volcano, LeaderWorkerSet, Ray, HyperPod, kthena, DLRover; `facts.workloads` names sources."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import Any
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.facts.kubeflow import REPLICA_FIELDS
 from trainyard.facts.workloads import (
+    ELASTIC_JOB,
     HYPERPOD,
     LEADER_WORKER,
     LEADER_WORKER_VARIABLES,
+    MODEL_SERVING,
+    MODEL_SERVING_VARIABLES,
     PLAIN,
     RAY,
     VOLCANO,
@@ -103,8 +106,10 @@ def controller_variables(run: Run) -> tuple[frozenset[str], tuple[str, ...]]:
         return frozenset(LEADER_WORKER_VARIABLES), ("TPU_",)
     if group == RAY:
         return frozenset(("FQ_RAY_IP",)), ("RAY_", "KUBERAY_")
-    if group == HYPERPOD:
-        # Its operator is closed: what it sets is not known.
+    if group == MODEL_SERVING:
+        return frozenset(MODEL_SERVING_VARIABLES), ()
+    if group in (HYPERPOD, ELASTIC_JOB):
+        # The operator of HyperPod is closed, and that of DLRover sets many: what they set is not known.
         return frozenset(), ("",)
     return _volcano_variables(run) if is_volcano(run) else (frozenset(), ())
 

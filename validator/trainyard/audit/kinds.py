@@ -19,6 +19,8 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (workloads.LEADER_WORKER, "v1", workloads.GROUPS[workloads.LEADER_WORKER]),
     (workloads.RAY, "v1", workloads.GROUPS[workloads.RAY]),
     (workloads.HYPERPOD, "v1", workloads.GROUPS[workloads.HYPERPOD]),
+    (workloads.MODEL_SERVING, "v1alpha1", workloads.GROUPS[workloads.MODEL_SERVING]),
+    (workloads.ELASTIC_JOB, "v1alpha1", workloads.GROUPS[workloads.ELASTIC_JOB]),
     ("workload.codeflare.dev", "v1beta2", ("AppWrapper",)),
     ("k8s.cni.cncf.io", "v1", ("NetworkAttachmentDefinition",)),
     ("nvidia.com", "v1", ("ClusterPolicy",)),

@@ -75,10 +75,45 @@ def _position(source: Source, node: Node) -> Position:
 def _line_of_block(source: Source, node: ScalarNode, line: int) -> Position:
     if node.style not in ("|", ">"):
         return _position(source, node)
-    number = node.start_mark.line + line
     known = lines(source)
+    if node.style == ">":
+        return _line_of_folded(source, _folded(source, node), line)
+    number = node.start_mark.line + line
     text = known[number] if number < len(known) else ""
     return Position(source, number + 1, len(text) - len(text.lstrip()) + 1, number + 1, len(text) + 1)
+
+
+def _line_of_folded(source: Source, written: list[tuple[int, int]], line: int) -> Position:
+    """Returns the lines of the file that make up one line of a folded text."""
+    first, last = written[min(line, len(written)) - 1] if written else (0, 0)
+    begin, end = lines(source)[first], lines(source)[last]
+    return Position(source, first + 1, len(begin) - len(begin.lstrip()) + 1, last + 1, len(end) + 1)
+
+
+def _folded(source: Source, node: ScalarNode) -> list[tuple[int, int]]:
+    """Returns the first and last line in the file, from 0, for each line of a folded text.
+
+    A line break becomes a space, unless a line beside it is blank or has more indentation (YAML 1.2, section 8.1.3).
+    """
+    every, indent = lines(source), _block_indent(source, node)
+    found: list[tuple[int, int]] = []
+    blanks, was_deeper = 0, False
+    for number in range(node.start_mark.line + 1, len(every)):
+        text = every[number]
+        if not text.strip():
+            blanks += 1
+            continue
+        if len(text) - len(text.lstrip(" ")) < indent:
+            break
+        is_deeper = text[indent : indent + 1].isspace()
+        keeps_break = bool(found) and (is_deeper or was_deeper)
+        if found and not blanks and not keeps_break:
+            found[-1] = (found[-1][0], number)
+        else:
+            empty = blanks + keeps_break - bool(found)
+            found += [(number, number)] * (empty + 1)
+        blanks, was_deeper = 0, is_deeper
+    return found
 
 
 def locate_embedded(

@@ -253,6 +253,7 @@ class _Judge:
     def _run(self, run: Run, context: Context) -> Found:
         if run.is_job:
             yield from self.apply("Run", run, context)
+        yield from self.apply("Workload", run, context)
         has_twins = len(run.roles) > 1 and not context.project.misfits and run.kind in _ALIKE
         clean: Role | None = None
         for role in run.roles:

@@ -93,7 +93,8 @@ class Context(NamedTuple):
 
 Check = Callable[..., Iterator[Problem]]
 SUBJECTS = (
-    "Setting", "Script", "Command", "Container", "Pod", "Role", "Run", "Network", "DeepSpeed", "Resource", "Project",
+    "Setting", "Script", "Command", "Container", "Pod", "Role", "Run", "Workload", "Network", "DeepSpeed", "Resource",
+    "Project",
     "Misfit", "Document", "ValuesDocument", "Reading", "Suppression", "Overflow",
 )  # fmt: skip
 

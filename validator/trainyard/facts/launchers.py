@@ -78,6 +78,13 @@ def _deepspeed(name: str) -> Launcher:
 TORCHRUN_MODULES = ("torch.distributed.run", "torch.distributed.launch")
 ACCELERATE_MODULE = "accelerate.commands.launch"
 
+DLROVER = Launcher(
+    "dlrover-run",
+    "intelligent-machine-learning/dlrover dlrover/trainer/torch/elastic_run.py: the options of torchrun, with a "
+    "rendezvous of its own",
+    per_node=("--nproc-per-node",),
+    nodes=("--nnodes",),
+)
 ALL = (
     _torchrun("torchrun", "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
     _torchrun(TORCHRUN_MODULES[0], "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
@@ -128,6 +135,7 @@ ALL = (
         (),
         ("--num-nodes",),
     ),
+    DLROVER,
     Launcher("srun", "Slurm srun(1)", (), ("--ntasks-per-node",), ("-n", "--ntasks"), ("-N", "--nodes")),
     Launcher("ray", "Ray 2.x, Ray Jobs CLI: ray job submit waits for the job, and fails with it", ("job",)),
 )

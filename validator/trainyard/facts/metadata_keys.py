@@ -48,6 +48,13 @@ KEYS = (
     Key("networking.gke.io/default-interface", ANNOTATION, "GKE", "pod"),
 )
 BY_NAME = {key.name: key for key in KEYS}
+# Kinds that Kueue queues by the label of the object: its integration of pods leaves their pods alone.
+QUEUED_AS_A_WHOLE = (
+    *("Job", "JobSet", "MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "TrainJob"),
+    *("RayJob", "RayCluster", "AppWrapper"),
+)
+# Keys that their readers no longer know, with the key of today, and the scheduler of the pods that it concerns.
+FORMER = {"runai/queue": ("kai.scheduler/queue", "kai-scheduler")}
 # The words after the slash that are seldom those of another project, with the right name.
 BY_WORD = {
     word: BY_NAME[name]
@@ -62,6 +69,7 @@ BY_WORD = {
 }
 # Files with any of these may have a fault in such a key.
 NEEDS = (
-    "kueue", "jobset.sigs", "leaderworkerset.sigs", "kai.scheduler/queue", "overwrite-container-cmd", "safe-to-evict",
+    "kueue", "jobset.sigs", "leaderworkerset.sigs", "kai.scheduler/queue", "runai/queue", "overwrite-container-cmd",
+    "safe-to-evict",
     "do-not-disrupt", "gke-gcsfuse/volumes", "networking.gke.io/",
 )  # fmt: skip

@@ -5,7 +5,10 @@ plugins/factory.go, plugins/svc, plugins/env, plugins/distributed-framework/pyto
 volcano-sh/apis; kubernetes-sigs/lws v0.10.0 api/leaderworkerset/v1/leaderworkerset_types.go and
 pkg/utils/pod/pod_utils.go (AddLWSVariables); ray-project/kuberay v1.7.0 ray-operator/apis/ray/v1,
 controllers/ray/utils/validation.go and controllers/ray/common/pod.go (BuildPod); aws/sagemaker-hyperpod-cli
-src/sagemaker/hyperpod/training/config/hyperpod_pytorch_job_unified_config.py.
+src/sagemaker/hyperpod/training/config/hyperpod_pytorch_job_unified_config.py; volcano-sh/kthena
+pkg/model-serving-controller/utils/utils.go (GenerateEntryPod, GenerateWorkerPod, createCommonEnvVars);
+intelligent-machine-learning/dlrover dlrover/python/master/scaler/pod_scaler.py (PodScaler: pods are made from the
+templates).
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ VOLCANO = "batch.volcano.sh"
 LEADER_WORKER = "leaderworkerset.x-k8s.io"
 RAY = "ray.io"
 HYPERPOD = "sagemaker.amazonaws.com"
+MODEL_SERVING = "workload.serving.volcano.sh"
+ELASTIC_JOB = "elastic.iml.github.io"
 
 # The kinds of each API group.
 GROUPS = {
@@ -21,6 +26,8 @@ GROUPS = {
     LEADER_WORKER: ("LeaderWorkerSet",),
     RAY: ("RayCluster", "RayJob", "RayService"),
     HYPERPOD: ("HyperPodPyTorchJob",),
+    MODEL_SERVING: ("ModelServing",),
+    ELASTIC_JOB: ("ElasticJob",),
 }
 # Kinds of Kubernetes whose spec gives the number of pods. They are jobs if their pods start a launcher.
 PLAIN = ("Pod", "Deployment", "StatefulSet", "ReplicaSet", "CronJob")
@@ -52,6 +59,8 @@ VOLCANO_ACTIONS = (
 )
 # Variables of each pod of a LeaderWorkerSet.
 LEADER_WORKER_VARIABLES = ("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")
+# Variables of each pod of a ModelServing.
+MODEL_SERVING_VARIABLES = ("GROUP_SIZE", "ENTRY_ADDRESS", "WORKER_INDEX")
 LEADER_WORKER_RESTARTS = ("RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None", "Default")
 
 # The longest names that KubeRay accepts since v1.4; it derives names of pods and services from them.

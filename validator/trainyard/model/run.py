@@ -289,6 +289,10 @@ class Run(NamedTuple):
         return policy if isinstance(policy, dict) else None
 
 
+# Rules whose check takes a `Workload` are also asked about runs that are no jobs, such as servers.
+Workload = Run
+
+
 class Network(NamedTuple):
     """A NetworkAttachmentDefinition: `config` is its CNI configuration, None if it is invalid for the reason `fault`.
 

@@ -28,6 +28,8 @@ _PLAIN_KINDS = frozenset(
 # Fields with parts of an object, which something merges into another one.
 _PARTIAL = ("patch", "override")
 _WORKFLOWS = "argoproj.io"
+# The operator of Dynamo completes the container of this name.
+_DYNAMO = "nvidia.com/"
 
 
 class Template(NamedTuple):
@@ -54,7 +56,9 @@ def may_hold_pods(resource: Resource) -> bool:
     return type(document) is not Document or _has_containers.of(document.source)
 
 
-_has_containers: LastIndex[Source, bool] = LastIndex(lambda source: "container" in source.text)
+_has_containers: LastIndex[Source, bool] = LastIndex(
+    lambda source: "container" in source.text or "mainContainer" in source.text
+)
 
 
 def templates(tree: dict[str, Any]) -> Iterator[Template]:
@@ -67,6 +71,8 @@ def templates(tree: dict[str, Any]) -> Iterator[Template]:
         elif "image" in mapping(node, "container") and str(tree.get("apiVersion")).startswith(_WORKFLOWS):
             shared = {"volumes": [*items(tree, "spec", "volumes"), *items(node, "volumes")]}
             yield _template(path, node | shared, above, "container")
+        elif "image" in mapping(node, "mainContainer") and str(tree.get("apiVersion")).startswith(_DYNAMO):
+            yield _template(path, node, above, "mainContainer")
 
 
 def wrapped(tree: dict[str, Any], at: Place) -> Iterator[tuple[dict[str, Any] | None, Place]]:

@@ -1,4 +1,4 @@
-"""Roles of jobs of Volcano, LeaderWorkerSet, Ray and HyperPod, and of the controllers of Kubernetes.
+"""Roles of jobs of Volcano, LeaderWorkerSet, Ray, HyperPod, kthena, DLRover and of the controllers of Kubernetes.
 
 `facts.workloads` names the sources. A role trains if its pods have accelerators. In an object without any, all roles
 train but those that start the processes of others: mpirun, and the head of a Ray cluster with workers.
@@ -12,7 +12,18 @@ from typing import Any, NamedTuple
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.facts.launchers import MPI_LAUNCHERS
-from trainyard.facts.workloads import GROUPS, HYPERPOD, LEADER_WORKER, PLAIN, RAY, SERVERS, VOLCANO, group_of
+from trainyard.facts.workloads import (
+    ELASTIC_JOB,
+    GROUPS,
+    HYPERPOD,
+    LEADER_WORKER,
+    MODEL_SERVING,
+    PLAIN,
+    RAY,
+    SERVERS,
+    VOLCANO,
+    group_of,
+)
 from trainyard.loaders.manifests.pods import ConfigMaps, load_pod, load_template
 from trainyard.loaders.manifests.processes import launcher_of
 from trainyard.loaders.manifests.templates import Template
@@ -127,6 +138,34 @@ def _hyperpod(resource: Resource, config_maps: ConfigMaps) -> Workload:
     return Workload(tuple(roles))
 
 
+def _model_serving(resource: Resource, config_maps: ConfigMaps) -> Workload:
+    groups = _count(mapping(resource.tree, "spec"), "replicas", 1)
+    at = resource.at.child("spec", "template", "roles")
+    roles = []
+    for index, tree in enumerate(items(resource.tree, "spec", "template", "roles")):
+        entries = _count(mapping(tree), "replicas", 1)
+        total = groups * entries if groups is not None and entries is not None else None
+        for field, count in (("entryTemplate", 1), ("workerTemplate", integer(tree, "workerReplicas"))):
+            if isinstance(mapping(tree).get(field), dict):
+                place = at.child(index, field)
+                pod = load_pod(tree[field], place, resource.namespace, config_maps)
+                name = f"{text(tree, 'name')}-{field.removesuffix('Template')}"
+                pods = total * count if total is not None and count is not None else None
+                roles.append(_role(name, pods, tree, at.child(index), pod))
+    return Workload(tuple(roles), groups or 1, trains=False)
+
+
+def _elastic_job(resource: Resource, config_maps: ConfigMaps) -> Workload:
+    at = resource.at.child("spec", "replicaSpecs")
+    specs = mapping(resource.tree, "spec", "replicaSpecs")
+    roles = []
+    for name in specs:
+        spec, place = mapping(specs, name), at.child(name)
+        if "template" in spec:
+            roles.append(_role(name, integer(spec, "replicas"), spec, place, _pod(spec, place, resource, config_maps)))
+    return Workload(tuple(roles))
+
+
 def _plain(resource: Resource, config_maps: ConfigMaps) -> Workload | None:
     spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
     if resource.kind == "CronJob":
@@ -201,4 +240,6 @@ _LOADERS: dict[str, Callable[[Resource, ConfigMaps], Workload]] = {
     LEADER_WORKER: _leader_worker_set,
     RAY: _ray,
     HYPERPOD: _hyperpod,
+    MODEL_SERVING: _model_serving,
+    ELASTIC_JOB: _elastic_job,
 }

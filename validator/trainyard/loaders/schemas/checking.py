@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from trainyard.model.run import Misfit, Resource, Run
 
 _POD_SPEC = "PodSpec"
+_TAINT = "Taint"
+_KNATIVE = "serving.knative.dev/"
+# Where kinds without a schema have the taints of nodes: those of Karpenter, Cluster API, kubeadm and eksctl.
+_WITH_TAINTS = (
+    ("spec", "template", "spec"),
+    ("spec", "template", "spec", "joinConfiguration", "nodeRegistration"),
+    ("spec", "joinConfiguration", "nodeRegistration"),
+    ("spec",),
+    ("nodeRegistration",),
+)
+_TAINTS = ("taints", "startupTaints")
 # Reports end at fewer findings of a rule in a file, and each takes time to describe.
 _MOST = 1_000
 
@@ -39,6 +50,7 @@ def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
             from trainyard.loaders.schemas.served import unserved
 
             found += unserved(resource)
+            found += _taints(resource)
     for run in runs if unknown else ():
         if run.at in unknown and not run.is_job and len(found) <= _MOST:
             found += islice(_pods(run), _MOST)
@@ -60,7 +72,26 @@ def _pods(run: Run) -> Iterable[Misfit]:
         if table is not None and at.path[-1:] == ("spec",) and not table.fits(_POD_SPEC, role.pod.tree):
             from trainyard.loaders.schemas.faults import faults_of_pod
 
-            yield from faults_of_pod(table, _POD_SPEC, role.pod.tree, at)
+            found = faults_of_pod(table, _POD_SPEC, role.pod.tree, at)
+            # Knative names containers itself.
+            names_itself = run.api_version.startswith(_KNATIVE)
+            yield from (one for one in found if not names_itself or (one.fault, one.name) != ("missing field", "name"))
+
+
+def _taints(resource: Resource) -> Iterable[Misfit]:
+    """Yields the values of taints that are no texts, as `value: true`."""
+    table = table_of(BUILT_IN)
+    for path in _WITH_TAINTS:
+        parent: Any = resource.tree
+        for name in path:
+            parent = parent.get(name) if isinstance(parent, dict) else None
+        for field in _TAINTS if isinstance(parent, dict) else ():
+            for number, taint in enumerate(parent[field] if isinstance(parent.get(field), list) else ()):
+                is_plain = isinstance(taint, dict) and "effect" in taint and isinstance(taint.get("value"), bool | int)
+                if is_plain and table is not None:
+                    from trainyard.loaders.schemas.faults import faults_of_pod
+
+                    yield from faults_of_pod(table, _TAINT, taint, resource.at.child(*path, field, number))
 
 
 def _is_pod(spec: dict[str, Any]) -> bool:

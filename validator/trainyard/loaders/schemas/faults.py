@@ -45,6 +45,9 @@ _BOUNDS = {
     "pattern": "text that matches {}",
 }  # fmt: skip
 
+# The type of selectors is the same in all kinds and releases.
+_OF_SELECTOR = {"matchLabels", "matchExpressions"}
+
 # The types from the root down to a mapping, with the steps between them.
 Chain = tuple[tuple[str, tuple[str | int, ...]], ...]
 
@@ -151,7 +154,7 @@ class _Walk:
             yield Misfit("unknown field", at, message, f"did you mean `{meant}`?", meant)
         elif right is not None:
             yield Misfit("unknown field", at, message, f"it is a field of {_said(right)}")
-        elif self._complete:
+        elif self._complete or fields.keys() == _OF_SELECTOR:
             listed = (
                 f"the fields are {format_list(f'`{one}`' for one in sorted(fields))}" if len(fields) <= _FEW else ""
             )
@@ -211,8 +214,8 @@ def _is_placeholder(value: Any) -> bool:
 
 
 def _is_directive(field: Any) -> bool:
-    """True for a key that a patch, or a template that is not yet filled in, may have anywhere."""
-    return not isinstance(field, str) or field.startswith("$") or _is_placeholder(field)
+    """True for a key that a patch, a file of SOPS, or a template that is not yet filled in may have."""
+    return not isinstance(field, str) or field.startswith("$") or field == "sops" or _is_placeholder(field)
 
 
 def _folded(word: Any, known: list[str]) -> str | None:

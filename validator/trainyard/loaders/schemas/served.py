@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from trainyard.model.run import Resource
 
 _ALIKE = 0.8
+# Groups that resemble a known one, and are served: Azure's copy of the Prometheus operator.
+_TWINS = frozenset(("azmonitoring.coreos.com",))
 _KUBEFLOW = "kubeflow.org"
 # A new version of these groups would be a new release of Kubernetes or of an operator that gets none.
 _SETTLED = (_KUBEFLOW, "trainer.kubeflow.org")
@@ -70,7 +72,7 @@ def _misspelt(resource: Resource, known: tuple[str, ...], kinds: dict[str, tuple
     else:
         groups = {_group(one): one for one in known}
         near = closest_match(group, [one for one in groups if one], _ALIKE)
-        if near is not None:
+        if near is not None and group not in _TWINS:
             message = f"no API group is called {group}: {kind} is a kind of {groups[near]}"
             yield Misfit("unknown kind", at, message, f"did you mean `{groups[near]}`?", groups[near])
         return

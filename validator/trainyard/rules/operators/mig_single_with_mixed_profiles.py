@@ -5,8 +5,9 @@ one profile it stops with "more than one MIG device type present on node", and t
 resource per profile, such as `nvidia.com/mig-1g.10gb`.
 
 The label `nvidia.com/mig.config` of a node chooses a configuration of the ConfigMap `migManager.config.name`. The rule
-reports the strategy if each configuration there that makes MIG devices has several profiles. `single` is the default of
-the GPU operator's chart.
+reports the strategy if each configuration there that makes MIG devices has several profiles. Without the label, a node
+gets the layout of `migManager.config.default`: `all-balanced` of the operator's own ConfigMap has several profiles.
+`single` is the default of the GPU operator's chart.
 
 Set the strategy to `mixed`, or use a configuration with one profile.
 """
@@ -26,6 +27,8 @@ from trainyard.model.run import Project
 
 DEFAULT = "single"
 FILE = "config.yaml"
+# The layout of the operator's own ConfigMap with several profiles on each GPU.
+MIXED, OWN = "all-balanced", ("", "default-mig-parted-config")
 
 
 class Chosen(NamedTuple):
@@ -44,7 +47,7 @@ class Chosen(NamedTuple):
     sources=(
         "NVIDIA/k8s-device-plugin v0.20.0 internal/rm/device_map.go: assertAllMigDevicesAreValid",
         "NVIDIA/gpu-operator v26.7.0 deployments/gpu-operator/values.yaml: mig.strategy, migManager.config",
-        "NVIDIA/gpu-operator issue 286",
+        "NVIDIA/gpu-operator issues 286 and 479",
     ),
     needs=("migManager",),
 )
@@ -53,6 +56,12 @@ def mig_single_with_mixed_profiles(project: Project) -> Iterator[Problem]:
     for chosen in _chosen(project):
         if chosen.strategy != DEFAULT:
             continue
+        if text(chosen.config, "default") == MIXED and text(chosen.config, "name") in OWN:
+            yield Problem(
+                chosen.at,
+                f"the MIG strategy is single, but the default layout `{MIXED}` creates several profiles on each GPU",
+                "set the strategy to mixed",
+            )
         for tree, at in _files(project, text(chosen.config, "name")):
             profiles = [(len(devices), place) for devices, place in _devices(tree, at) if devices]
             if profiles and all(count > 1 for count, _ in profiles):

@@ -5,7 +5,7 @@ takes about 2.7 GiB before any work, that of a RayService 3.5 GB. With a limit o
 (`OOMKilled`), and without fault tolerance the whole cluster is lost. Older releases need 2 GB. KubeRay raised the
 limit in its samples to 4 GiB and then to 5 GiB.
 
-The rule reports a limit of up to 2 GiB from Ray 2.46, and below 2 GB for any release.
+The rule reports a limit of up to 2 GiB from Ray 2.34, and below 2 GB for any release.
 
 Set the memory request and limit of the head to 5 GiB or more; Ray recommends 8 GB and more in production.
 """
@@ -20,7 +20,7 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 
 # The release from which heads with 2 GiB were seen to run out of memory, and the limits that are too small.
-NEWER = (2, 46)
+NEWER = (2, 34)
 TOO_SMALL = 2 * 2**30
 TOO_SMALL_BEFORE = 2e9
 
@@ -32,6 +32,7 @@ TOO_SMALL_BEFORE = 2e9
     since="0.1.0",
     sources=(
         "github.com/ray-project/kuberay/issues/4287, pull/4288 and pull/4089: OOM with 2 GB, use of 2.7 to 3.5 GB",
+        "github.com/ray-project/kuberay/pull/2305: a head of Ray 2.34 with 2Gi runs out of memory",
         "github.com/ray-project/kuberay/issues/528 and pull/761: a head with less than 2 GB runs out of memory",
     ),
     needs=("headGroupSpec",),

@@ -6,7 +6,8 @@ cluster's DNS can resolve. The pods retry with `Name or service not known` or `f
 
 The rule ignores MPIJobs and Volcano's Jobs, because the operators set the policy themselves. It also ignores single
 pods, Deployments and Jobs that are not indexed, unless a variable or an argument has the name of a Service, such as
-`http://collector.monitoring.svc:4318`. Pods with a `dnsPolicy` of `None` bring their own DNS configuration.
+`http://collector.monitoring.svc:4318`, or `http://collector:4318` for a Service of the files. Pods with a `dnsPolicy`
+of `None` bring their own DNS configuration.
 
 Write `dnsPolicy: ClusterFirstWithHostNet` beside `hostNetwork: true`.
 """
@@ -16,14 +17,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from trainyard.analysis.known_objects import fitting
 from trainyard.analysis.workloads import is_batch_job, is_volcano
 from trainyard.document.document import Add, SetValue
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Pod, Role, Run
+from trainyard.model.run import Pod, Project, Role, Run
 
 # The MPI operator sets the policy itself, and HyperPod's operator is closed.
 CLOSED = ("MPIJob", "HyperPodPyTorchJob")
 SERVICE = re.compile(r"\b[a-z0-9-]+\.[a-z0-9-]+\.svc\b(?!\.(?!cluster\.local))")
+# A host without a domain, in a URL or with a port.
+ADDRESS = re.compile(r"(?:^|[\s=,])(?:[a-z][a-z0-9+]{1,15}://)?([a-z][a-z0-9-]{0,62}):\d{2,5}(?![\w.])")
 # Their pods have no names that others could look up.
 NAMELESS = ("Pod", "Deployment", "ReplicaSet")
 
@@ -47,7 +51,7 @@ def host_network_without_dns_policy(pod: Pod, context: Context) -> Iterator[Prob
     run, role = context.run, context.role
     if run is None or role is None or run.kind in CLOSED or not pod.host_network:
         return
-    if (_alone(run, role) or not run.is_job) and not _names_service(pod):
+    if (_alone(run, role) or not run.is_job) and not _names_service(pod, run, context.project):
         return
     policy = pod.tree.get("dnsPolicy")
     if policy not in (None, "ClusterFirst", "Default") or (policy is None and is_volcano(run)):
@@ -62,11 +66,14 @@ def host_network_without_dns_policy(pod: Pod, context: Context) -> Iterator[Prob
     )
 
 
-def _names_service(pod: Pod) -> bool:
+def _names_service(pod: Pod, run: Run, project: Project) -> bool:
     """Returns true if a variable or an argument has the name of a Service, which only the cluster's DNS knows."""
     for container in pod.containers:
         texts = (*container.command, *container.args, *(setting.value or "" for setting in container.settings))
         if any(".svc" in text and SERVICE.search(text) for text in texts):
+            return True
+        hosts = {match[1] for text in texts for match in ADDRESS.finditer(text)}
+        if any(fitting(project, "Service", host, run.namespace, pod.at) for host in hosts):
             return True
     return False
 

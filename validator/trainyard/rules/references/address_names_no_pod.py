@@ -4,7 +4,7 @@ A pod has the name `<hostname>.<subdomain>`. For an Indexed Job it is `<job>-<in
 template, for a JobSet `<jobset>-<replicatedJob>-<job>-<pod>` under `network.subdomain` or the JobSet's own name. A name
 with another index, subdomain or namespace does not resolve. The pods of a Job that is not Indexed have random names. A
 name of a Kubeflow job (`<job>-master-0`, `<job>-worker-0`) leads to a pod of that job only: after the job is renamed or
-copied, the old name remains.
+copied, the old name remains. A pod of a Volcano Job is `<job>-<task>-<index>.<job>`, with the plugin `svc`.
 
 The rule looks at `MASTER_ADDR`, `--master-addr`, `--rdzv-endpoint` and `mpirun --host` with a literal name that begins
 like the pods of the job, or like those of a Kubeflow job that is not in the files. It ignores variables that the
@@ -22,6 +22,7 @@ from trainyard.analysis.known_objects import is_known
 from trainyard.analysis.kubeflow import metadata_of
 from trainyard.analysis.pod_names import host_count, subdomain
 from trainyard.analysis.torchrun import operator_variables, torchrun_commands
+from trainyard.analysis.workloads import is_volcano, plugins
 from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
@@ -48,6 +49,7 @@ HOST = pattern(r"[a-z0-9][a-z0-9.-]*$")
         "kubernetes.io/docs/concepts/workloads/controllers/job: hostnames of Indexed Jobs",
         "kubernetes-sigs/jobset v0.10.1 api/jobset/v1alpha2/jobset_types.go: Network.Subdomain, EnableDNSHostnames",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/common/service.go: CreateNewService",
+        "volcano-sh/volcano v1.15.1 pkg/controllers/job/plugins/svc/svc.go: hostname and subdomain of the pods",
     ),
     needs=(
         "mpi",
@@ -95,6 +97,8 @@ def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tupl
     """The reason why a name does not resolve, and the remedy; None if it may resolve."""
     if run.kind in WITH_SERVICES:
         return _of_other_job(run, host, rest, project)
+    if is_volcano(run):
+        return _without_service(run, host, rest, project)
     if run.kind not in ("Job", "JobSet") or not host.startswith(f"{run.name}-"):
         return None
     below = subdomain(run, role)
@@ -124,6 +128,15 @@ def _unnamed(run: Run, role: Role, host: str, below: str) -> tuple[str, str] | N
     if run.spec.get("completionMode") != "Indexed":
         return UNNAMED, "add it"
     return None if below else ("the pod template has no `subdomain`", "add it, and a headless Service of the same name")
+
+
+def _without_service(run: Run, host: str, rest: str, project: Project) -> tuple[str, str] | None:
+    """Returns the fault of a pod of Volcano that is named without the Service of its job."""
+    is_pod = any(re.fullmatch(rf"{re.escape(f'{run.name}-{role.name}')}-\d+", host) for role in run.roles)
+    if rest or not is_pod or is_known(project, "Service", host):
+        return None
+    missing = "" if "svc" in plugins(run) else ", and add the plugin `svc`"
+    return "its pods have their names in the domain of the job's Service", f"write `{host}.{run.name}`{missing}"
 
 
 def _of_other_job(run: Run, host: str, rest: str, project: Project) -> tuple[str, str] | None:

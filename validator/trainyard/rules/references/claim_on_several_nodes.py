@@ -4,8 +4,8 @@ A claim with the access mode `ReadWriteOnce` is attached to one node. Pods on ot
 with the event `Multi-Attach error for volume`, and the rendezvous waits for them until its timeout, with the GPUs of
 the others held.
 
-The rule looks at jobs with several GPU pods whose claim is in the files. It ignores storage that any number of nodes
-mount whatever the claim asks for, such as NFS, by the name of the storage class or the source of the volume.
+The rule looks at jobs and servers with several GPU pods whose claim is in the files. It ignores storage that any number
+of nodes mount whatever the claim asks for, such as NFS, by the name of the storage class or the source of the volume.
 
 Request `ReadWriteMany` from a storage class that supports it (a shared file system), or `ReadOnlyMany` for data that
 pods only read. If each pod needs a volume of its own, use an ephemeral volume.
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from trainyard.analysis.claims import is_on_shared_storage, shared_claims
 from trainyard.analysis.devices import wants_gpu
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Run
+from trainyard.model.run import Workload
 
 
 @rule(
@@ -32,7 +32,7 @@ from trainyard.model.run import Run
     ),
     needs=("PersistentVolumeClaim",),
 )
-def claim_on_several_nodes(run: Run, context: Context) -> Iterator[Problem]:
+def claim_on_several_nodes(run: Workload, context: Context) -> Iterator[Problem]:
     """Claims of one node that pods of several nodes mount."""
     for shared in shared_claims(run, context.project):
         if shared.modes != {"ReadWriteOnce"} or not wants_gpu(shared.role.pod):

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import fitting
+from trainyard.analysis.known_objects import everywhere, fitting
 from trainyard.analysis.references import references
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.model.run import Run
+from trainyard.model.run import Workload
 
 
 @rule(
@@ -32,13 +32,15 @@ from trainyard.model.run import Run
     ),
     needs=("ConfigMap", "Secret", "configMapGenerator", "secretGenerator"),
 )
-def key_not_in_object(run: Run, context: Context) -> Iterator[Problem]:
+def key_not_in_object(run: Workload, context: Context) -> Iterator[Problem]:
     """Keys that the object of this name does not have."""
     for one in references(run):
         if not one.key or one.optional:
             continue
         found = fitting(context.project, one.kind, one.name, run.namespace, one.at)
-        if not found or any(known.keys is None or one.key in known.keys for known in found):
+        # An overlay may replace the nearest one with another of the same name.
+        same = everywhere(context.project, one.kind, one.name)
+        if not found or not same or any(known.keys is None or one.key in known.keys for known in same):
             continue
         keys = sorted(found[0].keys or ())
         near = closest_match(one.key, keys, 0.6)

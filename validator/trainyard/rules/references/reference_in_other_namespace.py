@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from trainyard.analysis.known_objects import only_elsewhere, stands_alone
 from trainyard.analysis.references import NAMESPACED, references
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Run
+from trainyard.model.run import Workload
 
 
 @rule(
@@ -34,7 +34,7 @@ from trainyard.model.run import Run
     ),
     needs=("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "LocalQueue", "TrainingRuntime"),
 )
-def reference_in_other_namespace(run: Run, context: Context) -> Iterator[Problem]:
+def reference_in_other_namespace(run: Workload, context: Context) -> Iterator[Problem]:
     """References whose object is in another namespace."""
     if not run.namespace or stands_alone(context.project):
         return

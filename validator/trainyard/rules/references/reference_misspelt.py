@@ -21,7 +21,7 @@ from trainyard.document.document import SetValue
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.model.last_index import LastIndex
-from trainyard.model.run import Project, Run
+from trainyard.model.run import Project, Workload
 
 # A higher ratio than that of suggestions: `data-a` and `data-b` are two objects.
 RATIO = 0.85
@@ -40,7 +40,7 @@ KINDS = ("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "Loca
     fix="unsafe",
     needs=KINDS,
 )
-def reference_misspelt(run: Run, context: Context) -> Iterator[Problem]:
+def reference_misspelt(run: Workload, context: Context) -> Iterator[Problem]:
     """References to a name that differs slightly from that of an unused object."""
     project = context.project
     if stands_alone(project):

@@ -3,9 +3,12 @@
 Only the device plugin counts and isolates GPUs, for containers with a limit such as `nvidia.com/gpu: 1`. Without one, a
 container sees no GPU, or with the NVIDIA runtime as default it sees all GPUs of the node, which other pods use.
 
+GKE also taints nodes with GPUs, and adds the toleration to pods that request one: others stay Pending.
+
 The rule applies to jobs and single pods with a node selector for GPUs, an image of CUDA or PyTorch, and no device of
-any plugin. It ignores privileged containers, those that set `NVIDIA_VISIBLE_DEVICES`, device claims, devices of the
-node that are mounted, and programs that only list devices.
+any plugin. With GKE's selector it applies to any image without a toleration. It ignores privileged containers, those
+that set `NVIDIA_VISIBLE_DEVICES`, device claims, devices of the node that are mounted, and programs that only list
+devices.
 
 Add a limit of the device, or remove the node selector.
 """
@@ -26,7 +29,8 @@ from trainyard.facts.kubeflow import RUNTIMES
 from trainyard.model.run import Container, Pod
 from trainyard.startup import pattern
 
-LABELS = ("nvidia.com/gpu", "cloud.google.com/gke-accelerator", "k8s.amazonaws.com/accelerator")
+GKE = "cloud.google.com/gke-accelerator"
+LABELS = ("nvidia.com/gpu", GKE, "k8s.amazonaws.com/accelerator")
 WORD = pattern(r"(?i)(^|[-_])gpus?([-_]|$)")
 WITHOUT = pattern(r"(?i)(^|[-_])(no|non|not|without|cpu)[-_]")
 IMAGE = pattern(r"(^|/)(nvidia/)?cuda:|[:-]cu(da)?1[0-9]|(^|/)nvidia/pytorch:")
@@ -41,6 +45,7 @@ IMAGE = pattern(r"(^|/)(nvidia/)?cuda:|[:-]cu(da)?1[0-9]|(^|/)nvidia/pytorch:")
         "kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus: GPUs are only in the limits section",
         "NVIDIA/k8s-device-plugin README.md: a container that requests no GPU with the NVIDIA runtime sees all of them",
         "github.com/NVIDIA/k8s-device-plugin issue 195, github.com/NVIDIA/aicr issue 2280",
+        "cloud.google.com/kubernetes-engine/docs/how-to/gpus: GKE taints GPU nodes; github.com/nyu-mll/jiant pull 496",
     ),
     needs=("nodeSelector",),
 )
@@ -54,12 +59,16 @@ def gpu_node_without_gpu_request(pod: Pod, context: Context) -> Iterator[Problem
     at = _gpu_nodes(pod)
     if at is None or items(pod.tree, "resourceClaims") or "resources" in pod.tree or mounts_devices(pod, "/dev/nvidia"):
         return
-    container = next(filter(_needs_gpu, pod.containers), None)
+    stays_pending = GKE in mapping(pod.tree, "nodeSelector") and not items(pod.tree, "tolerations")
+    container = next((one for one in pod.containers if stays_pending or _needs_gpu(one)), None)
     if container is not None and not any(map(_is_served, pod.containers)):
         yield Problem(
             container.at,
-            f"the pods of {run.kind} {run.name} are placed on GPU nodes, but no container requests a GPU",
-            f"add a limit such as `nvidia.com/gpu: 1` to {container.name}, or remove the selector",
+            f"the pods of {run.kind} {run.name} are placed on GPU nodes, but no container requests a GPU"
+            + (": GKE's taint on these nodes keeps them Pending" if stays_pending else ""),
+            f"add a limit such as `nvidia.com/gpu: 1` to {container.name}"
+            + (", tolerate the taint" if stays_pending else "")
+            + ", or remove the selector",
             related=((at, "the selector"),),
         )
 

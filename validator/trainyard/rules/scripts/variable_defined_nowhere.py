@@ -5,9 +5,12 @@ with those that the job's operator appends. It leaves any other reference unchan
 or of another container do not count, and no shell runs a command. For the same reason a program that is started without
 a shell gets `$NAME`, `${NAME}` and `$${NAME}` unchanged.
 
-The training operator sets `MASTER_ADDR`, `RANK` and `WORLD_SIZE` in a PyTorchJob only if the job has a Master. The rule
-ignores text for a shell, which may read any variable of the image. It also ignores scripts of init containers,
-containers with an unknown `envFrom`, and containers without an image, which a patch has.
+The training operator sets `MASTER_ADDR`, `RANK` and `WORLD_SIZE` in a PyTorchJob only if the job has a Master.
+
+In a script for a shell, an unchanged `$(NAME)` is worse: the shell runs the program `NAME`, and there is none. The
+rule reports names in capitals there. It ignores `$NAME` in such a script, because a shell may read any variable of the
+image. It also ignores scripts of init containers, containers with an unknown `envFrom`, and containers without an
+image, which a patch has.
 
 Set the variable, or start the program through `bash -c`.
 """
@@ -31,6 +34,8 @@ from trainyard.model.run import Command, Container
 
 REFERENCE = re.compile(r"(\$*)\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 SHELL_STYLE = re.compile(r"\$\$?\{[A-Z][A-Z0-9_]*\}|(?<!\$)\$[A-Z][A-Z0-9_]+\b")
+# A program's name hardly ever has capitals; `\$(NAME)` and `$$(NAME)` are not for the shell.
+SUBSTITUTED = re.compile(r"(?<![$\\])\$\(([A-Z][A-Za-z0-9_]{3,})\)")
 # Service links: the kubelet sets these for every Service of the namespace.
 SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)\Z|KUBERNETES_")
 
@@ -49,7 +54,10 @@ SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?
 )
 def variable_defined_nowhere(container: Container, context: Context) -> Iterator[Problem]:
     """References that are never replaced."""
-    if container.scripts or not container.commands or has_unknown_variables(container, context):
+    if not container.commands or has_unknown_variables(container, context):
+        return
+    if container.scripts:
+        yield from _substituted(container, context)
         return
     command = container.commands[0]
     if any(word.rsplit("/", 1)[-1] in SHELLS for word in command.words):
@@ -77,6 +85,27 @@ def _unset(command: Command, container: Container, context: Context) -> Iterator
                 at,
                 f"container {container.name} has no variable {name}: the program gets the literal text `$({name})`",
                 f"set {name} in env, or use a variable that this kind of job sets",
+            )
+
+
+def _substituted(container: Container, context: Context) -> Iterator[Problem]:
+    """Yields references that the shell takes for programs: `$(NAME)` stays if nothing sets the variable."""
+    run = context.run
+    if run is None or run.kind in RUNTIMES or not has_all_pods(run) or (context.pod and is_patch(context.pod)):
+        return
+    known, prefixes = _set(container, context)
+    for script in container.scripts if container.command or container.args else ():
+        if script.path:
+            continue
+        for match in SUBSTITUTED.finditer(script.text):
+            name = match[1]
+            if name in known or name.startswith(prefixes) or SERVICE_LINK.match(name) or f"{name}()" in script.text:
+                continue
+            line = script.text.count("\n", 0, match.start())
+            yield Problem(
+                script.at.word(line, match[0].strip()),
+                f"nothing sets {name} in `env`, so `$({name})` stays: the shell looks for a program of this name",
+                f"set {name} in env, or write `${name}` for a variable of the shell",
             )
 
 

@@ -2,7 +2,7 @@
 
 Kubernetes accepts every label and annotation, and a controller ignores those that it does not know. A job whose queue
 stands under `kueue.scheduling.k8s.io/queue-name` is not managed by Kueue: it starts at once without a quota, or stays
-suspended if it says so itself.
+suspended if it says so itself. The KAI scheduler no longer reads `runai/queue`.
 
 Write the name that the message gives.
 """
@@ -13,9 +13,10 @@ from collections.abc import Iterator
 
 from trainyard.analysis.metadata import Written, written
 from trainyard.document.document import Rename
+from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.metadata_keys import BY_NAME, BY_WORD, NEEDS, Key
-from trainyard.model.run import Run
+from trainyard.facts.metadata_keys import BY_NAME, BY_WORD, FORMER, NEEDS, Key
+from trainyard.model.run import Workload
 
 
 @rule(
@@ -26,20 +27,27 @@ from trainyard.model.run import Run
     sources=(
         "kubernetes-sigs/kueue v0.19.2 pkg/controller/constants/constants.go: QueueLabel",
         "github.com/GoogleCloudPlatform/kubernetes-engine-samples pull 534",
+        "github.com/kai-scheduler/KAI-Scheduler issue 44: the label is kai.scheduler/queue",
     ),
     fix="unsafe",
     needs=NEEDS,
 )
-def metadata_key_misspelt(run: Run) -> Iterator[Problem]:
+def metadata_key_misspelt(run: Workload) -> Iterator[Problem]:
     """Report names that differ from known ones in the domain."""
     found = written(run)
     for one in found:
-        key = _meant(one)
+        key = _former(one, run) or _meant(one)
         if key is None:
             continue
         is_set = any(other.name == key.name for other in found)
         edits = () if is_set or one.field != key.field else (Rename(one.at, key.name),)
         yield Problem(one.at.key(), f"{key.reader} does not read `{one.name}`", f"write `{key.name}`", edits)
+
+
+def _former(one: Written, run: Workload) -> Key | None:
+    name, scheduler = FORMER.get(one.name, ("", ""))
+    is_read = any(text(role.pod.tree, "schedulerName") == scheduler for role in run.roles)
+    return BY_NAME[name] if name and is_read else None
 
 
 def _meant(one: Written) -> Key | None:

@@ -5,6 +5,9 @@ queue from a label, and puts pods with an annotation of that name into the defau
 `exclusive-topology` from its own metadata or from that of a replicated job's template, and not from the pods. The
 cluster autoscaler reads `safe-to-evict` from pods, to which a controller copies the metadata of the pod template alone.
 
+Kueue queues a job by the label of the job. On the pod template alone the label has no effect: the job starts at once,
+without a quota.
+
 The controller of a Volcano Job creates its PodGroup itself and replaces `scheduling.k8s.io/group-name` of the pods.
 
 The rule ignores a key that stands in the right place as well.
@@ -20,8 +23,9 @@ from trainyard.analysis.kubeflow import has_all_pods
 from trainyard.analysis.metadata import Written, written
 from trainyard.analysis.workloads import is_volcano
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.metadata_keys import BY_NAME, GROUP, NEEDS, Key
-from trainyard.model.run import Run
+from trainyard.facts.kueue import QUEUE
+from trainyard.facts.metadata_keys import BY_NAME, GROUP, NEEDS, QUEUED_AS_A_WHOLE, Key
+from trainyard.model.run import Run, Workload
 
 
 @rule(
@@ -36,7 +40,7 @@ from trainyard.model.run import Run
     ),
     needs=(*NEEDS, GROUP),
 )
-def metadata_key_unread(run: Run) -> Iterator[Problem]:
+def metadata_key_unread(run: Workload) -> Iterator[Problem]:
     """Report keys in a place that nothing reads."""
     if is_volcano(run):
         for one in written(run):
@@ -58,7 +62,8 @@ def _wrong(one: Written, key: Key, run: Run) -> str:
         return f"the {key.field} of {owner}"
     if run.kind == "Pod":
         return ""
-    if key.place == "object" and one.of_pod:
+    is_whole = one.name == QUEUE and run.kind in QUEUED_AS_A_WHOLE and not is_volcano(run)
+    if one.of_pod and (key.place == "object" or is_whole):
         return f"the {key.field} of {owner}"
     if key.place == "pod" and not one.of_pod and has_all_pods(run) and run.roles:
         return f"the {key.field} of the pod template"

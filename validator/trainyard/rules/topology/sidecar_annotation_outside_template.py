@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from trainyard.analysis.kubeflow import has_all_pods
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.model.run import Run
+from trainyard.model.run import Workload
 
 NAME = "sidecar.istio.io/inject"
 
@@ -32,7 +32,7 @@ NAME = "sidecar.istio.io/inject"
     ),
     needs=(NAME,),
 )
-def sidecar_annotation_outside_template(run: Run) -> Iterator[Problem]:
+def sidecar_annotation_outside_template(run: Workload) -> Iterator[Problem]:
     """`sidecar.istio.io/inject: "false"` outside of the pod template."""
     if run.kind in (*RUNTIMES, "TrainJob") or not has_all_pods(run) or not run.roles:
         return

@@ -5,9 +5,9 @@ every pod waits, with its GPUs, until the join timeout of ten minutes, and fails
 more pods than the maximum, the extra pods wait for a place and fail when the others are done, which counts against
 `backoffLimit`.
 
-The pods are the replicas of all roles that train, including the Master. A range such as `2:8` must contain their
-number. The rule checks literal numbers; in a script, `${PET_NNODES}` or the operator's variable keeps them in
-agreement.
+`dlrover-run` waits likewise. The pods are the replicas of all roles that train, including the Master. A range such as
+`2:8` must contain their number. The rule checks literal numbers; in a script, `${PET_NNODES}` or the operator's
+variable keeps them in agreement.
 
 Write the number of pods, or remove the option in a PyTorchJob: the operator sets it.
 """
@@ -21,8 +21,9 @@ from trainyard.analysis.workloads import is_batch_job
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.launchers import DLROVER
 from trainyard.loaders.manifests.node_counts import bounds
-from trainyard.model.run import Role, Run
+from trainyard.model.run import Command, Container, Role, Run
 
 
 @rule(
@@ -41,7 +42,7 @@ def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[P
     container, run = role.container, context.run
     if container is None or run is None or not role.trains or not _countable(run) or run.nodes is None:
         return
-    for launch in torchrun_commands(container):
+    for launch in _starts(container):
         found = launch.option_at("--nnodes")
         limits = bounds(found[0]) if found is not None else None
         if found is None or limits is None:
@@ -54,13 +55,17 @@ def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[P
         own = role.replicas // run.groups if role.replicas is not None else None
         if any(count is not None and low <= count <= high for count in (run.nodes, own)):
             continue
-        waits = "torchrun waits for the rest and times out" if run.nodes < low else "the extra pods never join"
+        waits = f"{launch.program} waits for the rest and times out" if run.nodes < low else "the extra pods never join"
         pods = "1 pod" if run.nodes == 1 else f"{run.nodes} pods"
         yield Problem(
             found[1],
             f"--nnodes={found[0]}, but the job has {pods}: {waits}",
             f"write --nnodes={run.nodes}",
         )
+
+
+def _starts(container: Container) -> list[Command]:
+    return [*torchrun_commands(container), *(one for one in container.commands if one.program == DLROVER.name)]
 
 
 def _countable(run: Run) -> bool:
@@ -71,4 +76,4 @@ def _countable(run: Run) -> bool:
     if is_batch_job(run) and integer(run.spec, "completions") not in (None, integer(run.spec, "parallelism") or 1):
         return False
     containers = [role.container for role in run.training_roles]
-    return all(container is not None and any(torchrun_commands(container)) for container in containers)
+    return all(container is not None and bool(_starts(container)) for container in containers)

@@ -5,7 +5,8 @@ with a model on several GPUs reads and places hundreds of gigabytes first, which
 the other probes back until it succeeds.
 
 The rule applies to vLLM, SGLang, TGI, TensorRT-LLM and NIM, if the time is below three minutes with two GPUs or more,
-or below one minute with one.
+or up to one minute with one. It also applies to other servers, up to one minute, if an option of the command names the
+folder of a model.
 
 Add a `startupProbe` with `failureThreshold` times `periodSeconds` above the longest load.
 """
@@ -20,6 +21,8 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
 
 LONG, LONG_OF_ONE = 180, 60
+# An option with the folder of a model, in the command of a server of any kind.
+_MODEL = re.compile(r"\s--?[a-z_-]*model[a-z_-]*[= ]/\S")
 _SERVER = re.compile(r"\bvllm\b|\bsglang\b|text-generation-(?:inference|launcher)|\btrtllm-serve\b|nvcr\.io/nim/")
 
 
@@ -37,14 +40,14 @@ _SERVER = re.compile(r"\bvllm\b|\bsglang\b|text-generation-(?:inference|launcher
 def liveness_before_model(container: Container) -> Iterator[Problem]:
     """Report probes that restart a server while it loads."""
     probe = container.tree.get("livenessProbe")
-    if not isinstance(probe, dict) or container.tree.get("startupProbe") is not None or not container.gpus:
+    if not isinstance(probe, dict) or container.tree.get("startupProbe") is not None:
         return
     written = " ".join((container.image or "", *container.command, *container.args))
-    if not _SERVER.search(written):
+    if not (container.gpus and _SERVER.search(written)) and not _MODEL.search(written):
         return
     failures = _number(probe, "failureThreshold", 3)
     seconds = _number(probe, "initialDelaySeconds", 0) + _number(probe, "periodSeconds", 10) * failures
-    if seconds < (LONG if container.gpus > 1 else LONG_OF_ONE):
+    if seconds < LONG if container.gpus > 1 else seconds <= LONG_OF_ONE:
         yield Problem(
             container.at.child("livenessProbe").key(),
             f"the liveness probe restarts the server {seconds} s after its start, while it still loads its model",

@@ -1,0 +1,57 @@
+"""The runtime environment of the Ray job is refused, after the cluster with its GPUs was started.
+
+`runtimeEnvYAML` is a text with YAML. One that cannot be read, or that is no mapping, fails when the job is submitted;
+older releases of KubeRay start the cluster first. Ray takes only texts as values of `env_vars`: a number or
+`true` without quotes fails with "runtime_env['env_vars'] must be of type Dict[str, str]".
+
+Correct the YAML, and put quotes around the values of `env_vars`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.scalars import unquoted_scalar
+from trainyard.document.document import Place
+from trainyard.document.lookup import mapping, text
+from trainyard.document.reading import embedded
+from trainyard.document.source import BrokenText
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
+
+FIELD = "runtimeEnvYAML"
+
+
+@rule(
+    code="RY023",
+    severity="error",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "ray-project/kuberay v1.7.0 ray-operator/controllers/ray/utils/validation.go: ValidateRayJobSpec",
+        "ray-project/ray 2.52.0 python/ray/_private/runtime_env/validation.py: parse_and_validate_env_vars",
+        "github.com/ray-project/kuberay pull 1898",
+    ),
+    needs=(FIELD,),
+)
+def runtime_env_refused(resource: Resource) -> Iterator[Problem]:
+    """Report runtime environments that Ray or KubeRay refuses."""
+    written = text(resource.tree, "spec", FIELD)
+    if resource.kind != "RayJob" or not written.strip() or "{{" in written:
+        return
+    at = resource.at.child("spec", FIELD)
+    inner = embedded(at, written)
+    if isinstance(inner, BrokenText):
+        yield Problem(at.key(), f"`{FIELD}` is not valid YAML: {inner.message}", "correct it: KubeRay rejects the job")
+    elif not isinstance(inner.tree, dict):
+        yield Problem(
+            at.key(), f"`{FIELD}` is no mapping: the job is rejected", "write fields such as `pip` and `env_vars`"
+        )
+    else:
+        for name, value in mapping(inner.tree, "env_vars").items():
+            if not isinstance(value, str):
+                place = Place(inner).child("env_vars", str(name))
+                shown = unquoted_scalar(place) or str(value)
+                yield Problem(
+                    place, f"variable `{name}` of `env_vars` is no text: Ray rejects the job", f'write `"{shown}"`'
+                )

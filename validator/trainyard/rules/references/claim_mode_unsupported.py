@@ -1,0 +1,72 @@
+"""The claim requests an access mode that its storage cannot give, so it stays Pending and its pods wait.
+
+A disk of a cloud or of one node serves one node: `ReadWriteMany` of its class fails with "invalid AccessModes" or
+"Volume capability not supported". File systems such as NFS, Lustre, EFS and Filestore serve many. `ReadWriteOncePod`
+may not stand beside another mode; the API server refuses the claim.
+
+The rule knows the class by its provisioner, if the StorageClass is in the files, or by the names that EKS, GKE, AKS and
+k3s give their disks, such as `gp3`, `standard-rwo`, `managed-csi` and `local-path`. It ignores claims of raw blocks.
+
+Write a class of a shared file system, or request `ReadWriteOnce`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.known_objects import everywhere
+from trainyard.document.lookup import items, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Project, Resource
+
+PROVISIONERS = frozenset((
+    "kubernetes.io/gce-pd", "pd.csi.storage.gke.io", "kubernetes.io/aws-ebs", "ebs.csi.aws.com",
+    "ebs.csi.eks.amazonaws.com", "kubernetes.io/azure-disk", "disk.csi.azure.com", "cinder.csi.openstack.org",
+    "rancher.io/local-path", "blockvolume.csi.oraclecloud.com", "vpc.block.csi.ibm.io",
+))  # fmt: skip
+NAMES = frozenset((
+    "gp2", "gp3", "standard-rwo", "premium-rwo", "managed-csi", "managed-csi-premium", "managed-premium", "local-path",
+    "oci-bv",
+))  # fmt: skip
+
+
+@rule(
+    code="RF032",
+    severity="error",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "kubernetes.io/docs/concepts/storage/persistent-volumes: access modes of the volume types",
+        "kubernetes v1.34.4 pkg/apis/core/validation/validation.go: ReadWriteOncePod with other access modes",
+        "github.com/kubeflow/kubeflow issue 4757",
+    ),
+    needs=("ReadWriteMany", "ReadWriteOncePod"),
+)
+def claim_mode_unsupported(resource: Resource, context: Context) -> Iterator[Problem]:
+    """Report access modes that a claim cannot get."""
+    if resource.kind != "PersistentVolumeClaim":
+        return
+    modes, at = items(resource.tree, "spec", "accessModes"), resource.at.child("spec", "accessModes")
+    if "ReadWriteOncePod" in modes and len(modes) > 1:
+        yield Problem(
+            at.child(modes.index("ReadWriteOncePod")),
+            "ReadWriteOncePod may not stand beside another access mode: the API server rejects the claim",
+            "write one of the modes",
+        )
+        return
+    name = text(resource.tree, "spec", "storageClassName")
+    if "ReadWriteMany" not in modes or text(resource.tree, "spec", "volumeMode") == "Block":
+        return
+    if name and not text(resource.tree, "spec", "volumeName") and _is_of_disks(name, context.project):
+        yield Problem(
+            at.child(modes.index("ReadWriteMany")),
+            f"StorageClass `{name}` makes disks of one node, which do not offer ReadWriteMany: the claim stays Pending",
+            "write the class of a shared file system, or request ReadWriteOnce",
+        )
+
+
+def _is_of_disks(name: str, project: Project) -> bool:
+    known = everywhere(project, "StorageClass", name)
+    if not known:
+        return name in NAMES
+    return all(text(one.tree, "provisioner") in PROVISIONERS for one in known)

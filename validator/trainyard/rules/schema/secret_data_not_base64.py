@@ -1,0 +1,56 @@
+"""A value in `data` of a Secret is not base64, so the API server refuses the Secret.
+
+`data` takes base64, and `stringData` takes text. A token in `data` as it is fails with "illegal base64 data at input
+byte 2", and every pod that refers to the Secret waits for it. A Secret does not replace `$(NAME)` either: that is the
+text which it would hold.
+
+The rule ignores placeholders of templates, such as `{{ .Values.token }}`, `${TOKEN}` and `<base64>`.
+
+Move the value to `stringData`, or encode it: `printf %s TOKEN | base64 -w0`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Resource
+
+# Words that a person or a tool replaces before the Secret is created.
+_PLACEHOLDER = re.compile(r"(?i)\{\{|\$\{|[<>\[\]*]|\.\.\.|base64|your|replace|change|example|placeholder|x{4,}|todo")
+
+
+@rule(
+    code="SM012",
+    severity="error",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "kubernetes.io/docs/concepts/configuration/secret: data holds base64, stringData any text",
+        "github.com/ogx-ai/ogx pull 1914",
+    ),
+    needs=("Secret",),
+)
+def secret_data_not_base64(resource: Resource) -> Iterator[Problem]:
+    """Report values of a Secret that cannot be decoded."""
+    if resource.kind != "Secret" or resource.api_version != "v1" or "sops" in resource.tree:
+        return
+    for name, value in mapping(resource.tree, "data").items():
+        if isinstance(value, str) and not _PLACEHOLDER.search(value) and not _is_base64(value):
+            yield Problem(
+                resource.at.child("data", name),
+                f"the value of `{name}` is not base64: the API server rejects Secret `{resource.name}`",
+                "write the text under `stringData` instead of `data`",
+            )
+
+
+def _is_base64(value: str) -> bool:
+    try:
+        base64.b64decode("".join(value.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True
