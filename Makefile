@@ -47,7 +47,7 @@ lint: setup ## Check style, types, import layers, shell scripts and prose
 	@# Programs of one name are checked one at a time. They import the trainer by the name under which users install it.
 	@mkdir -p build/types && ln -sfn ../../trainer build/types/trainyard_trainer
 	for script in recipes/*/train.py; do MYPYPATH=build/types mypy $$script; done
-	lint-imports
+	PYTHONPATH=charts/node-health/image lint-imports
 	shellcheck $(SHELL_SCRIPTS)
 	@$(RUN) tools.prose
 

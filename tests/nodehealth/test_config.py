@@ -46,6 +46,6 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
 
 def test_the_image_has_the_pins_of_the_project() -> None:
     pins = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["health"]
-    lines = (ROOT / "nodehealth" / "requirements.txt").read_text().splitlines()
+    lines = (ROOT / "charts/node-health/image/requirements.txt").read_text().splitlines()
 
     assert [line for line in lines if not line.startswith("#")] == pins

@@ -16,7 +16,7 @@ from tools.release.errors import ReleaseError
 from tools.release.source import git
 
 # What no package contains, see the .helmignore of the charts. A change there needs no new version.
-LEFT_OUT = ("ci", "tests", "types", ".schema.yaml", ".helmignore", "README.md.gotmpl")
+LEFT_OUT = ("ci", "image", "tests", "types", ".schema.yaml", ".helmignore", "README.md.gotmpl")
 SEMVER = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-[0-9A-Za-z.-]+)?")
 
 

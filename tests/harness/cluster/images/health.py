@@ -1,6 +1,6 @@
 """The image of nodehealth for test clusters, on the Debian system of the fetcher.
 
-Users build `nodehealth/Dockerfile` instead; both run the same package.
+Users build `charts/node-health/image` instead; both run the same package.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tests.harness.cluster.images.packages import Packages
 from tests.harness.cluster.images.python import PythonImage
 
 PYTHON = "3.13"  # trixie's
-PACKAGE = Path(__file__).parents[4] / "nodehealth"
+PACKAGE = Path(__file__).parents[4] / "charts/node-health/image/nodehealth"
 HOME = "opt/trainyard"
 
 
