@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
+from trainyard.engine.suggestions import closest_match
 
 if TYPE_CHECKING:
     from trainyard.engine.subjects import Reading
@@ -49,5 +50,20 @@ def nothing_linted(reading: Reading) -> Iterator[Problem]:
         yield Problem(
             Place(reading.text),
             "nothing to lint here: no Kubernetes object, no DeepSpeed configuration, no known chart's values",
-            "name a file that has one, or lint the output of `helm template`",
+            _misspelt_keys(reading) or "name a file that has one, or lint the output of `helm template`",
         )
+
+
+def _misspelt_keys(reading: Reading) -> str:
+    """Returns advice for values of training-job with misspelt keys; empty if there is no such key."""
+    # Most files are linted.
+    from trainyard.loaders.training_job.chart import chart
+    from trainyard.loaders.training_job.values import TELLING_KEYS
+
+    keys = {str(key) for document in reading.documents if isinstance(document.tree, dict) for key in document.tree}
+    known = chart().schema["properties"].keys()
+    found = {key: closest_match(key, known, 0.8) for key in sorted(keys - known)}
+    if TELLING_KEYS.isdisjoint({*keys, *found.values()}):
+        return ""
+    written = [f"`{right}` instead of `{key}`" for key, right in found.items() if right]
+    return f"if these are values of training-job, write {' and '.join(written)}" if written else ""
