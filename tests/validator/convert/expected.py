@@ -32,6 +32,11 @@ MEANT = (
         rf"{NODE}\.field\.terminationMessagePolicy", "the last lines of a log in the status", ("FallbackToLogsOnError",)
     ),
     Meant(rf"{NODE}\.annotation\.sidecar\.istio\.io/inject", "a sidecar would keep the pod alive", ("false",)),
+    Meant(
+        rf"{NODE}\.annotation\.(karpenter\.sh/do-not-disrupt|cluster-autoscaler\.kubernetes\.io/safe-to-evict)",
+        "no autoscaler moves a run with accelerators",
+        ("true", "false"),
+    ),
     Meant(rf"{NODE}\.mount\./(tmp|checkpoints|unused-checkpoints)", "an empty folder", (EMPTY,)),
     Meant(rf"{NODE}\.mount\./dev/shm", "memory in place of 64 MiB, of which the job says nothing"),
     Meant(rf"{NODE}\.pod\.enableServiceLinks", "no variables of other Services", (False,)),
