@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.errors import ClusterError
 from trainyard.audit.cluster import connect
 from trainyard.doctor.diagnosis import diagnose
 from trainyard.support import collecting, files
@@ -19,9 +20,15 @@ def causes(cluster: Cluster, namespace: str, name: str, folder: Path) -> frozens
 
 
 def require(cluster: Cluster, namespace: str, name: str, wanted: frozenset[str], folder: Path, seconds: int) -> None:
-    """Wait until exactly these causes are reported."""
-    api.wait_until(
-        lambda: causes(cluster, namespace, name, folder) == wanted or None,
-        what=f"{', '.join(wanted)} of {name}",
-        seconds=seconds,
-    )
+    """Wait until exactly these causes are reported. The error names those that were reported instead."""
+    found: frozenset[str] = frozenset()
+
+    def are_reported() -> bool:
+        nonlocal found
+        found = causes(cluster, namespace, name, folder)
+        return found == wanted
+
+    try:
+        api.wait_until(are_reported, what=f"{', '.join(wanted)} of {name}", seconds=seconds)
+    except ClusterError as error:
+        raise ClusterError(f"{error.message}; reported: {', '.join(sorted(found)) or 'nothing'}") from error

@@ -150,7 +150,7 @@ def _containers() -> dict[str, Failing]:
 def _programs() -> dict[str, Failing]:
     root = {"securityContext": {"readOnlyRootFilesystem": True}}
     store = "open('/opt/checkpoint', 'w')"
-    # mpirun of Open MPI wants no root.
+    # mpirun of Open MPI is not run as root.
     return {
         "module": _pod(_python("import absent_package"), "module-not-found"),
         "read-only": _pod(_python("open('/tmp/cache', 'w')", **root), "read-only-file-system"),
@@ -177,7 +177,6 @@ def _mistakes() -> dict[str, Failing]:
         "folder": _pod(_python("import os\nos.mkdir('/tmp')"), "cache-written-together"),
         "data": _pod(_python("import json\njson.loads('{')"), "data-damaged"),
         "exception": _pod(_python("{}['input_ids']"), "program-failed"),
-        "root": _pod({"command": ["mpirun", "-np", "1", "true"]}, "mpi-run-as-root"),
     }
 
 

@@ -229,7 +229,7 @@ def test_alerts_reach_their_receiver_when_the_operator_is_down_and_its_webhook_f
         return found if {"TrainingOperatorDown", "TrainingWebhookFailing"} <= found.keys() else None
 
     # Before its first scrape Prometheus had no data of the operator either.
-    api.wait_until(lambda: not server.firing(), what="no alert to fire", seconds=30)
+    api.wait_until(lambda: not server.firing(), what="no alert to fire", seconds=120)
     scale = ("-n", operator.NAMESPACE, "scale", "deployment", operator.RELEASE)
     api.kubectl(cluster.kubeconfig, *scale, "--replicas=0")
     try:
@@ -245,7 +245,7 @@ def test_alerts_reach_their_receiver_when_the_operator_is_down_and_its_webhook_f
         api.kubectl(cluster.kubeconfig, *scale, "--replicas=1")
         operator.wait_available(cluster)
     api.wait_until(
-        lambda: "TrainingOperatorDown" not in server.firing(), what="the operator's alert to end", seconds=60
+        lambda: "TrainingOperatorDown" not in server.firing(), what="the operator's alert to end", seconds=180
     )
     # Prometheus repeats an alert that has ended, and Alertmanager tells once.
     api.wait_until(

@@ -65,15 +65,27 @@ def test_a_bundle_and_other_logs_are_diagnosed_together(bundle: Path, capfd: pyt
     assert causes == {"host-out-of-memory", "xid-off-bus"}
 
 
-def test_a_run_without_pods_is_found_by_its_kind_and_its_events_are_read(tmp_path: Path) -> None:
-    message = 'pods "llm-master-0" is forbidden: exceeded quota: gpus'
-    event = {"involvedObject": {"kind": "PyTorchJob", "name": "llm"}, "reason": "FailedCreatePod", "message": message}
+@pytest.mark.parametrize(
+    ("about", "message", "cause"),
+    [
+        (("PyTorchJob", "llm"), 'pods "llm-master-0" is forbidden: exceeded quota: gpus', "quota-exceeded"),
+        (("Workload", "pytorchjob-llm-1a2b3"), "couldn't assign flavors to pod set master", "kueue-waiting"),
+    ],
+)
+def test_a_run_without_pods_is_found_by_its_kind_and_its_events_are_read(
+    tmp_path: Path, about: tuple[str, str], message: str, cause: str
+) -> None:
+    event = {"involvedObject": dict(zip(("kind", "name"), about, strict=True)), "message": message}
+    other = {
+        "involvedObject": {"kind": "Workload", "name": "pytorchjob-other-1a2b3"},
+        "message": "exceeded quota: gpus",
+    }
     job = {"metadata": {"name": "llm", "namespace": "demo"}}
-    answers = {JOBS: {"items": [job]}, f"{PLACE}/pods": {"items": []}, f"{PLACE}/events": {"items": [event]}}
+    answers = {JOBS: {"items": [job]}, f"{PLACE}/pods": {"items": []}, f"{PLACE}/events": {"items": [event, other]}}
     run = collecting.collect(Answers(answers), "llm", "demo")
     assert [tree["kind"] for tree in run.objects] == ["PyTorchJob"]
     files.lay_out(run, tmp_path)
-    assert [evidence.cause.name for evidence in diagnose([str(tmp_path)]).causes] == ["quota-exceeded"]
+    assert [evidence.cause.name for evidence in diagnose([str(tmp_path)]).causes] == [cause]
 
 
 def test_what_the_user_may_not_read_is_noted_and_the_rest_is_collected() -> None:

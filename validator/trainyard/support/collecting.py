@@ -127,6 +127,9 @@ def _is_of(one: str, name: str) -> bool:
 
 def _is_about(event: Tree, name: str, about: set[str]) -> bool:
     one = text(event, "involvedObject", "name")
+    if text(event, "involvedObject", "kind") == "Workload":
+        # Kueue puts the kind of the job before its name: `trainjob-run-42-1a2b3`.
+        one = one.partition("-")[2]
     return one in about or _is_of(one, name)
 
 
