@@ -112,8 +112,9 @@ def trainer(words: Sequence[str]) -> int:
 
 
 def docker(words: list[str]) -> int:
-    """The Dockerfile exists."""
-    return 0 if (ROOT / words[words.index("--file") + 1]).is_file() else 2
+    """The Dockerfile exists: the one that is named, or that of the context."""
+    file = words[words.index("--file") + 1] if "--file" in words else f"{words[-1]}/Dockerfile"
+    return 0 if (ROOT / file).is_file() else 2
 
 
 def parsed(command: click.Command, words: list[str]) -> int:

@@ -19,7 +19,8 @@ from trainer.runtime.launch import Launch
 from trainer.runtime.step_sync import StepReport, StepSync
 from trainer.runtime.watchdog import Watchdog
 
-HANG_SECONDS = 2.0
+# A busy machine takes seconds for a collective that has a timeout.
+HANG_SECONDS = 6.0
 TIMEOUT_SECONDS = 60.0
 SHORT_SECONDS = 0.3
 
