@@ -28,8 +28,8 @@ from tools.release.__main__ import release
 from tools.release.publish import publish
 from trainyard import __version__
 
-# The platform takes the place of the operator that other tests use.
-pytestmark = pytest.mark.alone
+# The platform takes the place of the operator that other tests use. The release alone takes three minutes.
+pytestmark = [pytest.mark.alone, pytest.mark.long]
 
 STEPS = typed_steps.read(Path(__file__).with_name("steps.yaml"))
 SIGNER = "releases@example.com"
