@@ -15,6 +15,7 @@ from typing import Self
 
 INTERRUPT, END = "\x03", "\x04"
 _SECONDS = 60
+_PATIENCE = 5
 
 
 class Terminal:
@@ -55,6 +56,20 @@ class Terminal:
     def type(self, text: str) -> None:
         """Type a text, with Enter if it is no control character."""
         os.write(self._above, (text if text in (INTERRUPT, END) else f"{text}\n").encode())
+
+    def press(self, key: str, text: str) -> None:
+        """Type a control character until the command shows a text, as a person does.
+
+        Python loses an interrupt that comes between its last look at signals and its wait for input.
+        """
+        for _ in range(_SECONDS // _PATIENCE):
+            self.type(key)
+            end = time.monotonic() + _PATIENCE
+            while text not in self.shown[self._seen :] and self._read(end):
+                pass
+            if text in self.shown[self._seen :]:
+                break
+        self.expect(text)
 
     def answer(self, question: str, text: str) -> None:
         """Wait for a question, then type the answer."""

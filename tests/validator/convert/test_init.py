@@ -105,8 +105,7 @@ def test_a_key_that_stops_leaves_no_file(key: str, folder: Path) -> None:
     with Terminal("init") as terminal:
         terminal.answer("Image of the program", "r.example.com/t:1")
         terminal.expect("Program in the image")
-        terminal.type(key)
-        terminal.expect("\r\nStopped; no file is written\r\n")
+        terminal.press(key, "\r\nStopped; no file is written\r\n")
         assert terminal.end() == 130
         assert "Traceback" not in terminal.shown
     assert not list(folder.iterdir())
