@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 from collections.abc import Iterator
@@ -15,6 +14,8 @@ from tests.harness.trainer.environment import ENVIRONMENT
 from tests.harness.trainer.fork_server import Forked, fork
 from tests.harness.trainer.launch import TIMEOUT_SECONDS, wait_until
 from tests.harness.trainer.ports import free_port
+from tools.faults import timeline
+from tools.faults.timeline import Event
 
 CHECKPOINT_STEPS = 20
 GOES_ON = "1 of 2 nodes are gone: starts again in its place"
@@ -46,50 +47,42 @@ class Nodes:
         self.second = self._start()
         wait_until(lambda: self.starts and self.last_step > CHECKPOINT_STEPS)
         # The nodes may have met one after the other.
-        wait_until(lambda: self.starts[-1]["world_size"] == 2)
+        self.wait_for_nodes(2)
 
     def _start(self) -> Forked:
         variables = {"PET_NNODES": "1:2", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
         return fork(self._arguments, {**ENVIRONMENT, **variables})
 
-    def _read(self, kind: str) -> list[dict[str, int]]:
-        if not self._events.exists():
-            return []
-        lines = self._events.read_text().splitlines(keepends=True)
-        events = [json.loads(line) for line in lines if line.endswith("\n")]
-        return [event for event in events if event["event"] == kind]
-
     @property
-    def starts(self) -> list[dict[str, int]]:
+    def starts(self) -> list[Event]:
         """The event of each start of the training."""
-        return self._read("started")
+        return [event for event in timeline.read(self._events) if event.name == "started"]
 
     @property
     def steps(self) -> list[int]:
         """The number of each step, in the order of training."""
-        return [event["step"] for event in self._read("step")]
+        return [event.step for event in timeline.steps(timeline.read(self._events))]
 
     @property
     def last_step(self) -> int:
         """The number of the last step; 0 before the first one."""
         return (self.steps or [0])[-1]
 
-    def wait_for_one(self) -> None:
-        """Waits until one node trains alone."""
-        wait_until(lambda: self.starts[-1]["world_size"] == 1)
-
-    def signal_second(self, number: int) -> None:
-        """Sends a signal to all processes of the second node."""
-        for process in [*self.second.family(), self.second.pid]:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, number)
+    def wait_for_nodes(self, number: int) -> None:
+        """Waits until so many nodes train together."""
+        wait_until(lambda: self.starts[-1].world_size == number)
 
     def close(self) -> None:
         """Kills what is left."""
         for node in (self.first, self.second):
-            for process in [*node.family(), node.pid]:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGKILL)
+            signal_all(node, signal.SIGKILL)
+
+
+def signal_all(node: Forked, number: int) -> None:
+    """Sends a signal to all processes of a node."""
+    for process in node.family():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, number)
 
 
 @pytest.fixture
@@ -104,7 +97,7 @@ def nodes(tmp_path: Path) -> Iterator[Nodes]:
 
 def test_the_other_node_goes_on_at_the_next_step_when_one_is_told_to_end(nodes: Nodes) -> None:
     nodes.second.terminate()
-    nodes.wait_for_one()
+    nodes.wait_for_nodes(1)
     nodes.second.communicate(timeout=TIMEOUT_SECONDS)
     nodes.first.terminate()
     _, stderr = nodes.first.communicate(timeout=TIMEOUT_SECONDS)
@@ -114,14 +107,14 @@ def test_the_other_node_goes_on_at_the_next_step_when_one_is_told_to_end(nodes: 
 
 
 def test_the_other_node_goes_on_from_the_checkpoint_when_one_is_killed(nodes: Nodes) -> None:
-    nodes.signal_second(signal.SIGKILL)
-    nodes.wait_for_one()
+    signal_all(nodes.second, signal.SIGKILL)
+    nodes.wait_for_nodes(1)
     # A save in progress is lost with the node.
-    assert nodes.starts[-1]["step"] % CHECKPOINT_STEPS == 0
+    assert nodes.starts[-1].step % CHECKPOINT_STEPS == 0
 
 
 def test_a_paused_node_is_left_out_and_joins_again(nodes: Nodes) -> None:
-    nodes.signal_second(signal.SIGSTOP)
-    nodes.wait_for_one()
-    nodes.signal_second(signal.SIGCONT)
-    wait_until(lambda: nodes.starts[-1]["world_size"] == 2)
+    signal_all(nodes.second, signal.SIGSTOP)
+    nodes.wait_for_nodes(1)
+    signal_all(nodes.second, signal.SIGCONT)
+    nodes.wait_for_nodes(2)

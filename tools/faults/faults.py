@@ -15,6 +15,8 @@ from tools.faults.sandbox import Sandbox
 
 Injection = Callable[[Sandbox, Runner], float]
 MANIFEST = "kube-apiserver.yaml"
+# Ends all processes of a pod at once, as the loss of its node does.
+AT_ONCE = ("--grace-period=0", "--force")
 # The youngest process of a pod with a second of CPU time is a rank: torchrun and its supervisor are older.
 KILL_RANK = """
 rank=0
@@ -53,17 +55,10 @@ def kill_rank(sandbox: Sandbox, runner: Runner) -> float:
     return float(sandbox.kubectl("exec", runner.other_pod, "--", "sh", "-c", KILL_RANK).strip())
 
 
-def delete_pod(sandbox: Sandbox, name: str) -> float:
-    """Delete a pod with its grace period, as an eviction does; its controller creates a new one of the same name."""
+def delete_pod(sandbox: Sandbox, name: str, *options: str) -> float:
+    """Delete a pod; its controller creates a new one of the same name. Without options it ends as in an eviction."""
     injected = time.time()
-    sandbox.kubectl("delete", "pod", name, "--wait=false")
-    return injected
-
-
-def kill_pod(sandbox: Sandbox, name: str) -> float:
-    """Kill all processes of a pod at once, as the loss of its node does; its controller creates a new one."""
-    injected = time.time()
-    sandbox.kubectl("delete", "pod", name, "--grace-period=0", "--force", "--wait=false")
+    sandbox.kubectl("delete", "pod", name, "--wait=false", *options)
     return injected
 
 
@@ -112,8 +107,8 @@ def stop_node(seconds: float) -> Injection:
 def kill_operator(sandbox: Sandbox, _runner: Runner) -> float:
     """Delete the operator's pod without a grace period, and wait for its successor."""
     injected = time.time()
-    options = ("--all", "--grace-period=0", "--force", "--namespace", operator.NAMESPACE)
-    api.kubectl(sandbox.cluster.kubeconfig, "delete", "pods", *options)
+    options = ("--all", "--namespace", operator.NAMESPACE)
+    api.kubectl(sandbox.cluster.kubeconfig, "delete", "pods", *options, *AT_ONCE)
     operator.wait_available(sandbox.cluster)
     return injected
 
@@ -202,11 +197,15 @@ def all_faults(*, quick: bool = False) -> list[Fault]:
             "pod with the store deleted",
             lambda sandbox, runner: delete_pod(sandbox, runner.rendezvous_pod),
         ),
-        Fault("pod-killed", "worker pod killed", lambda sandbox, runner: kill_pod(sandbox, runner.other_pod)),
+        Fault(
+            "pod-killed",
+            "worker pod killed",
+            lambda sandbox, runner: delete_pod(sandbox, runner.other_pod, *AT_ONCE),
+        ),
         Fault(
             "store-killed",
             "pod with the store killed",
-            lambda sandbox, runner: kill_pod(sandbox, runner.rendezvous_pod),
+            lambda sandbox, runner: delete_pod(sandbox, runner.rendezvous_pod, *AT_ONCE),
         ),
         OPERATOR_KILLED,
         Fault("volume-full", "volume full for 30 s", fill_volume(30), small=True),

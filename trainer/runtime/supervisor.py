@@ -161,7 +161,9 @@ class _SupervisedRank:
         interval = HEARTBEAT_SECONDS if membership else _POLL_SECONDS
         while not (launch := self._decision(store, membership)) and not self._ended.wait(interval):
             pass
-        if launch or self._has_reason(membership):
+        if membership and self._termination.requested:
+            membership.beat(leaving=True)  # the last one, for the nodes that go on
+        if launch or self._has_own_reason(elastic=membership is not None):
             return launch
         if self._status < 0:
             store.set("killed", str(self._launch.rank))
@@ -187,12 +189,10 @@ class _SupervisedRank:
         self._end(0.0)
         raise _LeftOutError
 
-    def _has_reason(self, membership: Membership | None) -> bool:
+    def _has_own_reason(self, *, elastic: bool) -> bool:
         """Returns true if the child has ended for a reason that no other supervisor has to confirm."""
-        if self._termination.requested and membership:
-            membership.beat(leaving=True)
         is_stopped = self._status in (SIGTERM_STATUS, HANG_STATUS)
-        return not self._status or self._termination.requested or (is_stopped and not membership)
+        return not self._status or self._termination.requested or (is_stopped and not elastic)
 
     def _end(self, patience: float) -> None:
         if not self._ended.wait(patience):
