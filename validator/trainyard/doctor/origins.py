@@ -20,6 +20,7 @@ _NAMES = (
     ("pod", re.compile(r"\spod/([\w.-]+)")),
     ("pod", re.compile(r"Successfully assigned [\w.-]+/([\w.-]+) to ")),
 )
+_KUBECTL = re.compile(r"(?:\[pod/\S+\] )?\d{4}-\d\d-\d\dT[\d:.]+Z ")
 _HOST = re.compile(r"(?:^|[\s\]>])([a-zA-Z][\w.-]*):\d+:\d+ \[\d+\] ")
 _GLOG = re.compile(r"\b[EWIF](\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d(?:\.\d+)?)")
 _ISO = re.compile(r"\b\d{4}-(\d\d)-(\d\d)[T_ ](\d\d):(\d\d):(\d\d(?:[.,]\d+)?)(Z|[+-]\d\d:?\d\d)?")
@@ -52,6 +53,12 @@ def kernel(line: str) -> Kernel | None:
     host, gpu, process = _KERNEL_HOST.search(line), _GPU.search(line), _PROCESS.search(line)
     address = gpu[1].lower()[-10:] if gpu else ""
     return Kernel(host[1] if host else "", address, (process[1] or process[2]) if process else "")
+
+
+def message(line: str) -> str:
+    """Returns a line without the pod and the time that kubectl writes before it."""
+    found = _KUBECTL.match(line)
+    return line[found.end() :] if found else line
 
 
 def pod(line: str, context: str | None) -> str | None:

@@ -71,14 +71,15 @@ class Scan:
     def _judge(self, cause: Cause, file: str, number: int, text: str) -> None:
         evidence = self.evidence[cause.name]
         origin = origins.origin(text, self._context)
-        if any(sign.fits(text) for sign in cause.resolved_by):
+        message = origins.message(text)
+        if any(sign.fits(message) for sign in cause.resolved_by):
             evidence.resolve(origin, text)
             if self._context is None:
                 # The events of one pod, without the head of `kubectl describe`, name it only where it got a node.
                 evidence.resolve(None, text)
-        if any(sign.fits(text) for sign in cause.needs):
+        if any(sign.fits(message) for sign in cause.needs):
             self.needed.add(cause.name)
-        if cause.in_line(text):
+        if cause.in_line(message):
             self._order += 1
             pod = origins.pod(text, self._context)
             evidence.add(Line(file, number, text, origin, origins.time(text), self._order, pod))

@@ -83,7 +83,7 @@ CAUSES = (
         signs=(
             Sign("DefaultCPUAllocator: "),
             Sign("std::bad_alloc"),
-            Sign("MemoryError", r"(?:^|[\]>:|Z] )(?:numpy\S*\.)?_?(?:Array)?MemoryError(?::|$)"),
+            Sign("MemoryError", r"(?:^|[\]>:|] )(?:numpy\S*\.)?_?(?:Array)?MemoryError(?::|$)"),
             Sign("[Errno 12] Cannot allocate memory"),
         ),
         messages=("DefaultCPUAllocator: can't allocate memory", "std::bad_alloc", "[Errno 12] Cannot allocate memory"),
