@@ -150,7 +150,7 @@ def test_a_panel_without_data_says_so_and_one_without_faults_does_not(browser: B
     panels, faults = drawing(browser, "Training fleet", {})
 
     assert looks(panels["Alerts"]) == [("none", "green")]
-    assert panels["Failed links"].message == panels["Last XID"].message == "none seen"
+    assert {panels[title].message for title in ("Failed links", "Last XID", "Faults of nodes")} == {"none seen"}
     assert panels["Time of a step"].message == "No data"
     assert panels["Scraped runs"].values[0].text == "No data"
     assert {title for title, panel in panels.items() if not panel.is_empty} == {
@@ -158,6 +158,7 @@ def test_a_panel_without_data_says_so_and_one_without_faults_does_not(browser: B
         "Failed links",
         "Failed preflights",
         "Failed row remappings",
+        "Faults of nodes",
         "Jobs refused because the webhook fails",
         "Last XID",
         "Recreated pods",
