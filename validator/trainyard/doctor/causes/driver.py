@@ -85,6 +85,7 @@ CAUSES = (
         title="the driver does not answer in the container",
         signs=(
             Sign("Failed to initialize NVML"),
+            Sign("could not load NVML library"),
             Sign("couldn't communicate with the NVIDIA driver"),
             Sign("Can't initialize NVML"),
         ),

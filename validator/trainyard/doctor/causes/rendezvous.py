@@ -9,6 +9,7 @@ _NO_CONNECTION = (
     Sign("client socket has timed out after"),
     Sign("failed to connect to any network address"),
     Sign("RendezvousConnectionError"),
+    Sign("not ready endpoints:"),
 )
 # Programs other than PyTorch, which tries again after such a message.
 _NO_NAME = (Sign("Could not resolve host: "), Sign("UnknownHostException"), Sign("no such host"))
