@@ -38,8 +38,8 @@ _SCORES = (
     "recall",
     "first failure",
 )
-# Each measured at the commit that added the logs, before the first change after they were judged; the last one after the
-# other logs of its set were mended.
+# Each measured at the commit that added the logs, before the first change after they were judged; the row of 26 was
+# measured after the other logs of its set were mended.
 _BLIND = (
     ("first 57, before any change", Score(logs=57, found=22, extra=4, missed=33, first_found=2, first=7)),
     ("next 58, before any change", Score(logs=58, found=6, extra=4, missed=52, first_found=0, first=5)),

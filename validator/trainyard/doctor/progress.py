@@ -41,7 +41,7 @@ class Progress:
 
     def follows(self, number: int, origin: str | None) -> bool:
         """Returns true if the run went on after a line: steps of its rank or pod, or the success of the run."""
-        steps = self._steps.get(origin, ())
+        steps = list(self._steps[origin])
         return number < self._success or (len(steps) == _STEPS and number < steps[0])
 
     def was_over(self, number: int) -> bool:

@@ -205,7 +205,14 @@ CAUSES = (
     Cause(
         name="pod-network-failed",
         title="the network of a pod cannot be set up",
-        signs=(Sign("FailedCreatePodSandBox"), Sign("Failed to create pod sandbox")),
+        signs=(
+            Sign("FailedCreatePodSandBox"),
+            Sign("Failed to create pod sandbox"),
+            Sign("failed to setup network for sandbox"),
+            Sign("networkPlugin cni failed to set up pod"),
+            Sign("NetworkPlugin cni failed to set up pod"),
+        ),
+        messages=("FailedCreatePodSandBox", "failed to setup network for sandbox"),
         resolved_by=(_STARTED,),
         confidence="medium",
         explanation="A CNI plugin is missing on the node, the pool of addresses or devices is used up, or "
@@ -351,6 +358,40 @@ CAUSES = (
         "Cilium, Flannel) does not run on this node, or its files were removed.",
         remedy="Start the network's pod on the node and read its log; ls /etc/cni/net.d must show a configuration.",
         source="github.com/fujitatomoya/ros_k8s issue 22",
+    ),
+    Cause(
+        name="api-server-unreachable",
+        title="a pod or a user cannot reach the API server",
+        signs=(
+            Sign(
+                "/api",
+                r"https://[\w.:\[\]-]+/apis?\b.*(?:i/o timeout|connection refused|no route to host|handshake timeout)",
+            ),
+            Sign("Unable to connect to the server:"),
+            Sign("The connection to the server", r"was refused - did you specify"),
+        ),
+        unless=r"(?i)webhook",
+        confidence="medium",
+        messages=(
+            'Get "https://10.96.0.1:443/api/v1/...": dial tcp 10.96.0.1:443: i/o timeout',
+            "Unable to connect to the server",
+        ),
+        explanation="The API server is down or overloaded, or the network of the pod does not lead to its Service: "
+        "kube-proxy or the CNI of the node has failed, or a network policy closes the way.",
+        remedy="Try it from another pod on the same node and on another one; read the log of kube-proxy and the CNI.",
+        source="github.com/hwameistor/hwameistor issue 354",
+    ),
+    Cause(
+        name="object-already-exists",
+        title="an object of this name exists already",
+        signs=(Sign("already exists", r"\b[a-z]+(?:\.[\w.-]+)? \"[^\"]+\" already exists"),),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        messages=('jobs.batch "..." already exists',),
+        explanation="A run of the same name was not deleted, or a controller created the object and lost sight of it.",
+        remedy="Delete the old object, or give the run another name. If a controller reports it again and again, look "
+        "at the labels and the owner of the object.",
+        source="github.com/kubernetes-sigs/kueue issue 1726",
     ),
     Cause(
         name="api-request-refused",

@@ -26,6 +26,22 @@ CAUSES = (
         source="github.com/horovod/horovod issue 2097",
     ),
     Cause(
+        name="mpi-init-failed",
+        title="a process of MPI failed while it started",
+        signs=(
+            Sign("An error occurred in MPI_Init"),
+            Sign("Local abort before MPI_INIT completed"),
+            Sign("It looks like MPI_INIT failed for some reason"),
+        ),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="The versions of MPI in the pods differ, a process was not started by mpirun, or no network "
+        "between the pods works. The reason stands above these lines, or in another process.",
+        remedy="Compare mpirun --version in all pods; run mpirun hostname and then a program without GPUs; name the "
+        "interface (--mca btl_tcp_if_include eth0).",
+        source="github.com/horovod/horovod issue 465",
+    ),
+    Cause(
         name="mpi-session-directory",
         title="Open MPI cannot create its session directory",
         signs=(

@@ -102,7 +102,11 @@ CAUSES = (
     Cause(
         name="nccl-invalid-usage",
         title="NCCL refused a call",
-        signs=(Sign("ncclInvalidUsage"), Sign("ncclInvalidArgument")),
+        signs=(
+            Sign("ncclInvalidUsage"),
+            Sign("ncclInvalidArgument"),
+            Sign("invalid ", r"NCCL (?:failure|error)\b.*\binvalid (?:usage|argument)"),
+        ),
         level=Level.CONSEQUENCE,
         confidence="low",
         explanation="The program passed arguments that do not fit together: ranks, GPUs, or buffers on another device.",

@@ -66,6 +66,8 @@ CAUSES = (
             Sign("Error while deserializing header"),
             Sign("invalid load key"),
             Sign("assert metadata is not None"),
+            Sign("Unable to load weights from pytorch checkpoint file"),
+            Sign("Trying to resize storage that is not resizable"),
         ),
         explanation="The file is not complete: a save or a download was interrupted.",
         remedy="Delete it and resume from the one before; write to a temporary name and rename after the save.",
@@ -128,6 +130,10 @@ CAUSES = (
             Sign("ConfigKeyError"),
             Sign("pydantic", r"pydantic\S*ValidationError|validation errors? for"),
             Sign("hydra.errors."),
+            Sign(
+                "ValueError: ",
+                r"ValueError: .*\b(?:is not compatible with|incompatible with|cannot be used (?:with|together))",
+            ),
         ),
         messages=(
             "MisconfigurationException",
