@@ -52,7 +52,7 @@ CAUSES = (
         explanation="A ConfigMap, Secret or claim of the volume is missing, the storage does not answer, or "
         "the volume is attached to another node.",
         remedy="Create the object that the event names; check the CSI driver; use ReadWriteMany on several nodes.",
-        source=_MANUAL + "concepts/storage/volumes",
+        source="github.com/kubernetes-sigs/aws-fsx-csi-driver issue 180",
         rules=("reference-not-found", "claim-on-several-nodes"),
     ),
     Cause(
@@ -156,7 +156,8 @@ CAUSES = (
         unless=r"would violate",
         explanation="The namespace enforces a level that does not allow a field of the pod, such as IPC_LOCK.",
         remedy="Remove the field, or run in a namespace with the level that the fabric needs.",
-        source=_MANUAL + "concepts/security/pod-security-standards",
+        source=_MANUAL
+        + "concepts/security/pod-security-admission; pod-security-standards has the fields of each level",
     ),
     Cause(
         name="pod-evicted",
@@ -333,7 +334,7 @@ CAUSES = (
         ),
         explanation="The object does not exist in the namespace of the pod, or has not the key.",
         remedy="Create the object that the event names, in the namespace of the run; check the key.",
-        source=_MANUAL + "tasks/configure-pod-container/configure-pod-configmap",
+        source="github.com/kubernetes/kubernetes pkg/kubelet/kubelet_pods.go",
         rules=("reference-not-found",),
     ),
     Cause(
@@ -407,7 +408,7 @@ CAUSES = (
         "exist. 409: it exists already, or was changed. 422: a field is not valid. 5xx: a webhook or the server "
         "failed.",
         remedy="Read `message` and `reason` of the answer: they name the object and the field.",
-        source="kubernetes.io docs/reference/using-api/api-concepts",
+        source="github.com/kubernetes/community contributors/devel/sig-architecture/api-conventions.md",
     ),
     Cause(
         name="deadline-exceeded",

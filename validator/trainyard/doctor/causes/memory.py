@@ -48,7 +48,7 @@ CAUSES = (
         hides=("process-killed", "dataloader-worker-killed"),
         explanation="The processes of a container used more memory than its limit. Files in /dev/shm count as well.",
         remedy="Raise `resources.limits`, or use fewer data loader workers, smaller prefetching, less offloading.",
-        source="kubernetes.io docs/tasks/configure-pod-container/assign-memory-resource",
+        source="kubernetes.io docs/tasks/configure-pod-container/assign-memory-resource; docs/concepts/storage/volumes",
         rules=("shm-exceeds-memory-limit", "shm-crowds-memory-limit", "ds-offload-exceeds-memory-limit"),
     ),
     Cause(
