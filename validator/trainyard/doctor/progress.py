@@ -10,8 +10,8 @@ from trainyard.doctor.reading import Block
 
 # The other ranks may print a step or two after one of them failed.
 _STEPS = 3
-# A block has thousands of steps; the last ones tell as much.
-_LAST = 60
+# The end of a block has some steps if the run goes on; all of them would take the time of decoding the log.
+_TAIL = 1 << 14
 _STEP = re.compile(
     rb"\bloss['\"]?\s*[:=]\s*['\"]?\d|\b\d+/\d+ \[[\d:]+<|\bimages/sec\b|\bsamples per second\b|\bstep[=: ]+\d+,", re.I
 )
@@ -32,10 +32,12 @@ class Progress:
                 self._success = max(self._success, block.first + block.data.count(b"\n", 0, at))
         if not steps:
             return
-        for found in list(_STEP.finditer(block.data))[-_LAST:]:
+        tail = max(len(block.data) - _TAIL, 0)
+        number, at = block.first + block.data.count(b"\n", 0, tail), tail
+        for found in _STEP.finditer(block.data, tail):
             start = block.data.rfind(b"\n", 0, found.start()) + 1
+            number, at = number + block.data.count(b"\n", at, max(start, at)), max(start, at)
             origin = origins.origin(block.data[start : found.start()].decode("utf-8", "replace"), None)
-            number = block.first + block.data.count(b"\n", 0, start)
             if number not in self._steps[origin]:
                 self._steps[origin].append(number)
 

@@ -42,11 +42,14 @@ class Scan:
         self._torchrun = torchrun.Readers()
         self._tracebacks = tracebacks.Tracebacks()
         self._progress = Progress()
+        # Each line has to be read, because it may be part of what began before it.
+        self._follows = False
 
     def start(self) -> None:
         """Begins another log."""
         self._context, self._torchrun = None, torchrun.Readers()
         self._tracebacks, self._progress = tracebacks.Tracebacks(), Progress()
+        self._follows = False
 
     def end(self, file: str) -> None:
         """Ends a log."""
@@ -63,11 +66,6 @@ class Scan:
         self._progress.read(block, steps=self._order > 0)
         self.lines += data.count(b"\n")
 
-    @property
-    def _follows(self) -> bool:
-        """Returns true if each line has to be read, because it may be part of what began before it."""
-        return self._torchrun.active or self._tracebacks.active
-
     def _read_line(self, file: str, number: int, line: bytes, wanted: list[bytes]) -> None:
         found = [literal for literal in wanted if literal in line]
         if not found and not self._follows:
@@ -82,6 +80,7 @@ class Scan:
         if processes.SIGN.fits(text):
             self.processes.read(text)
         traceback = self._tracebacks.read(text, origins.origin(text, self._context))
+        self._follows = self._torchrun.active or self._tracebacks.active
         judged = {cause.name: cause for literal in found for cause in self._users.get(literal, ())}
         seen = [
             self._judge(cause, file, number, text, traceback.frame)

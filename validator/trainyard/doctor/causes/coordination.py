@@ -30,6 +30,7 @@ CAUSES = (
             Sign("Error received from peer", r"Socket closed|[Ff]ailed to connect"),
             Sign("failed to connect to all addresses"),
             Sign("Collective ops is aborted by"),
+            Sign("UnavailableError: "),
         ),
         level=Level.CONSEQUENCE,
         confidence="low",

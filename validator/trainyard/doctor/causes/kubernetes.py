@@ -163,7 +163,7 @@ CAUSES = (
         name="pod-evicted",
         title="the kubelet evicted a pod",
         signs=(
-            Sign("Evicted", r"Reason:\s+Evicted|Evicted\s+pod/|\s\d+/\d+\s+Evicted\s"),
+            Sign("Evicted", r"(?i:reason)\"?:\s+\"?Evicted|Evicted\s+pod/|\s\d+/\d+\s+Evicted\s"),
             Sign("node was low on resource"),
             Sign("Usage of EmptyDir volume"),
             Sign("ephemeral local storage usage exceeds"),
@@ -414,9 +414,9 @@ CAUSES = (
         name="deadline-exceeded",
         title="the run took longer than its deadline",
         signs=(
-            Sign("DeadlineExceeded", r"Reason:\s+DeadlineExceeded|(?:Normal|Warning)\s+DeadlineExceeded"),
+            Sign("DeadlineExceeded", r"(?i:reason)\"?:\s+\"?DeadlineExceeded|(?:Normal|Warning)\s+DeadlineExceeded"),
             Sign("longer than the specified deadline"),
-            Sign("was active longer than specified deadline"),
+            Sign("longer than specified deadline"),
         ),
         explanation="activeDeadlineSeconds of the job or pod is over, and Kubernetes has ended its containers.",
         remedy="Raise the deadline, or resume from the last checkpoint.",

@@ -16,6 +16,7 @@ CAUSES = (
             Sign("Watchdog caught collective operation timeout"),
             Sign("Some NCCL operations have failed or timed out"),
             Sign("Received a dump signal due to a collective timeout"),
+            Sign("WorkNCCL(", r"ran for \d+ millisecond"),
         ),
         level=Level.CONSEQUENCE,
         confidence="low",

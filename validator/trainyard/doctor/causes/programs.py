@@ -202,7 +202,8 @@ CAUSES = (
             Sign("Caught signal ", r"Caught signal (?:11|6|4|8)\b"),
             Sign("134", r"(?i)\b(?:exit|status)\w*(?: with)?[ _]?(?:status )?(?:code)?\W{1,12}134\b"),
             Sign("Fatal Python error: "),
-            Sign("Segmentation fault (core dumped)"),
+            Sign("(core dumped)", r"(?:Segmentation fault|Aborted|Illegal instruction) \(core dumped\)"),
+            Sign("terminate called "),
         ),
         level=Level.CONSEQUENCE,
         confidence="low",
@@ -227,6 +228,7 @@ CAUSES = (
         signs=(
             Sign("exitcode", r"exitcode\s*: [1-9]\d*(?: \(pid|\))"),
             Sign("Exit Code:", r"Exit Code: +(?!0\b)\d+"),
+            Sign("exitCode", r"exitCode\"?: [1-9]"),
             Sign("one or more processes exited with non-zero status"),
             Sign("replica(s) failed", r"is failed because \d+ \w+ replica\(s\) failed"),
             Sign("Error: ", _EXCEPTION),
