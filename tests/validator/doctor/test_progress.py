@@ -56,8 +56,11 @@ def test_what_fails_after_the_end_of_the_training_is_a_cause(log: Path) -> None:
     assert _names(_diagnosis(log, "{'train_runtime': 9.1}\n" + OOM)) == ["cuda-out-of-memory"]
 
 
-def test_an_exception_of_any_name_has_the_line_of_the_program(log: Path) -> None:
-    result = _diagnosis(log, TRACEBACK)
+@pytest.mark.parametrize(
+    "prefix", ["", "[pod/llm-worker-0/trainer] ", "2026-01-02T03:04:05.6Z ", "(Worker pid=7, ip=10.0.0.1) "]
+)
+def test_an_exception_of_any_name_has_the_line_of_the_program(log: Path, prefix: str) -> None:
+    result = _diagnosis(log, "".join(f"{prefix}{line}\n" for line in TRACEBACK.splitlines()))
     assert _names(result) == ["program-failed"]
     (line,) = result.causes[0].lines
     assert (line.origin, line.frame) == ("rank 3", "/workspace/train.py:88")

@@ -13,9 +13,10 @@ from trainyard.doctor.cause import Sign
 
 START = Sign("Traceback (most recent call last)")
 FRAME = Sign('File "', r'^\s*File "[^"]+", line \d+')
-# `[rank3]: `, `[default3]:`, `[1,3]<stderr>:`, `(Worker pid=7, ip=10.0.0.1) `, `stderr: `
+# `[pod/llm-0/trainer] `, `[rank3]: `, `[default3]:`, `[1,3]<stderr>:`, `(Worker pid=7, ip=10.0.0.1) `, `stderr: `
 _PREFIX = re.compile(
-    r"^(?:\[(?:rank|default)\d+\]: ?|\[\d+,\d+\]<std\w+>: ?|\([\w. ]+ pid=\d+[^)]*\) |std(?:err|out): )+"
+    r"^(?:\[pod/[^\]]+\] |\[(?:rank|default)\d+\]: ?|"
+    r"\[\d+,\d+\]<std\w+>: ?|\([\w. ]+ pid=\d+[^)]*\) |std(?:err|out): )+"
 )
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+)')
 _EXCEPTION = re.compile(r"^[A-Za-z_][\w.]*(?:: .*)?$")
