@@ -38,13 +38,17 @@ _SCORES = (
     "recall",
     "first failure",
 )
-# Each measured at the commit that added the logs, before the first change after they were judged.
+# Each measured at the commit that added the logs, before the first change after they were judged; the row of 26 was
+# measured after the other logs of its set were mended.
 _BLIND = (
     ("first 57, before any change", Score(logs=57, found=22, extra=4, missed=33, first_found=2, first=7)),
     ("next 58, before any change", Score(logs=58, found=6, extra=4, missed=52, first_found=0, first=5)),
     ("next 20, before any change", Score(logs=20, found=9, extra=0, missed=11, first_found=1, first=1)),
     ("next 70, before any change", Score(logs=70, found=34, extra=6, missed=36, first_found=4, first=5)),
     ("next 28, before any change", Score(logs=28, found=13, extra=5, missed=17, first_found=0, first=0)),
+    ("next 74, before any change", Score(logs=74, found=35, extra=14, missed=39, first_found=5, first=5)),
+    ("26 of them, after the others were mended", Score(logs=26, found=15, extra=5, missed=11, first_found=1, first=1)),
+    ("last 33, before any change", Score(logs=33, found=21, extra=3, missed=12, first_found=4, first=4)),
 )
 _COLUMNS = ("message", "cause", "rules", "what to do")
 

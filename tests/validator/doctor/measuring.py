@@ -1,6 +1,7 @@
 """The precision and recall of `trainyard doctor` on logs of public issues, which were judged before it read them.
 
-`field/mended` has the logs whose misses were mended afterwards, `field/held_out` those that no sign was written for.
+`field/mended` has the logs whose misses were mended afterwards, `field/held_out` those that no sign was written for,
+and `field/healthy` logs of runs that did not fail.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from tests.validator.doctor.log_cases import cases
 from trainyard.doctor.diagnosis import Diagnosis, diagnose
 
 FOLDER = Path(__file__).parent / "field"
-MENDED, HELD_OUT = FOLDER / "mended", FOLDER / "held_out"
+MENDED, HELD_OUT, HEALTHY = FOLDER / "mended", FOLDER / "held_out", FOLDER / "healthy"
 
 
 class Score(NamedTuple):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.validator.doctor.log_cases import LogCase, cases
-from tests.validator.doctor.measuring import HELD_OUT, MENDED, measure, names
+from tests.validator.doctor.measuring import HEALTHY, HELD_OUT, MENDED, measure, names
 from trainyard.doctor.catalogue import causes
 from trainyard.doctor.diagnosis import Diagnosis, diagnose
 from trainyard.engine import registry
@@ -55,3 +55,10 @@ def test_precision_and_recall_on_logs_that_were_held_out_do_not_fall() -> None:
     assert score.precision >= 0.85
     assert score.recall >= 0.7
     assert score.first_found == score.first
+
+
+def test_no_cause_of_a_healthy_log_is_certain() -> None:
+    reported = {case.name: diagnose([str(HEALTHY / case.name)]).causes for case in cases(HEALTHY)}
+    causes_of = {name: [evidence.cause for evidence in found] for name, found in reported.items() if found}
+    assert [name for name, found in causes_of.items() if any(cause.confidence == "high" for cause in found)] == []
+    assert len(causes_of) <= 2

@@ -26,6 +26,7 @@ class Diagnosis:
         causes: Causes with their evidence, the earliest first.
         consequences: What followed from the causes.
         hints: What makes the run slow, but did not end it.
+        survived: Errors that the run went on after.
         first: The rank or pod that failed first.
         taken_down: Ranks and pods that only have consequences.
         files: Logs that were read.
@@ -35,6 +36,7 @@ class Diagnosis:
     causes: list[Evidence] = field(default_factory=list)
     consequences: list[Evidence] = field(default_factory=list)
     hints: list[Evidence] = field(default_factory=list)
+    survived: list[Evidence] = field(default_factory=list)
     first: FirstFailure | None = None
     taken_down: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
@@ -58,6 +60,7 @@ def diagnose(names: Iterable[str]) -> Diagnosis:
             else:
                 for block in reading.blocks(file):
                     scan.read(file, block)
+                scan.end(file)
         except DoctorError as error:
             if file in names:
                 raise
@@ -82,6 +85,11 @@ def _judge(scan: Scan, differences: list[Difference], result: Diagnosis) -> None
     if (other := watchdog.mismatch(works)) is not None:
         scan.evidence[MISMATCH].add(other)
     found = _reported(scan)
+    result.survived = [one for one in found if one.went_on and one.cause.level is not Level.HINT]
+    found = [one for one in found if one not in result.survived]
+    # An exception that another cause explains shows as both.
+    explained = [one for one in result.survived if one.cause.level is not Level.ENDING]
+    result.survived = explained or result.survived
     by_level = {level: [one for one in found if one.cause.level == level] for level in Level}
     shown = next((level for level in _CANDIDATES if by_level[level]), None)
     result.hints = by_level[Level.HINT]
@@ -112,7 +120,7 @@ def _reported(scan: Scan) -> list[Evidence]:
         for name, evidence in scan.evidence.items()
         if evidence.by_origin and (not evidence.cause.needs or name in scan.needed)
     }
-    hidden = {name for evidence in holding.values() for name in evidence.cause.hides}
+    hidden = {name for evidence in holding.values() if not evidence.went_on for name in evidence.cause.hides}
     return sorted(
         (evidence for name, evidence in holding.items() if name not in hidden), key=lambda one: one.lines[0].order
     )

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from trainyard.doctor import origins
-from trainyard.doctor.cause import Cause
+from trainyard.doctor.cause import Cause, Level
+from trainyard.doctor.progress import Progress
 
 # A run has fewer ranks; logs with more names of pods than this are counted on, without their names.
 _MOST_ORIGINS = 16384
 
 
 class Line(NamedTuple):
-    """A line of a log that shows a cause."""
+    """A line of a log that shows a cause; the frame is the file and line of the program that raised it."""
 
     file: str
     number: int
@@ -22,6 +23,7 @@ class Line(NamedTuple):
     time: float | None
     order: int
     pod: str | None = None
+    frame: str = ""
 
 
 class Evidence:
@@ -31,6 +33,9 @@ class Evidence:
         self.cause = cause
         self.count = 0
         self.by_origin: dict[str | None, Line] = {}
+        self._last: dict[str | None, Line] = {}
+        # Origins that went on after the last of their lines.
+        self._went_on: set[str | None] = set()
         # Ages of the events that ended the trouble: kubectl sorts events of a namespace in no order.
         self._over: dict[str | None, int] = {}
 
@@ -42,6 +47,22 @@ class Evidence:
         self.count += 1
         if len(self.by_origin) < _MOST_ORIGINS:
             self.by_origin.setdefault(line.origin, line)
+            self._last[line.origin] = line
+            self._went_on.discard(line.origin)
+
+    def end_log(self, file: str, progress: Progress) -> None:
+        """Marks the lines of a log that the run went on after. At its end, processes lose each other without harm."""
+        at_the_end = self.cause.level is Level.CONSEQUENCE
+        for origin, last in self._last.items():
+            if last.file != file:
+                continue
+            if progress.follows(last.number, origin) or (at_the_end and progress.was_over(last.number)):
+                self._went_on.add(origin)
+
+    @property
+    def went_on(self) -> bool:
+        """Returns true if every rank and pod went on after it."""
+        return bool(self.by_origin) and self._went_on >= self.by_origin.keys()
 
     def resolve(self, origin: str | None, text: str) -> None:
         """Removes the lines of a rank or pod: its trouble is over."""

@@ -20,7 +20,10 @@ _NAMES = (
     ("pod", re.compile(r"\spod/([\w.-]+)")),
     ("pod", re.compile(r"Successfully assigned [\w.-]+/([\w.-]+) to ")),
 )
-_KUBECTL = re.compile(r"(?:\[pod/\S+\] )?\d{4}-\d\d-\d\dT[\d:.]+Z ")
+# The time of `kubectl logs --timestamps`, or the head of a line in /var/log/pods.
+_KUBECTL = re.compile(
+    r"(?:\[pod/\S+\] )?\d{4}-\d\d-\d\dT[\d:.]+(?:Z |(?:Z|[+-]\d\d:\d\d) std(?:out|err) [FP] )(?:std(?:out|err) [FP] )?"
+)
 _HOST = re.compile(r"(?:^|[\s\]>])([a-zA-Z][\w.-]*):\d+:\d+ \[\d+\] ")
 _GLOG = re.compile(r"\b[EWIF](\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d(?:\.\d+)?)")
 _ISO = re.compile(r"\b\d{4}-(\d\d)-(\d\d)[T_ ](\d\d):(\d\d):(\d\d(?:[.,]\d+)?)(Z|[+-]\d\d:?\d\d)?")
@@ -56,9 +59,9 @@ def kernel(line: str) -> Kernel | None:
 
 
 def message(line: str) -> str:
-    """Returns a line without the pod and the time that kubectl writes before it."""
+    """Returns a line without the pod and the time that kubectl writes before it, and without the escapes of JSON."""
     found = _KUBECTL.match(line)
-    return line[found.end() :] if found else line
+    return (line[found.end() :] if found else line).replace('\\"', '"')
 
 
 def pod(line: str, context: str | None) -> str | None:

@@ -18,6 +18,7 @@ def text(result: Diagnosis) -> Iterator[str]:
     if not result.causes:
         yield f"No known cause in {_count(result.lines, 'line')} of {_count(len(result.files), 'log')}."
         yield "Add the logs of all pods, `kubectl describe pods --show-events`, and dmesg of the nodes."
+        yield from _rest(result)
         return
     if result.first is not None:
         first = result.first
@@ -29,7 +30,16 @@ def text(result: Diagnosis) -> Iterator[str]:
     for evidence in result.causes:
         yield from _cause(evidence)
         yield ""
-    for title, rest in (("followed from it", result.consequences), ("noticed as well", result.hints)):
+    yield from _rest(result)
+
+
+def _rest(result: Diagnosis) -> Iterator[str]:
+    others = (
+        ("followed from it", result.consequences),
+        ("noticed as well", result.hints),
+        ("the run went on after", result.survived),
+    )
+    for title, rest in others:
         for evidence in rest:
             line = evidence.lines[0]
             yield f"{title}: {line.file}:{line.number}: {evidence.cause.title} ({evidence.cause.name})"
@@ -39,6 +49,8 @@ def _cause(evidence: Evidence) -> Iterator[str]:
     cause, line = evidence.cause, evidence.lines[0]
     yield f"{line.file}:{line.number}: {cause.title} ({cause.name}), confidence {cause.confidence}"
     yield f"  line  {line.text.strip()[:_WIDTH]}"
+    if line.frame:
+        yield f"  at    {line.frame}"
     if evidence.origins:
         yield f"  from  {_names(evidence.origins)}; {_count(evidence.count, 'line')}"
     yield f"  why   {cause.explanation}"
@@ -66,6 +78,7 @@ def tree(result: Diagnosis) -> dict[str, Any]:
         "causes": [_tree(evidence) for evidence in result.causes],
         "consequences": [_tree(evidence) for evidence in result.consequences],
         "hints": [_tree(evidence) for evidence in result.hints],
+        "survived": [_tree(evidence) for evidence in result.survived],
         "files": result.files,
         "skipped": result.skipped,
         "lines": result.lines,
@@ -78,7 +91,7 @@ def _tree(evidence: Evidence) -> dict[str, Any]:
         "cause": cause.name,
         "title": cause.title,
         "confidence": cause.confidence,
-        "evidence": {"file": line.file, "line": line.number, "text": line.text.strip()},
+        "evidence": {"file": line.file, "line": line.number, "text": line.text.strip(), "frame": line.frame or None},
         "count": evidence.count,
         "origins": evidence.origins,
         "explanation": cause.explanation,

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
-from trainyard.doctor import origins, processes, torchrun
+from trainyard.doctor import origins, processes, torchrun, tracebacks
 from trainyard.doctor.catalogue import causes
 from trainyard.doctor.cause import Cause, Sign
 from trainyard.doctor.evidence import Evidence, Line
+from trainyard.doctor.progress import Progress
 from trainyard.doctor.reading import Block
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -19,6 +20,8 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _DESCRIBED = re.compile(r"^Name:\s+(\S+)$")
 _NAME = b"Name:  "
 _BEFORE, _AFTER = 400, 1600
+# The cause of a traceback that ends with an exception of any name.
+_PROGRAM = "program-failed"
 
 
 class Scan:
@@ -32,27 +35,40 @@ class Scan:
         self.lines = 0
         self._order = 0
         self._users = _users()
-        fixed = (torchrun.START.literal, torchrun.FOLLOWERS.literal, processes.SIGN.literal, _NAME)
+        followed = (torchrun.START, torchrun.FOLLOWERS, processes.SIGN, tracebacks.START, tracebacks.FRAME)
+        fixed = (*(sign.literal for sign in followed), _NAME)
         self._literals = [*self._users, *fixed]
         self._context: str | None = None
         self._torchrun = torchrun.Readers()
+        self._tracebacks = tracebacks.Tracebacks()
+        self._progress = Progress()
+        # Each line has to be read, because it may be part of what began before it.
+        self._follows = False
 
     def start(self) -> None:
         """Begins another log."""
         self._context, self._torchrun = None, torchrun.Readers()
+        self._tracebacks, self._progress = tracebacks.Tracebacks(), Progress()
+        self._follows = False
+
+    def end(self, file: str) -> None:
+        """Ends a log."""
+        for evidence in self.evidence.values():
+            evidence.end_log(file, self._progress)
 
     def read(self, file: str, block: Block) -> None:
         """Reads a block."""
         data = block.data
         wanted = [literal for literal in self._literals if literal in data]
-        if wanted or self._torchrun.active:
+        if wanted or self._follows:
             for offset, line in enumerate(data.split(b"\n")):
                 self._read_line(file, block.first + offset, line, wanted)
+        self._progress.read(block, steps=self._order > 0)
         self.lines += data.count(b"\n")
 
     def _read_line(self, file: str, number: int, line: bytes, wanted: list[bytes]) -> None:
         found = [literal for literal in wanted if literal in line]
-        if not found and not self._torchrun.active:
+        if not found and not self._follows:
             return
         text = _text(line, found[0] if found else b"")
         if (named := _DESCRIBED.match(text)) is not None:
@@ -63,26 +79,39 @@ class Scan:
             self.processes.add(root.process, root.rank)
         if processes.SIGN.fits(text):
             self.processes.read(text)
+        traceback = self._tracebacks.read(text, origins.origin(text, self._context))
+        self._follows = self._torchrun.active or self._tracebacks.active
         judged = {cause.name: cause for literal in found for cause in self._users.get(literal, ())}
-        for cause in judged.values():
-            if not (cause.ended_by_agent and is_follower):
-                self._judge(cause, file, number, text)
+        seen = [
+            self._judge(cause, file, number, text, traceback.frame)
+            for cause in judged.values()
+            if not (cause.ended_by_agent and is_follower)
+        ]
+        if traceback.is_exception and not any(seen):
+            self._add(self.evidence[_PROGRAM].cause, file, number, text, traceback.frame)
 
-    def _judge(self, cause: Cause, file: str, number: int, text: str) -> None:
+    def _judge(self, cause: Cause, file: str, number: int, text: str, frame: str) -> bool:
+        """Returns true if the line is evidence of a cause."""
         evidence = self.evidence[cause.name]
-        origin = origins.origin(text, self._context)
         message = origins.message(text)
         if any(sign.fits(message) for sign in cause.resolved_by):
+            origin = origins.origin(text, self._context)
             evidence.resolve(origin, text)
             if self._context is None:
                 # The events of one pod, without the head of `kubectl describe`, name it only where it got a node.
                 evidence.resolve(None, text)
         if any(sign.fits(message) for sign in cause.needs):
             self.needed.add(cause.name)
-        if cause.in_line(message):
-            self._order += 1
-            pod = origins.pod(text, self._context)
-            evidence.add(Line(file, number, text, origin, origins.time(text), self._order, pod))
+        if not cause.in_line(message):
+            return False
+        self._add(cause, file, number, text, frame)
+        return True
+
+    def _add(self, cause: Cause, file: str, number: int, text: str, frame: str) -> None:
+        self._order += 1
+        origin, pod = origins.origin(text, self._context), origins.pod(text, self._context)
+        line = Line(file, number, text, origin, origins.time(text), self._order, pod, frame)
+        self.evidence[cause.name].add(line)
 
 
 def _users() -> dict[bytes, list[Cause]]:

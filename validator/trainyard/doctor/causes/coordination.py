@@ -30,6 +30,7 @@ CAUSES = (
             Sign("Error received from peer", r"Socket closed|[Ff]ailed to connect"),
             Sign("failed to connect to all addresses"),
             Sign("Collective ops is aborted by"),
+            Sign("UnavailableError: "),
         ),
         level=Level.CONSEQUENCE,
         confidence="low",
@@ -43,6 +44,35 @@ CAUSES = (
         explanation="The task that the message names stopped its heartbeats or closed its connection.",
         remedy="Read the log and the events of that task.",
         source="github.com/jax-ml/jax issue 23599",
+    ),
+    Cause(
+        name="xla-rendezvous-stuck",
+        title="threads of XLA wait for each other",
+        signs=(
+            Sign("This thread has been waiting for `", r"may be stuck"),
+            Sign("Termination timeout for `"),
+        ),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="Not all devices of a process or of the run arrived at a collective: another process has failed, "
+        "hangs, compiles for longer, or runs another program.",
+        remedy="Read the logs of all processes for the one that does not arrive; NCCL_DEBUG=INFO shows whether they "
+        "connect.",
+        source="github.com/jax-ml/jax issue 22740",
+    ),
+    Cause(
+        name="tpu-halted",
+        title="a TPU stopped while a program ran on it",
+        signs=(
+            Sign("Accelerator device halted prematurely"),
+            Sign("halted unexpectedly at tag:pc"),
+            Sign("!!!! FATAL ERROR !!!! for [/dev/accel"),
+        ),
+        confidence="medium",
+        explanation="A check in the compiled program failed, or the chip or its links have a fault. The processes of "
+        "the slice do not run the same program, or not all of them run.",
+        remedy="Start the same program on all hosts of the slice; if one host shows it again, replace its node.",
+        source="github.com/pytorch/xla issue 7138",
     ),
     Cause(
         name="tpu-init-failed",

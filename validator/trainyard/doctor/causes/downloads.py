@@ -34,6 +34,35 @@ CAUSES = (
         rules=("model-cache-on-small-volume",),
     ),
     Cause(
+        name="cloud-access-refused",
+        title="the cloud refuses access to a bucket or service",
+        signs=(
+            Sign(
+                "An error occurred (",
+                r"An error occurred \((?:AccessDenied|ExpiredToken|InvalidAccessKeyId|InvalidClientTokenId"
+                r"|SignatureDoesNotMatch|UnrecognizedClient|Unauthorized|Forbidden|40[13]\b)",
+            ),
+            Sign("Unable to locate credentials"),
+            Sign("NoCredentialsError"),
+            Sign("google.auth.exceptions."),
+            Sign("does not have storage.", r"does not have storage\.\w+\.\w+ access"),
+            Sign("AuthorizationPermissionMismatch"),
+            Sign("Server failed to authenticate the request"),
+        ),
+        messages=(
+            "An error occurred (AccessDenied) when calling",
+            "An error occurred (ExpiredTokenException) when calling",
+            "Unable to locate credentials",
+            "google.auth.exceptions.DefaultCredentialsError",
+            "does not have storage.objects.get access",
+        ),
+        explanation="The pods have no identity or key, the role of it lacks the right that the message names, or its "
+        "token ran out during a long run.",
+        remedy="Bind the pods' service account to a role of the cloud (workload identity, IRSA), which renews its "
+        "tokens, and give it the right on this bucket.",
+        source="github.com/autogluon/autogluon-cloud issue 133",
+    ),
+    Cause(
         name="download-failed",
         title="a download failed",
         signs=(

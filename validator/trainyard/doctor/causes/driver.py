@@ -20,6 +20,19 @@ CAUSES = (
         source="github.com/saharmor/dalle-playground issue 104",
     ),
     Cause(
+        name="driver-install-failed",
+        title="the driver cannot be installed on a node",
+        signs=(
+            Sign("appears to already be loaded in", r"kernel module '[\w-]+' appears to already be loaded"),
+            Sign("Unable to load the kernel module", r"Unable to load the kernel module '?nvidia"),
+        ),
+        explanation="Another version of the kernel module is in use on the node, or the new one does not fit its "
+        "kernel. The pod that installs the driver fails until the node is drained.",
+        remedy="Drain the node and end its GPU pods, then restart the driver's pod or reboot. Install the driver in "
+        "one way only: with the image of the node, or with the operator.",
+        source="github.com/GoogleCloudPlatform/container-engine-accelerators issue 107",
+    ),
+    Cause(
         name="driver-too-old",
         title="the driver is older than the CUDA of the image",
         signs=(
@@ -85,6 +98,7 @@ CAUSES = (
         title="the driver does not answer in the container",
         signs=(
             Sign("Failed to initialize NVML"),
+            Sign("could not load NVML library"),
             Sign("couldn't communicate with the NVIDIA driver"),
             Sign("Can't initialize NVML"),
         ),

@@ -183,6 +183,24 @@ CAUSES = (
         source="github.com/kubernetes-sigs/dra-driver-nvidia-gpu issue 982",
     ),
     Cause(
+        name="amdgpu-error",
+        title="the driver of an AMD GPU reports an error",
+        signs=(
+            Sign(
+                "amdgpu",
+                r"amdgpu.*(?:sq_intr: error|GPU reset begin|ring \S+ timeout|page fault|uncorrectable)",
+            ),
+            Sign("VM_L2_PROTECTION_FAULT"),
+            Sign("HW Exception by GPU node"),
+        ),
+        confidence="medium",
+        messages=("amdgpu: sq_intr: error", "amdgpu: GPU reset begin", "HW Exception by GPU node-1"),
+        explanation="A program ran an invalid instruction or accessed invalid memory, or the GPU has a fault. The "
+        "driver may reset it, and all its programs end.",
+        remedy="Read the kernel's log of the node around it; if other programs show it on this GPU, drain the node.",
+        source="github.com/ROCm/legacy-rocm-build issue 2494",
+    ),
+    Cause(
         name="gpu-inforom-corrupted",
         title="the configuration memory of a GPU is damaged",
         signs=(Sign("infoROM is corrupted"),),
@@ -193,7 +211,10 @@ CAUSES = (
     Cause(
         name="device-assert",
         title="an assertion in a CUDA kernel failed",
-        signs=(Sign("device-side assert triggered"),),
+        signs=(
+            Sign("device-side assert triggered"),
+            Sign("Assertion ", r"block: \[\d+,\d+,\d+\], thread: \[\d+,\d+,\d+\] Assertion .* failed"),
+        ),
         explanation="Mostly an index out of range: a label or token id that exceeds the classes or the vocabulary.",
         remedy="Run with CUDA_LAUNCH_BLOCKING=1 to see the operation; check labels and the size of the embedding.",
         source="docs.pytorch.org notes/cuda: asynchronous execution",

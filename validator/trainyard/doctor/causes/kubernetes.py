@@ -11,7 +11,17 @@ CAUSES = (
     Cause(
         name="image-pull",
         title="a node cannot pull the image",
-        signs=(Sign("ImagePullBackOff"), Sign("ErrImagePull"), Sign("Failed to pull image"), Sign("InvalidImageName")),
+        signs=(
+            Sign("ImagePullBackOff"),
+            Sign("ErrImagePull"),
+            Sign("Failed to pull image"),
+            Sign("InvalidImageName"),
+            Sign(
+                "pull",
+                r"(?i)\b(?:failed to|unable to|error) pull(?:ing)?(?: and unpack)? image|\bpulling image: rpc error",
+            ),
+        ),
+        messages=("ImagePullBackOff", "ErrImagePull", "Failed to pull image", "InvalidImageName"),
         resolved_by=(_STARTED, Sign("Successfully pulled image")),
         explanation="The name or tag does not exist, the registry needs a Secret, or the node cannot reach it.",
         remedy="Correct `image.repository` and `image.tag`; add `image.pullSecrets`.",
@@ -25,17 +35,24 @@ CAUSES = (
             Sign("Unable to attach or mount volumes"),
             Sign("Unable to mount volumes for pod"),
             Sign("FailedAttachVolume"),
+            Sign("mount", r"\bmount\.\w+: .*(?:failed|denied|timed out|No such|not responding)"),
+            Sign("Could not mount "),
+            Sign("mount failed: exit status"),
+            Sign("kubernetes.io~", r"stat \S+/volumes/kubernetes\.io~\S+: no such file"),
+            Sign("failed to prepare subPath for volumeMount"),
         ),
         resolved_by=(_STARTED,),
         messages=(
             "MountVolume.SetUp failed",
             "Unable to attach or mount volumes",
             "FailedAttachVolume",
+            "mount.nfs: access denied by server",
+            "Could not mount ... mount failed: exit status",
         ),
         explanation="A ConfigMap, Secret or claim of the volume is missing, the storage does not answer, or "
         "the volume is attached to another node.",
         remedy="Create the object that the event names; check the CSI driver; use ReadWriteMany on several nodes.",
-        source=_MANUAL + "concepts/storage/volumes",
+        source="github.com/kubernetes-sigs/aws-fsx-csi-driver issue 180",
         rules=("reference-not-found", "claim-on-several-nodes"),
     ),
     Cause(
@@ -139,13 +156,14 @@ CAUSES = (
         unless=r"would violate",
         explanation="The namespace enforces a level that does not allow a field of the pod, such as IPC_LOCK.",
         remedy="Remove the field, or run in a namespace with the level that the fabric needs.",
-        source=_MANUAL + "concepts/security/pod-security-standards",
+        source=_MANUAL
+        + "concepts/security/pod-security-admission; pod-security-standards has the fields of each level",
     ),
     Cause(
         name="pod-evicted",
         title="the kubelet evicted a pod",
         signs=(
-            Sign("Evicted", r"Reason:\s+Evicted|Evicted\s+pod/|\s\d+/\d+\s+Evicted\s"),
+            Sign("Evicted", r"(?i:reason)\"?:\s+\"?Evicted|Evicted\s+pod/|\s\d+/\d+\s+Evicted\s"),
             Sign("node was low on resource"),
             Sign("Usage of EmptyDir volume"),
             Sign("ephemeral local storage usage exceeds"),
@@ -188,7 +206,14 @@ CAUSES = (
     Cause(
         name="pod-network-failed",
         title="the network of a pod cannot be set up",
-        signs=(Sign("FailedCreatePodSandBox"), Sign("Failed to create pod sandbox")),
+        signs=(
+            Sign("FailedCreatePodSandBox"),
+            Sign("Failed to create pod sandbox"),
+            Sign("failed to setup network for sandbox"),
+            Sign("networkPlugin cni failed to set up pod"),
+            Sign("NetworkPlugin cni failed to set up pod"),
+        ),
+        messages=("FailedCreatePodSandBox", "failed to setup network for sandbox"),
         resolved_by=(_STARTED,),
         confidence="medium",
         explanation="A CNI plugin is missing on the node, the pool of addresses or devices is used up, or "
@@ -206,11 +231,14 @@ CAUSES = (
         title="a node became unreachable",
         signs=(
             Sign("NodeNotReady"),
+            Sign("KubeletNotReady"),
+            Sign("PLEG is not healthy"),
             Sign("node.kubernetes.io/unreachable", r"TaintManagerEviction|deleted"),
             Sign("nodes are available", r"taint \{node\.kubernetes\.io/(?:unreachable|not-ready|network-unavailable)"),
         ),
-        explanation="The kubelet of the node stopped reporting: the node crashed, rebooted or lost its network.",
-        remedy="Read the kernel's log of the node; restart the run without it.",
+        explanation="The kubelet of the node stopped reporting, or reports that its container runtime does not answer: "
+        "the node crashed, rebooted, is overloaded or lost its network.",
+        remedy="Read the kernel's log of the node and those of the kubelet and containerd; restart the run without it.",
         source=_MANUAL + "concepts/architecture/nodes",
     ),
     Cause(
@@ -280,11 +308,13 @@ CAUSES = (
             Sign("executable file not found in $PATH"),
             Sign("exec: ", r"(?:stat|fork/exec) \S+: no such file or directory"),
             Sign("not found", r"(?:^|[/ ])(?:ba|da|z)?sh: (?:(?:line )?\d+: )?[\w./-]+: (?:command )?not found$"),
+            Sign("127", r"(?i)\bexit(?:ed)?(?: with)?[ _]?(?:status |code)?\W{1,12}127\b"),
         ),
         messages=(
             "executable file not found in $PATH",
             "exec: ... no such file or directory",
             "bash: torchrun: command not found",
+            "exit code 127",
         ),
         explanation="The first word of `command` is not a program of the image, or not on its PATH.",
         remedy="Correct the command or the image, for example `python -m torch.distributed.run` for `torchrun`.",
@@ -294,26 +324,99 @@ CAUSES = (
         name="config-object-missing",
         title="a ConfigMap or Secret that a container takes variables from is missing",
         signs=(
-            Sign("CreateContainerConfigError"),
             Sign("Error: ", r"Error: (?:secrets?|configmaps?) \".+\" not found"),
+            Sign("couldn't find key", r"couldn't find key \S+ in (?:Secret|ConfigMap)"),
         ),
         resolved_by=(_STARTED,),
         messages=(
-            "CreateContainerConfigError",
             'Error: secret "..." not found',
+            "couldn't find key ... in Secret",
         ),
         explanation="The object does not exist in the namespace of the pod, or has not the key.",
         remedy="Create the object that the event names, in the namespace of the run; check the key.",
-        source=_MANUAL + "tasks/configure-pod-container/configure-pod-configmap",
+        source="github.com/kubernetes/kubernetes pkg/kubelet/kubelet_pods.go",
         rules=("reference-not-found",),
+    ),
+    Cause(
+        name="container-config-error",
+        title="the kubelet cannot put the configuration of a container together",
+        signs=(Sign("CreateContainerConfigError"),),
+        resolved_by=(_STARTED,),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="A ConfigMap, Secret, key, volume or user that the container needs is missing. The event of the "
+        "pod names it, the status does not.",
+        remedy="Read kubectl describe pod: the event after `Error:` names what is missing.",
+        source="github.com/kubernetes/kubernetes pkg/kubelet/kuberuntime/kuberuntime_container.go",
+    ),
+    Cause(
+        name="network-plugin-not-ready",
+        title="a node has no network plugin",
+        signs=(Sign("NetworkPluginNotReady"), Sign("cni plugin not initialized"), Sign("cni config uninitialized")),
+        resolved_by=(_STARTED,),
+        hides=("node-not-ready", "pod-network-failed"),
+        explanation="containerd found no configuration in /etc/cni/net.d: the DaemonSet of the network (Calico, "
+        "Cilium, Flannel) does not run on this node, or its files were removed.",
+        remedy="Start the network's pod on the node and read its log; ls /etc/cni/net.d must show a configuration.",
+        source="github.com/fujitatomoya/ros_k8s issue 22",
+    ),
+    Cause(
+        name="api-server-unreachable",
+        title="a pod or a user cannot reach the API server",
+        signs=(
+            Sign(
+                "/api",
+                r"https://[\w.:\[\]-]+/apis?\b.*(?:i/o timeout|connection refused|no route to host|handshake timeout)",
+            ),
+            Sign("Unable to connect to the server:"),
+            Sign("The connection to the server", r"was refused - did you specify"),
+        ),
+        unless=r"(?i)webhook",
+        confidence="medium",
+        messages=(
+            'Get "https://10.96.0.1:443/api/v1/...": dial tcp 10.96.0.1:443: i/o timeout',
+            "Unable to connect to the server",
+        ),
+        explanation="The API server is down or overloaded, or the network of the pod does not lead to its Service: "
+        "kube-proxy or the CNI of the node has failed, or a network policy closes the way.",
+        remedy="Try it from another pod on the same node and on another one; read the log of kube-proxy and the CNI.",
+        source="github.com/hwameistor/hwameistor issue 354",
+    ),
+    Cause(
+        name="object-already-exists",
+        title="an object of this name exists already",
+        signs=(Sign("already exists", r"\b[a-z]+(?:\.[\w.-]+)? \"[^\"]+\" already exists"),),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        messages=('jobs.batch "..." already exists',),
+        explanation="A run of the same name was not deleted, or a controller created the object and lost sight of it.",
+        remedy="Delete the old object, or give the run another name. If a controller reports it again and again, look "
+        "at the labels and the owner of the object.",
+        source="github.com/kubernetes-sigs/kueue issue 1726",
+    ),
+    Cause(
+        name="api-request-refused",
+        title="the API server refused a request",
+        signs=(
+            Sign("Error from server (", r"Error from server \(\w+\): "),
+            Sign("ApiException: (", r"ApiException: \([45]\d\d\)"),
+            Sign("HTTP response body: ", r"\"kind\": ?\"Status\""),
+        ),
+        level=Level.ENDING,
+        confidence="low",
+        explanation="401: the token is not valid. 403: the account has no right. 404: the object or kind does not "
+        "exist. 409: it exists already, or was changed. 422: a field is not valid. 5xx: a webhook or the server "
+        "failed.",
+        remedy="Read `message` and `reason` of the answer: they name the object and the field.",
+        source="github.com/kubernetes/community contributors/devel/sig-architecture/api-conventions.md",
     ),
     Cause(
         name="deadline-exceeded",
         title="the run took longer than its deadline",
         signs=(
-            Sign("DeadlineExceeded", r"Reason:\s+DeadlineExceeded|(?:Normal|Warning)\s+DeadlineExceeded"),
+            Sign("DeadlineExceeded", r"(?i:reason)\"?:\s+\"?DeadlineExceeded|(?:Normal|Warning)\s+DeadlineExceeded"),
             Sign("longer than the specified deadline"),
-            Sign("was active longer than specified deadline"),
+            Sign("longer than specified deadline"),
         ),
         explanation="activeDeadlineSeconds of the job or pod is over, and Kubernetes has ended its containers.",
         remedy="Raise the deadline, or resume from the last checkpoint.",

@@ -48,7 +48,7 @@ CAUSES = (
         hides=("process-killed", "dataloader-worker-killed"),
         explanation="The processes of a container used more memory than its limit. Files in /dev/shm count as well.",
         remedy="Raise `resources.limits`, or use fewer data loader workers, smaller prefetching, less offloading.",
-        source="kubernetes.io docs/tasks/configure-pod-container/assign-memory-resource",
+        source="kubernetes.io docs/tasks/configure-pod-container/assign-memory-resource; docs/concepts/storage/volumes",
         rules=("shm-exceeds-memory-limit", "shm-crowds-memory-limit", "ds-offload-exceeds-memory-limit"),
     ),
     Cause(
@@ -65,6 +65,7 @@ CAUSES = (
         level=Level.CONSEQUENCE,
         confidence="medium",
         ended_by_agent=True,
+        hides=("crash-loop", "backoff-limit"),
         messages=(
             "exit code 137",
             "exitcode: -9",
@@ -101,6 +102,9 @@ CAUSES = (
             Sign("failed to extend /dev/shm/"),
             Sign("Error while creating shared memory segment"),
             Sign("Signal 7 (SIGBUS) received"),
+            Sign("exitcode", r"exitcode\s*:\s*-7\b"),
+            Sign("Signals.SIGBUS"),
+            Sign("135", r"(?i)\b(?:exit|status)\w*(?: with)?[ _]?(?:status )?(?:code)?\W{1,12}135\b"),
             Sign("unable to open shared memory object"),
             Sign("unable to allocate shared memory(shm)"),
             Sign("/dev/shm", r"No space left on device"),
@@ -108,6 +112,8 @@ CAUSES = (
         hides=("dataloader-worker-killed", "nccl-system-error"),
         messages=(
             "Bus error",
+            "exitcode: -7",
+            "exit code 135",
             "Unexpected bus error encountered in worker",
             "failed to extend /dev/shm/nccl-",
             "unable to open shared memory object",

@@ -17,6 +17,43 @@ CAUSES = (
         rules=("mpijob-np-mismatch",),
     ),
     Cause(
+        name="mpi-mapping-failed",
+        title="mpirun cannot place the processes on the nodes",
+        signs=(Sign("Your job failed to map"),),
+        explanation="The options of the mapping (--map-by, --bind-to, rank files) and the host list contradict each "
+        "other, or the host list has no node that mpirun may use.",
+        remedy="Compare -H or the host file with the names of the nodes; leave --map-by and --bind-to out once.",
+        source="github.com/horovod/horovod issue 2097",
+    ),
+    Cause(
+        name="mpi-init-failed",
+        title="a process of MPI failed while it started",
+        signs=(
+            Sign("An error occurred in MPI_Init"),
+            Sign("Local abort before MPI_INIT completed"),
+            Sign("It looks like MPI_INIT failed for some reason"),
+        ),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        explanation="The versions of MPI in the pods differ, a process was not started by mpirun, or no network "
+        "between the pods works. The reason stands above these lines, or in another process.",
+        remedy="Compare mpirun --version in all pods; run mpirun hostname and then a program without GPUs; name the "
+        "interface (--mca btl_tcp_if_include eth0).",
+        source="github.com/horovod/horovod issue 465",
+    ),
+    Cause(
+        name="mpi-session-directory",
+        title="Open MPI cannot create its session directory",
+        signs=(
+            Sign("A call to mkdir was unable to create the desired directory"),
+            Sign("unable to create session dir"),
+        ),
+        explanation="/tmp of the container is full, read-only or belongs to another user, or two launchers in one "
+        "process namespace remove each other's directory.",
+        remedy="Set OMPI_MCA_orte_tmpdir_base (Open MPI 5: PRTE_MCA_prte_tmpdir_base) to a folder of the pod's own.",
+        source="github.com/NVIDIA-NeMo/Speech issue 11724",
+    ),
+    Cause(
         name="mpi-daemon-not-started",
         title="mpirun cannot start its daemon on a worker",
         signs=(

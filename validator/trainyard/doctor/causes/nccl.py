@@ -16,6 +16,7 @@ CAUSES = (
             Sign("Watchdog caught collective operation timeout"),
             Sign("Some NCCL operations have failed or timed out"),
             Sign("Received a dump signal due to a collective timeout"),
+            Sign("WorkNCCL(", r"ran for \d+ millisecond"),
         ),
         level=Level.CONSEQUENCE,
         confidence="low",
@@ -102,7 +103,11 @@ CAUSES = (
     Cause(
         name="nccl-invalid-usage",
         title="NCCL refused a call",
-        signs=(Sign("ncclInvalidUsage"), Sign("ncclInvalidArgument")),
+        signs=(
+            Sign("ncclInvalidUsage"),
+            Sign("ncclInvalidArgument"),
+            Sign("invalid ", r"NCCL (?:failure|error)\b.*\binvalid (?:usage|argument)"),
+        ),
         level=Level.CONSEQUENCE,
         confidence="low",
         explanation="The program passed arguments that do not fit together: ranks, GPUs, or buffers on another device.",

@@ -41,6 +41,32 @@ CAUSES = (
         source="github.com/ray-project/kuberay issue 2540",
     ),
     Cause(
+        name="ray-storage-not-shared",
+        title="the nodes of Ray do not share the storage of the run",
+        signs=(Sign("Unable to set up cluster storage with the following settings"),),
+        explanation="Ray Train saves checkpoints and results from all nodes, and its storage path is a local folder or "
+        "may not be written by one of them.",
+        remedy="Set storage_path of RunConfig to a volume that all pods mount (ReadWriteMany), or to a bucket.",
+        source="github.com/ray-project/kuberay issue 1753",
+    ),
+    Cause(
+        name="vllm-engine-failed",
+        title="the engine of vLLM did not start or has ended",
+        signs=(
+            Sign("Engine core initialization failed"),
+            Sign("EngineCore failed to start"),
+            Sign("WorkerProc initialization failed due to an exception in a background process"),
+            Sign("EngineCore encountered a fatal error"),
+            Sign("Engine process failed to start"),
+        ),
+        level=Level.ENDING,
+        confidence="low",
+        explanation="A worker process of vLLM ended with an exception, which stands above these lines in its output.",
+        remedy="Read the first exception above, also in the logs of the other nodes; VLLM_LOGGING_LEVEL=DEBUG shows "
+        "more.",
+        source="github.com/vllm-project/vllm issue 39915",
+    ),
+    Cause(
         name="ray-no-resources",
         title="the Ray cluster lacks the resources of a task",
         signs=(

@@ -6,6 +6,14 @@ from trainyard.doctor.cause import Cause, Level, Sign
 
 _NCCL = "docs.nvidia.com/deeplearning/nccl/user-guide: troubleshooting"
 
+
+def _completion(*codes: int) -> Sign:
+    """Returns the sign of NCCL for a request that ended with one of these states (enum ibv_wc_status)."""
+    wanted = "|".join(map(str, codes))
+    state = rf"(?:(?:{wanted})\b|\w+\((?:{wanted})\))"
+    return Sign("NET/IB", rf"completion (?:from peer \S+ )?with (?:error |status=){state}")
+
+
 CAUSES = (
     Cause(
         name="rdma-gid-index",
@@ -41,7 +49,7 @@ CAUSES = (
     Cause(
         name="rdma-retry-exceeded",
         title="RDMA packets do not arrive",
-        signs=(Sign("NET/IB", r"completion (?:with error 12\b|from peer .*status=(?:12\b|\w+\(12\)))"),),
+        signs=(_completion(12, 13),),
         confidence="medium",
         messages=(
             "NET/IB : Got completion from peer ... with status=12",
@@ -57,13 +65,25 @@ CAUSES = (
     Cause(
         name="rdma-protection-error",
         title="the network adapter may not access the memory of a transfer",
-        signs=(Sign("NET/IB", r"completion (?:with error 4\b|from peer .*status=(?:4\b|\w+\(4\)))"),),
+        signs=(_completion(4, 8, 10),),
         confidence="medium",
         messages=("NET/IB : Got completion with error 4",),
         explanation="The adapter and the memory do not fit together: GPUDirect with a peer memory module that does not "
         "fit the driver, a second process on the same GPU, or PCIe access control.",
         remedy="Set NCCL_NET_GDR_LEVEL=LOC: if the run then works, update nvidia-peermem or the driver.",
         source="github.com/NVIDIA/nccl issue 214",
+    ),
+    Cause(
+        name="rdma-connection-flushed",
+        title="an RDMA connection was closed before its transfers ended",
+        signs=(_completion(5),),
+        level=Level.CONSEQUENCE,
+        confidence="low",
+        messages=("NET/IB : Got completion with error 5",),
+        explanation="State 5 (flushed) follows from an earlier error of the same connection: another transfer failed, "
+        "the link went down, or the process at one end has ended.",
+        remedy="Look for the first completion with another state in the logs of both ranks, and for a rank that ended.",
+        source="github.com/NVIDIA/nccl issue 1405",
     ),
     Cause(
         name="rdma-device-permission",

@@ -9,6 +9,7 @@ _NO_CONNECTION = (
     Sign("client socket has timed out after"),
     Sign("failed to connect to any network address"),
     Sign("RendezvousConnectionError"),
+    Sign("not ready endpoints:"),
 )
 # Programs other than PyTorch, which tries again after such a message.
 _NO_NAME = (Sign("Could not resolve host: "), Sign("UnknownHostException"), Sign("no such host"))
@@ -101,7 +102,10 @@ CAUSES = (
     Cause(
         name="process-group-missing",
         title="the program uses torch.distributed before it is initialized",
-        signs=(Sign("Default process group has not been initialized"),),
+        signs=(
+            Sign("Default process group has not been initialized"),
+            Sign("parallel group is not initialized"),
+        ),
         explanation="init_process_group was not called in this process, has failed before, or the group was destroyed.",
         remedy="Call init_process_group first in each process, also in those of the data loader that need it.",
         source="github.com/pytorch/pytorch torch/distributed/distributed_c10d.py",

@@ -16,13 +16,18 @@ CAUSES = (
     Cause(
         name="unschedulable-resources",
         title="no node has the free resources that a pod requests",
-        signs=(Sign("nodes are available", r"Insufficient [\w./-]+|Too many pods"),),
+        signs=(
+            Sign("nodes are available", r"Insufficient [\w./-]+|Too many pods"),
+            Sign("didn't trigger scale-up", r"Insufficient [\w./-]+|max node group size reached"),
+            Sign("exceed limits for nodepool"),
+        ),
         resolved_by=_PLACED,
         hides=("unschedulable-affinity",),
         messages=(
             "FailedScheduling",
             "Insufficient nvidia.com/gpu",
             "Insufficient rdma/...",
+            "pod didn't trigger scale-up",
         ),
         explanation="Other pods use the GPUs, a node has fewer than requested, or no device plugin offers them.",
         remedy="Compare the request with kubectl describe nodes (Allocatable, Allocated). Use fewer nodes, or a queue.",

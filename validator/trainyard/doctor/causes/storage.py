@@ -54,7 +54,7 @@ CAUSES = (
     Cause(
         name="file-not-found",
         title="the program does not find a file",
-        signs=(Sign("FileNotFoundError"),),
+        signs=(Sign("FileNotFoundError"), Sign("can't open file '", r"can't open file '.*Errno 2")),
         confidence="medium",
         explanation="The path is wrong, its volume is not mounted, or the file is on the disk of another node: a "
         "download or checkpoint of one rank that the others do not see.",

@@ -30,6 +30,16 @@ CAUSES = (
         source="github.com/deepspeedai/DeepSpeed issue 4907",
     ),
     Cause(
+        name="zero3-parameters-out-of-order",
+        title="ZeRO-3 gets the parameters in another order than before",
+        signs=(Sign("in the parameter fetch queue to be"), Sign("still have inflight params")),
+        explanation="DeepSpeed records the order of the modules in the first step and fetches parameters by it. The "
+        "model runs other modules later: a branch by data, experts, evaluation, or a part that is called on its own.",
+        remedy="Register such modules with deepspeed.utils.set_z3_leaf_modules, set stage3_prefetch_bucket_size to 0, "
+        "or use ZeRO-2.",
+        source="github.com/deepspeedai/DeepSpeed issue 3599",
+    ),
+    Cause(
         name="loss-scale-minimum",
         title="the loss scale cannot be reduced any more",
         signs=(Sign("loss scale already at minimum"),),
@@ -56,6 +66,8 @@ CAUSES = (
             Sign("Error while deserializing header"),
             Sign("invalid load key"),
             Sign("assert metadata is not None"),
+            Sign("Unable to load weights from pytorch checkpoint file"),
+            Sign("Trying to resize storage that is not resizable"),
         ),
         explanation="The file is not complete: a save or a download was interrupted.",
         remedy="Delete it and resume from the one before; write to a temporary name and rename after the save.",
@@ -118,6 +130,10 @@ CAUSES = (
             Sign("ConfigKeyError"),
             Sign("pydantic", r"pydantic\S*ValidationError|validation errors? for"),
             Sign("hydra.errors."),
+            Sign(
+                "ValueError: ",
+                r"ValueError: .*\b(?:is not compatible with|incompatible with|cannot be used (?:with|together))",
+            ),
         ),
         messages=(
             "MisconfigurationException",
