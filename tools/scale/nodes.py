@@ -39,7 +39,7 @@ def start(plane: ControlPlane) -> None:
             "--manage-all-nodes",
             f"--node-lease-duration-seconds={LEASE_SECONDS}",
             f"--server-address=127.0.0.1:{port}",
-            *(f"--config={stages / stage}" for stage in (*STAGES, *OWN_STAGES)),
+            *(f"--config={stage}" for stage in (*(stages / stage for stage in STAGES), *OWN_STAGES)),
         ],
     )
 
