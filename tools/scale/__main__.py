@@ -14,7 +14,7 @@ from tests.harness.cluster import cache, progress
 from tests.harness.cluster.command import exit_status
 from tests.harness.cluster.errors import ClusterError
 from tests.harness.cluster.progress import console
-from tools.scale import chaos, control_plane, measuring, nodes, operators, page, placement, sizes, workloads
+from tools.scale import chaos, control_plane, measuring, nodes, operators, page, placement, queueing, sizes, workloads
 from tools.scale.control_plane import RAISED, ControlPlane
 from tools.scale.page import Results
 from tools.scale.processes import running
@@ -40,10 +40,13 @@ def command(
         _measure_starts(plane, results)
         with _attempt("measuring sizes"):
             results.sizes = list(sizes.sizes(plane, count))
-        with _attempt("placing a run on a cluster in use"):
-            results.placements = list(placement.measure(plane, count, console.print))
         with _attempt(f"causing {EVENTS} events under runs"):
             results.chaos = chaos.measure(plane, count, EVENTS, console.print)
+        with _attempt("admitting queued runs"):
+            queueing.install(plane, count)
+            results.admissions.extend(queueing.admissions(plane, count, console.print))
+        with _attempt("placing a run on a cluster in use"):
+            results.placements = list(placement.measure(plane, count, console.print))
         if most > count:
             with _attempt(f"adding nodes up to {most:,}"):
                 _add_nodes(plane, range(count, most), results)

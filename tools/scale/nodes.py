@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 from tests.harness.cluster import api, modules
 from tests.harness.cluster.tools import binary
@@ -16,8 +17,8 @@ STAGES = (
     "node/fast/node-initialize.yaml",
     "node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
     "pod/fast/pod-ready.yaml",
-    "pod/fast/pod-delete.yaml",
 )
+OWN_STAGES = sorted((Path(__file__).parent / "stages").glob("*.yaml"))
 LEASE_SECONDS = 40
 PER_RACK, RACKS_PER_BLOCK = 16, 8
 RACK, BLOCK = "topology.example.com/rack", "topology.example.com/block"
@@ -38,7 +39,7 @@ def start(plane: ControlPlane) -> None:
             "--manage-all-nodes",
             f"--node-lease-duration-seconds={LEASE_SECONDS}",
             f"--server-address=127.0.0.1:{port}",
-            *(f"--config={stages / stage}" for stage in STAGES),
+            *(f"--config={stage}" for stage in (*(stages / stage for stage in STAGES), *OWN_STAGES)),
         ],
     )
 

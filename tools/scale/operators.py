@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -41,11 +41,12 @@ FLAGS = {
 
 @dataclass(frozen=True)
 class Release:
-    """A release of a chart with operators."""
+    """A release of a chart with operators. `webhook` is the Service of an operator with another name."""
 
     name: str
     chart: str
     namespace: str
+    webhook: str = ""
 
 
 TRAINING_OPERATOR = Release("training-operator", "training-operator", "training-operator")
@@ -87,11 +88,19 @@ class _Operator:
         return self.plane.folder / self.name
 
 
-def install(plane: ControlPlane, release: Release, settings: Settings | None = None) -> None:
-    """Install a release, or change its settings, and wait until its operators are ready."""
-    objects = list(_render(plane, release, settings or {}))
+def install(
+    plane: ControlPlane,
+    release: Release,
+    settings: Settings | None = None,
+    adapt: Callable[[Object], Object | None] = lambda found: found,
+) -> None:
+    """Install a release, or change its settings, and wait until its operators are ready.
+
+    `adapt` gives the objects of a foreign chart the names of ours, and leaves out those for which it returns None.
+    """
+    objects = [found for one in render(plane, release, settings or {}) if (found := adapt(one)) is not None]
     operators = [_operator(plane, found) for found in objects if found["kind"] == "Deployment"]
-    ports = {operator.name: operator.ports["webhook"] for operator in operators}
+    ports = {release.webhook or operator.name: operator.ports["webhook"] for operator in operators}
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": release.namespace}}
     reachable = [_reachable(found, ports) for found in objects if found["kind"] != "Deployment"]
     # The definitions of kinds come first, because others are of these kinds.
@@ -107,7 +116,8 @@ def install(plane: ControlPlane, release: Release, settings: Settings | None = N
         api.wait_until(partial(_is_ready, operator), what=f"{operator.name} to be ready", seconds=START_SECONDS)
 
 
-def _render(plane: ControlPlane, release: Release, settings: Settings) -> Iterator[Object]:
+def render(plane: ControlPlane, release: Release, settings: Settings) -> Iterator[Object]:
+    """Yield the objects of a release."""
     words = [word for name, value in settings.items() for word in ("--set-json", f"{name}={json.dumps(value)}")]
     chart = Path(release.chart)
     if not chart.is_absolute():
@@ -182,7 +192,8 @@ def _with_files(operator: _Operator, arguments: list[str]) -> list[str]:
         found = _get(operator, "configmap", source["name"])
         for name, text in found["data"].items():
             (folder / name).write_text(pattern.sub(lambda match: numbers[match[0]], text))
-        arguments = [argument.replace(mount["mountPath"], str(folder)) for argument in arguments]
+        place = str(folder / mount.get("subPath", ""))
+        arguments = [argument.replace(mount["mountPath"], place) for argument in arguments]
     return arguments
 
 

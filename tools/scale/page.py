@@ -12,6 +12,7 @@ from tools.scale.chaos import Chaos
 from tools.scale.control_plane import RAISED, Limits
 from tools.scale.measuring import Usage
 from tools.scale.placement import Placement
+from tools.scale.queueing import Admission
 from tools.scale.scenarios import Scenario
 from tools.scale.sizes import Size
 from tools.scale.workloads import JOB, PYTORCHJOB, TRAINJOB, Timing
@@ -33,6 +34,7 @@ class Results:
     idle: dict[int, dict[str, Usage]] = field(default_factory=dict)
     sizes: list[Size] = field(default_factory=list)
     placements: list[Placement] = field(default_factory=list)
+    admissions: list[Admission] = field(default_factory=list)
     chaos: Chaos | None = None
 
     def find(self, limits: Limits, side: str, kind: str) -> Timing | None:
@@ -57,7 +59,8 @@ def write(results: Results) -> None:
 def lines(results: Results) -> Iterator[str]:
     """Yield the lines between the markers of the page."""
     versions = [
-        f"{name} {tools.module_version(name)}" for name in ("etcd", "kwok", "training-operator", "kubeflow-trainer")
+        f"{name} {tools.module_version(name)}"
+        for name in ("etcd", "kwok", "training-operator", "kubeflow-trainer", "kueue")
     ]
     where = [
         f"Kubernetes {tools.module_version(tools.kubernetes())}",
@@ -71,6 +74,7 @@ def lines(results: Results) -> Iterator[str]:
     yield from _section("Memory of each program after a start, in MiB", _programs(results, _memory))
     yield from _section("Idle clusters", _idle(results))
     yield from _section("Sizes", _sizes(results))
+    yield from _section("Admission of queued runs", _admissions(results))
     yield from _section("Racks of a run", _placements(results))
     yield from _section("Nodes that fail, drain and return", _chaos(results))
 
@@ -163,6 +167,24 @@ def _idle(results: Results) -> Table:
 
 def _sizes(results: Results) -> Table:
     return ("object", "bytes"), [(what, f"{size:,}") for what, size in results.sizes]
+
+
+def _admissions(results: Results) -> Table:
+    rows: list[Sequence[str]] = []
+    for found in results.admissions:
+        load, used = found.workload, found.used["kueue-controller-manager"]
+        moments = (f"{moment:.1f}" for moment in (found.queued, found.admitted, found.running))
+        rows.append((f"{load.runs} {load.kind}s", f"{found.workers}", *moments, f"{used.processor:.1f}", _memory(used)))
+    columns = (
+        "runs of one pod",
+        "jobs at once",
+        "queued",
+        "admitted",
+        "Running",
+        "processor s of Kueue",
+        "MiB of Kueue",
+    )
+    return columns, rows
 
 
 def _placements(results: Results) -> Table:

@@ -1,4 +1,4 @@
-"""The racks that a run spans on a cluster that others partly use: default scheduling, and colocation by the chart."""
+"""The racks that a run spans on a cluster that others partly use: default scheduling, the chart's colocation, Kueue."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tests.harness.cluster import api
-from tools.scale import nodes, workloads
+from tools.scale import nodes, queueing, workloads
 from tools.scale.control_plane import ControlPlane
 from tools.scale.workloads import NAMESPACE, PYTORCHJOB, Workload
 
@@ -29,10 +29,20 @@ def _colocated(level: str) -> tuple[tuple[str, object], ...]:
     )
 
 
+def _queued(level: str) -> tuple[tuple[str, object], ...]:
+    return (
+        *queueing.QUEUED,
+        ("scheduling.queue.topology.level", level),
+        ("scheduling.queue.topology.mode", "preferred"),
+    )
+
+
 SETTINGS = {
     "default scheduling": DEFAULT,
     "colocation by rack, preferred": (*DEFAULT, *_colocated(nodes.RACK)),
     "colocation by block, preferred": (*DEFAULT, *_colocated(nodes.BLOCK)),
+    "Kueue, topology by rack, preferred": (*DEFAULT, *_queued(nodes.RACK)),
+    "Kueue, topology by block, preferred": (*DEFAULT, *_queued(nodes.BLOCK)),
 }
 
 
