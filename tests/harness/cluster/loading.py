@@ -33,6 +33,8 @@ class Loadable:
 
     reference: Callable[[], str]
     archive: Callable[[], Path]
+    # Only `make long` needs it.
+    is_long: bool = False
 
 
 OURS = {
@@ -59,6 +61,10 @@ OURS = {
         name: Loadable(functools.partial(system.reference, name), lambda: system.archive(system.KUBEFLOW_TRAINER))
         for name in system.KUBEFLOW_TRAINER
     },
+    **{
+        name: Loadable(functools.partial(system.reference, name), lambda: system.archive(system.VOLCANO), is_long=True)
+        for name in system.VOLCANO
+    },
     "storage": Loadable(lambda: system.reference(system.LOCAL_PATH), lambda: system.archive(system.TOOLS)),
     system.KUEUE: Loadable(lambda: system.reference(system.KUEUE), lambda: system.archive((system.KUEUE,))),
 }
@@ -68,7 +74,8 @@ def build_all(*, install: bool = True) -> None:
     """Build every image that `make test` loads and the cache lacks, those of the first tests first."""
     host.require_programs(host.IMAGE_PACKAGES, install=install)
     for image in OURS.values():
-        image.archive()
+        if not image.is_long:
+            image.archive()
 
 
 def load(cluster: Cluster, engine: Engine, what: str, nodes: Sequence[str] = ()) -> str:

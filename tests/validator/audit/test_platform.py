@@ -186,6 +186,21 @@ def test_a_cluster_without_kueue_is_told_what_to_install(audit: Audit) -> None:
     assert "Kueue" in out
 
 
+def test_a_cluster_without_the_gang_scheduler_of_its_site_is_told_what_to_install(audit: Audit, tmp_path: Path) -> None:
+    (tmp_path / "site.yaml").write_text(SITE + "operator: {gangScheduler: {name: volcano}}\n")
+    missing = (
+        "api/scheduling.volcano.sh/v1beta1: the cluster does not serve PodGroups of volcano, so no gang of this site"
+    )
+
+    code, out, _ = platform(audit, cluster(), absent=("kueue.x-k8s.io/v1beta2", "scheduling.volcano.sh/v1beta1"))
+    assert code == 1
+    assert missing in out
+    assert "   = note: the site requires it: site.yaml:12:27\n   = help: install volcano, then restart" in out
+
+    _, out, _ = platform(audit, cluster())
+    assert missing not in out
+
+
 def test_a_release_elsewhere_is_one_problem(audit: Audit) -> None:
     code, out, _ = platform(audit, cluster(), "--release", "site", "-n", "ml")
 

@@ -103,6 +103,8 @@ def test_logs_are_merged_by_time_although_nanoseconds_lose_their_zeros() -> None
         ("0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules. preemption: none",
          "other", "didn't match pod anti-affinity rules"),
         ("pod group is not ready, 4 minAvailable", "gang", "pod group is not ready, 4 minAvailable"),
+        ("Pod demo/llm-0 can possibly be assigned to node-1, once minAvailable is satisfied", "gang",
+         "Pod demo/llm-0 can possibly be assigned to node-1, once minAvailable is satisfied"),
         ("0/3 nodes are available: resource gap: map[nvidia.com/gpu:{{8 0} {<nil>}  DecimalSI} memory:{{1073741824 0} "
          "{<nil>}  BinarySI}]. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
          "gang", "not enough memory, nvidia.com/gpu for all of its pods"),

@@ -14,6 +14,7 @@ from trainyard.audit.live import Live, Tree
 from trainyard.audit.problem import Problem
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
+from trainyard.facts.kubeflow import POD_GROUP_VERSIONS
 from trainyard.loaders.site.chart import platform_chart, platform_objects, platform_values
 from trainyard.model.site import Site
 
@@ -64,6 +65,7 @@ def audit(cluster: Cluster, site: Site, release: str, namespace: str) -> Answer:
     found += _networks(live, site, namespace)
     found += _storage(live, site)
     found += _classes(live, site)
+    found += _gangs(live, site, namespace)
     return Answer(list(dict.fromkeys(found)), live.notes, live.read)
 
 
@@ -190,3 +192,19 @@ def _classes(live: Live, site: Site) -> Iterator[Problem]:
         if name and live.get(api, kind, name) is None:
             at = Place(site.document, ("runs", "placement", key))
             yield Problem(f"{kind.lower()}/{name}", "runs use this class, which does not exist", "create it", at)
+
+
+def _gangs(live: Live, site: Site, namespace: str) -> Iterator[Problem]:
+    """Yields the gang schedulers of the operator and of Trainer whose PodGroups the cluster does not serve."""
+    wanted = dict.fromkeys(sorted(site.trainer_gangs or ()), ("trainer", "gangSchedulers"))
+    if site.operator is not None and site.operator.gang:
+        # The operator takes every other name for a scheduler with the plugin Coscheduling.
+        scheduler = "volcano" if site.operator.gang == "volcano" else "scheduler-plugins"
+        wanted[scheduler] = ("operator", "gangScheduler")
+    for scheduler, path in wanted.items():
+        version = POD_GROUP_VERSIONS[scheduler]
+        if "PodGroup" not in live.kinds(version):
+            message = f"the cluster does not serve PodGroups of {scheduler}, so no gang of this site starts"
+            restart = f"kubectl -n {namespace} rollout restart deployment"
+            remedy = f"install {scheduler}, then restart the controllers, which look for it at their start: {restart}"
+            yield Problem(f"api/{version}", message, remedy, Place(site.document, path))

@@ -43,9 +43,10 @@ MAIN_CONTAINERS = {
     **{kind: container for kind, (_, container) in REPLICA_FIELDS.items()},
     "TrainJob": STEP_CONTAINERS["trainer"],
 }
-# The gang schedulers whose PodGroups Trainer creates, as charts/kubeflow-trainer calls them: by the group of the
-# PodGroup, and by the key of a runtime's podGroupPolicy.
-POD_GROUPS = {"scheduling.volcano.sh": "volcano", "scheduling.x-k8s.io": "scheduler-plugins"}
+# The gang schedulers whose PodGroups the training operator and Trainer create, as charts/kubeflow-trainer calls them:
+# with the API version of the PodGroup, by its group, and by the key of a runtime's podGroupPolicy.
+POD_GROUP_VERSIONS = {"volcano": "scheduling.volcano.sh/v1beta1", "scheduler-plugins": "scheduling.x-k8s.io/v1alpha1"}
+POD_GROUPS = {version.partition("/")[0]: scheduler for scheduler, version in POD_GROUP_VERSIONS.items()}
 POD_GROUP_POLICIES = {"volcano": "volcano", "coscheduling": "scheduler-plugins"}
 
 

@@ -15,8 +15,7 @@ from trainyard.engine.finding import Finding
 from trainyard.report.heat_map import HeatMap, heat_map
 from trainyard.report.history import History
 from trainyard.report.planned import Comparison
-from trainyard.status.obstacles import when
-from trainyard.status.snapshot import Snapshot, Tree, name, namespace
+from trainyard.status.snapshot import Snapshot, Tree, name, namespace, when
 from trainyard.status.verdict import Verdict, judge
 from trainyard.support import files
 from trainyard.support.collecting import Log, Run

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from trainyard.document.lookup import integer, items, mapping, text
-from trainyard.status.obstacles import when
 from trainyard.status.replicas import Replica
-from trainyard.status.snapshot import Snapshot
+from trainyard.status.snapshot import Snapshot, when
 
 # What the training operator writes about its pods.
 _EXITED = re.compile(r"Pod: [\w.-]+?\.([\w-]+) exited with code (\d+)")

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainyard.document.lookup import integer, items, mapping, text
+from trainyard.status.gangs import waits_for
 from trainyard.status.replicas import Replica, containers
 from trainyard.status.scheduling import refusal
-from trainyard.status.snapshot import Snapshot, Tree, name
+from trainyard.status.snapshot import Snapshot, Tree, name, when
 
 # From the gravest: one that a person has to remove comes before one that time may remove.
 ORDER = (
@@ -55,7 +56,7 @@ def _unscheduled(kind: str, words: str, pod: Tree, snapshot: Snapshot) -> Obstac
     if kind == "resources":
         return Obstacle("resources", f"waits for resources: no node has enough {words} free")
     if kind == "gang":
-        return Obstacle("gang", f"waits for its gang: {brief(words)}")
+        return Obstacle("gang", f"waits for its gang: {waits_for(snapshot) or brief(words)}")
     if kind == "gated":
         return Obstacle("gated", f"waits for its scheduling gates: {words}")
     return Obstacle("unschedulable", f"unschedulable: {brief(words)}")
@@ -110,11 +111,6 @@ def events_of(snapshot: Snapshot, object_name: str) -> list[Tree]:
         if text(event, "involvedObject", "name") == object_name and text(event, "type") == "Warning"
     ]
     return sorted(found, key=when, reverse=True)
-
-
-def when(event: Tree) -> str:
-    """Returns the time of an event; its form makes it comparable as text."""
-    return text(event, "lastTimestamp") or text(event, "eventTime") or text(event, "metadata", "creationTimestamp")
 
 
 def brief(words: str) -> str:

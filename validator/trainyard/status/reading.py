@@ -10,7 +10,7 @@ from trainyard.audit.cluster import FORBIDDEN, Cluster, ClusterError, RequestRef
 from trainyard.audit.references import is_name
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.engine.selection import nearest
-from trainyard.facts.kubeflow import MAIN_CONTAINERS
+from trainyard.facts.kubeflow import MAIN_CONTAINERS, POD_GROUP_VERSIONS
 from trainyard.status import queue
 from trainyard.status.errors import NoRunError
 from trainyard.status.kinds import RELEASE, RunKind, labels_of, run_kinds
@@ -22,7 +22,6 @@ Query = Mapping[str, str | int]
 _TAIL: Query = {"tailLines": 60, "limitBytes": 64 * 1024}
 # The container that trains, in the kinds whose controllers ask for a name.
 _MAIN = frozenset(MAIN_CONTAINERS.values())
-_GROUPS = ("scheduling.volcano.sh/v1beta1", "scheduling.x-k8s.io/v1alpha1")
 _KUEUE = ("v1beta2", "v1beta1")
 
 
@@ -217,8 +216,9 @@ class Reader:
         return next((found for found in lists if found), [])
 
     def _groups(self, place: str, job: Tree) -> list[Tree]:
-        paths = [f"/apis/{version}/namespaces/{place}/podgroups" for version in _GROUPS]
-        found = [tree for path in paths for tree in self._optional("podgroups", path)]
+        paths = {one: f"/apis/{one}/namespaces/{place}/podgroups" for one in POD_GROUP_VERSIONS.values()}
+        lists = ((version, self._optional("podgroups", path)) for version, path in paths.items())
+        found = [{**tree, "apiVersion": version} for version, listed in lists for tree in listed]
         return [tree for tree in found if name(tree).startswith(name(job))]
 
     def _runtimes(self, job: Tree) -> list[Tree]:

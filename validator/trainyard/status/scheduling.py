@@ -1,7 +1,7 @@
 """What the scheduler says about a pod, shortened to its reasons.
 
 Sources: kubernetes v1.34 pkg/scheduler/framework/types.go (FitError), and the plugins nodeaffinity, noderesources and
-volumebinding, runtime/waiting_pods_map.go; volcano v1.15.1 pkg/scheduler/api/job_info.go; scheduler-plugins v0.35.4
+volumebinding, runtime/waiting_pods_map.go; volcano v1.14.1 pkg/scheduler/api/job_info.go; scheduler-plugins v0.35.4
 pkg/coscheduling/core/core.go (CheckClusterResource, PreFilter).
 """
 
@@ -17,7 +17,7 @@ _REASON = re.compile(r"(\d+) (?:(Insufficient ([\w./-]+))|(Too many pods)|(node\
 _ABSENT_CLAIM = re.compile(r'persistentvolumeclaim "([^"]+)" not found')
 _NODES = "node(s) "
 _ALONE = "cannot find enough sibling pods"
-_GANG = re.compile(r"pod group|podgroup|gang|sibling|waiting on permit", re.IGNORECASE)
+_GANG = re.compile(r"pod group|podgroup|gang|sibling|waiting on permit|minAvailable", re.IGNORECASE)
 # A map of Go, whose quantities are printed as structures.
 _GAP = re.compile(r"resource gap: map\[([^\]]*)\]")
 _SHORT_OF = re.compile(r"([\w./-]+):[{\d]")

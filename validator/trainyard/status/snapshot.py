@@ -61,3 +61,8 @@ def age(snapshot: Snapshot, words: str) -> float | None:
     """Returns the seconds since a time of the API."""
     then = moment(words)
     return None if then is None else max(0.0, (snapshot.now - then).total_seconds())
+
+
+def when(event: Tree) -> str:
+    """Returns the time of an event; its form makes it comparable as text."""
+    return text(event, "lastTimestamp") or text(event, "eventTime") or text(event, "metadata", "creationTimestamp")

@@ -10,13 +10,14 @@ from trainyard.document.lookup import items, mapping, text
 from trainyard.status import progress
 from trainyard.status.endings import ending, is_suspended
 from trainyard.status.failures import Failure, failures
-from trainyard.status.obstacles import ORDER, Obstacle, brief, obstacle, when
+from trainyard.status.gangs import waits_for
+from trainyard.status.obstacles import ORDER, Obstacle, brief, obstacle
 from trainyard.status.progress import Progress
 from trainyard.status.queue import waiting
 from trainyard.status.replicas import Replica, replicas
 from trainyard.status.scheduling import ALONE
 from trainyard.status.shape import Shape, shape
-from trainyard.status.snapshot import Snapshot, Tree, age, name, namespace
+from trainyard.status.snapshot import Snapshot, Tree, age, name, namespace, when
 
 _REFUSED = ("FailedCreatePod", "FailedCreate", "FailedCreatePods")
 _FORBIDDEN = re.compile(r"is forbidden: (.*)", re.DOTALL)
@@ -122,7 +123,7 @@ def _state(
     if refused is not None and (worst is None or worst.kind == "starting"):
         return "refused", f"its pods are refused: {refused}", ()
     if not found:
-        return _without_pods(snapshot)
+        return _without_pods(snapshot, planned)
     return _with_pods(found, planned, worst, known)
 
 
@@ -136,7 +137,10 @@ def _failed(failed: Sequence[Failure], message: str) -> State:
     return "failed", f"failed: {first.words()}{same}", tuple(lines[-3:])
 
 
-def _without_pods(snapshot: Snapshot) -> State:
+def _without_pods(snapshot: Snapshot, planned: Shape) -> State:
+    # The training operator creates the pods once Volcano has admitted their PodGroup.
+    if waits := waits_for(snapshot):
+        return "gang", f"waits for its gang: {waits}; 0 of {planned.pods or 'its'} pods run", ()
     seconds = age(snapshot, text(snapshot.job, "metadata", "creationTimestamp"))
     if seconds is not None and seconds < _SOON:
         return "starting", "starts: its pods are not created yet", ()

@@ -11,8 +11,8 @@ from typing import Any
 
 from trainyard.document.lookup import items, mapping, text
 from trainyard.document.opening import reason
-from trainyard.status.obstacles import when
 from trainyard.status.replicas import containers
+from trainyard.status.snapshot import when
 from trainyard.support.collecting import Run, Tree
 from trainyard.support.redaction import Redaction
 

@@ -27,6 +27,7 @@ TOOLS = KUBECTL, LOCAL_PATH, OPERATOR, KUBECTL_DELIVERY = (
 MPI_OPERATOR = "mpi-operator"
 PROMETHEUS = "prometheus"
 SCHEDULER_PLUGINS = "scheduler-plugins"
+VOLCANO = ("scheduler", "controller-manager")
 KUBEFLOW_TRAINER = ("trainer-controller-manager", "jobset")
 KUEUE = "kueue"
 # Kueue's chart starts the program by this path, which no value changes.

@@ -179,6 +179,8 @@ CAUSES = (
         name="gang-incomplete",
         title="the pods of a run cannot be placed together",
         signs=(
+            Sign("resource in cluster is overused"),
+            Sign("resource gap: map["),
             Sign("tasks in gang unschedulable"),
             Sign("pod group is not ready"),
             Sign("gets rejected due to", r"PodGroup \S+ gets rejected"),
