@@ -1,0 +1,48 @@
+"""The port of the rendezvous is above 65535, so no process can listen there.
+
+Ports have 16 bits. A higher number makes the launcher fail, or end without a message. Ports made of the digits of a
+date or of a job's number are the usual cause.
+
+The rule checks the options of torchrun and Accelerate, and `MASTER_PORT`.
+
+Choose a port between 1024 and 65535.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.accelerate import accelerate_commands
+from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.document.document import Place
+from trainyard.engine.rule import Problem, rule
+from trainyard.model.run import Container
+
+OPTIONS = ("--master-port", "--main-process-port", "--rdzv-endpoint")
+VARIABLES = ("MASTER_PORT", "PET_MASTER_PORT", "PET_RDZV_ENDPOINT")
+MOST = 65535
+
+
+@rule(
+    code="TD039",
+    severity="error",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "pytorch 2.15.0 torch/csrc/distributed/c10d/TCPStore.cpp: the port is a uint16_t",
+        "github.com/huggingface/accelerate issue 647",
+    ),
+    needs=("port", "PORT", "endpoint", "ENDPOINT"),
+)
+def launcher_port_invalid(container: Container) -> Iterator[Problem]:
+    """Report ports that do not exist."""
+    found: list[tuple[str, Place]] = []
+    for setting in container.settings:
+        if setting.name in VARIABLES and setting.value:
+            found.append((setting.value, setting.at))
+    for launch in (*accelerate_commands(container), *torchrun_commands(container)):
+        found += [told for option in OPTIONS if (told := launch.option_at(option)) is not None]
+    for written, at in found:
+        port = written.rpartition(":")[2]
+        if port.isdecimal() and int(port) > MOST:
+            yield Problem(at, f"the port {port} is above {MOST}: no process can listen there", "choose a lower port")
