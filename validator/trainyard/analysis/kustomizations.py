@@ -1,8 +1,8 @@
 """Kustomizations whose resources are all in the files, and the objects that their patches change.
 
-Sources: kubernetes-sigs/kustomize api/types/kustomization.go (Kustomization, Patch, Selector), api/resmap/reswrangler.go
-(ApplySmPatch matches any id that an object had, GetMatchingResourcesByAnyId), kyaml/resid/resid.go (IsNsEquals: no
-namespace is `default`, and nothing for kinds without namespaces), kyaml/kunstruct selectors (regular expressions).
+Sources: kubernetes-sigs/kustomize api/types/kustomization.go (Kustomization, Patch, Selector),
+api/resmap/reswrangler.go (ApplySmPatch matches any id that an object had, GetMatchingResourcesByAnyId),
+kyaml/resid/resid.go (IsNsEquals: no namespace is `default`, and nothing for kinds without namespaces).
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ class _Tree:
         is_named = path.rpartition("/")[2] in FILES
         for document in self._documents.get(path, ()):
             if isinstance(document.tree, dict) and (is_named or _is_kustomization(document)):
-                return document
+                # The patches of a component change objects of the kustomization that includes it.
+                return document if text(document.tree, "kind") in ("", "Kustomization") else None
         return None
 
     def objects(self, path: str, depth: int) -> list[Named] | None:

@@ -5,7 +5,7 @@ effect. These are `cdi.default` (with `cdi.enabled` CDI is the default since v25
 `psp` (Pod Security Policies are gone since Kubernetes 1.25; `psa` replaces them). After an upgrade, a cluster with one
 of them differs from its file. A field that turns its part off asks for nothing, and is not reported.
 
-Remove the field, or write its replacement. `useOpenKernelModules` and `operator.defaultRuntime` have rules of their own.
+Remove the field, or write its replacement. `useOpenKernelModules` and `operator.defaultRuntime` have their own rules.
 """
 
 from __future__ import annotations

@@ -22,10 +22,13 @@ from trainyard.model.run import Container, Pod
 
 # Owners and beginnings of names on the hub whose models are gated.
 GATED = (
-    "meta-llama/Llama-2-", "meta-llama/Llama-3", "meta-llama/Llama-4", "meta-llama/Meta-Llama-3", "meta-llama/CodeLlama",
-    "google/gemma-2b", "google/gemma-7b", "google/gemma-2-", "google/gemma-3-",
+    "meta-llama/Llama-2-", "meta-llama/Llama-3", "meta-llama/Llama-4", "meta-llama/Meta-Llama-3",
+    "meta-llama/CodeLlama", "google/gemma-2b", "google/gemma-7b", "google/gemma-2-", "google/gemma-3-",
 )  # fmt: skip
-TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_ENDPOINT")
+TOKENS = (
+    "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_ENDPOINT",
+    "VLLM_USE_MODELSCOPE",
+)  # fmt: skip
 # Volumes of these kinds hold neither tokens nor models.
 _EMPTY = ("emptyDir", "downwardAPI")
 

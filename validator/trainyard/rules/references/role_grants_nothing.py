@@ -55,7 +55,8 @@ def role_grants_nothing(resource: Resource) -> Iterator[Problem]:
 def _judge(name: str, groups: list[str], rules: list[Any], at: Place) -> Iterator[Problem]:
     parent, _, below = name.partition("/")
     known = {one for group in groups for one in GROUPS[group]}
-    if "*" in name or parent in known and (not below or below in SUBRESOURCES.get(parent, ()) or below == "finalizers"):
+    subresources = ("", "finalizers", *SUBRESOURCES.get(parent, ()))
+    if "*" in name or (parent in known and below in subresources):
         return
     if parent in known:
         near = closest_match(below, sorted(SUBRESOURCES.get(parent, ())), 0.6)

@@ -3,8 +3,8 @@
 `accelerate launch` ends with "The config file had unknown keys" for a key at the top level that no option has. FSDP
 checks its words when the first model is prepared: `fsdp_sharding_strategy`, `fsdp_auto_wrap_policy`,
 `fsdp_backward_prefetch` and `fsdp_state_dict_type` have a fixed list each, in any case. FSDP 2 has no
-`LOCAL_STATE_DICT`. Loading on one rank, `fsdp_cpu_ram_efficient_loading`, needs `fsdp_sync_module_states` in FSDP 1, and
-activation checkpointing needs a policy that wraps layers.
+`LOCAL_STATE_DICT`. Loading on one rank, `fsdp_cpu_ram_efficient_loading`, needs `fsdp_sync_module_states` in FSDP 1,
+and activation checkpointing needs a policy that wraps layers.
 
 The rule leaves out files for SageMaker, and keys of former releases.
 
@@ -91,7 +91,7 @@ def _together(config: AccelerateConfig) -> Iterator[Problem]:
     if not second and _on(fsdp, "fsdp_cpu_ram_efficient_loading") and _off(fsdp, "fsdp_sync_module_states"):
         yield Problem(
             at.child("fsdp_sync_module_states"),
-            "one rank loads the model (`fsdp_cpu_ram_efficient_loading`), and the others do not get it: accelerate stops",
+            "`fsdp_cpu_ram_efficient_loading` loads the model on one rank, and the others lack it: the start fails",
             "write `fsdp_sync_module_states: true`",
         )
     if _on(fsdp, "fsdp_activation_checkpointing") and str(fsdp.get("fsdp_auto_wrap_policy")).upper() == "NO_WRAP":

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.accelerate_config import accelerate_configs, launches
+from trainyard.analysis.accelerate_config import AccelerateConfig, accelerate_configs, launches
 from trainyard.document.lookup import integer, mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Project
@@ -50,11 +50,14 @@ def accelerate_parallel_sizes_conflict(project: Project) -> Iterator[Problem]:
                 f"{PREFIX}tp_size takes all {tensor} processes, so FSDP has none to shard over, and the start fails",
                 f"raise {PREFIX}dp_shard_size, or use another distributed_type",
             )
-        elif processes is not None and total > 1 and total != processes:
-            if not any(launch.has("--num-processes") for _, launch in launches(config, project)):
-                yield Problem(
-                    at.key(),
-                    f"the sizes make {total} processes, and num_processes is {processes}: accelerate stops",
-                    f"write sizes whose product is {processes}",
-                    related=((config.at.child("num_processes"), "num_processes"),),
-                )
+        elif processes is not None and 1 < total != processes and not _are_told(config, project):
+            yield Problem(
+                at.key(),
+                f"the sizes make {total} processes, and num_processes is {processes}: accelerate stops",
+                f"write sizes whose product is {processes}",
+                related=((config.at.child("num_processes"), "num_processes"),),
+            )
+
+
+def _are_told(config: AccelerateConfig, project: Project) -> bool:
+    return any(launch.has("--num-processes") for _, launch in launches(config, project))

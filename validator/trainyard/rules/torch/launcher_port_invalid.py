@@ -14,7 +14,6 @@ from collections.abc import Iterator
 
 from trainyard.analysis.accelerate import accelerate_commands
 from trainyard.analysis.torchrun import torchrun_commands
-from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
 
@@ -36,10 +35,8 @@ MOST = 65535
 )
 def launcher_port_invalid(container: Container) -> Iterator[Problem]:
     """Report ports that do not exist."""
-    found: list[tuple[str, Place]] = []
-    for setting in container.settings:
-        if setting.name in VARIABLES and setting.value:
-            found.append((setting.value, setting.at))
+    settings = (setting for setting in container.settings if setting.name in VARIABLES)
+    found = [(setting.value, setting.at) for setting in settings if setting.value]
     for launch in (*accelerate_commands(container), *torchrun_commands(container)):
         found += [told for option in OPTIONS if (told := launch.option_at(option)) is not None]
     for written, at in found:

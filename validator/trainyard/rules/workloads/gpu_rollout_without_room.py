@@ -43,9 +43,10 @@ def gpu_rollout_without_room(run: Workload) -> Iterator[Problem]:
     held = [found for container in role.pod.containers if (found := whole_gpus(container)) is not None]
     if not held or not _bound(role.pod) or not _surges(run.spec):
         return
+    need = f"{held[0][1]} {held[0][0]}"
     yield Problem(
         run.at.child("spec").key(),
-        f"an update starts the new pod before it stops the old one, and both need {held[0][1]} {held[0][0]} of one node",
+        f"an update starts the new pod before it stops the old one, and each needs {need} of the one node",
         "write `strategy: {type: Recreate}`, or `maxSurge: 0` with `maxUnavailable: 1`",
         related=((role.pod.at.key(), "the pods, which are bound to one node"),),
     )
