@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.accelerate import accelerate_commands
-from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
-from trainyard.model.run import Container
+from trainyard.model.run import Command, Container
 
 OPTIONS = ("--master-port", "--main-process-port", "--rdzv-endpoint")
 VARIABLES = ("MASTER_PORT", "PET_MASTER_PORT", "PET_RDZV_ENDPOINT")
@@ -37,9 +36,23 @@ def launcher_port_invalid(container: Container) -> Iterator[Problem]:
     """Report ports that do not exist."""
     settings = (setting for setting in container.settings if setting.name in VARIABLES)
     found = [(setting.value, setting.at) for setting in settings if setting.value]
-    for launch in (*accelerate_commands(container), *torchrun_commands(container)):
-        found += [told for option in OPTIONS if (told := launch.option_at(option)) is not None]
+    if any(_is_invalid(told[0]) for command in container.commands for told in _options(command)):
+        # Nearly no file comes here, and the options of a script must be left out.
+        from trainyard.analysis.accelerate import accelerate_commands
+        from trainyard.analysis.torchrun import torchrun_commands
+
+        for launch in (*accelerate_commands(container), *torchrun_commands(container)):
+            found += _options(launch)
     for written, at in found:
-        port = written.rpartition(":")[2]
-        if port.isdecimal() and int(port) > MOST:
+        if _is_invalid(written):
+            port = written.rpartition(":")[2]
             yield Problem(at, f"the port {port} is above {MOST}: no process can listen there", "choose a lower port")
+
+
+def _options(command: Command) -> list[tuple[str, Place]]:
+    return [told for option in OPTIONS if (told := command.option_at(option)) is not None]
+
+
+def _is_invalid(written: str) -> bool:
+    port = written.rpartition(":")[2]
+    return port.isdecimal() and int(port) > MOST
