@@ -24,6 +24,8 @@ _OPAQUE = (
     "secretGenerator", "replacements", "openapi", "configurations", "vars", "crds",
 )  # fmt: skip
 _DEEPEST = 8
+# More steps in all take longer than a linter may; a step reads an object or compares it with a patch.
+_MOST = 200_000
 _CLUSTER_WIDE = re.compile(
     r"Namespace|Node|PersistentVolume|.*Cluster.*|.*Class|CustomResourceDefinition|.*WebhookConfiguration"
     r"|APIService|ValidatingAdmissionPolicy.*"
@@ -82,8 +84,11 @@ def patches(project: Project) -> Iterator[PatchOf]:
             (field, index) for field in ("patches", "patchesStrategicMerge") for index in range(_count(document, field))
         ]
         among = tree.objects(path, 0) if entries else None
-        for field, index in entries if among else ():
-            yield from tree.patch(path, document, (field, index), tuple(among or ()))
+        if not among or not tree.has_time(len(entries) * len(among)):
+            continue
+        objects = tuple(among)
+        for field, index in entries:
+            yield from tree.patch(path, document, (field, index), objects)
 
 
 def _count(document: Document, field: str) -> int:
@@ -98,7 +103,14 @@ class _Tree:
         for document in project.documents:
             name = posixpath.normpath(document.source.name.replace("\\", "/"))
             self._documents.setdefault(name, []).append(document)
+        self._known: dict[str, list[Named] | None] = {}
+        self._steps = 0
         self._unread = {posixpath.normpath(at.document.source.name) for at in project.unread}
+
+    def has_time(self, steps: int) -> bool:
+        """Counts steps; false if there were too many."""
+        self._steps += steps
+        return self._steps <= _MOST
 
     def kustomizations(self) -> Iterator[tuple[str, Document]]:
         """Yields every kustomization with its path."""
@@ -117,6 +129,13 @@ class _Tree:
 
     def objects(self, path: str, depth: int) -> list[Named] | None:
         """Returns the objects of a kustomization; None if they are not all known."""
+        if path not in self._known:
+            # One that contains itself is not known either.
+            self._known[path] = None
+            self._known[path] = self._find(path, depth)
+        return self._known[path]
+
+    def _find(self, path: str, depth: int) -> list[Named] | None:
         document = self._kustomization(path)
         tree = document.tree if document is not None else None
         if not isinstance(tree, dict) or depth > _DEEPEST or any(tree.get(field) for field in _OPAQUE):
@@ -124,7 +143,7 @@ class _Tree:
         found: list[Named] = []
         for entry in (*items(tree, "resources"), *items(tree, "bases")):
             below = self._of_entry(posixpath.dirname(path), entry, depth)
-            if below is None:
+            if below is None or not self.has_time(1 + len(below)):
                 return None
             found += below
         renamed = text(tree, "namePrefix") or "", text(tree, "nameSuffix") or ""
