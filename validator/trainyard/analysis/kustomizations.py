@@ -25,7 +25,7 @@ _OPAQUE = (
 )  # fmt: skip
 _DEEPEST = 8
 # More steps in all take longer than a linter may; a step reads an object or compares it with a patch.
-_MOST = 200_000
+_MOST = 50_000
 _CLUSTER_WIDE = re.compile(
     r"Namespace|Node|PersistentVolume|.*Cluster.*|.*Class|CustomResourceDefinition|.*WebhookConfiguration"
     r"|APIService|ValidatingAdmissionPolicy.*"
