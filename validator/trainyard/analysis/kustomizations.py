@@ -157,7 +157,7 @@ class _Tree:
             if posixpath.join(path, name) in self._documents:
                 return self.objects(posixpath.join(path, name), depth + 1)
         documents = self._documents.get(path)
-        if documents is None or path in self._unread:
+        if documents is None or path in self._unread or not self.has_time(len(documents)):
             return None
         objects = (document for document in documents if document.tree is not None and not _is_kustomization(document))
         found = [_of_document(document) for document in objects]
