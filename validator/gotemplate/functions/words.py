@@ -1,4 +1,7 @@
-"""Texts of words: their case, their space, and parts of them. Sources: sprig v3 strings.go, goutils, Go `strings`."""
+"""Texts of words: their case, their space, and parts of them.
+
+Sources: sprig v3 strings.go, goutils, Go `strings`; huandu/xstrings v1.5.0 convert.go.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,10 @@ from gotemplate.tracked import Value, derived_origin, first_origin
 _WORD = re.compile(r"\w+")
 _SPACE = re.compile(r"\s")
 _SPACED = re.compile(r"\S+")
+# The words of a name in camel case: capitals up to the last one before a small letter, or a capital and small letters.
+_CAMEL = re.compile(r"[A-Z]{2,}(?![A-Za-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z][a-z]*|[a-z]+")
+_LETTERS = re.compile(r"[A-Za-z]+(?:[-_ ][A-Za-z]+)*")
+_ALPHANUMERIC = re.compile(r"[A-Za-z0-9]+(?:[-_ ][A-Za-z0-9]+)*")
 # Longer texts take longer than a linter may, and no chart needs one.
 _MAX_REPEATED = 1_000_000
 
@@ -41,6 +48,25 @@ def _swapped(text: str) -> str:
         starts = letter.islower() and (not number or text[number - 1].isspace())
         letters.append(_changed(letter, letter.title() if starts else letter.swapcase()))
     return "".join(letters)
+
+
+def _joined(connector: str, text: str) -> str:
+    if text and not _LETTERS.fullmatch(text):
+        raise UnsupportedError("snakecase and kebabcase of other texts than letters")
+    words = (word for part in re.split("[-_ ]", text) for word in _CAMEL.findall(part))
+    return connector.join(words).lower()
+
+
+def _pascal(text: str) -> str:
+    if text and not _ALPHANUMERIC.fullmatch(text):
+        raise UnsupportedError("camelcase of other texts than letters and digits")
+    return "".join(_capitalized(word) for word in re.split("[-_ ]", text))
+
+
+def _capitalized(word: str) -> str:
+    """Returns a word with a capital first; further capitals right behind a capital become small."""
+    capitals = len(word) - len(word.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+    return word[:1].upper() + word[1 : max(1, capitals)].lower() + word[max(1, capitals) :]
 
 
 def _repeated(count: float, text: str) -> str:
@@ -82,6 +108,9 @@ FUNCTIONS: dict[str, Function] = {
     "title": function_of(_title),
     "untitle": function_of(_untitle),
     "swapcase": function_of(_swapped),
+    "snakecase": function_of(lambda text: _joined("_", text)),
+    "kebabcase": function_of(lambda text: _joined("-", text)),
+    "camelcase": function_of(_pascal),
     "nospace": function_of(lambda text: _SPACE.sub("", text)),
     "initials": function_of(lambda text: "".join(word[0] for word in text.split())),
     "repeat": function_of(_repeated),

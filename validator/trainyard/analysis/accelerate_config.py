@@ -13,6 +13,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Command, Project, Run
 
 SIGNS = ("compute_environment", "distributed_type")
@@ -26,8 +27,12 @@ class AccelerateConfig(NamedTuple):
     at: Place
 
 
-def accelerate_configs(project: Project) -> Iterator[AccelerateConfig]:
-    """Yields every configuration, from ConfigMaps and from files of their own."""
+def accelerate_configs(project: Project) -> tuple[AccelerateConfig, ...]:
+    """Returns every configuration, from ConfigMaps and from files of their own."""
+    return _configs.of(project)
+
+
+def _find(project: Project) -> Iterator[AccelerateConfig]:
     for document in project.documents:
         if isinstance(document.tree, dict) and all(sign in document.tree for sign in SIGNS):
             yield AccelerateConfig(document.tree, document.source.name.rsplit("/", 1)[-1], Place(document))
@@ -53,3 +58,7 @@ def scripts(config: AccelerateConfig, project: Project) -> Iterator[tuple[Run, C
                 written = launch.option("--config-file")
                 if written is not None and written.rsplit("/", 1)[-1] == config.name:
                     yield run, launch, script
+
+
+# Several rules ask, and one of them for each role.
+_configs: LastIndex[Project, tuple[AccelerateConfig, ...]] = LastIndex(lambda project: tuple(_find(project)))

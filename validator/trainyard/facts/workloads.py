@@ -46,6 +46,15 @@ SERVERS = (
 
 # Volcano's plugins, and the variables that they add to every container of a job.
 VOLCANO_PLUGINS = ("ssh", "env", "svc", "tensorflow", "mpi", "pytorch", "hcclrank", "ray")
+# The options of each plugin in any current release; volcano-sh/volcano ed72c7c pkg/controllers/job/plugins: addFlags.
+VOLCANO_PLUGIN_OPTIONS = {
+    "ssh": ("ssh-key-file-path", "ssh-private-key", "ssh-public-key", "ssh-port"),
+    "svc": ("publish-not-ready-addresses", "disable-network-policy", "inject-hosts-env"),
+    "pytorch": ("master", "worker", "port", "wait-master-enabled", "wait-master-timeout", "wait-master-image"),
+    "tensorflow": ("ps", "worker", "chief", "evaluator", "port"),
+    "mpi": ("master", "worker", "port"),
+    "ray": ("head", "headContainer", "worker", "workerContainer", "port", "dashboardPort", "clientPort"),
+}
 # These need `svc`, which the webhook adds.
 VOLCANO_WITH_SERVICE = ("svc", "tensorflow", "mpi", "pytorch", "ray")
 VOLCANO_INDEX = ("VC_TASK_INDEX", "VK_TASK_INDEX")

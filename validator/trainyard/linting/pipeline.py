@@ -108,14 +108,23 @@ def _without_edits(finding: Finding, site: Site) -> Finding:
 
 
 def _marked(readings: tuple[Reading, ...], project: Project) -> tuple[Reading, ...]:
-    """Returns the readings; `linted` is set if an object, a DeepSpeed configuration or a chart's values were found."""
+    """Returns the readings; `linted` is set if something was found that rules check."""
     linted = {id(resource.at.document.source) for resource in project.resources}
     linted |= {id(deepspeed.at.document.source) for deepspeed in project.deepspeeds}
-    linted |= {id(document.source) for document in project.documents if charts.holds_values(document)}
+    linted |= {
+        id(document.source)
+        for document in project.documents
+        if charts.holds_values(document) or _is_of_accelerate(document)
+    }
     return tuple(
         reading if reading.linted or id(reading.source) not in linted else reading._replace(linted=True)
         for reading in readings
     )
+
+
+def _is_of_accelerate(document: Document) -> bool:
+    tree = document.tree
+    return isinstance(tree, dict) and "distributed_type" in tree and "compute_environment" in tree
 
 
 def _empty_folders(readings: tuple[Reading, ...]) -> Iterator[Reading]:

@@ -1,11 +1,11 @@
 """The GPU operator no longer reads this field, so it has no effect.
 
 Fields that the operator dropped stay in its API so that old objects remain valid, and nothing reports that they have no
-effect. These are `operator.defaultRuntime` (the runtime of each node is detected since v26.3), `cdi.default` (with
-`cdi.enabled` CDI is the default since v25.10), `kataManager` (since v26.7) and `psp` (Pod Security Policies are gone
-since Kubernetes 1.25; `psa` replaces them). After an upgrade, a cluster with one of them differs from its file.
+effect. These are `cdi.default` (with `cdi.enabled` CDI is the default since v25.10), `kataManager` (since v26.7) and
+`psp` (Pod Security Policies are gone since Kubernetes 1.25; `psa` replaces them). After an upgrade, a cluster with one
+of them differs from its file. A field that turns its part off asks for nothing, and is not reported.
 
-Remove the field, or write its replacement. `useOpenKernelModules` has a rule of its own.
+Remove the field, or write its replacement. `useOpenKernelModules` and `operator.defaultRuntime` have their own rules.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ class Former(NamedTuple):
 
 
 FORMER = (
-    Former(("operator", "defaultRuntime"), "it detects the container runtime of each node", "remove it"),
     Former(("cdi", "default"), "`cdi.enabled` makes CDI the default", "remove it; set `cdi.enabled`"),
     Former(("kataManager",), "it no longer sets up Kata Containers", "remove it"),
     Former(("psp",), "Kubernetes has no Pod Security Policies since 1.25", "remove it; `psa.enabled` replaces it"),
@@ -49,7 +48,9 @@ def gpuop_field_without_effect(resource: Resource) -> Iterator[Problem]:
     if resource.kind != "ClusterPolicy" or not resource.api_version.startswith("nvidia.com/"):
         return
     for path, why, instead in FORMER:
-        if path[-1] in mapping(resource.tree, "spec", *path[:-1]):
+        value = mapping(resource.tree, "spec", *path[:-1]).get(path[-1])
+        # Nothing is lost of a part that is off.
+        if value and not (isinstance(value, dict) and value.get("enabled") is False):
             at = resource.at.child("spec", *path)
             name = ".".join(path)
             yield Problem(at.key(), f"the GPU operator ignores `{name}`: {why}", instead, (Remove(at),))

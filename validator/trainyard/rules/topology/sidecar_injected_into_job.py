@@ -4,7 +4,8 @@ The namespace has the label `istio-injection: enabled`, so every pod starts with
 rendezvous and of ssh, sets `fsGroup`, with which ssh refuses its key, and unless it is a native sidecar, it goes on
 after the training, so that the job does not complete.
 
-The rule applies to jobs of several pods in a namespace of the files.
+The rule applies to jobs of several pods, and to Jobs of Kubernetes, in a namespace of the files. Istio starts native
+sidecars by default since 1.27; with an older release, a Job of one pod does not complete either.
 
 Put the label `sidecar.istio.io/inject: "false"` on the pod templates.
 """
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.known_objects import everywhere
 from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.workloads import is_batch_job
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES
@@ -31,18 +33,21 @@ NAME = "sidecar.istio.io/inject"
     since="0.1.0",
     sources=(
         "istio/istio pkg/kube/inject/inject.go: injectRequired",
-        "github.com/kubeflow/mpi-operator issue 429",
+        "github.com/kubeflow/mpi-operator issue 429, github.com/istio/istio issue 11045",
     ),
     needs=("istio-injection",),
 )
 def sidecar_injected_into_job(role: Role, context: Context) -> Iterator[Problem]:
     """Pods that get the sidecar of their namespace."""
     run = context.run
-    if run is None or run.kind in RUNTIMES or run.kind not in (*REPLICA_FIELDS, "JobSet") or not has_all_pods(run):
+    if run is None or run.kind in RUNTIMES or not has_all_pods(run):
+        return
+    if not is_batch_job(run) and run.kind not in (*REPLICA_FIELDS, "JobSet"):
         return
     # TP014 reports a setting in the wrong place.
     settings = (role.pod.labels, role.pod.annotations, run.labels, run.annotations)
-    if any(NAME in one for one in settings) or (len(run.roles) == 1 and (role.replicas or 1) < 2):
+    alone = len(run.roles) == 1 and (role.replicas or 1) < 2 and not is_batch_job(run)
+    if any(NAME in one for one in settings) or alone or _ends_proxy(role):
         return
     for namespace in everywhere(context.project, "Namespace", run.namespace):
         if mapping(namespace.tree, "metadata", "labels").get(LABEL) == "enabled":
@@ -52,3 +57,8 @@ def sidecar_injected_into_job(role: Role, context: Context) -> Iterator[Problem]
                 f'put the label `{NAME}: "false"` on the pod template',
                 related=((namespace.at.child("metadata", "labels", LABEL), "the label"),),
             )
+
+
+def _ends_proxy(role: Role) -> bool:
+    """True if a script stops the proxy itself."""
+    return any("quitquitquit" in script.text for one in role.pod.containers for script in one.scripts)

@@ -5,7 +5,8 @@ all wait until the timeout for a node 1 that never comes. For the rendezvous bac
 itself and ignores the option.
 
 The rule checks torchrun with the static rendezvous, which is its default, and Accelerate's `--machine_rank`, in roles
-with more than one pod.
+with more than one pod. Without that option, `machine_rank` of the configuration counts, which all pods read from one
+ConfigMap.
 
 Use the index of the pod: `$(JOB_COMPLETION_INDEX)` in an Indexed Job or a JobSet, nothing at all in a PyTorchJob, or
 `--rdzv-backend=c10d`.
@@ -17,8 +18,10 @@ import re
 from collections.abc import Iterator
 
 from trainyard.analysis.accelerate import accelerate_commands
+from trainyard.analysis.accelerate_config import accelerate_configs
 from trainyard.analysis.torchrun import operator_variables, torchrun_commands
 from trainyard.document.document import Place
+from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.model.run import Command, Container, Role, Run
@@ -35,6 +38,7 @@ REFERENCE = re.compile(r"\$[({]?([A-Za-z_]\w*)[)}]?\Z")
         "pytorch 2.15.0 torch/distributed/run.py: config_from_args, the static rendezvous takes --node-rank",
         "pytorch 2.15.0 torchrun on CPU, two nodes with rank 0 on one machine: one waits, the other fails (seen)",
         "huggingface/accelerate 1.15.0 commands/launch.py: --machine_rank",
+        "github.com/huggingface/accelerate issue 2265",
     ),
     needs=("rank", "RANK"),
 )
@@ -46,6 +50,8 @@ def node_rank_constant(role: Role, context: Context) -> Iterator[Problem]:
     others = [] if (role.replicas or 1) > 1 else _of_roles_before(role, run)
     if (role.replicas or 1) < 2 and not others:
         return
+    if (role.replicas or 1) > 1:
+        yield from _of_configuration(role, container, context)
     for launch, option, nodes in _launches(container):
         told = launch.option_at(option)
         most = bounds(launch.option(nodes) or "")
@@ -63,6 +69,22 @@ def node_rank_constant(role: Role, context: Context) -> Iterator[Problem]:
                 f"{who} {option}={number[0]}, so their ranks collide",
                 "use the index of the pod, or `--rdzv-backend=c10d`, which assigns the ranks",
             )
+
+
+def _of_configuration(role: Role, container: Container, context: Context) -> Iterator[Problem]:
+    for launch in accelerate_commands(container):
+        name = (launch.option("--config-file") or "").rpartition("/")[2]
+        if not name or launch.has("--machine-rank") or launch.option("--rdzv-backend") not in (None, "static"):
+            continue
+        for config in accelerate_configs(context.project):
+            rank, machines = integer(config.tree, "machine_rank"), integer(config.tree, "num_machines")
+            backend = config.tree.get("rdzv_backend", "static")
+            if config.name == name and rank is not None and (machines or 1) > 1 and backend == "static":
+                yield Problem(
+                    config.at.child("machine_rank"),
+                    f"all {role.replicas} pods read machine_rank {rank} from {name}, so their ranks collide",
+                    "pass `--machine_rank` with the index of the pod",
+                )
 
 
 def _of_roles_before(role: Role, run: Run) -> list[str]:

@@ -1,0 +1,86 @@
+"""The server loads a gated model of Hugging Face, and nothing gives it a token, so the download ends with 401.
+
+Models such as those of `meta-llama` and `google/gemma` ask for a licence. Without the token of an account that accepted
+it, the server ends with `GatedRepoError` and restarts. A name such as `meta-llama/Llama-3.1-8B-Instruct` is that of the
+hub; a path such as `/models/llama` is not.
+
+The rule applies to vLLM and SGLang in containers without `HF_TOKEN`, `HUGGING_FACE_HUB_TOKEN`, `HF_TOKEN_PATH`, another
+`HF_ENDPOINT`, variables from files, or a volume that could hold the token or the model.
+
+Set `HF_TOKEN` from a Secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.caches import is_offline
+from trainyard.analysis.model_servers import ServerStart, server_starts
+from trainyard.document.document import Place
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Container, Pod
+
+# Owners and beginnings of names on the hub whose models are gated.
+GATED = (
+    "meta-llama/Llama-2-", "meta-llama/Llama-3", "meta-llama/Llama-4", "meta-llama/Meta-Llama-3",
+    "meta-llama/CodeLlama", "google/gemma-2b", "google/gemma-7b", "google/gemma-2-", "google/gemma-3-",
+)  # fmt: skip
+TOKENS = (
+    "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_ENDPOINT",
+    "VLLM_USE_MODELSCOPE",
+)  # fmt: skip
+# Volumes of these kinds hold neither tokens nor models.
+_EMPTY = ("emptyDir", "downwardAPI")
+
+
+@rule(
+    code="RF036",
+    severity="warning",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "huggingface/huggingface_hub src/huggingface_hub/utils/_auth.py: get_token; errors.py: GatedRepoError",
+        "github.com/kubernetes-sigs/lws pull 583, github.com/kserve/kserve issue 4400",
+    ),
+    needs=("meta-llama/", "google/gemma"),
+)
+def gated_model_without_token(container: Container, context: Context) -> Iterator[Problem]:
+    """Report servers that may not download their model."""
+    if context.pod is None or not container.image or "initContainers" in context.pod.tree:
+        return
+    starts = server_starts(container)
+    if not starts or container.tree.get("envFrom") or is_offline(container) or _holds_files(context.pod, container):
+        return
+    written = " ".join(script.text for script in container.scripts)
+    if any(container.setting(name) is not None or name in written for name in TOKENS) or "hf auth" in written:
+        return
+    for start in starts:
+        model = _model(start)
+        if (
+            model is not None
+            and model[0].startswith(GATED)
+            and "VLLM_USE_MODELSCOPE" not in str(container.tree.get("env"))
+        ):
+            yield Problem(
+                model[1],
+                f"`{model[0]}` is gated, and nothing gives the container a token: the download ends with 401",
+                "set HF_TOKEN from a Secret",
+            )
+
+
+def _model(start: ServerStart) -> tuple[str, Place] | None:
+    told = start.command.option_at("--model", "--model-path")
+    if told is not None:
+        return told
+    words = start.command.words
+    if words[1:2] == ("serve",) and len(words) > 2 and not words[2].startswith("-"):
+        return words[2], start.command.word_at[2]
+    return None
+
+
+def _holds_files(pod: Pod, container: Container) -> bool:
+    for mount in container.mounts:
+        volume = pod.volume(mount.volume)
+        if mount.mount_path != "/dev/shm" and (volume is None or volume.kind not in _EMPTY):  # noqa: S108
+            return True
+    return False

@@ -1,0 +1,114 @@
+"""accelerate refuses its configuration: a key, a word or a combination that it does not know.
+
+`accelerate launch` ends with "The config file had unknown keys" for a key at the top level that no option has. FSDP
+checks its words when the first model is prepared: `fsdp_sharding_strategy`, `fsdp_auto_wrap_policy`,
+`fsdp_backward_prefetch` and `fsdp_state_dict_type` have a fixed list each, in any case. FSDP 2 has no
+`LOCAL_STATE_DICT`. Loading on one rank, `fsdp_cpu_ram_efficient_loading`, needs `fsdp_sync_module_states` in FSDP 1,
+and activation checkpointing needs a policy that wraps layers.
+
+The rule leaves out files for SageMaker, and keys of former releases.
+
+Write one of the words that the message names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.analysis.accelerate_config import AccelerateConfig, accelerate_configs
+from trainyard.document.lookup import mapping, text
+from trainyard.engine.rule import Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.facts.accelerate import FSDP_WORDS, KEYS, MIXED, TYPES
+from trainyard.model.run import Project
+
+
+@rule(
+    code="TD037",
+    severity="error",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "huggingface/accelerate 16cb6eb src/accelerate/commands/config/config_args.py: from_yaml_file, ClusterConfig",
+        "huggingface/accelerate 16cb6eb src/accelerate/utils/dataclasses.py: FullyShardedDataParallelPlugin",
+        "huggingface/accelerate 16cb6eb src/accelerate/utils/launch.py: prepare_multi_gpu_env",
+        "github.com/huggingface/accelerate issue 3822",
+    ),
+    needs=("distributed_type",),
+)
+def accelerate_config_refused(project: Project) -> Iterator[Problem]:
+    """Report what accelerate does not know."""
+    for config in accelerate_configs(project):
+        if text(config.tree, "compute_environment") in ("", "LOCAL_MACHINE"):
+            yield from _top(config)
+            if text(config.tree, "distributed_type") == "FSDP":
+                yield from _words(config)
+                yield from _together(config)
+
+
+def _top(config: AccelerateConfig) -> Iterator[Problem]:
+    for key in config.tree:
+        if key not in KEYS and "{" not in str(key):
+            near = closest_match(str(key), sorted(KEYS), 0.7)
+            yield Problem(
+                config.at.child(key).key(),
+                f"accelerate knows no key `{key}` here, and ends with `unknown keys`",
+                f"did you mean `{near}`?" if near is not None else "remove it",
+            )
+    for key, known in (("distributed_type", TYPES), ("mixed_precision", MIXED)):
+        value = config.tree.get(key)
+        if isinstance(value, str) and value not in known and "{" not in value and "$" not in value:
+            yield Problem(config.at.child(key), f"`{key}` is `{value}`, which accelerate does not know", _one_of(known))
+    port = config.tree.get("main_process_port")
+    if isinstance(port, int) and not 0 <= port <= 65535:
+        at = config.at.child("main_process_port")
+        yield Problem(at, f"the port {port} is above 65535: no process can listen there", "choose a port below 65536")
+
+
+def _words(config: AccelerateConfig) -> Iterator[Problem]:
+    fsdp = mapping(config.tree, "fsdp_config")
+    for key, known in FSDP_WORDS.items():
+        value = fsdp.get(key)
+        if not isinstance(value, str | int) or isinstance(value, bool) or "{" in str(value) or "$" in str(value):
+            continue
+        word = str(value)
+        # A number is the place in the list, from one.
+        if word.upper() in known or (
+            word.isdigit() and 1 <= int(word) <= len(known) and key != "fsdp_auto_wrap_policy"
+        ):
+            continue
+        yield Problem(
+            config.at.child("fsdp_config", key), f"FSDP has no `{key}` of `{word}`: the start fails", _one_of(known)
+        )
+
+
+def _together(config: AccelerateConfig) -> Iterator[Problem]:
+    fsdp, at = mapping(config.tree, "fsdp_config"), config.at.child("fsdp_config")
+    second = str(fsdp.get("fsdp_version", 1)) == "2"
+    if second and str(fsdp.get("fsdp_state_dict_type")).upper() == "LOCAL_STATE_DICT":
+        yield Problem(at.child("fsdp_state_dict_type"), "FSDP 2 has no LOCAL_STATE_DICT", "write SHARDED_STATE_DICT")
+    if not second and _on(fsdp, "fsdp_cpu_ram_efficient_loading") and _off(fsdp, "fsdp_sync_module_states"):
+        yield Problem(
+            at.child("fsdp_sync_module_states"),
+            "`fsdp_cpu_ram_efficient_loading` loads the model on one rank, and the others lack it: the start fails",
+            "write `fsdp_sync_module_states: true`",
+        )
+    if _on(fsdp, "fsdp_activation_checkpointing") and str(fsdp.get("fsdp_auto_wrap_policy")).upper() == "NO_WRAP":
+        yield Problem(
+            at.child("fsdp_auto_wrap_policy"),
+            "activation checkpointing of FSDP wraps layers by the policy, and NO_WRAP wraps none: the start fails",
+            "write TRANSFORMER_BASED_WRAP, or turn `fsdp_activation_checkpointing` off",
+        )
+
+
+def _on(tree: dict[str, Any], key: str) -> bool:
+    return str(tree.get(key)).lower() == "true"
+
+
+def _off(tree: dict[str, Any], key: str) -> bool:
+    return str(tree.get(key)).lower() == "false"
+
+
+def _one_of(known: tuple[str, ...]) -> str:
+    return f"write one of {', '.join(known)}"
