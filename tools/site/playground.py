@@ -1,9 +1,8 @@
-"""The files of the playground: Python compiled to WebAssembly from npm, and the linter with what it imports."""
+"""The linter with what it imports, as the playground loads it."""
 
 from __future__ import annotations
 
 import io
-import shutil
 import zipfile
 from collections.abc import Iterator, Set
 from pathlib import Path
@@ -13,12 +12,7 @@ import pathspec
 import platformdirs
 import yaml
 
-from tests.harness import npm
-from tests.harness.cluster import cache, progress
-
 ROOT = Path(__file__).parents[2]
-PACKAGE = Path(__file__).with_name("playground")
-RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip")
 # Of pure Python. PyYAML works without libyaml, and the linter without yaml-rs.
 REQUIRED = (click, pathspec, platformdirs, yaml)
 # As in the wheel, see setup.py.
@@ -26,19 +20,6 @@ CHARTS = ("training-job", "training-platform", "training-preflight", "training-r
 # Caches, and examples of rules.
 LEFT_OUT = {"__pycache__", "cases"}
 LEFT_OUT_OF_CHARTS = {"ci", "crds", "tests", "types"}
-
-
-def runtime() -> Path:
-    """Return a folder with the files of `RUNTIME`, fetched once."""
-    return cache.cached("playground", f"pyodide-{cache.digest(PACKAGE)}", _fetch, keep_others=False)
-
-
-def _fetch(folder: Path) -> None:
-    with progress.step("fetching Python for the browser"), cache.scratch(folder.name) as work:
-        shutil.copytree(PACKAGE, work, dirs_exist_ok=True)
-        packages = npm.install(work)
-        for name in RUNTIME:
-            shutil.copy(packages / "pyodide" / name, folder)
 
 
 def archive() -> bytes:
