@@ -67,14 +67,15 @@ def images(cluster: Cluster, engine: Engine, *, serves: Kind = PYTORCHJOB) -> Se
 def install(
     cluster: Cluster,
     *,
+    chart: str = CHART,
     program: str = "helm",
     settings: Settings | None = None,
     options: Sequence[str] = (),
 ) -> str:
-    """Install or upgrade the platform, wait (`helm --wait`) until its parts are ready, and return the chart's notes."""
+    """Install or upgrade the platform from a chart or a package, wait (`helm --wait`) until its parts are ready, and return the chart's notes."""
     return Helm(cluster.kubeconfig, program).install(
         RELEASE,
-        CHART,
+        chart,
         namespace=NAMESPACE,
         values=[SITE],
         settings=settings,
