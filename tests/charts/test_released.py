@@ -1,4 +1,4 @@
-"""Upgrades from the charts of the last release: an API server would take each object of today in place of the old one."""
+"""Upgrades from the charts of the last release: an API server takes each object of today in place of the old one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The platform chart on a cluster without any of its parts: one release installs all of them, and removes them.
 
-With each Helm, the tests go through the life of a platform in order, while a run trains over the secondary network. With
-Helm 3 that life begins with the package of the last release, with Helm 4 with the chart of today.
+With each Helm, the tests go through the life of a platform in order, while a run trains over the secondary network.
+Helm 3 first installs the package of the last release, Helm 4 the chart of today.
 """
 
 from __future__ import annotations

@@ -72,7 +72,10 @@ def install(
     settings: Settings | None = None,
     options: Sequence[str] = (),
 ) -> str:
-    """Install or upgrade the platform from a chart or a package, wait (`helm --wait`) until its parts are ready, and return the chart's notes."""
+    """Install or upgrade the platform, wait (`helm --wait`) until its parts are ready, and return the chart's notes.
+
+    `chart` is the folder of a chart, or the path of a package.
+    """
     return Helm(cluster.kubeconfig, program).install(
         RELEASE,
         chart,
