@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import tomllib
 from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-CHARTS = ("training-job", "training-platform", "training-preflight", "training-runtimes")
-FABRIC = "common/files/fabric"
-# What no rendering depends on. The definitions of the operator are a megabyte.
-LEFT_OUT = shutil.ignore_patterns("ci", "tests", "types", "crds", "README.md*", "LICENSE", "__pycache__", ".*")
+ROOT = Path(__file__).parent
+CHARTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["charts-of-the-wheel"]
 
 
 class BuildWithCharts(build_py):
@@ -21,9 +20,10 @@ class BuildWithCharts(build_py):
         """Copy the modules, then the charts."""
         super().run()
         if not self.editable_mode:
-            for name in (*CHARTS, FABRIC):
+            for name in CHARTS["folders"]:
                 target = Path(self.build_lib, "trainyard", "charts", name)
-                shutil.copytree(Path("charts", name), target, ignore=LEFT_OUT, dirs_exist_ok=True)
+                ignore = shutil.ignore_patterns(*CHARTS["left-out"])
+                shutil.copytree(ROOT / "charts" / name, target, ignore=ignore, dirs_exist_ok=True)
 
 
 setup(cmdclass={"build_py": BuildWithCharts})

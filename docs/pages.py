@@ -15,7 +15,7 @@ from tests.validator.rules import cases
 from tests.validator.rules.cases import Case
 from tools import markdown
 from tools.recall import table as recall
-from tools.site import playground, readmes
+from tools.site import browser_files, playground, readmes
 from trainyard.engine import registry
 from trainyard.engine.finding import Finding
 from trainyard.engine.rule import Rule
@@ -197,8 +197,12 @@ write("validator/recall.md", recall_page())
 for source, path in readmes.published().items():
     write(path, readmes.page(source))
 write("charts/index.md", readmes.chart_index())
-for name in playground.RUNTIME:
-    with mkdocs_gen_files.open(f"playground/pyodide/{name}", "wb") as copied:
-        copied.write((playground.runtime() / name).read_bytes())
+FROM_NPM = {
+    browser_files.MERMAID: browser_files.MERMAID,
+    **{name: f"playground/pyodide/{name}" for name in browser_files.PYTHON},
+}
+for name, path in FROM_NPM.items():
+    with mkdocs_gen_files.open(path, "wb") as copied:
+        copied.write((browser_files.folder() / name).read_bytes())
 with mkdocs_gen_files.open("playground/trainyard.zip", "wb") as packed:
     packed.write(playground.archive())

@@ -25,7 +25,7 @@ from tests.harness.cluster import tools
 from tests.harness.cluster.progress import console
 
 ROOT = Path(__file__).parents[1]
-NPM_FOLDERS = ("tests/harness/grafana/page", "tools/site/playground")
+NPM_FOLDERS = ("tests/harness/grafana/page", "tools/site/browser")
 PYTHON_PIN = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^]]*\])?==(?P<version>\S+)")
 # The proxy answers each folder by itself.
 PARALLEL = 8
@@ -82,7 +82,7 @@ def python_pins(project: Path = ROOT / "pyproject.toml") -> Iterator[Pin]:
 
 
 def npm_pins(root: Path = ROOT) -> Iterator[Pin]:
-    """Yields the packages of each package.json: those that draw dashboards, and the Python of the playground."""
+    """Yields the packages of each package.json: those that draw dashboards, and those of the site."""
     for folder in NPM_FOLDERS:
         described = json.loads((root / folder / "package.json").read_text(encoding="utf-8"))
         for name, version in {**described["dependencies"], **described.get("devDependencies", {})}.items():

@@ -85,7 +85,7 @@ placement: {{nodeSelector: {{nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}}}}
 }
 # Commands whose output is compared. tests/e2e/tutorial.py compares those of a cluster.
 _OFFLINE = re.compile(r"trainyard (?!doctor --run)(?:lint|fix|explain|plan|init|convert|diff|doctor|rules|schema)\b")
-# A linter that finds something has worked.
+# A linter that finds something has worked, and so has a plan of a run that does not fit.
 FOUND = 1
 
 
@@ -212,8 +212,8 @@ def _plain(command: str) -> str:
 
 
 def _worked(command: str, finished: subprocess.CompletedProcess[str]) -> bool:
-    lints = re.search(r"trainyard (lint|fix|diff|doctor)", command)
-    return finished.returncode in ((0, FOUND) if lints else (0,)) and "Traceback" not in finished.stderr
+    judges = re.search(r"trainyard (lint|fix|diff|doctor|plan)", command)
+    return finished.returncode in ((0, FOUND) if judges else (0,)) and "Traceback" not in finished.stderr
 
 
 def _write_files(example: Example, folder: Path) -> None:

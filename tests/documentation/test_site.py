@@ -43,6 +43,12 @@ def test_every_chart_has_a_page() -> None:
     assert all(f"[{name}]({name}.md)" in readmes.chart_index() for name in charts)
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/architecture.md"])
+def test_a_first_page_names_every_chart(page: str) -> None:
+    text = (ROOT / page).read_text()
+    assert [name for name in readmes.charts() if f"charts/{name}" not in text] == []
+
+
 @pytest.mark.parametrize(
     ("file", "text", "expected"),
     [

@@ -192,6 +192,19 @@ def test_the_command_line_works_where_nothing_else_is_installed(
     assert "run.yaml:3:20: error NC005" in printed.stdout
 
 
+@pytest.mark.parametrize("version", sorted(PYTHONS))
+def test_the_trainer_is_installed_and_compiled_by_each_python(version: str, files: Path, tmp_path: Path) -> None:
+    """Without PyTorch, which takes gigabytes for each Python: `tests/trainer/test_recipes.py` imports the wheel."""
+    (package,) = (files / "python").glob("trainyard_trainer-*.tar.gz")
+    install = [sys.executable, "-m", "uv", "--quiet", "pip", "install", "--target", "clean", "--no-deps"]
+    subprocess.run([*install, "--python", PYTHONS[version], package], cwd=tmp_path, check=True)
+
+    compiled = subprocess.run([PYTHONS[version], "-W", "error", "-m", "compileall", "-q", "clean"], cwd=tmp_path)
+
+    assert compiled.returncode == 0
+    assert (tmp_path / "clean" / "trainyard_trainer" / "library" / "__init__.py").exists()
+
+
 @pytest.fixture(scope="module")
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running container registry."""

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
@@ -84,6 +84,23 @@ def test_every_picture_of_the_home_page_is_drawn(page: Page) -> None:
     sizes = page.locator("article img").evaluate_all("found => found.map(one => one.naturalWidth)")
     assert sizes
     assert all(width > 100 for width in sizes)
+
+
+@pytest.mark.parametrize("place", ["architecture/", "trainer/", "tutorials/to-trainjob/"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_diagrams_of_a_page_are_drawn(
+    browser: Browser, address: str, place: str, scheme: Literal["light", "dark"]
+) -> None:
+    page = browser.new_page(color_scheme=scheme)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}{place}")
+    # The theme replaces the text by a picture; text with a mistake stays.
+    page.wait_for_function("document.querySelector('div.mermaid') && !document.querySelector('pre.mermaid')")
+    heights = page.locator("div.mermaid").evaluate_all("found => found.map(one => one.offsetHeight)")
+    assert all(height > 100 for height in heights), heights
+    assert [url for url in asked if not url.startswith(address)] == []
+    page.close()
 
 
 def test_the_button_changes_the_colours(page: Page) -> None:

@@ -18,6 +18,7 @@ from tests.harness.cluster import progress
 from tests.harness.cluster.command import exit_status
 from tests.harness.cluster.errors import ClusterError
 from tools.generate import (
+    architecture_page,
     chart_files,
     chart_parts,
     crd_schemas,
@@ -57,6 +58,7 @@ class Part(StrEnum):
     README = "readme"
     PLAN = "plan"
     DOCTOR = "doctor"
+    ARCHITECTURE = "architecture"
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ GENERATORS = {
     Part.README: Generator("chart README files", (chart_files.READMES,), chart_files.write_readmes),
     Part.PLAN: Generator("page of `trainyard plan`", plan_page.FILES, plan_page.write),
     Part.DOCTOR: Generator("page of `trainyard doctor`", doctor_page.FILES, doctor_page.write),
+    Part.ARCHITECTURE: Generator("diagrams of the architecture", (architecture_page.FILES,), architecture_page.write),
 }
 
 

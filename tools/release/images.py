@@ -1,7 +1,8 @@
 """Images of the trainer and of the command line as OCI archives, from the recipes of the test images.
 
 The Debian system and the packages of the trainer are the very layers that the tests run. They are those of the day on
-which this machine built them, so another machine writes other bytes. The bill of materials lists each package.
+which this machine built them. Another machine writes the same bytes with the same packages, which the bill of materials
+lists.
 """
 
 from __future__ import annotations

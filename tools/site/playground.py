@@ -1,11 +1,12 @@
-"""The files of the playground: Python compiled to WebAssembly from npm, and the linter with what it imports."""
+"""The linter with what it imports, as the playground loads it."""
 
 from __future__ import annotations
 
 import io
-import shutil
+import tomllib
 import zipfile
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 import click
@@ -13,32 +14,12 @@ import pathspec
 import platformdirs
 import yaml
 
-from tests.harness import npm
-from tests.harness.cluster import cache, progress
-
 ROOT = Path(__file__).parents[2]
-PACKAGE = Path(__file__).with_name("playground")
-RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip")
 # Of pure Python. PyYAML works without libyaml, and the linter without yaml-rs.
 REQUIRED = (click, pathspec, platformdirs, yaml)
-# As in the wheel, see setup.py.
-CHARTS = ("training-job", "training-platform", "training-preflight", "training-runtimes", "common/files/fabric")
-# Caches, and examples of rules.
-LEFT_OUT = {"__pycache__", "cases"}
-LEFT_OUT_OF_CHARTS = {"ci", "crds", "tests", "types"}
-
-
-def runtime() -> Path:
-    """Return a folder with the files of `RUNTIME`, fetched once."""
-    return cache.cached("playground", f"pyodide-{cache.digest(PACKAGE)}", _fetch, keep_others=False)
-
-
-def _fetch(folder: Path) -> None:
-    with progress.step("fetching Python for the browser"), cache.scratch(folder.name) as work:
-        shutil.copytree(PACKAGE, work, dirs_exist_ok=True)
-        packages = npm.install(work)
-        for name in RUNTIME:
-            shutil.copy(packages / "pyodide" / name, folder)
+CHARTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["charts-of-the-wheel"]
+# Caches, examples of rules, and libraries of another processor.
+LEFT_OUT = ("__pycache__", "cases", "*.so")
 
 
 def archive() -> bytes:
@@ -56,14 +37,14 @@ def _contents() -> Iterator[tuple[Path, str]]:
     packages = [Path(str(module.__file__)).parent for module in REQUIRED]
     for folder in (ROOT / "validator/trainyard", ROOT / "validator/gotemplate", *packages):
         yield from ((path, str(path.relative_to(folder.parent))) for path in _files(folder, LEFT_OUT))
-    for name in CHARTS:
-        charts = ROOT / "charts"
-        yield from (
-            (path, f"trainyard/charts/{path.relative_to(charts)}") for path in _files(charts / name, LEFT_OUT_OF_CHARTS)
-        )
+    charts = ROOT / "charts"
+    for name in CHARTS["folders"]:
+        found = _files(charts / name, CHARTS["left-out"])
+        yield from ((path, f"trainyard/charts/{path.relative_to(charts)}") for path in found)
 
 
-def _files(folder: Path, left_out: Set[str]) -> Iterator[Path]:
+def _files(folder: Path, left_out: Sequence[str]) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.suffix != ".so" and not left_out & set(path.relative_to(folder).parts):
+        names = path.relative_to(folder).parts
+        if path.is_file() and not any(fnmatch(name, pattern) for name in names for pattern in left_out):
             yield path

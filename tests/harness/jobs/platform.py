@@ -67,14 +67,18 @@ def images(cluster: Cluster, engine: Engine, *, serves: Kind = PYTORCHJOB) -> Se
 def install(
     cluster: Cluster,
     *,
+    chart: str = CHART,
     program: str = "helm",
     settings: Settings | None = None,
     options: Sequence[str] = (),
 ) -> str:
-    """Install or upgrade the platform, wait (`helm --wait`) until its parts are ready, and return the chart's notes."""
+    """Install or upgrade the platform, wait (`helm --wait`) until its parts are ready, and return the chart's notes.
+
+    `chart` is the folder of a chart, or the path of a package.
+    """
     return Helm(cluster.kubeconfig, program).install(
         RELEASE,
-        CHART,
+        chart,
         namespace=NAMESPACE,
         values=[SITE],
         settings=settings,

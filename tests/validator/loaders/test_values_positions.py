@@ -224,6 +224,15 @@ def test_values_without_effect_are_reported_beside_a_deepspeed_configuration() -
     assert lines_found("value-without-effect", text) == [4]
 
 
+def test_a_mistake_in_the_configuration_of_deepspeed_is_found_at_its_line() -> None:
+    """The chart writes the values into a text, whose other values have no place in a file."""
+    text = (
+        "launcher: deepspeed\ndeepspeed:\n  config:\n    bf16: {enabled: true}\n    gradient_cliping: 1\n"
+        "    zero_optimization:\n      overlap_comm: true\n      stage3_prefech_bucket_size: 3\n"
+    )
+    assert lines_found("ds-unknown-key", text) == [5, 8]
+
+
 @pytest.mark.parametrize(
     ("rule", "mistake"),
     [

@@ -54,6 +54,10 @@ class Document:
             return Position(self.source, 1, 1, 1, 1)
         return positions.locate(self.source, self.node, place.path, on_key=place.on_key, line=place.line)
 
+    def locate_inside(self, host: Place, place: Place) -> Position:  # noqa: ARG002
+        """Returns the position of a place of a document that `host` holds, if its text is none of the user's."""
+        return self.locate(host)
+
     def extent(self, place: Place) -> tuple[Source, int, int]:
         """Returns the file, and the first and last line of everything at a place."""
         from trainyard.document import positions
@@ -113,7 +117,7 @@ class EmbeddedDocument(Document):
             if outside is not None and inside is not None
             else None
         )
-        return host.document.locate(host) if found is None else found
+        return host.document.locate_inside(host, place) if found is None else found
 
     def extent(self, place: Place) -> tuple[Source, int, int]:
         """Returns the lines of the position alone: blocks of an embedded text are not measured."""

@@ -31,6 +31,10 @@ class Layers:
                     return Place(document, origin.path, line if complete else 0, origin.on_key)
         return Place(self.files[-1], origin.path, 0, origin.on_key)
 
+    def set_by_user(self, path: Path) -> Place | None:
+        """Returns the place of a value in the last file that sets it, if one does."""
+        return next((Place(document, path) for document in reversed(self.files) if _holds(document.tree, path)), None)
+
     def lacks(self, origin: Origin) -> bool:
         """True if neither the files nor the defaults of the chart set a value."""
         return not any(_holds(document.tree, origin.path) for document in (*self.files, self.defaults))
@@ -128,6 +132,16 @@ class RenderedDocument(Document):
             return super().locate(place)
         found = self.layers.place(origin, place.line)
         return found.document.locate(found)
+
+    def locate_inside(self, host: Place, place: Place) -> Position:
+        """Returns the position of the value that the chart has written into a text, or of the text's own value."""
+        origin = self.origin(host)
+        path = origin.path if origin is not None else ()
+        for length in range(len(path), 0, -1):
+            found = self.layers.set_by_user((*path[:length], *place.path))
+            if found is not None:
+                return found.document.locate(found._replace(on_key=place.on_key))
+        return self.locate(host)
 
     def explain(self, place: Place) -> tuple[tuple[Position, str], ...]:
         """Returns the position of the chart's default if no file sets the value, and of the rendered text."""

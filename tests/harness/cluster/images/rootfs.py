@@ -19,6 +19,9 @@ EXCLUDED = (
     "/usr/share/info/*",
     "/usr/include/*",
 )
+# The release of trixie, as the time of the files that mmdebstrap writes: another machine writes the same bytes with the
+# same packages. It is not a part of the key, because no program depends on it.
+WRITTEN = "1754697600"
 # Python packages' tests are a tenth of the trainer's image. Removed last: packages compile them when installed.
 DROP_TESTS = 'find "$1/usr" -path "*/dist-packages/*" -type d -name tests -prune -exec rm -r {} +'
 
@@ -63,7 +66,7 @@ class Rootfs:
             scratch = Path(tempfile.mkdtemp(prefix=prefix, dir="/var/tmp"))
             scratch.chmod(0o755)
             with progress.step(self.title):
-                environment = os.environ | {"TMPDIR": str(scratch)}
+                environment = os.environ | {"TMPDIR": str(scratch), "SOURCE_DATE_EPOCH": WRITTEN}
                 log = f"rootfs-{self.name}"
                 progress.run([*self._command(), folder / "rootfs.tar"], log=log, environment=environment)
             shutil.rmtree(scratch, ignore_errors=True)
