@@ -19,6 +19,7 @@ from .metrics.accuracy import distributed_score, evaluation_data
 from .metrics.base import EpochMetrics, EvaluationMetrics, RunStart, Score, StepMetrics
 from .parallel import parallelize, resolve_precision
 from .runtime.distributed import World
+from .runtime.error_file import is_of_lost_peer
 from .runtime.gpu_memory import gpu_memory
 from .runtime.log import log
 from .runtime.signals import Termination
@@ -59,6 +60,8 @@ class Trainer:
         self._step_sync = StepSync(world)
         self._stopwatch = Stopwatch(world.device)
         self._train_state = TrainState()
+        # The state that the weights of this rank belong to: within a step it is ahead of what all ranks have agreed on.
+        self._own_state = self._train_state
         self._watchdog = Watchdog(
             world,
             hang_seconds=config.hang_seconds,
@@ -107,6 +110,11 @@ class Trainer:
         self._sinks.on_start(self._start())
         try:
             return self._train_epochs()
+        except Exception as error:
+            if is_of_lost_peer(error):
+                with self._watchdog.extended_limit():
+                    self._checkpoints.save_alone(self._own_state)
+            raise
         finally:
             self._loader.close()
             self._sinks.close()
@@ -193,7 +201,10 @@ class Trainer:
         error = read if isinstance(read, DataError) else None
         # A rank without its samples takes part in the collectives, until all ranks end the run. Nothing is saved then.
         batch = self._data.training.take(step.indices[:0]) if isinstance(read, DataError) else read
+        self._own_state = self._train_state
         loss_sum, norm = self._stepper.train_step(number, step, batch)
+        if math.isfinite(loss_sum) and math.isfinite(norm):
+            self._own_state = self._estimated_state(number, step, loss_sum)
         seconds = self._stopwatch.take()
         mine = StepReport(
             loss_sum=loss_sum if self._strategy.data_shard.is_leader else 0.0,
@@ -214,6 +225,7 @@ class Trainer:
         self._train_state = replace(
             self._train_state, step=number, position=step.position, loss_sum=self._train_state.loss_sum + total
         )
+        self._own_state = self._train_state
         now = time.monotonic()
         self._sinks.on_step(
             StepMetrics(
@@ -246,6 +258,11 @@ class Trainer:
         if any(report.save for report in reports):
             self._save()
         return True
+
+    def _estimated_state(self, number: int, step: Step, loss_sum: float) -> TrainState:
+        """Returns the state after a step of which this rank knows only its own loss."""
+        total = self._train_state.loss_sum + loss_sum * self._strategy.data_shard.size
+        return replace(self._train_state, step=number, position=step.position, loss_sum=total)
 
     def _is_told_to_stop(self) -> bool:
         return self._termination is not None and self._termination.requested

@@ -18,6 +18,11 @@ class BackgroundSave:
         self._thread = threading.Thread(target=self._run, args=(save,), name="checkpoint", daemon=True)
         self._thread.start()
 
+    @property
+    def is_durable(self) -> bool:
+        """True if the save has ended, and not with an error that concerns more than this save."""
+        return not self._thread.is_alive() and self._error is None
+
     def wait(self) -> None:
         """Waits for the save to end.
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import time
 from pathlib import Path
 
 from ..errors import CheckpointError
 from ..runtime.log import log
 
 _NAME = ".lock"
+_RETRY_SECONDS = 0.05
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
@@ -50,6 +52,22 @@ class Lock:
             log(f"checkpoint directory {directory} does not support locks: leftovers of crashed runs are not removed")
             return False
         return True
+
+    def acquire_within(self, seconds: float, directory: Path) -> bool:
+        """Locks `directory` as soon as no other process holds its lock.
+
+        Returns:
+            False if another process holds it for `seconds`, or the file system does not support locks.
+        """
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return self.acquire(directory)
+            except CheckpointError:
+                self.release()
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(_RETRY_SECONDS)
 
     def release(self) -> None:
         """Releases the lock, if it is held."""

@@ -14,7 +14,7 @@ from ..config import TrainerConfig
 from ..errors import CheckpointError
 from ..parallel import Strategy
 from ..runtime.distributed import World
-from ..runtime.log import log
+from ..runtime.log import log, log_rank
 from ..train_state import TrainState
 from . import catalog, directory, rng, tensors
 from .background import BackgroundSave
@@ -28,6 +28,9 @@ from .publish import publish
 from .retention import move_aside_newer_than, move_newest_aside, prune, prune_set_aside
 from .staging import Stager
 from .state import CheckpointState
+
+# The kernel closes the connections of a process that ends, and releases its locks.
+_RANK_ZERO_ENDS_SECONDS = 1.0
 
 
 class CheckpointManager:
@@ -104,6 +107,30 @@ class CheckpointManager:
             if not self._config.async_checkpoints:
                 self._wait_for_save()
 
+    def save_alone(self, train_state: TrainState) -> None:
+        """Saves the state of this replica after its peers are lost. Not a collective.
+
+        Rank 0 holds the lock of the directory. Another rank gets it only if rank 0 has ended. A failure is logged.
+        Nothing is saved if the loss has interrupted a save in the background: it may still use the tensors.
+        """
+        if self._running_save is not None and not self._running_save.is_durable:
+            return
+        newest = self.metrics.newest_step or 0
+        if self._world.size == 1 or not self._strategy.is_replica or train_state.step <= newest:
+            return
+        path = catalog.checkpoint_path(self._config.checkpoint_dir, train_state.step)
+        alone = Peers()
+        try:
+            if self._world.rank and not self._lock.acquire_within(_RANK_ZERO_ENDS_SECONDS, path.parent):
+                return
+            contents = self._contents(train_state, world_size=1, parts=1)
+            staged = Stager(self._world.device, alone).stage(self._state_to_save())
+            publish(path, lambda folder: contents.write(folder, staged, alone), alone)
+        except CheckpointError as reason:
+            log_rank(f"checkpoint not saved after the loss of a peer: step={train_state.step} {reason}")
+        else:
+            log_rank(f"lost its peers and saved alone: step={train_state.step} path={path}")
+
     def wait_for_staging(self) -> None:
         """Waits until the running save has copied the weights. Call it before they change."""
         if self._running_save is not None:
@@ -129,21 +156,24 @@ class CheckpointManager:
 
     def _start_save(self, train_state: TrainState) -> None:
         state = self._state_to_save()
-        contents = Contents(
+        contents = self._contents(train_state, world_size=self._world.size, parts=self._strategy.data_shard.size)
+        self._failure = None
+        self._stager.begin()
+        self._running_save = BackgroundSave(lambda: self._save(contents, state))
+
+    def _contents(self, train_state: TrainState, *, world_size: int, parts: int) -> Contents:
+        return Contents(
             state=CheckpointState(
                 train_state=train_state,
                 config=self._config.as_json(),
                 fingerprint=self._fingerprint,
-                world_size=self._world.size,
-                parts=self._strategy.data_shard.size,
+                world_size=world_size,
+                parts=parts,
                 extras=self._strategy.extras(),
                 torch=torch.__version__,
             ),
             random=rng.capture_rng_state(self._world.device),
         )
-        self._failure = None
-        self._stager.begin()
-        self._running_save = BackgroundSave(lambda: self._save(contents, state))
 
     def _state_to_save(self) -> dict[str, Tensor]:
         state = self._strategy.state_dict()

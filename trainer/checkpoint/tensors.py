@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -35,13 +36,14 @@ def write_tensors(folder: Path, files: DigestingFileSystem, staged: Staged, peer
         CheckpointError: A rank could not write its part.
     """
     try:
-        save(
-            {},  # all that PyTorch asks for is in the plan
-            storage_writer=_Writer(folder, files),
-            planner=_Planner(staged),
-            process_group=peers.group,
-            no_dist=peers.group is None,
-        )
+        with _without_warnings():
+            save(
+                {},  # all that PyTorch asks for is in the plan
+                storage_writer=_Writer(folder, files),
+                planner=_Planner(staged),
+                process_group=peers.group,
+                no_dist=peers.group is None,
+            )
     except CheckpointException as error:
         raise _explain(error, peers) from error
 
@@ -154,8 +156,7 @@ class _Reader(FileSystemReader):
 
 def _load(state: dict[str, Tensor], reader: _Reader, peers: Peers) -> None:
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "torch.distributed is disabled")
+        with _without_warnings():
             load(
                 state,
                 storage_reader=reader,
@@ -168,6 +169,14 @@ def _load(state: dict[str, Tensor], reader: _Reader, peers: Peers) -> None:
         if any(isinstance(cause, OSError) for cause, _ in error.failures.values()):
             raise CheckpointError(f"checkpoint {reader.path}: {reason}") from error
         raise InvalidCheckpointError(reason) from error
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Context manager: PyTorch warns of a process without others."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "torch.distributed is disabled")
+        yield
 
 
 def _explain(error: CheckpointException, peers: Peers) -> Exception:

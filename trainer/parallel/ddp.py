@@ -19,6 +19,8 @@ from .strategy import materialize
 class DDP(NativeStrategy):
     """DDP broadcasts rank 0's weights itself when it wraps the model."""
 
+    is_replica = True
+
     def wrap(self) -> nn.Module:
         """Replicates the model."""
         materialize(self.model, self.world.device)

@@ -40,6 +40,7 @@ class Strategy(ABC):
         data_shard: This rank's part of each batch.
         scale: The loss scale.
         groups: The process groups made by the strategy.
+        is_replica: True if this rank holds the whole state, and `state_dict` is no collective.
         state_is_copied: True if `state_dict` returns copies in host memory, which nothing else changes.
         waited_seconds: Time that the last backward waited for other ranks; 0 if unknown.
     """
@@ -48,6 +49,7 @@ class Strategy(ABC):
     data_shard: DataShard
     scale: LossScale
     groups: Sequence[dist.ProcessGroup] = ()
+    is_replica: bool = False
     state_is_copied: bool = False
     waited_seconds: float = 0.0
 

@@ -28,12 +28,16 @@ def record_exception(error: Exception) -> None:
     torchrun shows the earliest error as the root cause and knows only whole seconds. So a collective that failed, which
     is the consequence of another rank's error, is dated a second later.
     """
-    is_consequence = type(error).__module__ == "torch.distributed" or "gloo" in str(error)
     details = {
-        "timestamp": str(int(time.time()) + is_consequence),
+        "timestamp": str(int(time.time()) + is_of_lost_peer(error)),
         "py_callstack": "".join(traceback.format_exception(error)).rstrip(),
     }
     _write({"message": repr(error), "extraInfo": details})
+
+
+def is_of_lost_peer(error: Exception) -> bool:
+    """Returns true if the error is that of a collective, which fails on all ranks once one of them is gone."""
+    return type(error).__module__ == "torch.distributed" or "gloo" in str(error)
 
 
 def clear_recorded_error() -> None:

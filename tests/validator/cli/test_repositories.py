@@ -244,7 +244,7 @@ def test_a_mistake_in_a_site_is_found_at_its_line(lint: Lint) -> None:
     write({"site.yaml": "queues:\n  enabled: false\nfabric: {profile: none}\noperator: {enabledd: true}\n"})
     code, out, _ = lint("site.yaml")
     assert code == 1
-    assert "site.yaml:4:12: warning HV005" in out
+    assert "site.yaml:4:12: error HV005" in out
     assert "enabled" in out
 
 

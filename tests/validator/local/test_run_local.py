@@ -87,6 +87,7 @@ class Runs:
             [sys.executable, "-m", "trainyard", "run", "-f", "run.yaml", "--local", *arguments],
             cwd=self.folder,
             env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'validator'}", MARK: str(self.folder)},
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -138,7 +139,36 @@ def test_a_failing_program_fails_the_run_and_its_node_is_named(run: Runs) -> Non
     code, _, err = run(run_yaml="train: {script: fail.py, args: []}", fail_py=FAIL)
     assert code == 1
     assert "[node-1] rank 1 gives up\n" in err
-    assert "node-1 ended with status 1" in err.splitlines()[-1]
+    *_, outcome, last = err.splitlines()
+    assert "node-1 ended with status 1" in outcome
+    assert last == "first error: [node-1] rank 1 gives up"
+
+
+def test_the_output_of_one_rank_is_shown_and_that_of_all_ranks_is_kept(run: Runs) -> None:
+    values = "{processesPerNode: 2, train: {script: where.py, args: []}}"
+    code, out, err = run("--only-rank", "2", run_yaml=values, where_py="import os; print('rank', os.environ['RANK'])")
+    assert (code, out) == (0, "[node-1] [rank2] rank 2\n"), err
+    written = sorted(path.read_text() for path in run.folder.glob("runs/run/logs/*/*/attempt_0/*/stdout.log"))
+    assert written == [f"rank {rank}\n" for rank in range(4)]
+
+
+def test_a_debugged_program_reads_from_the_terminal(run: Runs) -> None:
+    program = """
+import os
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+size = dist.get_world_size()
+breakpoint()
+print("end of", os.environ["RANK"], flush=True)
+"""
+    process = run.start(
+        "--debug", run_yaml="{nodes: 2, processesPerNode: 4, train: {script: a.py, args: []}}", a_py=program
+    )
+    out, err = process.communicate("p 'size', size\nc\n", timeout=TIMEOUT_SECONDS)
+    assert process.returncode == 0, err
+    assert "('size', 1)" in out
+    assert out.endswith("end of 0\n")
 
 
 def test_sigterm_ends_all_processes_of_all_nodes(run: Runs) -> None:
@@ -198,7 +228,7 @@ def test_values_that_the_schema_refuses_are_a_usage_error_with_their_places(trai
     code, out, err = trainyard("nodes: four\nenv:\n  A: 1\n", "--local", "--set", "trian.args=[]")
     assert (code, out) == (2, "")
     assert "run.yaml:1:8: error HV010 values-refused: `nodes` takes an integer of at least 1" in err
-    assert "--set trian.args:1:2: warning HV005 values-unknown-key" in err
+    assert "--set trian.args:1:2: error HV005 values-unknown-key" in err
     assert err.endswith("Error: Helm would render nothing with these values, so there is nothing to run\n")
 
 

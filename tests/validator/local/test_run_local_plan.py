@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from trainyard.local import differences, job, plan
+from trainyard.local import differences, job, plan, view
 from trainyard.local.errors import RunRefusedError
 from trainyard.local.machine import Machine
 from trainyard.local.node import Node
@@ -23,7 +23,12 @@ EIGHT = "resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}"
 
 def machine(*gpus: str, **environment: str) -> Machine:
     """Return a machine with these accelerators and variables."""
-    return Machine("python", 29500, gpus, "lo", environment)
+    return Machine("python", 29500, gpus, "lo", environment, processors=8)
+
+
+def with_memory(gib: float) -> Machine:
+    """Return a machine with so much free memory."""
+    return machine()._replace(memory=int(gib * 2**30))
 
 
 def wanted(text: str, **chosen: Any) -> job.Job:
@@ -277,6 +282,66 @@ def test_a_gpu_run_without_local_gpus_runs_on_cpu_with_a_note() -> None:
     text = f"{EIGHT}\nprocessesPerNode: 8"
     assert "--nproc-per-node=8" in nodes(text)[0].argv
     assert "this machine has no GPU: 2 x 8 processes run on CPU, by gloo" in said(text)
+
+
+def test_more_processes_than_processors_are_started_with_a_note() -> None:
+    assert "9 processes share 8 processors; --nodes and --processes-per-node" in said("{nodes: 3, processesPerNode: 3}")
+    assert "processors" not in said("{nodes: 2, processesPerNode: 4}")
+    assert "2 processes share 1 processor;" in said("{}", machine()._replace(processors=1))
+
+
+@pytest.mark.parametrize(
+    ("text", "gib", "remedy"),
+    [
+        ("{nodes: 2, processesPerNode: 32}", 16.0, "2 x 31 fit, add --processes-per-node 31"),
+        ("{nodes: 8, processesPerNode: 8}", 2.0, "4 x 1 fit, add --nodes 4 --processes-per-node 1"),
+        ("{processesPerNode: cpu}", 2.0, "2 x 3 fit, add --processes-per-node 3"),
+        ("{}", 0.1, "end other programs first"),
+    ],
+)
+def test_a_run_that_does_not_fit_into_memory_is_refused_with_what_fits(text: str, gib: float, remedy: str) -> None:
+    with pytest.raises(RunRefusedError, match=remedy) as refused:
+        nodes(text, with_memory(gib))
+    assert f"and {gib} GiB are free" in str(refused.value)
+
+
+def test_a_run_that_fits_into_memory_is_planned() -> None:
+    assert len(nodes("{nodes: 2, processesPerNode: 31}", with_memory(16))) == 2
+    assert len(nodes("{nodes: 2, launcher: command, train: {command: [train]}}", with_memory(0.1))) == 2
+
+
+def test_one_rank_is_shown_and_the_ranks_of_all_nodes_have_log_files() -> None:
+    found = wanted("{nodes: 2, processesPerNode: 4}")
+    shown = plan.make_plan(found, machine(), HERE, view.one_rank(found, 6, HERE)).nodes
+    assert [node.is_shown for node in shown] == [False, True]
+    assert {"--log-dir=/runs/digits/logs/node-0", "--redirects=3"} < set(shown[0].argv)
+    assert "--tee=2:3" in shown[1].argv
+    assert not [word for word in shown[0].argv if word.startswith("--tee")]
+
+
+@pytest.mark.parametrize(
+    ("text", "rank", "reason"),
+    [
+        ("{nodes: 2, processesPerNode: 4}", 8, "the ranks of this run are 0 to 7"),
+        ("{processesPerNode: cpu}", 0, "add --processes-per-node"),
+        ("{launcher: accelerate, processesPerNode: 2}", 1, "add --processes-per-node 1"),
+    ],
+)
+def test_a_rank_that_cannot_be_shown_alone_is_refused(text: str, rank: int, reason: str) -> None:
+    with pytest.raises(RunRefusedError, match=reason):
+        view.one_rank(wanted(text), rank, HERE)
+
+
+def test_a_debugged_program_has_no_torchrun_and_the_variables_of_the_only_rank() -> None:
+    found = wanted("{nodes: 4, processesPerNode: 8}", nodes=1, processes=1)
+    (node,) = plan.make_plan(found, machine(), HERE, view.View(is_debugger=True)).nodes
+    assert node.argv == ("python", "-m", "trainer", "--seed", "1", "--out", "/runs/digits/checkpoints")
+    assert {
+        "RANK": "0",
+        "LOCAL_RANK": "0",
+        "WORLD_SIZE": "1",
+        "MASTER_PORT": "29500",
+    }.items() <= node.environment.items()
 
 
 @pytest.mark.parametrize(

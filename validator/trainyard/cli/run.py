@@ -31,6 +31,8 @@ variables of this shell; variables in the values override them.
   trainyard run -f run.yaml --local
   trainyard run -f run.yaml --local --nodes 1 --processes-per-node 2
   trainyard run -f run.yaml --local --set train.config.batch_size=64
+  trainyard run -f run.yaml --local --only-rank 1
+  trainyard run -f run.yaml --local --debug
   trainyard run -f run.yaml --local --dry-run
 
 Ctrl-C and SIGTERM stop the run: every node gets SIGTERM, and SIGKILL after the grace period of the values.
@@ -78,6 +80,15 @@ _OPTIONS = (
         type=click.Path(),
         help="Python interpreter that has PyTorch. Default: Trainyard's own.",
     ),
+    click.option(
+        "--only-rank",
+        metavar="N",
+        type=click.IntRange(min=0),
+        help="Print the output of one rank only. All ranks write to logs below --directory.",
+    ),
+    click.option(
+        "--debug", is_flag=True, help="Start one process with this terminal as its input, for breakpoint() and pdb."
+    ),
     click.option("--dry-run", is_flag=True, help="Print the folders, files and commands, and start nothing."),
 )
 
@@ -95,6 +106,8 @@ def command(
     release: str | None,
     directory: Path | None,
     python: str | None,
+    only_rank: int | None,
+    debug: bool,
     dry_run: bool,
 ) -> int:
     """Plans the run and starts it."""
@@ -104,22 +117,29 @@ def command(
     if not local:
         installed = f"`helm install NAME charts/training-job -f {' -f '.join(names)}`"
         raise click.UsageError(f"a run in a cluster is installed by {installed}; add --local to run it here")
-    from trainyard.local import differences, job, machine, plan, preparation, values
+    if debug:
+        if only_rank is not None or (nodes or 1) > 1 or (processes or 1) > 1:
+            raise click.UsageError("--debug starts one process: leave out --only-rank and the sizes")
+        nodes = processes = 1
+    from trainyard.local import differences, job, machine, plan, preparation, values, view
 
     name = release or _name(names[0])
     wanted = job.job_of(_accepted_values(values.read_values(names, settings, name), names), name, nodes, processes)
     here = machine.here(python or sys.executable)
     folder = (directory or Path("runs") / name).absolute()
-    planned = plan.make_plan(wanted, here, folder)
+    shown = view.View(is_debugger=debug) if only_rank is None else view.one_rank(wanted, only_rank, folder)
+    planned = plan.make_plan(wanted, here, folder, shown)
     for note in differences.cluster_differences(wanted, here, planned):
         say(f"note: {note}")
     say(f"{name}: {wanted.nodes} x {wanted.processes} processes, volumes in {preparation.display_path(folder)}")
+    if shown.logs is not None:
+        say(f"rank {only_rank} is shown; the output of all ranks is in {preparation.display_path(shown.logs)}")
     if dry_run:
         from trainyard.local import script
 
-        click.echo("\n".join(script.shell_lines(planned)))
+        click.echo("\n".join(script.shell_lines(planned, attached=debug)))
         return exit_codes.DONE
-    return _run(planned, here)
+    return _run(planned, here, debug=debug)
 
 
 def _name(file: str) -> str:
@@ -151,13 +171,16 @@ def _show(report: Report) -> None:
     click.echo(text.render(report, (), Style(color=color)).rstrip(), err=True)
 
 
-def _run(plan: Plan, machine: Machine) -> int:
-    from trainyard.local import errors, preparation, processes
+def _run(plan: Plan, machine: Machine, *, debug: bool) -> int:
+    from trainyard.local import attached, errors, preparation, processes
 
     try:
         preparation.check_requirements(plan, machine)
         preparation.prepare(plan)
-        outcome = processes.run_nodes(plan.nodes, machine.environment, plan.grace_seconds, say)
+        if debug:
+            outcome = attached.run_attached(plan.nodes[0], machine.environment, plan.grace_seconds)
+        else:
+            outcome = processes.run_nodes(plan.nodes, machine.environment, plan.grace_seconds, say)
     except errors.MissingProgramError as error:
         raise NotHereError(str(error)) from None
     if outcome.signal is not None:
@@ -165,6 +188,8 @@ def _run(plan: Plan, machine: Machine) -> int:
     if outcome.failed:
         nodes = (f"{name} {_describe_status(status)}" for name, status in outcome.failed.items())
         say(f"the run failed: {', '.join(nodes)}")
+        if outcome.error is not None:
+            say(f"first error: [{outcome.error.node}] {outcome.error.text.strip()}")
     return exit_codes.FAILED if outcome.failed else exit_codes.DONE
 
 

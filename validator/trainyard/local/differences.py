@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.counting import counted
 from trainyard.local import environment
 from trainyard.local.job import Job
 from trainyard.local.machine import Machine
+from trainyard.local.memory import process_count
 from trainyard.local.plan import Plan
 from trainyard.local.preparation import display_path, is_empty
 
@@ -17,6 +19,11 @@ def cluster_differences(job: Job, machine: Machine, plan: Plan) -> Iterator[str]
     if environment.wants_gpus(job) and not machine.gpus:
         yield (
             f"this machine has no GPU: {job.nodes} x {job.processes} processes run on CPU, by gloo; --nodes and "
+            "--processes-per-node start fewer"
+        )
+    elif not machine.gpus and (processes := job.nodes * process_count(job, machine)) > machine.processors:
+        yield (
+            f"{processes} processes share {counted(machine.processors, 'processor')}; --nodes and "
             "--processes-per-node start fewer"
         )
     for one in plan.contents:

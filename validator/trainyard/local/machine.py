@@ -6,15 +6,20 @@ import contextlib
 import os
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+_MEMORY = Path("/proc/meminfo")
+# Of control groups, version 2 and version 1.
+_MEMORY_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 class Machine(NamedTuple):
     """The facts about this machine that a plan needs.
 
-    `gpus` are the accelerators, by their names in CUDA_VISIBLE_DEVICES; `port` is a free one.
+    `gpus` are the accelerators, by their names in CUDA_VISIBLE_DEVICES; `port` is a free one. `memory` are the bytes
+    that programs can still take, None if the system does not tell.
     """
 
     python: str
@@ -22,11 +27,13 @@ class Machine(NamedTuple):
     gpus: tuple[str, ...]
     loopback: str | None
     environment: Mapping[str, str]
+    processors: int = 1
+    memory: int | None = None
 
 
 def here(python: str) -> Machine:
     """Returns this machine. Starts no process to find out."""
-    return Machine(python, _free_port(), _gpus(), _loopback(), os.environ)
+    return Machine(python, _free_port(), _gpus(), _loopback(), os.environ, _processors(), _memory())
 
 
 def _free_port() -> int:
@@ -58,3 +65,23 @@ def _loopback() -> str | None:
     """Returns the name of the loopback interface: `lo` on Linux, `lo0` on macOS."""
     names = [name for _, name in socket.if_nameindex()]
     return next((name for name in ("lo", "lo0") if name in names), None)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _memory() -> int | None:
+    """Returns the available memory, or the limit of the container if that is less; None on systems without /proc."""
+    try:
+        found = re.search(r"^MemAvailable: +(\d+) kB", _MEMORY.read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    return min([int(found[1]) << 10, *_container_limits()]) if found else None
+
+
+def _container_limits() -> Iterator[int]:
+    for path in _MEMORY_LIMITS:
+        # Without a limit, version 2 has the word `max`.
+        with contextlib.suppress(OSError, ValueError):
+            yield int(path.read_text())

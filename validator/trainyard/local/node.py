@@ -13,6 +13,7 @@ from trainyard.local import environment, ports
 from trainyard.local.job import Job
 from trainyard.local.machine import Machine
 from trainyard.local.paths import Folders
+from trainyard.local.view import View
 
 HOST = "127.0.0.1"
 # Rendezvous options are set here, whatever the values say.
@@ -25,7 +26,7 @@ _PYTHON = re.compile(r"python(3(\.\d+)?)?")
 class Node(NamedTuple):
     """The process for a pod: a command, and the variables that are added to the inherited ones.
 
-    `folders` must exist when it starts, and `files` with their texts.
+    `folders` must exist when it starts, and `files` with their texts. `is_shown` is false if its output is not printed.
     """
 
     name: str
@@ -33,13 +34,14 @@ class Node(NamedTuple):
     environment: dict[str, str]
     folders: tuple[Path, ...]
     files: dict[Path, str]
+    is_shown: bool = True
 
 
 class Builder:
     """Builds the node with this number of a job. `mounts` are its folders by their paths in the pod."""
 
-    def __init__(self, job: Job, machine: Machine, index: int, mounts: dict[str, Path]) -> None:
-        self._job, self._machine, self._index = job, machine, index
+    def __init__(self, job: Job, machine: Machine, index: int, mounts: dict[str, Path], view: View) -> None:
+        self._job, self._machine, self._index, self._view = job, machine, index, view
         self._mounts, self._folders = mounts, Folders(mounts)
 
     def node(self, visible: tuple[str, ...]) -> Node:
@@ -52,10 +54,13 @@ class Builder:
             environment=self._environment(visible),
             folders=tuple(self._mounts.values()),
             files=dict(self._files()),
+            is_shown=self._view.node in (None, self._index),
         )
 
     def _torchrun(self) -> tuple[str, ...]:
         job = self._job
+        if self._view.is_debugger:
+            return (self._machine.python,)
         restarts = (f"--max-restarts={job.restarts}",) if job.restarts else ()
         return (
             *(self._machine.python, "-m", TORCHRUN_MODULES[0]),
@@ -63,6 +68,7 @@ class Builder:
             *(f"--nnodes={job.nodes}", f"--nproc-per-node={job.processes}"),
             *("--rdzv-backend=c10d", f"--rdzv-endpoint={HOST}:{self._machine.port}", f"--rdzv-id={job.release}"),
             *(f"--local-addr={HOST}", *restarts),
+            *self._view.torchrun_options(self._index),
         )
 
     def _accelerate(self) -> tuple[str, ...]:
@@ -85,6 +91,8 @@ class Builder:
     def _environment(self, visible: tuple[str, ...]) -> dict[str, str]:
         own = {name: self._folders.path(value) for name, value in environment.program_variables(self._job).items()}
         variables = {**environment.default_variables(self._machine), **own, **self._rank()}
+        if self._view.logs is not None:
+            variables["TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"] = "[rank${rank}] "
         if self._machine.gpus:
             variables["CUDA_VISIBLE_DEVICES"] = ",".join(visible)
         if self._job.launcher == "accelerate" and not visible:
@@ -93,10 +101,15 @@ class Builder:
 
     def _rank(self) -> dict[str, str]:
         """Returns the variables that the operator sets for a program without a launcher: one process in each pod."""
-        if self._job.launcher != "command":
+        if self._view.is_debugger and self._job.launcher not in ("command", "accelerate"):
+            local = {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1"}
+        elif self._job.launcher == "command":
+            local = {}
+        else:
             return {}
         processes = self._job.processes if isinstance(self._job.processes, int) else 1
         return {
+            **local,
             "MASTER_ADDR": HOST,
             "MASTER_PORT": str(self._machine.port),
             "WORLD_SIZE": str(self._job.nodes * processes),

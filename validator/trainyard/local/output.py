@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import selectors
+from collections.abc import Callable
 from typing import IO, TextIO
 
 from trainyard.reporters import wants_color
@@ -12,6 +13,8 @@ from trainyard.reporters import wants_color
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\n|\r(?!\Z))")
 _COLORS = (36, 33, 35, 32, 34, 31)
 _CHUNK = 65536
+# The part of a line that is kept.
+_LONGEST = 500
 
 
 class Output:
@@ -21,9 +24,12 @@ class Output:
         self._selector = selectors.DefaultSelector()
         self.is_gone = False
 
-    def add(self, index: int, name: str, pipe: IO[bytes], stream: TextIO) -> None:
-        """Passes on the data of a pipe to a stream."""
-        self._selector.register(pipe, selectors.EVENT_READ, _Lines(_prefix(index, name, stream), stream))
+    def add(
+        self, index: int, name: str, pipe: IO[bytes], stream: TextIO | None, keep: Callable[[str], None] | None = None
+    ) -> None:
+        """Passes on the data of a pipe to a stream, unless that is None, and each line to `keep`."""
+        lines = _Lines(_prefix(index, name, stream) if stream else b"", stream, keep)
+        self._selector.register(pipe, selectors.EVENT_READ, lines)
 
     def pump(self, seconds: float) -> bool:
         """Passes on the data that is there or arrives within these seconds; False if all pipes have ended."""
@@ -48,8 +54,8 @@ class Output:
 
 
 class _Lines:
-    def __init__(self, prefix: bytes, stream: TextIO) -> None:
-        self._prefix, self._stream, self._rest = prefix, stream, b""
+    def __init__(self, prefix: bytes, stream: TextIO | None, keep: Callable[[str], None] | None) -> None:
+        self._prefix, self._stream, self._keep, self._rest = prefix, stream, keep, b""
 
     def write(self, data: bytes) -> None:
         """Writes the complete lines; without data, the rest."""
@@ -58,14 +64,19 @@ class _Lines:
         for match in _LINE.finditer(self._rest):
             end = match.end()
             if match[1] or match[2] != b"\r":
-                text += self._prefix + match[1] + b"\n"
+                text += self._line(match[1])
         self._rest = self._rest[end:]
         if self._rest and (not data or len(self._rest) > _CHUNK):
-            text, self._rest = text + self._prefix + self._rest + b"\n", b""
-        if text:
+            text, self._rest = text + self._line(self._rest), b""
+        if text and self._stream is not None:
             self._stream.flush()
             self._stream.buffer.write(text)
             self._stream.buffer.flush()
+
+    def _line(self, line: bytes) -> bytes:
+        if self._keep is not None:
+            self._keep(line[:_LONGEST].decode(errors="replace"))
+        return self._prefix + line + b"\n"
 
 
 def _prefix(index: int, name: str, stream: TextIO) -> bytes:

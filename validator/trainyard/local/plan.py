@@ -9,11 +9,13 @@ from trainyard.local import environment
 from trainyard.local.errors import RunRefusedError
 from trainyard.local.job import Job
 from trainyard.local.machine import Machine
+from trainyard.local.memory import check_memory
 from trainyard.local.node import Builder, Node, interpreter
 from trainyard.local.paths import Folders
+from trainyard.local.view import View
 from trainyard.local.volumes import LocalVolume
 
-# Each node is a torchrun, and each process imports PyTorch: no machine has the memory for more.
+# Each node is a torchrun, and each process imports PyTorch. Systems that do not tell their memory have no more.
 _MOST = 1024
 
 
@@ -41,16 +43,20 @@ class Plan(NamedTuple):
     grace_seconds: int
 
 
-def make_plan(job: Job, machine: Machine, directory: Path) -> Plan:
+def make_plan(job: Job, machine: Machine, directory: Path, view: View | None = None) -> Plan:
     """Returns the plan for a job whose volumes are folders in `directory`. Raises `RunRefusedError`."""
     _check_size(job)
+    check_memory(job, machine)
+    view = view or View()
     visible = environment.node_devices(job, machine)
     mounts = [{volume.path: _folder(volume, directory, index) for volume in job.volumes} for index in range(job.nodes)]
     first = Folders(mounts[0])
     by_launcher = job.launcher != "command"
     data = job.data
     return Plan(
-        nodes=tuple(Builder(job, machine, index, mounts[index]).node(visible[index]) for index in range(job.nodes)),
+        nodes=tuple(
+            Builder(job, machine, index, mounts[index], view).node(visible[index]) for index in range(job.nodes)
+        ),
         modules=_modules(job) if by_launcher else (),
         script=first.path(job.program[0]) if by_launcher and job.program[0] != "-m" else None,
         program=None if by_launcher else interpreter(job.command[0], machine),

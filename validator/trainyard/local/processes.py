@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from trainyard.local.descendants import Descendants, follow_parent
 from trainyard.local.errors import MissingProgramError
+from trainyard.local.first_error import ErrorLog, Line
 from trainyard.local.node import Node
 from trainyard.local.output import Output
 
@@ -29,11 +31,12 @@ class Outcome(NamedTuple):
     """The outcome of a run.
 
     `failed` are the nodes that failed by themselves, each with its exit status, or the negative number of a signal;
-    `signal` is the one to this process that ended the run, if any.
+    `signal` is the one to this process that ended the run, if any. `error` is the first error of a failed run.
     """
 
     failed: dict[str, int]
     signal: int | None
+    error: Line | None = None
 
 
 def run_nodes(
@@ -45,14 +48,16 @@ def run_nodes(
     `grace_seconds` or on a second signal. So does closed output, which then raises `BrokenPipeError`. Raises
     `MissingProgramError` if a program cannot be started.
     """
-    with _signals() as received, _Processes(grace_seconds, received, say) as processes:
+    with collected_signals() as received, _Processes(grace_seconds, received, say) as processes:
         for node in nodes:
             processes.start(node, environment)
-        return processes.finish()
+        outcome = processes.finish()
+    # The end of the output has been read now.
+    return outcome._replace(error=processes.errors.first() if outcome.failed else None)
 
 
 @contextlib.contextmanager
-def _signals() -> Iterator[list[int]]:
+def collected_signals() -> Iterator[list[int]]:
     """Context manager: collects the signals to this process, which have no other effect."""
     received: list[int] = []
 
@@ -70,12 +75,13 @@ def _signals() -> Iterator[list[int]]:
 
 
 class _Processes:
-    """The running processes."""
+    """The running processes. `errors` are the last lines of their standard error."""
 
     def __init__(self, grace_seconds: float, received: list[int], say: Callable[[str], None]) -> None:
         self._grace_seconds, self._received, self._say = grace_seconds, received, say
         self._family = Descendants()
         self._output = Output()
+        self.errors = ErrorLog()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         # Deadlines for SIGTERM and SIGKILL.
         self._end_at = self._kill_at = math.inf
@@ -111,9 +117,10 @@ class _Processes:
             raise MissingProgramError(f"{node.argv[0]} cannot be started: {error.strerror}") from None
         index = len(self._processes)
         self._processes[node.name] = process
-        for pipe, stream in ((process.stdout, sys.stdout), (process.stderr, sys.stderr)):
+        keep = functools.partial(self.errors.add, node.name)
+        for pipe, stream, kept in ((process.stdout, sys.stdout, None), (process.stderr, sys.stderr, keep)):
             if pipe is not None:
-                self._output.add(index, node.name, pipe, stream)
+                self._output.add(index, node.name, pipe, stream if node.is_shown else None, kept)
 
     def finish(self) -> Outcome:
         """Waits for all of them, and ends them when it is time."""

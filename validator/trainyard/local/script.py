@@ -9,8 +9,8 @@ from trainyard.local.plan import Plan
 from trainyard.reporters.escaping import visible, without_commands
 
 
-def shell_lines(plan: Plan) -> Iterator[str]:
-    """Yields the folders, the files, and a command for each node."""
+def shell_lines(plan: Plan, *, attached: bool = False) -> Iterator[str]:
+    """Yields the folders, the files, and a command for each node, in the background unless it is `attached`."""
     folders = dict.fromkeys(folder for node in plan.nodes for folder in node.folders)
     if folders:
         yield _join(["mkdir", "-p", *map(str, folders)])
@@ -20,8 +20,9 @@ def shell_lines(plan: Plan) -> Iterator[str]:
     for node in plan.nodes:
         yield f"# {visible(node.name)}"
         variables = [f"{name}={value}" for name, value in sorted(node.environment.items())]
-        yield f"{_join(['env', *variables, *node.argv])} &"
-    yield "wait"
+        yield _join(["env", *variables, *node.argv]) + ("" if attached else " &")
+    if not attached:
+        yield "wait"
 
 
 def _join(words: Iterable[str]) -> str:

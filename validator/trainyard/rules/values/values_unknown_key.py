@@ -1,8 +1,8 @@
-"""The chart has no value of this name, so the setting is ignored, or Helm rejects the whole file.
+"""The chart has no value of this name: `helm install` ends with an error, and nothing is created.
 
-Helm merges a values file over the chart's defaults and passes the result to the templates. A key that no template
-reads is silently kept: `sharedMemroy.size: 64Gi` installs a run with the default size. The Trainyard charts have a
-schema that rejects such keys, but only when the run is submitted, after the review.
+The chart's schema rejects a key that it does not know, but only when the run is submitted, after the review. Without
+this check by the schema, Helm would keep a key that no template reads, and `sharedMemroy.size: 64Gi` would install a
+run with the default size.
 
 The usual causes are a typo, a key at the wrong depth (`limits` next to `resources` instead of below it), and a value
 of an older release of the chart. Correct the name, move the key to its place in the chart's `values.yaml`, or remove
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @rule(
     code="HV005",
-    severity="warning",
+    severity="error",
     confidence="high",
     since="0.1.0",
     sources=(
