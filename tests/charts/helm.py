@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -69,8 +71,14 @@ def manifests(name: str, chart: str, scenario: str | None = None) -> str:
 
 def objects(text: str) -> list[dict[str, Any]]:
     """Return the objects of a YAML stream, with the items of Lists as separate objects."""
-    documents = [document for document in yaml.load_all(text, Loader=yaml.CSafeLoader) if document]
+    documents = [copy.deepcopy(read) for part in re.split(r"^---$", text, flags=re.MULTILINE) for read in _read(part)]
     return [found for one in documents for found in (one["items"] if one["kind"] == "List" else [one])]
+
+
+@functools.cache
+def _read(part: str) -> list[Any]:
+    """Return the documents of a text. The scenarios of a chart have most of their text in common, such as its CRDs."""
+    return [document for document in yaml.load_all(part, Loader=yaml.CSafeLoader) if document]
 
 
 def values_of(chart: Path) -> dict[str, Any]:
