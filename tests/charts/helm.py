@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ ROOT = Path(__file__).parents[2]
 CHARTS = {chart.name: chart for chart in chart_files.charts(ROOT)}
 HELMS = ("helm", "helm4")
 RELEASE = "run-42"
+# The variable with the folder of what the worker processes of one session have rendered.
+RENDERED = "TRAINYARD_RENDERED"
 # A process that ends within a second frees nothing: collecting garbage takes a quarter of its processor time.
 WITHOUT_COLLECTOR = {"GOGC": "off"}
 
@@ -61,16 +65,31 @@ def template(
 
 @functools.cache
 def manifests(name: str, chart: str, scenario: str | None = None) -> str:
-    """Return the rendered manifests of a scenario; fails when Helm fails."""
+    """Return the rendered manifests of a scenario; fails when Helm fails. The processes of a session share them."""
+    folder = os.environ.get(RENDERED)
+    kept = Path(folder, f"{name}.{chart}.{scenario}.yaml") if folder else None
+    if kept is not None and kept.exists():
+        return kept.read_text()
     result = template(name, CHARTS[chart], scenario=scenario)
     assert result.returncode == 0, result.stderr
+    if kept is not None:
+        # Another process may write or read the file.
+        written = kept.with_suffix(f".{os.getpid()}")
+        written.write_text(result.stdout)
+        written.replace(kept)
     return result.stdout
 
 
 def objects(text: str) -> list[dict[str, Any]]:
     """Return the objects of a YAML stream, with the items of Lists as separate objects."""
-    documents = [document for document in yaml.load_all(text, Loader=yaml.CSafeLoader) if document]
+    documents = [copy.deepcopy(read) for part in re.split(r"^---$", text, flags=re.MULTILINE) for read in _read(part)]
     return [found for one in documents for found in (one["items"] if one["kind"] == "List" else [one])]
+
+
+@functools.cache
+def _read(part: str) -> list[Any]:
+    """Return the documents of a text. The scenarios of a chart have most of their text in common, such as its CRDs."""
+    return [document for document in yaml.load_all(part, Loader=yaml.CSafeLoader) if document]
 
 
 def values_of(chart: Path) -> dict[str, Any]:

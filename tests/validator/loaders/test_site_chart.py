@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ OPTIONS = ("--namespace", NAMESPACE, "--api-versions", ",".join(SERVED_APIS))
 DEFINITION = "CustomResourceDefinition"
 
 
+@functools.cache
 def by_helm(path: Path) -> list[dict[str, Any]]:
     """The objects that Helm renders, in its order. Of a CustomResourceDefinition only the name counts."""
     made = helm.template("helm", CHART, *OPTIONS, scenario=path.name)
