@@ -22,13 +22,12 @@ GOES_ON = "1 of 2 nodes are gone: starts again in its place"
 
 
 class Nodes:
-    """Two nodes of one elastic run, each with one rank. The first one hosts the store."""
+    """Two nodes of one elastic run, each with one rank. The first one hosts the store and has rank 0."""
 
     def __init__(self, folder: Path, *flags: str) -> None:
         self._events = folder / "events.jsonl"
         self.checkpoints = folder / "checkpoints"
-        self._arguments = [
-            "tests.harness.trainer.torchrun",
+        self._options = [
             "--nnodes=1:2",
             "--nproc-per-node=1",
             "--max-restarts=3",
@@ -36,7 +35,6 @@ class Nodes:
             f"--rdzv-endpoint=127.0.0.1:{free_port()}",
             # The attempts are more than a busy machine misses, so that the nodes do not part at the start.
             "--rdzv-conf=last_call_timeout=1,keep_alive_interval=1,keep_alive_max_attempt=60",
-            "--local-addr=127.0.0.1",
             "-m",
             "trainer",
             f"--checkpoint-dir={self.checkpoints}",
@@ -45,15 +43,17 @@ class Nodes:
             f"--events-file={self._events}",
             *flags,
         ]
-        self.first = self._start()
-        self.second = self._start()
+        self.first = self._start("127.0.0.1")
+        self.second = self._start("127.0.0.2")
         wait_until(lambda: self.starts and self.last_step > CHECKPOINT_STEPS)
         # The nodes may have met one after the other.
         self.wait_for_nodes(2)
 
-    def _start(self) -> Forked:
+    def _start(self, address: str) -> Forked:
+        """Starts a node. torchrun numbers nodes by their addresses, and those of one address by process ID."""
         variables = {"PET_NNODES": "1:2", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
-        return fork(self._arguments, {**ENVIRONMENT, **variables})
+        arguments = ["tests.harness.trainer.torchrun", f"--local-addr={address}", *self._options]
+        return fork(arguments, {**ENVIRONMENT, **variables})
 
     @property
     def starts(self) -> list[Event]:

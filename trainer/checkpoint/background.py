@@ -19,8 +19,8 @@ class BackgroundSave:
         self._thread.start()
 
     @property
-    def is_durable(self) -> bool:
-        """True if the save has ended, and not with an error that concerns more than this save."""
+    def has_ended(self) -> bool:
+        """True if `save` has returned; false if it is running, or has raised."""
         return not self._thread.is_alive() and self._error is None
 
     def wait(self) -> None:

@@ -111,9 +111,10 @@ class CheckpointManager:
         """Saves the state of this replica after its peers are lost. Not a collective.
 
         Rank 0 holds the lock of the directory. Another rank gets it only if rank 0 has ended. A failure is logged.
-        Nothing is saved if the loss has interrupted a save in the background: it may still use the tensors.
+        Nothing is saved if the loss has interrupted a save in the background: it may still use the tensors, and it is
+        chance whether it has ended before this call.
         """
-        if self._running_save is not None and not self._running_save.is_durable:
+        if self._failure is not None or (self._running_save is not None and not self._running_save.has_ended):
             return
         newest = self.metrics.newest_step or 0
         if self._world.size == 1 or not self._strategy.is_replica or train_state.step <= newest:

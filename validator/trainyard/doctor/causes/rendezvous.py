@@ -139,6 +139,7 @@ CAUSES = (
         signs=(
             Sign("[c10d] recvValue", r"failed on SocketImpl"),
             Sign("[c10d] sendBytes failed on"),
+            Sign("Connection was likely closed. Did the remote server shutdown or crash?"),
             Sign("maybe TCPStore server has shut down too early"),
         ),
         level=Level.CONSEQUENCE,
