@@ -67,7 +67,10 @@ def lines(results: Results) -> Iterator[str]:
         *versions,
         f"load average before {results.load:.1f}",
     ]
-    yield results_page.environment(*where, command="make scale")
+    yield results_page.environment(
+        *where,
+        command=f"python -m tools.scale --nodes {results.nodes} --most {max(results.idle, default=results.nodes)}",
+    )
     yield from _section("Starts", _starts(results))
     yield from _section("Bars", _bars(results))
     yield from _section("Processor seconds of each program during a start", _programs(results, _processor))
