@@ -20,6 +20,10 @@ Root Cause (first observed failure):
   exitcode  : -9 (pid: 12)
   error_file: <N/A>
 """
+CHAINED = "The above exception was the direct cause of the following exception:"
+UNREACHABLE = (
+    "torch.distributed.elastic.rendezvous.api.RendezvousConnectionError: The connection to the store has failed."
+)
 
 
 def first(*written: tuple[str, str]) -> str | None:
@@ -45,6 +49,8 @@ def first(*written: tuple[str, str]) -> str | None:
             "a rank 1: Signal 9 (SIGKILL) received by PID 12",
         ),
         ((("a", "torch.OutOfMemoryError: CUDA out of memory"),), "a torch.OutOfMemoryError: CUDA out of memory"),
+        ((("b", f"gives up\n{TORCHRUN}"), ("a", f"frame #3: _start\n{CHAINED}\n{UNREACHABLE}")), "b gives up"),
+        ((("a", UNREACHABLE),), f"a {UNREACHABLE}"),
         ((("a", ""),), None),
     ],
     ids=[
@@ -55,6 +61,8 @@ def first(*written: tuple[str, str]) -> str | None:
         "last attempt",
         "killed",
         "without a launcher",
+        "launcher beside a message",
+        "launcher",
         "silent",
     ],
 )

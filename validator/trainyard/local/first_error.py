@@ -21,8 +21,12 @@ _ERROR = re.compile(r"(?:^|\s)error: \S|^(?:\[\w+\]:? *)*(?:\w+\.)*[A-Z]\w*(?:Er
 _RANK = re.compile(r"^\s*rank\s*: (\d+) ")
 # The launcher ends the other processes of a node with SIGTERM, number 15.
 _KILLED = re.compile(r"^\s*traceback : (Signal (?!15\b)\d+ .*)")
+# Once a process has failed, these errors of torchrun on another node are about the node that left.
+_OF_LAUNCHER = re.compile(r"torch\.distributed\.(?:elastic\.\w|Dist\w+Error)")
 # Log lines of PyTorch and torchrun, and tracebacks, whose exception is about a lost peer.
-_NO_MESSAGE = re.compile(r"^(?:\[\w+\]:? ?)*(?:\[?[IWE]\d{4} |\s|Traceback |$)")
+_NO_MESSAGE = re.compile(
+    r"^(?:\[\w+\]:? ?)*(?:\[?[IWE]\d{4} |\s|Traceback |The above exception was |During handling of |frame #|$)"
+)
 
 
 class Line(NamedTuple):
@@ -48,8 +52,8 @@ class ErrorLog:
 
         Errors of ranks that lost a peer are not considered: they may come before the error of that peer.
         """
-        written = list(_by_programs(self._lines))
         ended_at = min((line.at for line in self._lines if _NOTICED.search(line.text)), default=None)
+        written = [line for line in _by_programs(self._lines) if ended_at is None or not _OF_LAUNCHER.search(line.text)]
         noticed_at = ended_at if ended_at is not None else (self._lines[-1].at if self._lines else 0)
         recent = (line for line in written if line.at >= noticed_at - _RECENT_SECONDS and _ERROR.search(line.text))
         return next(recent, None) or self._killed() or _last(written)
