@@ -7,6 +7,7 @@ the time of a search.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from trainyard.doctor import origins, processes, torchrun, tracebacks
 from trainyard.doctor.catalogue import causes
@@ -22,6 +23,17 @@ _NAME = b"Name:  "
 _BEFORE, _AFTER = 400, 1600
 # The cause of a traceback that ends with an exception of any name.
 _PROGRAM = "program-failed"
+
+
+class _Read(NamedTuple):
+    """A line that may show causes. The message is without the heads of kubectl."""
+
+    file: str
+    number: int
+    text: str
+    message: str
+    origin: str | None
+    frame: str
 
 
 class Scan:
@@ -79,39 +91,35 @@ class Scan:
             self.processes.add(root.process, root.rank)
         if processes.SIGN.fits(text):
             self.processes.read(text)
-        traceback = self._tracebacks.read(text, origins.origin(text, self._context))
+        message, origin = origins.message(text), origins.origin(text, self._context)
+        traceback = self._tracebacks.read(message, origin)
         self._follows = self._torchrun.active or self._tracebacks.active
+        one = _Read(file, number, text, message, origin, traceback.frame)
         judged = {cause.name: cause for literal in found for cause in self._users.get(literal, ())}
-        seen = [
-            self._judge(cause, file, number, text, traceback.frame)
-            for cause in judged.values()
-            if not (cause.ended_by_agent and is_follower)
-        ]
+        seen = [self._judge(cause, one) for cause in judged.values() if not (cause.ended_by_agent and is_follower)]
         if traceback.is_exception and not any(seen):
-            self._add(self.evidence[_PROGRAM].cause, file, number, text, traceback.frame)
+            self._add(_PROGRAM, one)
 
-    def _judge(self, cause: Cause, file: str, number: int, text: str, frame: str) -> bool:
+    def _judge(self, cause: Cause, one: _Read) -> bool:
         """Returns true if the line is evidence of a cause."""
         evidence = self.evidence[cause.name]
-        message = origins.message(text)
-        if any(sign.fits(message) for sign in cause.resolved_by):
-            origin = origins.origin(text, self._context)
-            evidence.resolve(origin, text)
+        if any(sign.fits(one.message) for sign in cause.resolved_by):
+            evidence.resolve(one.origin, one.text)
             if self._context is None:
                 # The events of one pod, without the head of `kubectl describe`, name it only where it got a node.
-                evidence.resolve(None, text)
-        if any(sign.fits(message) for sign in cause.needs):
+                evidence.resolve(None, one.text)
+        if any(sign.fits(one.message) for sign in cause.needs):
             self.needed.add(cause.name)
-        if not cause.in_line(message):
+        if not cause.in_line(one.message):
             return False
-        self._add(cause, file, number, text, frame)
+        self._add(cause.name, one)
         return True
 
-    def _add(self, cause: Cause, file: str, number: int, text: str, frame: str) -> None:
+    def _add(self, cause: str, one: _Read) -> None:
         self._order += 1
-        origin, pod = origins.origin(text, self._context), origins.pod(text, self._context)
-        line = Line(file, number, text, origin, origins.time(text), self._order, pod, frame)
-        self.evidence[cause.name].add(line)
+        pod, time = origins.pod(one.text, self._context), origins.time(one.text)
+        line = Line(one.file, one.number, one.text, one.origin, time, self._order, pod, one.frame)
+        self.evidence[cause].add(line)
 
 
 def _users() -> dict[bytes, list[Cause]]:

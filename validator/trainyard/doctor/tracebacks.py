@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from trainyard.doctor import origins
 from trainyard.doctor.cause import Sign
 
 START = Sign("Traceback (most recent call last)")
@@ -55,9 +54,9 @@ class Tracebacks:
         """Returns true while the end of a traceback is expected."""
         return bool(self._by_origin)
 
-    def read(self, line: str, origin: str | None) -> Found:
-        """Reads a line. The frame is that of the innermost line of the user's own files."""
-        text = _PREFIX.sub("", origins.message(line))
+    def read(self, message: str, origin: str | None) -> Found:
+        """Reads the message of a line. The frame is that of the innermost line of the user's own files."""
+        text = _PREFIX.sub("", message)
         if START.fits(text) and len(self._by_origin) < _MOST:
             self._by_origin[origin] = _Open()
         one = self._by_origin.get(origin)
