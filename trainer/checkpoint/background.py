@@ -18,11 +18,6 @@ class BackgroundSave:
         self._thread = threading.Thread(target=self._run, args=(save,), name="checkpoint", daemon=True)
         self._thread.start()
 
-    @property
-    def has_ended(self) -> bool:
-        """True if `save` has returned; false if it is running, or has raised."""
-        return not self._thread.is_alive() and self._error is None
-
     def wait(self) -> None:
         """Waits for the save to end.
 

@@ -58,6 +58,8 @@ class CheckpointManager:
         self._stager = Stager(world.device, self._peers)
         self._running_save: BackgroundSave | None = None
         self._failure: CheckpointError | None = None
+        # From the start of a save until all ranks have published it; a save that failed leaves it true.
+        self._is_incomplete = False
 
     def resume(self) -> TrainState | None:
         """Opens the directory for this run and restores the newest valid checkpoint.
@@ -114,7 +116,7 @@ class CheckpointManager:
         Nothing is saved if the loss has interrupted a save in the background: it may still use the tensors, and it is
         chance whether it has ended before this call.
         """
-        if self._failure is not None or (self._running_save is not None and not self._running_save.has_ended):
+        if self._is_incomplete:
             return
         newest = self.metrics.newest_step or 0
         if self._world.size == 1 or not self._strategy.is_replica or train_state.step <= newest:
@@ -159,6 +161,7 @@ class CheckpointManager:
         state = self._state_to_save()
         contents = self._contents(train_state, world_size=self._world.size, parts=self._strategy.data_shard.size)
         self._failure = None
+        self._is_incomplete = True
         self._stager.begin()
         self._running_save = BackgroundSave(lambda: self._save(contents, state))
 
@@ -203,6 +206,7 @@ class CheckpointManager:
         else:
             self.metrics.newest_step, self.metrics.newest_time = train_state.step, time.time()
             self.metrics.saved += 1
+            self._is_incomplete = False
             log(f"checkpoint saved: epoch={train_state.epoch} step={train_state.step} path={path}")
             if self._peers.rank == 0:
                 prune(path.parent, newest=self._config.keep_checkpoints, every=self._config.keep_every)
