@@ -204,7 +204,8 @@ class Trainer:
         self._own_state = self._train_state
         loss_sum, norm = self._stepper.train_step(number, step, batch)
         if math.isfinite(loss_sum) and math.isfinite(norm):
-            self._own_state = self._estimated_state(number, step, loss_sum)
+            # This rank knows only its own loss.
+            self._own_state = self._state_after(number, step, loss_sum * self._strategy.data_shard.size)
         seconds = self._stopwatch.take()
         mine = StepReport(
             loss_sum=loss_sum if self._strategy.data_shard.is_leader else 0.0,
@@ -222,10 +223,7 @@ class Trainer:
         self._step_sync.agree(reports, error)
         total = total_loss(reports)
         self._check_finite(number, total, norm, reports)
-        self._train_state = replace(
-            self._train_state, step=number, position=step.position, loss_sum=self._train_state.loss_sum + total
-        )
-        self._own_state = self._train_state
+        self._train_state = self._own_state = self._state_after(number, step, total)
         now = time.monotonic()
         self._sinks.on_step(
             StepMetrics(
@@ -259,9 +257,8 @@ class Trainer:
             self._save()
         return True
 
-    def _estimated_state(self, number: int, step: Step, loss_sum: float) -> TrainState:
-        """Returns the state after a step of which this rank knows only its own loss."""
-        total = self._train_state.loss_sum + loss_sum * self._strategy.data_shard.size
+    def _state_after(self, number: int, step: Step, loss_sum: float) -> TrainState:
+        total = self._train_state.loss_sum + loss_sum
         return replace(self._train_state, step=number, position=step.position, loss_sum=total)
 
     def _is_told_to_stop(self) -> bool:

@@ -107,7 +107,7 @@ def recorded_opens(names: list[str]) -> Iterator[None]:
 
 def test_a_cached_file_is_not_read_again(jobs: list[Path], lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lint() == (0, [])
-    monkeypatch.setattr(parallel, "_processors", lambda: 1)
+    monkeypatch.setattr("trainyard.processors.available", lambda: 1)
     opened: list[str] = []
     with recorded_opens(opened):
         assert lint() == (0, [])
@@ -153,7 +153,7 @@ def test_a_suppression_in_a_file_applies_there(jobs: list[Path], lint: Lint) -> 
 def test_any_number_of_processes_gives_the_same_findings(
     jobs: list[Path], lint: Lint, processors: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel, "_processors", lambda: processors)
+    monkeypatch.setattr("trainyard.processors.available", lambda: processors)
     monkeypatch.setattr(parallel, "MANY", 8)
     for number in (0, 1, 50, COUNT - 1):
         spoil(jobs[number])

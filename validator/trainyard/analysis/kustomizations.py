@@ -14,10 +14,10 @@ from typing import Any
 
 from trainyard.document.document import Document, Place
 from trainyard.document.lookup import items, mapping, text
+from trainyard.loaders.schemas.partial import KUSTOMIZATIONS
 from trainyard.model.run import Project
 from trainyard.startup import NamedTuple
 
-FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 # With one of these, objects come from elsewhere or change in other ways.
 _OPAQUE = (
     "components", "helmCharts", "helmChartInflationGenerator", "generators", "transformers", "configMapGenerator",
@@ -120,7 +120,7 @@ class _Tree:
                 yield path, document
 
     def _kustomization(self, path: str) -> Document | None:
-        is_named = path.rpartition("/")[2] in FILES
+        is_named = path.rpartition("/")[2] in KUSTOMIZATIONS
         for document in self._documents.get(path, ()):
             if isinstance(document.tree, dict) and (is_named or _is_kustomization(document)):
                 # The patches of a component change objects of the kustomization that includes it.
@@ -153,7 +153,7 @@ class _Tree:
         if not isinstance(entry, str) or "://" in entry or entry.startswith(("github.com", "git@")) or "?ref=" in entry:
             return None
         path = posixpath.normpath(posixpath.join(folder, entry))
-        for name in FILES:
+        for name in KUSTOMIZATIONS:
             if posixpath.join(path, name) in self._documents:
                 return self.objects(posixpath.join(path, name), depth + 1)
         documents = self._documents.get(path)

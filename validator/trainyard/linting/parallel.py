@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from trainyard import processors
 from trainyard.document.document import TextDocument
 from trainyard.document.files import STDIN, Found, open_file
 from trainyard.document.source import Source
@@ -57,19 +58,13 @@ def _clean(found: Found) -> Reading:
 
 def _outcomes(found: Sequence[Found], engine: Engine) -> list[int]:
     """Returns the outcome of linting each file by itself."""
-    count = min(_processors(), max(1, len(found) // MANY))
+    count = min(processors.available(), max(1, len(found) // MANY)) if hasattr(os, "fork") else 1
     if count > 1:
         # Modules that the first files import are then shared with the other processes.
         _judge(found[:2], engine)
     children = [_Child(found[number::count], engine) for number in range(1, count)]
     parts = [_judge(found[::count], engine), *(child.outcomes() for child in children)]
     return [parts[number % count][number // count] for number in range(len(found))]
-
-
-def _processors() -> int:
-    if not hasattr(os, "fork"):
-        return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Child:

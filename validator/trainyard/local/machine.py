@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from trainyard import processors
+
 _MEMORY = Path("/proc/meminfo")
 # Of control groups, version 2 and version 1.
 _MEMORY_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
@@ -33,7 +35,7 @@ class Machine(NamedTuple):
 
 def here(python: str) -> Machine:
     """Returns this machine. Starts no process to find out."""
-    return Machine(python, _free_port(), _gpus(), _loopback(), os.environ, _processors(), _memory())
+    return Machine(python, _free_port(), _gpus(), _loopback(), os.environ, processors.available(), _memory())
 
 
 def _free_port() -> int:
@@ -65,10 +67,6 @@ def _loopback() -> str | None:
     """Returns the name of the loopback interface: `lo` on Linux, `lo0` on macOS."""
     names = [name for _, name in socket.if_nameindex()]
     return next((name for name in ("lo", "lo0") if name in names), None)
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _memory() -> int | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from trainyard.document.document import Document
 
-_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _WORDS = ("patch", "overlay", "override", "merge")
 
 
@@ -26,4 +26,4 @@ def is_named_patch(document: Document) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _is_beside_kustomization(folder: str) -> bool:
-    return any(os.path.lexists(os.path.join(folder, name)) for name in _KUSTOMIZATIONS)
+    return any(os.path.lexists(os.path.join(folder, name)) for name in KUSTOMIZATIONS)
