@@ -42,9 +42,9 @@ def measure(plane: ControlPlane, count: int, events: int, report: Callable[[str]
         # Both kinds have runs of the same names.
         found += json.loads(text.replace("run-0", f"{load.kind.lower()[0]}-0"))
     with workloads.removed(plane, *loads):
-        plane.kubectl("create", "--filename=-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": found}))
+        plane.create(found)
         wanted = chaos.runs * PODS
-        api.wait_until(lambda: _running(plane) == wanted, what="the runs to start", seconds=RECOVERY_SECONDS)
+        api.wait_until(lambda: workloads.running(plane) == wanted, what="the runs to start", seconds=RECOVERY_SECONDS)
         down = _cause(plane, count, events, chaos, report)
         for number, event in down.items():
             _return(plane, number, event)
@@ -78,7 +78,7 @@ def _cause(plane: ControlPlane, count: int, events: int, chaos: Chaos, report: C
         down[node] = event
         chaos.events[event] += 1
         if number % 20 == 0:
-            report(f"{number} of {events} events, {_running(plane)} pods Running")
+            report(f"{number} of {events} events, {workloads.running(plane)} pods Running")
     return down
 
 
@@ -96,11 +96,6 @@ def _pods(plane: ControlPlane) -> list[tuple[str, int]]:
     lines = plane.kubectl("get", "pods", *words).splitlines()
     found = [line.split() for line in lines]
     return [(word[0], int(word[1].rpartition("-")[2]) if len(word) > 1 else -1) for word in found]
-
-
-def _running(plane: ControlPlane) -> int:
-    plane.processes.check()
-    return sum(phase == "Running" for phase, _ in _pods(plane))
 
 
 def _listed(plane: ControlPlane) -> int:

@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.response import addinfourl as Answer  # noqa: N812
@@ -63,6 +64,10 @@ class ControlPlane:
     def kubectl(self, *arguments: str, stdin: str = "") -> str:
         """Run kubectl as the administrator and return its output."""
         return api.kubectl(self.kubeconfig, *arguments, stdin=stdin)
+
+    def create(self, objects: Sequence[object]) -> None:
+        """Create objects as the administrator."""
+        self.kubectl("create", "--filename=-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
 
     def get(self, name: str, path: str, *, accept: str = "*/*") -> str:
         """Return the answer of a component to a GET as the administrator."""

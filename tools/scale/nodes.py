@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,8 +47,7 @@ def create(plane: ControlPlane, numbers: range, *, wait: bool = True) -> None:
     """Create nodes with these numbers, and wait until as many are Ready as the last number says."""
     nodes = list(_nodes(numbers))
     for first in range(0, len(nodes), CHUNK):
-        document = {"apiVersion": "v1", "kind": "List", "items": nodes[first : first + CHUNK]}
-        plane.kubectl("create", "--filename=-", stdin=json.dumps(document))
+        plane.create(nodes[first : first + CHUNK])
     if wait:
         api.wait_until(lambda: ready(plane) >= numbers.stop, what="the nodes to be Ready", seconds=60 + len(nodes) / 5)
 

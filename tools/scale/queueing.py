@@ -6,12 +6,9 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import yaml
-
-from tests.harness.cluster import api, modules
+from tests.harness.cluster import api
 from tests.harness.jobs import kueue, platform
 from tools.scale import measuring, nodes, operators, workloads
 from tools.scale.control_plane import ControlPlane
@@ -48,8 +45,8 @@ class Admission:
 
 
 def install(plane: ControlPlane, count: int) -> None:
-    """Install Kueue, and the queue of the platform's chart with quota for all nodes."""
-    _install_kueue(plane, WORKERS)
+    """Install Kueue with its own settings, and the queue of the platform's chart with quota for all nodes."""
+    _install_kueue(plane, {})
     quota = {"flavor": FLAVOR, "resources": {"cpu": 96 * count, "memory": f"{count}Ti", "nvidia.com/gpu": 8 * count}}
     values: dict[str, Any] = {
         "operator.enabled": False,
@@ -66,10 +63,11 @@ def install(plane: ControlPlane, count: int) -> None:
 def admissions(plane: ControlPlane, count: int, report: Callable[[str], None]) -> Iterator[Admission]:
     """Queue many runs of one node while the queue is on hold, then let it admit them.
 
-    Kueue first has its own settings, then `WORKERS`.
+    Kueue first has the settings of `install`, then `WORKERS`.
     """
     for workers in ({}, WORKERS):
-        _install_kueue(plane, workers)
+        if workers:
+            _install_kueue(plane, workers)
         for kind in KINDS:
             layout = (("layout", "worker-only"),) if kind == PYTORCHJOB else ()
             load = Workload(kind, min(RUNS, count // 2), 1, (*layout, *QUEUED))
@@ -78,9 +76,8 @@ def admissions(plane: ControlPlane, count: int, report: Callable[[str], None]) -
 
 
 def _install_kueue(plane: ControlPlane, workers: dict[str, int]) -> None:
-    chart = modules.source(kueue.TOOL, kueue.MODULE) / "charts/kueue"
-    release = Release(kueue.TOOL, str(chart), kueue.NAMESPACE, webhook=WEBHOOK)
-    operators.install(plane, release, _settings(chart, workers), _adapted)
+    release = Release(kueue.TOOL, str(kueue.chart()), kueue.NAMESPACE, webhook=WEBHOOK)
+    operators.install(plane, release, _settings(workers), _adapted)
 
 
 def _admission(plane: ControlPlane, load: Workload, workers: int, report: Callable[[str], None]) -> Admission:
@@ -88,34 +85,19 @@ def _admission(plane: ControlPlane, load: Workload, workers: int, report: Callab
     _hold(plane, "Hold")
     begin = time.monotonic()
     # Kueue's webhook refuses a TrainJob whose runtime it has not seen yet.
-    for items in (
-        [one for one in found if one["kind"] != load.kind],
-        [one for one in found if one["kind"] == load.kind],
-    ):
-        if items:
-            _create(plane, items)
-    _wait(plane, lambda: len(_workloads(plane)) >= load.runs, "all runs to be queued")
+    if runtimes := [one for one in found if one["kind"] != load.kind]:
+        plane.create(runtimes)
+    plane.create([one for one in found if one["kind"] == load.kind])
+    api.wait_until(lambda: len(_workloads(plane)) >= load.runs, what="all runs to be queued", seconds=SECONDS)
     queued = time.monotonic() - begin
     report(f"{load.runs} {load.kind}s are queued after {queued:.1f} s")
     before, begin = measuring.usage(plane), time.monotonic()
     _hold(plane, "None")
-    _wait(plane, lambda: sum(_workloads(plane)) >= load.runs, "all runs to be admitted")
+    api.wait_until(lambda: sum(_workloads(plane)) >= load.runs, what="all runs to be admitted", seconds=SECONDS)
     admitted = time.monotonic() - begin
-    _wait(plane, lambda: _running(plane) >= load.pods, "all pods to be Running")
+    api.wait_until(lambda: workloads.running(plane) >= load.pods, what="all pods to be Running", seconds=SECONDS)
     used = measuring.between(before, measuring.usage(plane))
     return Admission(load, workers, queued, admitted, time.monotonic() - begin, used)
-
-
-def _create(plane: ControlPlane, items: list[Object]) -> None:
-    plane.kubectl("create", "--filename=-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-
-
-def _wait(plane: ControlPlane, condition: Callable[[], bool], what: str) -> None:
-    def reached() -> bool:
-        plane.processes.check()
-        return condition()
-
-    api.wait_until(reached, what=what, seconds=SECONDS)
 
 
 def _hold(plane: ControlPlane, policy: str) -> None:
@@ -125,24 +107,18 @@ def _hold(plane: ControlPlane, policy: str) -> None:
 
 def _workloads(plane: ControlPlane) -> list[bool]:
     """Return for each Workload whether it is admitted."""
+    plane.processes.check()
     path = '{range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Admitted")].status}{"\\n"}{end}'
     lines = plane.kubectl("get", WORKLOADS, f"--namespace={NAMESPACE}", f"--output=jsonpath={path}").split()
     return [line.endswith("=True") for line in lines]
 
 
-def _running(plane: ControlPlane) -> int:
-    words = ("--selector=!filler", "--field-selector=status.phase=Running", "--output=name")
-    return len(plane.kubectl("get", "pods", f"--namespace={NAMESPACE}", *words).split())
-
-
-def _settings(chart: Path, workers: dict[str, int]) -> dict[str, Any]:
-    defaults = yaml.safe_load((chart / "values.yaml").read_text())
-    configuration = yaml.safe_load(defaults["managerConfig"]["controllerManagerConfigYaml"])
-    configuration["integrations"] = {"frameworks": kueue.FRAMEWORKS}
+def _settings(workers: dict[str, int]) -> dict[str, Any]:
+    configuration = kueue.configuration()
     configuration["controller"]["groupKindConcurrency"] |= workers
     configuration["leaderElection"] = {"leaderElect": False}
     return {
-        "managerConfig.controllerManagerConfigYaml": json.dumps(configuration),
+        kueue.CONFIGURATION: json.dumps(configuration),
         # Its server would write into the root folder of this machine.
         "controllerManager.featureGates": [{"name": "VisibilityOnDemand", "enabled": False}],
     }

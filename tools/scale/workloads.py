@@ -112,8 +112,7 @@ def measure(
     begin = time.monotonic()
     with removed(plane, workload):
         try:
-            document = {"apiVersion": "v1", "kind": "List", "items": objects}
-            plane.kubectl("create", "--filename=-", stdin=json.dumps(document))
+            plane.create(objects)
             wanted = [(pods, "running", workload.pods), (services, "created", workload.services)]
             watching.wait(plane, wanted, seconds=seconds, report=report)
             used = measuring.between(before, measuring.usage(plane))
@@ -164,6 +163,13 @@ def _is_swept(plane: ControlPlane) -> bool:
 
 def _is_empty(plane: ControlPlane, kinds: str) -> bool:
     return not plane.kubectl("get", kinds, f"--namespace={NAMESPACE}", "--selector=!filler", "--output=name").strip()
+
+
+def running(plane: ControlPlane) -> int:
+    """Return the number of pods of the runs that are Running."""
+    plane.processes.check()
+    words = ("--selector=!filler", "--field-selector=status.phase=Running", "--output=name")
+    return len(plane.kubectl("get", "pods", f"--namespace={NAMESPACE}", *words).split())
 
 
 def rendered(plane: ControlPlane, workload: Workload) -> Iterator[Object]:

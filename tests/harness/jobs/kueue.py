@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -23,6 +24,23 @@ NAMESPACE = "kueue-system"
 FRAMEWORKS = ["kubeflow.org/pytorchjob", "trainer.kubeflow.org/trainjob"]
 USER = 65532
 WEBHOOK_SECONDS = 120
+# The value of the chart with the configuration of its manager.
+CONFIGURATION = "managerConfig.controllerManagerConfigYaml"
+
+
+def chart() -> Path:
+    """Return the chart of Kueue's module."""
+    return modules.source(TOOL, MODULE) / "charts/kueue"
+
+
+def configuration() -> dict[str, Any]:
+    """Return the chart's own configuration of the manager, for the jobs of `FRAMEWORKS`."""
+    values = yaml.safe_load((chart() / "values.yaml").read_text())
+    for key in CONFIGURATION.split("."):
+        values = values[key]
+    found: dict[str, Any] = yaml.safe_load(values)
+    found["integrations"] = {"frameworks": FRAMEWORKS}
+    return found
 
 
 @contextmanager
@@ -31,15 +49,14 @@ def installed(cluster: Cluster, engine: Engine, *namespaces: str) -> Iterator[No
 
     All jobs and queues must be gone by then: Kueue removes their finalizers.
     """
-    chart = modules.source(TOOL, MODULE) / "charts/kueue"
     repository, tag = loading.load(cluster, engine, TOOL).rsplit(":", 1)
     helm = Helm(cluster.kubeconfig)
     try:
         helm.install(
             RELEASE,
-            str(chart),
+            str(chart()),
             namespace=NAMESPACE,
-            settings=_settings(chart, repository, tag, namespaces),
+            settings=_settings(repository, tag, namespaces),
             options=["--create-namespace", "--wait"],
             upgrade=True,
         )
@@ -60,16 +77,14 @@ def _answers(cluster: Cluster) -> bool:
     return True
 
 
-def _settings(chart: Path, repository: str, tag: str, namespaces: Sequence[str]) -> Settings:
-    defaults = yaml.safe_load((chart / "values.yaml").read_text())
-    configuration = yaml.safe_load(defaults["managerConfig"]["controllerManagerConfigYaml"])
-    configuration["integrations"] = {"frameworks": FRAMEWORKS}
+def _settings(repository: str, tag: str, namespaces: Sequence[str]) -> Settings:
+    settings = configuration()
     # The webhooks would refuse the jobs of other tests until they answer.
     named = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": namespaces}
-    configuration["managedJobsNamespaceSelector"] = {"matchExpressions": [named]}
+    settings["managedJobsNamespaceSelector"] = {"matchExpressions": [named]}
     manager = "controllerManager.manager"
     return {
-        "managerConfig.controllerManagerConfigYaml": json.dumps(configuration),
+        CONFIGURATION: json.dumps(settings),
         f"{manager}.image": {"repository": repository, "tag": tag, "pullPolicy": "Never"},
         # The defaults request half a CPU, and a small machine has two.
         f"{manager}.resources": {},
