@@ -6,12 +6,16 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+from tests.e2e import diagnosing
 from tests.e2e.user import User
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
+from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs import operator
 from tests.harness.jobs.namespace import Kind
 from tests.harness.jobs.run import Run
@@ -47,6 +51,15 @@ def one_device(cluster: Cluster) -> Iterator[None]:
 
 
 @contextmanager
+def namespace(cluster: Cluster) -> Iterator[str]:
+    """Create a namespace with Pod Security `restricted`, and remove it with its runs at the end of the block."""
+    name = f"gang-{uuid4().hex[:6]}"
+    namespaces.create(cluster.kubeconfig, name)
+    yield name
+    namespaces.delete(cluster.kubeconfig, name)
+
+
+@contextmanager
 def of_operator(cluster: Cluster, engine: Engine, scheduler: str) -> Iterator[None]:
     """Let the training operator create PodGroups for this scheduler, until the block ends."""
     try:
@@ -75,6 +88,12 @@ def require_waiting(runs: Sequence[Run], user: User, connection: Any) -> None:
     for run in runs:
         user.says(run.release, f"waits for its gang: not enough {DEVICE} for all of its pods; 0 of 2 pods run")
     assert placed(runs, connection) == []
+
+
+def require_diagnosed(runs: Sequence[Run], folder: Path) -> None:
+    """Fail unless doctor says of a gang that waits that it is incomplete, and nothing else."""
+    run = runs[0]
+    diagnosing.require(run.cluster, run.namespace, run.release, frozenset({"gang-incomplete"}), folder, 30)
 
 
 def require_free(runs: Sequence[Run], connection: Any) -> None:

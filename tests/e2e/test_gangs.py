@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -13,7 +12,6 @@ from tests.e2e.user import User
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import coscheduling
-from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs.namespace import TRAINJOB
 from tests.harness.jobs.run import Run
 
@@ -24,11 +22,8 @@ pytestmark = pytest.mark.timeout(1200)
 @pytest.fixture(scope="module")
 def namespace(cluster: Cluster, engine: Engine, trainer: None) -> Iterator[str]:
     """A namespace with Pod Security `restricted`, removed with its TrainJobs before the scheduler."""
-    name = f"gang-{uuid4().hex[:6]}"
-    with gangs.one_device(cluster), coscheduling.installed(cluster, engine):
-        namespaces.create(cluster.kubeconfig, name)
+    with gangs.one_device(cluster), coscheduling.installed(cluster, engine), gangs.namespace(cluster) as name:
         yield name
-        namespaces.delete(cluster.kubeconfig, name)
 
 
 @pytest.fixture(scope="module")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
-from tests.e2e import diagnosing, gangs
+from tests.e2e import gangs
 from tests.e2e.user import User
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import coscheduling, kubeflow_trainer, operator_crds
-from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs.namespace import PYTORCHJOB
 from tests.harness.jobs.run import Run
 
@@ -25,16 +23,14 @@ pytestmark = [pytest.mark.alone, pytest.mark.long, pytest.mark.timeout(1200)]
 @pytest.fixture(scope="module")
 def namespace(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator[str]:
     """A namespace with Pod Security `restricted`, removed with its runs before the scheduler."""
-    name = f"gang-{uuid4().hex[:6]}"
     with (
         gangs.one_device(cluster),
         operator_crds.served(cluster, operator_crds.files(kubeflow_trainer.CHART)),
         coscheduling.installed(cluster, engine),
         gangs.of_operator(cluster, engine, "scheduler-plugins-scheduler"),
+        gangs.namespace(cluster) as name,
     ):
-        namespaces.create(cluster.kubeconfig, name)
         yield name
-        namespaces.delete(cluster.kubeconfig, name)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +43,7 @@ def test_gangs_that_do_not_fit_hold_no_device_and_say_why(
     runs: list[Run], cluster: Cluster, namespace: str, connection: Any, tmp_path: Path
 ) -> None:
     gangs.require_waiting(runs, User(cluster.kubeconfig, namespace), connection)
-    diagnosing.require(cluster, namespace, runs[0].release, frozenset({"gang-incomplete"}), tmp_path, 30)
+    gangs.require_diagnosed(runs, tmp_path)
     gangs.require_free(runs, connection)
 
 

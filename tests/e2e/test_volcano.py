@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
-from tests.e2e import diagnosing, gangs
+from tests.e2e import gangs
 from tests.e2e.user import User
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import kubeflow_trainer, volcano
-from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB, Kind
 from tests.harness.jobs.run import Run
 
@@ -25,17 +23,15 @@ pytestmark = [pytest.mark.alone, pytest.mark.long, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def namespace(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator[str]:
     """A namespace with Pod Security `restricted`, removed with its runs before the scheduler."""
-    name = f"gang-{uuid4().hex[:6]}"
     # Operators look for the kind of PodGroups when they start.
     with (
         gangs.one_device(cluster),
         volcano.installed(cluster, engine),
         gangs.of_operator(cluster, engine, "volcano"),
         kubeflow_trainer.installed(cluster, engine, settings={"gangSchedulers": ["volcano"]}),
+        gangs.namespace(cluster) as name,
     ):
-        namespaces.create(cluster.kubeconfig, name)
         yield name
-        namespaces.delete(cluster.kubeconfig, name)
 
 
 @pytest.fixture(scope="module", params=[PYTORCHJOB, TRAINJOB], ids=["PyTorchJob", "TrainJob"])
@@ -50,7 +46,7 @@ def test_gangs_that_do_not_fit_hold_no_device_and_say_why(
     runs: list[Run], cluster: Cluster, namespace: str, connection: Any, tmp_path: Path
 ) -> None:
     gangs.require_waiting(runs, User(cluster.kubeconfig, namespace), connection)
-    diagnosing.require(cluster, namespace, runs[0].release, frozenset({"gang-incomplete"}), tmp_path, 30)
+    gangs.require_diagnosed(runs, tmp_path)
     gangs.require_free(runs, connection)
 
 
