@@ -10,12 +10,14 @@ import pytest
 
 from tests.gpu import forks
 from tests.harness.trainer import fork_server
+from tools.gpu import training
 from tools.gpu.check import Outcome
 from tools.gpu.checks import ALL, strategies
 from tools.gpu.errors import CheckFailedError
 from tools.gpu.machine import Machine
 from tools.gpu.runner import Runner
 from tools.gpu.session import Session
+from trainer.config import parse_flags
 
 PROCESSORS = Machine(device="cpu")
 
@@ -36,6 +38,10 @@ def test_the_checks_pass_on_processors(tmp_path: Path) -> None:
     assert {result.check.name: (result.outcome, result.reason) for result in results} == dict.fromkeys(
         wanted, (Outcome.PASSED, "")
     )
+
+
+def test_the_reference_has_fp32_also_on_gpus() -> None:
+    assert parse_flags(training.TINY).precision == "fp32"
 
 
 def test_another_loss_than_that_of_one_gpu_fails(tmp_path: Path) -> None:

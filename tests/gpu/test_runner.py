@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,6 +98,38 @@ def test_a_program_that_hangs_is_killed_at_the_limit_with_all_that_it_started(tm
     )
     assert result.log is not None
     assert first_error(result.log / "sleeper.log") == "RuntimeError: a mistake"
+    assert not [pid for pid in pids.read_text().split() if is_alive(pid)]
+
+
+def test_a_check_may_end_its_programs_itself(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+
+    def end(session: Session) -> Measured:
+        session.launch("sleeper", ["tests.gpu.sleeper", str(pids)], {})
+        session.wait_until(pids.exists, "the file")
+        session.end_programs()
+        return {"alive": sum(is_alive(pid) for pid in pids.read_text().split())}
+
+    assert run(tmp_path, check(end)).measured == {"alive": 0}
+
+
+def test_sigterm_ends_the_programs_of_a_check_too(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    program = f"""
+from pathlib import Path
+from tests.gpu.test_runner import TWO_GPUS, check
+from tools.gpu.__main__ import end_on_sigterm
+from tools.gpu.runner import Runner
+end_on_sigterm()
+def hang(session):
+    session.wait(session.launch("sleeper", ["tests.gpu.sleeper", {str(pids)!r}], {{}})[0], "the sleeper")
+list(Runner(TWO_GPUS, Path({str(tmp_path)!r})).run([check(hang)], print))
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL) as runner:
+        while not pids.exists():
+            assert runner.poll() is None
+        runner.terminate()
+        assert runner.wait() == 128 + signal.SIGTERM
     assert not [pid for pid in pids.read_text().split() if is_alive(pid)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -128,5 +129,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def end_on_sigterm() -> None:
+    """Lets SIGTERM end this process as an error does, so that the programs of a check end too."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+
+
 if __name__ == "__main__":
+    end_on_sigterm()
     sys.exit(main(sys.argv[1:]))

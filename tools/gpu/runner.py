@@ -45,11 +45,17 @@ class Runner:
         # Files of an earlier call would be taken for those of this one.
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
+        programs = Descendants()
         session = Session(
-            self._machine, folder.resolve(), check.seconds, self._shared, start=self._start, libnccl=self._libnccl
+            self._machine,
+            folder.resolve(),
+            check.seconds,
+            self._shared,
+            start=self._start,
+            libnccl=self._libnccl,
+            end_programs=programs.kill,
         )
         begun = time.monotonic()
-        programs = Descendants()
         try:
             outcome, reason, measured = self._outcome(check, session)
         finally:

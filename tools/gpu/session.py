@@ -58,6 +58,7 @@ class Session:
         shared: Results that later checks compare with.
         start: Starts a program.
         libnccl: The library of NCCL to read.
+        end_programs: Kills the programs of this check, and theirs.
     """
 
     machine: Machine
@@ -66,6 +67,7 @@ class Session:
     shared: dict[str, list[float]] = field(default_factory=dict)
     start: Start = start_python
     libnccl: str = ""
+    end_programs: Callable[[], None] = lambda: None
     _begun: float = field(default_factory=time.monotonic)
 
     def launch(self, name: str, arguments: Sequence[str], variables: Mapping[str, str]) -> tuple[Process, Path]:

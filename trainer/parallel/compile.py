@@ -17,6 +17,8 @@ def compile_blocks(model: Model, device: torch.device) -> None:
         ConfigError: This machine cannot compile.
     """
     _check(device)
+    # Else PyTorch splits each block at the buckets of DDP: a step of 607 million parameters took 8 % longer on an H100.
+    torch._dynamo.config.optimize_ddp = False
     for part in model.blocks() or [model]:
         part.forward = torch.compile(part.forward)
 

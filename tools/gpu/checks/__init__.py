@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from tools.gpu.check import Check
-from tools.gpu.checks import checkpoints, collectives, faults, names, speed, strategies
+from tools.gpu.checks import checkpoints, collectives, faults, names, nodes, recipes, speed, strategies
 
 ALL: tuple[Check, ...] = (
     *names.CHECKS,
     *collectives.CHECKS,
+    *nodes.CHECKS,
     *strategies.CHECKS,
     *checkpoints.CHECKS,
     *faults.CHECKS,
+    *recipes.CHECKS,
     *speed.CHECKS,
 )

@@ -1,8 +1,7 @@
-"""The trainer with a fault, or with a measurement: `FAULT=… torchrun … -m tools.gpu.programs.faulty_trainer [flags]`.
+"""The trainer with a fault: `FAULT=… torchrun … -m tools.gpu.programs.faulty_trainer [flags]`.
 
 `FAULT` is `raise` or `hang`: the rank `FAULT_RANK` raises an error or hangs before a step, once, as soon as the folder
-`FAULT_CHECKPOINTS` holds a checkpoint. The file `FAULT_RECORD` marks that it has. If `PEAK` names a folder, each rank
-writes its peak of allocated GPU memory there, in bytes.
+`FAULT_CHECKPOINTS` holds a checkpoint. The file `FAULT_RECORD` marks that it has.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from trainer import run as run_module
 from trainer.step import Stepper
 
 RANK = os.environ.get("RANK", "0")
@@ -45,23 +43,7 @@ def inject(strike: Callable[[], None], checkpoints: Path, record: Path) -> None:
     Stepper.train_step = strike_and_take  # type: ignore[method-assign, assignment]
 
 
-def record_peak(folder: Path) -> None:
-    """Writes the peak of the GPU memory of this process when its run has ended."""
-    import torch
-
-    train = run_module.run
-
-    def train_and_record(*arguments: object) -> int:
-        status = train(*arguments)  # type: ignore[arg-type]
-        (folder / f"peak-{RANK}").write_text(str(torch.cuda.max_memory_allocated()))
-        return status
-
-    run_module.run = train_and_record  # type: ignore[assignment]
-
-
 if __name__ == "__main__":
     if (fault := os.environ.get("FAULT")) and os.environ["FAULT_RANK"] == RANK:
         inject(FAULTS[fault], Path(os.environ["FAULT_CHECKPOINTS"]), Path(os.environ["FAULT_RECORD"]))
-    if peak := os.environ.get("PEAK"):
-        record_peak(Path(peak))
     runpy.run_module("trainer", run_name="__main__")
