@@ -4,7 +4,8 @@
 port 80, although the container listens at 8080.
 
 `containerPort` is only a note. Therefore, the rule looks at pods with one container whose ports are listed, if neither
-its commands nor its variables nor its probes name the port of the Service.
+its commands nor its variables nor its probes name the port of the Service. It leaves out Envoy and Istio, whose ports
+come from a control plane.
 
 Write the port of the container into `targetPort`.
 """
@@ -44,24 +45,30 @@ def service_port_without_container(resource: Resource, context: Context) -> Iter
         for run in context.project.runs
         if run.namespace == resource.namespace
         for role in run.roles
-        if may_match(selector, role)
+        if selector.keys() <= role.pod.labels.keys() and may_match(selector, role)
     ]
     if len(pods) != 1 or len(pods[0].containers) != 1 or pods[0].init_containers or is_patch(pods[0]):
         return
     container = pods[0].containers[0]
     listed = [one.get("containerPort") for one in map(mapping, items(container.tree, "ports"))]
-    if not listed or not all(isinstance(one, int) for one in listed):
+    if not listed or not all(isinstance(one, int) for one in listed) or _is_proxy(container):
         return
     for index, one in enumerate(items(resource.tree, "spec", "ports")):
         field = "targetPort" if isinstance(one, dict) and "targetPort" in one else "port"
         number = mapping(one).get(field)
-        if isinstance(number, int) and number not in listed and not _is_named(number, container):
+        # Some servers have a port for gRPC that is 10000 above that for HTTP.
+        if isinstance(number, int) and not {number, number - 10_000} & {*listed} and not _is_named(number, container):
             yield Problem(
                 resource.at.child("spec", "ports", index, field),
                 f"the Service sends to port {number}, and its container `{container.name}` lists {_shown(listed)}",
                 f"write `targetPort: {listed[0]}`" if len(listed) == 1 else "write the port of the container",
                 related=((container.at.child("ports"), "the ports of the container"),),
             )
+
+
+def _is_proxy(container: Container) -> bool:
+    """True for a proxy, whose ports its control plane sets."""
+    return any(word in f"{container.name} {container.image}" for word in ("istio", "envoy", "proxyv2"))
 
 
 def _shown(listed: list[Any]) -> str:
