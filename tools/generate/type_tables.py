@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,8 @@ _LEFT_OUT = re.compile(r"List$|^(API|Delete|Watch|Status|Binding|Component|Token
 _LIMITS = (
     "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern",
 )  # fmt: skip
+# A JSON Schema ignores them at a list; the CRDs of Karpenter have them there.
+_OF_TEXTS = ("minLength", "maxLength", "pattern")
 # The fields without which an API server refuses an object. Others that the document calls required have defaults, or
 # may be empty. Found by asking the API server 1.34.4 for dry runs of the objects in
 # tests/validator/loaders/schemas/objects.yaml without each of them.
@@ -146,8 +148,13 @@ def write(root: Path) -> None:
     tables = {KUBERNETES: _kubernetes(), **_crds(root)}
     for name, table in tables.items():
         (folder / f"{name}.txt").write_text(table.text(), encoding="utf-8")
+    write_kinds(folder, tables.values())
+
+
+def write_kinds(folder: Path, tables: Iterable[Table]) -> None:
+    """Write the list of the kinds of tables, with their API versions."""
     versions: dict[str, list[str]] = {}
-    for api_version, kind in (root.split() for table in tables.values() for root in table.roots):
+    for api_version, kind in (root.split() for table in tables for root in table.roots):
         versions.setdefault(kind, []).append(api_version)
     lines = (f"{kind}\t{' '.join(sorted(found))}\n" for kind, found in sorted(versions.items()))
     (folder / KINDS).write_text("".join(lines), encoding="utf-8")
@@ -160,7 +167,7 @@ def _crds(root: Path) -> dict[str, Table]:
         for file in sorted(group.glob("*.json")):
             schema = json.loads(file.read_text())
             kind, api_version = (schema["properties"][name]["enum"][0] for name in ("kind", "apiVersion"))
-            table.add_root(api_version, kind, _Crd(table, schema["definitions"]).of(_object(schema), kind))
+            table.add_root(api_version, kind, Crd(table, schema["definitions"]).of(any_version(schema), kind))
     return tables
 
 
@@ -184,14 +191,14 @@ def _kinds(definitions: dict[str, Schema]) -> Iterator[tuple[str, str, str]]:
                 yield name, f"{group}/{version}" if group else version, kind
 
 
-def _object(schema: Schema) -> Schema:
+def any_version(schema: Schema) -> Schema:
     """Return the schema of an object that takes any `apiVersion`, `kind` and `status`."""
     loose: dict[str, Schema] = {name: {} for name in ("apiVersion", "kind", "status") if name in schema["properties"]}
     required = [name for name in schema.get("required", ()) if name not in loose]
     return {**schema, "properties": {**schema["properties"], **loose}, "required": required}
 
 
-class _Crd:
+class Crd:
     """Adds the types of a JSON Schema to a table."""
 
     def __init__(self, table: Table, definitions: dict[str, Schema]) -> None:
@@ -205,7 +212,7 @@ class _Crd:
             return self.of_definition(schema["$ref"].removeprefix(_REFERENCE))
         kinds = schema.get("type")
         kind = next((one for one in kinds if one != "null"), None) if isinstance(kinds, list) else kinds
-        limits = {key: schema[key] for key in _LIMITS if key in schema}
+        limits = {key: schema[key] for key in _LIMITS if key in schema and not (kind == "array" and key in _OF_TEXTS)}
         if "anyOf" in schema and {one.get("type") for one in schema["anyOf"]} == {"integer", "string"}:
             return "q" if "pattern" in schema else "x"
         if "enum" in schema and kind == "string":
@@ -253,7 +260,7 @@ class _Crd:
         return self.table.intern(" ".join(sorted(fields)), hint)
 
 
-class _BuiltIn(_Crd):
+class _BuiltIn(Crd):
     """Adds the types of Kubernetes, whose document leaves the names of a field's values to the Go source."""
 
     def __init__(
@@ -268,7 +275,7 @@ class _BuiltIn(_Crd):
         if "properties" not in schema:
             return schema
         if "x-kubernetes-group-version-kind" in schema:
-            schema = _object(schema)
+            schema = any_version(schema)
         known = self._enums.get(name.removeprefix(_API), {})
         properties = {
             field: _with_enum(property_, known[field]) if field in known else property_

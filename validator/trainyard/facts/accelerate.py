@@ -26,3 +26,12 @@ FSDP_WORDS: dict[str, tuple[str, ...]] = {
     "fsdp_backward_prefetch": ("BACKWARD_PRE", "BACKWARD_POST", "NO_PREFETCH"),
     "fsdp_state_dict_type": ("FULL_STATE_DICT", "LOCAL_STATE_DICT", "SHARDED_STATE_DICT"),
 }
+# Keys that are read with `int`, each of which also refuses a decimal point in a text.
+INTEGERS = ("num_processes", "num_machines", "machine_rank", "main_process_port")
+FSDP_INTEGERS = ("fsdp_min_num_params",)
+SWITCHES = ("use_cpu", "same_network", "debug", "tpu_use_cluster", "tpu_use_sudo", "enable_cpu_affinity")
+FSDP_SWITCHES = (
+    "fsdp_offload_params", "fsdp_use_orig_params", "fsdp_sync_module_states", "fsdp_cpu_ram_efficient_loading",
+    "fsdp_forward_prefetch", "fsdp_activation_checkpointing",
+)  # fmt: skip
+SWITCH_WORDS = ("y", "yes", "t", "true", "on", "1", "n", "no", "f", "false", "off", "0")

@@ -45,6 +45,8 @@ def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
                 from trainyard.loaders.schemas.faults import faults
 
                 found += islice(faults(table, root, resource), _MOST)
+            if not table.has_pods and not _is_stored(resource):
+                unknown.add(resource.at)
         elif not resource.is_too_large and not _is_stored(resource):
             unknown.add(resource.at)
             from trainyard.loaders.schemas.served import unserved

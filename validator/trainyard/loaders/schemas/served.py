@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.removed_apis import KUBEFLOW_JOBS, REMOVED
-from trainyard.loaders.schemas.table import BUILT_IN, FOLDER, table_of
+from trainyard.loaders.schemas.table import BUILT_IN, FOLDER, OPERATORS, table_of
 from trainyard.model.run import Misfit
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def _misspelt(resource: Resource, known: tuple[str, ...], kinds: dict[str, tuple
             return
         meant = _folded(kind, kinds) or closest_match(kind, own, _ALIKE)
     elif table is not None:
-        meant = _folded(kind, own)
+        # Another version of a known kind may be one of another release.
+        meant = _folded(kind, own) if kind not in own else None
     else:
         groups = {_group(one): one for one in known}
         near = closest_match(group, [one for one in groups if one], _ALIKE)
@@ -99,6 +100,10 @@ def _group(version: str) -> str:
 @functools.cache
 def _kinds() -> dict[str, tuple[str, ...]]:
     """Returns the API versions of each kind of all tables."""
-    with open(os.path.join(FOLDER, "kinds.txt"), encoding="utf-8") as file:
-        lines = [line.rstrip("\n").split("\t") for line in file]
-    return {kind: tuple(versions.split()) for kind, versions in lines}
+    kinds: dict[str, tuple[str, ...]] = {}
+    # The versions that users mean more often come last.
+    for folder in (OPERATORS, FOLDER):
+        with open(os.path.join(folder, "kinds.txt"), encoding="utf-8") as file:
+            for kind, versions in (line.rstrip("\n").split("\t") for line in file):
+                kinds[kind] = (*kinds.get(kind, ()), *versions.split())
+    return kinds

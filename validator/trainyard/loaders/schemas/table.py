@@ -17,6 +17,8 @@ from typing import Any
 from trainyard.startup import NamedTuple
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "facts", "types")
+# Tables that leave out pods: those of operators that no chart here installs.
+OPERATORS = os.path.join(FOLDER, "operators")
 BUILT_IN = "kubernetes"
 # Groups of Kubernetes itself beside those without a dot. Other groups that end so belong to projects around it.
 _BUILT_IN_GROUPS = frozenset(
@@ -49,7 +51,8 @@ class Limited(NamedTuple):
 class Table:
     """The types of one file. Each is prepared when it first occurs in an object: a job uses a fifth of them."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, has_pods: bool = True) -> None:
+        self.has_pods = has_pods
         self.lines = dict([line.split("\t", 1) for line in text.splitlines()])
         self._types: dict[str, Type] = {}
         self.checks = dict(_CHECKS)
@@ -230,8 +233,10 @@ def _read(name: str) -> Table | None:
     # A group is a part of a file's name only if it is a name itself.
     if not name.replace(".", "").replace("-", "").isalnum():
         return None
-    try:
-        with open(os.path.join(FOLDER, f"{name}.txt"), encoding="utf-8") as file:
-            return Table(file.read())
-    except OSError:
-        return None
+    for folder in (FOLDER, OPERATORS):
+        try:
+            with open(os.path.join(folder, f"{name}.txt"), encoding="utf-8") as file:
+                return Table(file.read(), has_pods=folder == FOLDER)
+        except OSError:
+            pass
+    return None

@@ -3,7 +3,8 @@
 A claim without `storageClassName` gets the default class of the cluster, and a volume without one never matches it. The
 claim then has an empty volume of another kind, or stays Pending if the class cannot provide `ReadWriteMany`.
 
-The rule applies to a claim beside a PersistentVolume without a class in the same file.
+The rule applies to a claim beside a PersistentVolume without a class in the same file, and to one that names a volume
+with a class in `volumeName`.
 
 Write `storageClassName: ""` into the claim, which asks for a volume without a class.
 """
@@ -25,6 +26,7 @@ from trainyard.model.run import Resource
     sources=(
         "kubernetes.io/docs/concepts/storage/persistent-volumes: Class, defaulting behaviors",
         "github.com/mappedinn/kubernetes-nfs-volume-on-gke issue 1",
+        "github.com/testdrivenio/flask-vue-kubernetes pull 1",
     ),
     needs=("PersistentVolumeClaim",),
 )
@@ -36,6 +38,9 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
         return
     for volume in context.project.of_kind("PersistentVolume"):
         own = mapping(volume.tree, "spec")
+        if text(own, "storageClassName") and text(spec, "volumeName") == volume.name:
+            yield from _of_class(resource, volume)
+            return
         if volume.at.document.source is not resource.at.document.source or text(own, "storageClassName"):
             continue
         if set(items(spec, "accessModes")) <= set(items(own, "accessModes")) and _is_meant(resource, volume):
@@ -46,6 +51,17 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
                 related=((volume.at, "the volume"),),
             )
             return
+
+
+def _of_class(claim: Resource, volume: Resource) -> Iterator[Problem]:
+    own = text(volume.tree, "spec", "storageClassName")
+    yield Problem(
+        claim.at.child("spec").key(),
+        f"PersistentVolume `{volume.name}` has the class `{own}`, and the claim has none: they bind only if it is the "
+        "default class",
+        f"write `storageClassName: {own}`",
+        related=((volume.at.child("spec", "storageClassName"), "the class of the volume"),),
+    )
 
 
 def _is_meant(claim: Resource, volume: Resource) -> bool:

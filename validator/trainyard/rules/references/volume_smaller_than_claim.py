@@ -51,6 +51,13 @@ def volume_smaller_than_claim(resource: Resource, context: Context) -> Iterator[
             f"request at most {has}, or raise the capacity of the volume",
             related=((found[0].at.child("spec", "capacity", "storage"), "the capacity"),),
         )
+    elif (told := _class(claim)) is not None and told != (own := text(volume, "storageClassName")):
+        yield Problem(
+            at.child("storageClassName"),
+            f"the claim has the class `{told}`, and its volume `{name}` has `{own}`: they never bind",
+            f"write `storageClassName: {own or chr(34) * 2}`",
+            related=((found[0].at.child("spec"), "the volume"),),
+        )
     elif missing := _modes(claim) - _modes(volume):
         mode = min(missing)
         yield Problem(
@@ -59,6 +66,11 @@ def volume_smaller_than_claim(resource: Resource, context: Context) -> Iterator[
             f"add {mode} to the volume, or request another mode",
             related=((found[0].at.child("spec", "accessModes"), "the modes of the volume"),),
         )
+
+
+def _class(spec: dict[str, Any]) -> str | None:
+    """Returns the class that a claim writes; None if it gets the default class."""
+    return text(spec, "storageClassName") if isinstance(spec.get("storageClassName"), str) else None
 
 
 def _modes(spec: dict[str, Any]) -> set[str]:

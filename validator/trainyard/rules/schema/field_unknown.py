@@ -6,9 +6,10 @@ answers with a warning at most, and drops the field. The job then runs with the 
 `replica: 4`, no limits for `resource:`, the default runtime for a `runtimeClassName` beside `replicas`.
 
 The fields are those of the API version that the object names: Kubernetes up to 1.37, the last release of the training
-operator, and the releases of the other operators that Trainyard is tested with. For these other operators, this rule
-reports only a field that resembles a known one, or that belongs elsewhere in the object. The rule
-`field-of-another-release` reports the rest. Pods in objects of unknown kinds are checked in the same way.
+operator, and current releases of other operators: those that Trainyard is tested with, and Ray, Volcano, KServe, KEDA,
+Karpenter, Argo Workflows, LeaderWorkerSet and AppWrapper. For these other operators, this rule reports only a field
+that resembles a known one, or that belongs elsewhere in the object. The rule `field-of-another-release` reports the
+rest. Pods in objects of unknown kinds are checked in the same way.
 
 A place that a more specific rule reports is not reported again.
 
@@ -32,6 +33,8 @@ from trainyard.model.run import Misfit
     sources=(
         "kubernetes v1.34.4 api/openapi-spec/swagger.json; k8s.io/api v0.37.1: fields of newer releases",
         "schemas/crds: the CRDs of the operators, each with the module that it was generated from",
+        "tests/harness/cluster/tools/operators/go.mod: the modules with the CRDs of further operators",
+        "github.com/argoproj/argo-workflows issue 2204",
         "kubernetes.io API concepts: field validation with Strict, Warn and Ignore",
     ),
     fix="unsafe",

@@ -4,8 +4,8 @@
 (`PytorchJob`), a kind with the version of another group (`Deployment` with `v1`), and a misspelt group (`app/v1`,
 `kubeflow.com/v1`).
 
-The rule knows the kinds of Kubernetes and of the operators in `schemas/crds`. Other kinds and groups may exist, and are
-reported only if they differ from a known one by a few letters.
+The rule knows the kinds of Kubernetes and of the operators that `field-unknown` names. Other kinds and groups may
+exist, and are reported only if they differ from a known one by a few letters.
 
 Write the kind and the version that the message names.
 """

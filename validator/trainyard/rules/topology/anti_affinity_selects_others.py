@@ -3,8 +3,8 @@
 An anti-affinity between replicas selects their own labels. With another value, such as that of an older name, no pod
 fits: the replicas may all land on one node, and one failure takes all of them.
 
-The rule applies if the selector names the workload itself, its pods have the same key with another value, and no pod of
-the files fits the selector.
+The rule applies if the selector names the workload itself or a Service, its pods have the same key with another value,
+and no pod of the files fits the selector.
 
 Write the labels of the pod template in the selector.
 """
@@ -32,7 +32,7 @@ HOST = "kubernetes.io/hostname"
     since="0.4.0",
     sources=(
         "kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node: inter-pod affinity and anti-affinity",
-        "github.com/apache/pulsar issue 5380",
+        "github.com/apache/pulsar issue 5380, github.com/kubernetes/website pull 7700",
     ),
     needs=("podAntiAffinity",),
 )
@@ -42,7 +42,8 @@ def anti_affinity_selects_others(run: Workload, context: Context) -> Iterator[Pr
         if (role.replicas or 0) < 2:
             continue
         for wanted, at in _selectors(role):
-            other = next((key for key, value in wanted.items() if _is_meant(key, value, role, run)), None)
+            names = (*_names(role, run), *(one.name for one in context.project.of_kind("Service")))
+            other = next((key for key, value in wanted.items() if _is_meant(key, value, role, names)), None)
             if other is None or any(may_match(wanted, one) for each in context.project.runs for one in each.roles):
                 continue
             yield Problem(
@@ -53,9 +54,12 @@ def anti_affinity_selects_others(run: Workload, context: Context) -> Iterator[Pr
             )
 
 
-def _is_meant(key: str, value: str, role: Role, run: Workload) -> bool:
+def _names(role: Role, run: Workload) -> tuple[str, ...]:
+    return (run.name, *(container.name for container in role.pod.containers))
+
+
+def _is_meant(key: str, value: str, role: Role, names: tuple[str, ...]) -> bool:
     own = role.pod.labels.get(key)
-    names = (run.name, *(container.name for container in role.pod.containers))
     return own is not None and str(own) != value and value in names
 
 
@@ -78,5 +82,8 @@ def _selectors(role: Role) -> Iterator[tuple[dict[str, str], Place]]:
         if text(term, "topologyKey") == HOST and len(wanted) == len(mapping(selector, "matchLabels")) + len(
             expressions
         ):
-            field = "matchExpressions" if expressions else "matchLabels"
-            yield wanted, place.child("labelSelector", field).key()
+            selected = place.child("labelSelector")
+            yield (
+                wanted,
+                selected.child("matchExpressions", 0, "values") if expressions else selected.child("matchLabels").key(),
+            )

@@ -4,7 +4,8 @@
 checks its words when the first model is prepared: `fsdp_sharding_strategy`, `fsdp_auto_wrap_policy`,
 `fsdp_backward_prefetch` and `fsdp_state_dict_type` have a fixed list each, in any case. FSDP 2 has no
 `LOCAL_STATE_DICT`. Loading on one rank, `fsdp_cpu_ram_efficient_loading`, needs `fsdp_sync_module_states` in FSDP 1,
-and activation checkpointing needs a policy that wraps layers.
+and activation checkpointing needs a policy that wraps layers. Counts, ranks and ports are whole numbers, and so is
+`fsdp_min_num_params`: `1e8` is a number with a decimal point, which stops the start.
 
 The rule leaves out files for SageMaker, and keys of former releases.
 
@@ -17,10 +18,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis.accelerate_config import AccelerateConfig, accelerate_configs
+from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.accelerate import FSDP_WORDS, KEYS, MIXED, TYPES
+from trainyard.facts.accelerate import (
+    FSDP_INTEGERS,
+    FSDP_SWITCHES,
+    FSDP_WORDS,
+    INTEGERS,
+    KEYS,
+    MIXED,
+    SWITCH_WORDS,
+    TYPES,
+)
 from trainyard.model.run import Project
 
 
@@ -33,7 +44,7 @@ from trainyard.model.run import Project
         "huggingface/accelerate 16cb6eb src/accelerate/commands/config/config_args.py: from_yaml_file, ClusterConfig",
         "huggingface/accelerate 16cb6eb src/accelerate/utils/dataclasses.py: FullyShardedDataParallelPlugin",
         "huggingface/accelerate 16cb6eb src/accelerate/utils/launch.py: prepare_multi_gpu_env",
-        "github.com/huggingface/accelerate issue 3822",
+        "github.com/huggingface/accelerate issue 3822, pull 1361",
     ),
     needs=("distributed_type",),
 )
@@ -42,8 +53,11 @@ def accelerate_config_refused(project: Project) -> Iterator[Problem]:
     for config in accelerate_configs(project):
         if text(config.tree, "compute_environment") in ("", "LOCAL_MACHINE"):
             yield from _top(config)
+            yield from _integers(config.tree, config.at, INTEGERS)
             if text(config.tree, "distributed_type") == "FSDP":
                 yield from _words(config)
+                yield from _integers(mapping(config.tree, "fsdp_config"), config.at.child("fsdp_config"), FSDP_INTEGERS)
+                yield from _switches(config)
                 yield from _together(config)
 
 
@@ -81,6 +95,24 @@ def _words(config: AccelerateConfig) -> Iterator[Problem]:
         yield Problem(
             config.at.child("fsdp_config", key), f"FSDP has no `{key}` of `{word}`: the start fails", _one_of(known)
         )
+
+
+def _integers(tree: dict[str, Any], at: Place, names: tuple[str, ...]) -> Iterator[Problem]:
+    for name in names:
+        value = tree.get(name)
+        is_text = isinstance(value, str) and not value.strip().isdecimal() and not any(one in value for one in "{$<")
+        if isinstance(value, bool | float) or (is_text and value not in ("null", "")):
+            message = f"accelerate reads `{name}` as a whole number, and `{value}` is none: the start fails"
+            yield Problem(at.child(name), message, "write a whole number")
+
+
+def _switches(config: AccelerateConfig) -> Iterator[Problem]:
+    fsdp = mapping(config.tree, "fsdp_config")
+    for name in FSDP_SWITCHES:
+        value = fsdp.get(name)
+        if isinstance(value, str) and value.lower() not in SWITCH_WORDS and "{" not in value and "$" not in value:
+            at = config.at.child("fsdp_config", name)
+            yield Problem(at, f"`{name}` is `{value}`, which is neither true nor false", "write `true` or `false`")
 
 
 def _together(config: AccelerateConfig) -> Iterator[Problem]:

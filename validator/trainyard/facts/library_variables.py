@@ -1,0 +1,142 @@
+"""Environment variables of libraries with the values that they take, by name.
+
+Sources: vllm-project/vllm 001f69f vllm/envs.py; huggingface/text-generation-inference launcher/src/main.rs: Args;
+huggingface/huggingface_hub src/huggingface_hub/constants.py; huggingface/accelerate 1.15.0 utils/environment.py and
+utils/dataclasses.py; pytorch 2.15.0 torch/csrc/distributed/c10d/debug.cpp, torch/distributed/rendezvous.py;
+openucx/ucx src/ucs/config/global_opts.c, src/uct/ib/mlx5/dv/ib_mlx5dv_md.c; libfabric fi_getinfo(3), man fabric(7);
+wandb/wandb sdk/wandb_settings.py; horovod/horovod v0.28.1 common/logging.cc; NVIDIA container toolkit, driver
+capabilities; CUDA C programming guide, environment variables.
+"""
+
+from __future__ import annotations
+
+from trainyard.startup import NamedTuple
+
+
+class Values(NamedTuple):
+    """The values of a variable. `form` is "integer", "number", "word" or "words" (a list with commas).
+
+    `words` are the accepted words in lower case, unless `is_exact`. With `image`, only programs of images with this
+    text read the variable so. `effect` completes "..., so the program ..." for another value.
+    """
+
+    form: str
+    words: tuple[str, ...] = ()
+    effect: str = "stops when it reads the variable"
+    is_exact: bool = False
+    image: str = ""
+
+
+def _all(names: str, values: Values) -> dict[str, Values]:
+    return dict.fromkeys(names.split(), values)
+
+
+_INTEGER = Values("integer")
+_NUMBER = Values("number")
+_SILENT = "takes it for false"
+_HF = Values("word", ("1", "on", "yes", "true", "0", "off", "no", "false", ""), _SILENT)
+_YES = Values("word", ("y", "yes", "t", "true", "on", "1", "n", "no", "f", "false", "off", "0"))
+_SERVER = "text-generation-inference"
+_IGNORED = "ignores the variable"
+
+KNOWN: dict[str, Values] = {
+    # vLLM converts each of them with `int`, switches too.
+    **_all(
+        "VLLM_CONFIGURE_LOGGING VLLM_DISABLE_COMPILE_CACHE VLLM_DP_MASTER_PORT VLLM_DP_RANK VLLM_DP_RANK_LOCAL "
+        "VLLM_DP_SIZE VLLM_ENABLE_V1_MULTIPROCESSING VLLM_FUSED_MOE_CHUNK_SIZE VLLM_HTTP_TIMEOUT_KEEP_ALIVE "
+        "VLLM_IMAGE_FETCH_TIMEOUT VLLM_VIDEO_FETCH_TIMEOUT VLLM_AUDIO_FETCH_TIMEOUT VLLM_MLA_DISABLE "
+        "VLLM_MM_INPUT_CACHE_GIB VLLM_MOE_DP_CHUNK_SIZE VLLM_NO_DEPRECATION_WARNING VLLM_RPC_TIMEOUT "
+        "VLLM_SERVER_DEV_MODE VLLM_USE_RAY_COMPILED_DAG VLLM_USE_TRITON_AWQ VLLM_USE_V1 VLLM_ROCM_FP8_PADDING "
+        "VLLM_V1_OUTPUT_PROC_CHUNK_SIZE VLLM_XLA_CHECK_RECOMPILATION VLLM_XLA_USE_SPMD",
+        _INTEGER,
+    ),
+    **_all("VLLM_LOG_BATCHSIZE_INTERVAL VLLM_RAY_PER_WORKER_GPUS", _NUMBER),
+    "VLLM_LOGGING_LEVEL": Values("word", ("debug", "info", "warning", "warn", "error", "critical", "fatal", "notset")),
+    "VLLM_WORKER_MULTIPROC_METHOD": Values("word", ("fork", "spawn"), is_exact=True),
+    **_all(
+        "VLLM_ALLOW_LONG_MAX_MODEL_LEN VLLM_ALLOW_RUNTIME_LORA_UPDATING",
+        Values("word", ("1", "true", "0", "false", ""), _SILENT),
+    ),
+    # Text Generation Inference reads its options from variables of the same names.
+    **_all(
+        "SHARDED TRUST_REMOTE_CODE DISABLE_CUSTOM_KERNELS JSON_OUTPUT NGROK DISABLE_GRAMMAR_SUPPORT "
+        "ENABLE_PREFILL_LOGPROBS",
+        Values("word", ("true", "false"), is_exact=True, image=_SERVER),
+    ),
+    **_all(
+        "NUM_SHARD VALIDATION_WORKERS SPECULATE MAX_CONCURRENT_REQUESTS MAX_BEST_OF MAX_STOP_SEQUENCES "
+        "MAX_TOP_N_TOKENS MAX_INPUT_TOKENS MAX_INPUT_LENGTH MAX_TOTAL_TOKENS MAX_BATCH_PREFILL_TOKENS "
+        "MAX_BATCH_TOTAL_TOKENS MAX_WAITING_TOKENS MAX_BATCH_SIZE PROMETHEUS_PORT MAX_CLIENT_BATCH_SIZE PAYLOAD_LIMIT",
+        Values("integer", image=_SERVER),
+    ),
+    **_all("WAITING_SERVED_RATIO CUDA_MEMORY_FRACTION", Values("number", image=_SERVER)),
+    "DTYPE": Values("word", ("float16", "bfloat16"), is_exact=True, image=_SERVER),
+    "USAGE_STATS": Values("word", ("on", "off", "no-stack"), is_exact=True, image=_SERVER),
+    # Hugging Face.
+    **_all(
+        "HF_HUB_OFFLINE TRANSFORMERS_OFFLINE HF_DATASETS_OFFLINE HF_HUB_DISABLE_TELEMETRY HF_HUB_DISABLE_XET "
+        "HF_HUB_DISABLE_PROGRESS_BARS HF_HUB_DISABLE_SYMLINKS HF_HUB_DISABLE_IMPLICIT_TOKEN HF_HUB_ENABLE_HF_TRANSFER "
+        "HF_XET_HIGH_PERFORMANCE HF_HUB_DISABLE_SYMLINKS_WARNING HF_HUB_DISABLE_EXPERIMENTAL_WARNING",
+        _HF,
+    ),
+    **_all("HF_HUB_DOWNLOAD_TIMEOUT HF_HUB_ETAG_TIMEOUT", _INTEGER),
+    **_all("ACCELERATE_USE_FSDP ACCELERATE_USE_DEEPSPEED ACCELERATE_USE_CPU ACCELERATE_DEBUG_MODE", _YES),
+    "ACCELERATE_MIXED_PRECISION": Values("word", ("no", "fp16", "bf16", "fp8")),
+    "WANDB_MODE": Values("word", ("online", "offline", "disabled", "dryrun", "run", "shared")),
+    # PyTorch.
+    "TORCH_DISTRIBUTED_DEBUG": Values("word", ("off", "info", "detail")),
+    "TORCH_CPP_LOG_LEVEL": Values(
+        "word", ("info", "warning", "error", "fatal", "0", "1", "2", "3"), "logs on the default level"
+    ),
+    **_all("MASTER_PORT WORLD_SIZE", _INTEGER),
+    # CUDA and its containers.
+    "CUDA_DEVICE_ORDER": Values("word", ("fastest_first", "pci_bus_id"), _IGNORED),
+    "CUDA_MODULE_LOADING": Values("word", ("default", "lazy", "eager"), _IGNORED),
+    **_all("CUDA_LAUNCH_BLOCKING CUDA_DEVICE_MAX_CONNECTIONS", Values("integer", effect=_IGNORED)),
+    "NVIDIA_DRIVER_CAPABILITIES": Values(
+        "words",
+        ("all", "compute", "compat32", "graphics", "utility", "video", "display", "ngx"),
+        "does not start: the container runtime refuses the capability",
+    ),
+    # Networks.
+    "UCX_LOG_LEVEL": Values(
+        "word",
+        ("fatal", "error", "warn", "diag", "info", "debug", "trace", "req", "data", "async", "func", "poll",
+         "trace_req", "trace_data", "trace_async", "trace_func", "trace_poll"),
+    ),
+    "UCX_IB_MLX5_DEVX_OBJECTS": Values("words", ("rcqp", "rcsrq", "dct", "dcsrq", "dci", "cq", "")),
+    "FI_LOG_LEVEL": Values("word", ("warn", "trace", "info", "debug", ""), "logs warnings only"),
+    **_all(
+        "FI_EFA_USE_DEVICE_RDMA FI_EFA_FORK_SAFE FI_EFA_ENABLE_SHM_TRANSFER FI_EFA_USE_HUGE_PAGE",
+        Values("word", ("0", "1", "yes", "no", "true", "false", "on", "off"), "uses the default"),
+    ),
+    "HOROVOD_LOG_LEVEL": Values(
+        "word", ("trace", "debug", "info", "warning", "error", "fatal", "0", "1", "2", "3", "4", "5"), _IGNORED
+    ),
+    **_all("HOROVOD_FUSION_THRESHOLD HOROVOD_CACHE_CAPACITY", Values("integer", effect="reads another number")),
+}  # fmt: skip
+
+# Options of PyTorch's allocator, of all releases since 1.10.
+ALLOCATOR = (
+    "max_split_size_mb", "roundup_power2_divisions", "roundup_bypass_threshold_mb", "garbage_collection_threshold",
+    "expandable_segments", "backend", "release_lock_on_cudamalloc", "release_lock_on_hipmalloc",
+    "pinned_use_cuda_host_register", "pinned_use_hip_host_register", "pinned_num_register_threads",
+    "pinned_use_background_threads", "pinned_max_register_threads", "pinned_reserve_segment_size_mb",
+    "graph_capture_record_stream_reuse", "per_process_memory_fraction", "throw_on_cudamalloc_oom",
+    "large_segment_size_mb", "pinned_max_power2_size_mb", "pinned_max_round_threshold_mb",
+    "pinned_max_cached_size_mb",
+)  # fmt: skip
+
+# Names that users misspell, and that nothing but their library reads. Shorter ones resemble names of other programs.
+COMMON = (
+    "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_LAUNCH_BLOCKING", "CUDA_DEVICE_MAX_CONNECTIONS",
+    "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "OMP_NUM_THREADS", "MKL_NUM_THREADS",
+    "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "TORCH_DISTRIBUTED_DEBUG", "TORCH_CPP_LOG_LEVEL",
+    "GLOO_SOCKET_IFNAME", "TOKENIZERS_PARALLELISM", "TRANSFORMERS_CACHE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_CACHE",
+    "HF_DATASETS_OFFLINE", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_HUB_ENABLE_HF_TRANSFER", "HF_HUB_DISABLE_XET",
+    "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_CACHE", "WANDB_API_KEY", "WANDB_PROJECT", "VLLM_LOGGING_LEVEL",
+    "VLLM_WORKER_MULTIPROC_METHOD", "VLLM_ATTENTION_BACKEND", "VLLM_HOST_IP", "VLLM_ALLOW_LONG_MAX_MODEL_LEN",
+    "PYTHONUNBUFFERED", "LD_LIBRARY_PATH", "UCX_NET_DEVICES", "UCX_LOG_LEVEL", "FI_PROVIDER", "FI_LOG_LEVEL",
+    "FI_EFA_USE_DEVICE_RDMA", "FI_EFA_FORK_SAFE", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+    "MASTER_ADDR", "MASTER_PORT", "RAY_ADDRESS", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR",
+)  # fmt: skip

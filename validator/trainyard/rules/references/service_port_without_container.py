@@ -1,0 +1,82 @@
+"""The Service sends to a port that no container of its pods has, so connections to it are refused.
+
+`targetPort` is the port of the pod, and equals `port` if it is not written. A Service with `port: 80` alone sends to
+port 80, although the container listens at 8080.
+
+`containerPort` is only a note. Therefore, the rule looks at pods with one container whose ports are listed, if neither
+its commands nor its variables nor its probes name the port of the Service. It leaves out Envoy and Istio, whose ports
+come from a control plane.
+
+Write the port of the container into `targetPort`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.analysis.patches import is_patch
+from trainyard.analysis.pod_names import may_match
+from trainyard.document.lookup import items, mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import format_list
+from trainyard.model.run import Container, Resource
+
+
+@rule(
+    code="RF038",
+    severity="warning",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "kubernetes.io/docs/concepts/services-networking/service: field spec.ports[].targetPort",
+        "github.com/kubeflow/trainer pull 3056; github.com/aws-samples/aws-workshop-for-kubernetes pull 79",
+    ),
+    needs=("Service",),
+)
+def service_port_without_container(resource: Resource, context: Context) -> Iterator[Problem]:
+    """Report a number of a port that the only container of the pods does not list."""
+    selector = mapping(resource.tree, "spec", "selector")
+    if resource.kind != "Service" or resource.api_version != "v1" or not selector:
+        return
+    pods = [
+        role.pod
+        for run in context.project.runs
+        if run.namespace == resource.namespace
+        for role in run.roles
+        if selector.keys() <= role.pod.labels.keys() and may_match(selector, role)
+    ]
+    if len(pods) != 1 or len(pods[0].containers) != 1 or pods[0].init_containers or is_patch(pods[0]):
+        return
+    container = pods[0].containers[0]
+    listed = [one.get("containerPort") for one in map(mapping, items(container.tree, "ports"))]
+    if not listed or not all(isinstance(one, int) for one in listed) or _is_proxy(container):
+        return
+    for index, one in enumerate(items(resource.tree, "spec", "ports")):
+        field = "targetPort" if isinstance(one, dict) and "targetPort" in one else "port"
+        number = mapping(one).get(field)
+        # Some servers have a port for gRPC that is 10000 above that for HTTP.
+        if isinstance(number, int) and not {number, number - 10_000} & {*listed} and not _is_named(number, container):
+            yield Problem(
+                resource.at.child("spec", "ports", index, field),
+                f"the Service sends to port {number}, and its container `{container.name}` lists {_shown(listed)}",
+                f"write `targetPort: {listed[0]}`" if len(listed) == 1 else "write the port of the container",
+                related=((container.at.child("ports"), "the ports of the container"),),
+            )
+
+
+def _is_proxy(container: Container) -> bool:
+    """True for a proxy, whose ports its control plane sets."""
+    return any(word in f"{container.name} {container.image}" for word in ("istio", "envoy", "proxyv2"))
+
+
+def _shown(listed: list[Any]) -> str:
+    return format_list(str(one) for one in listed)
+
+
+def _is_named(number: int, container: Container) -> bool:
+    word = re.compile(rf"(?<!\d){number}(?!\d)")
+    texts = (*container.command, *container.args, *(one.text for one in container.scripts))
+    probes = (str(container.tree.get(name, "")) for name in ("livenessProbe", "readinessProbe", "startupProbe"))
+    return any(map(word.search, (*texts, *probes, *(one.value or "" for one in container.settings))))

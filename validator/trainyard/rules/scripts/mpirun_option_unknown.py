@@ -1,0 +1,86 @@
+"""mpirun does not know one of its options, or takes an option without its dash for the program.
+
+Open MPI, MPICH and Intel MPI have programs of one name and different options: `-H` and `--mca` are options of Open MPI,
+`-hosts` and `-genv` those of MPICH and Intel MPI. An unknown option ends the launcher before it starts a rank. A word
+without a dash is the program: with `mca mpi_warn_on_fork 0`, mpirun looks for a program `mca`.
+
+`mpiImplementation` of an MPIJob tells the implementation, and is OpenMPI by default. Elsewhere, the rule looks at
+commands with options that Open MPI alone has. It leaves out Intel MPI, except for these options.
+
+Write the option as the message says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.mpi_options import HYDRA, OPEN_MPI, OPEN_MPI_ONLY
+from trainyard.model.run import Command
+
+_OTHERS = {"hosts": "host", "genv": "x", "ppn": "npernode", "perhost": "npernode", "f": "hostfile", "env": "x"}
+_TABLES = {"OpenMPI": OPEN_MPI, "MPICH": HYDRA}
+_NAMES = {"OpenMPI": "Open MPI", "Intel": "Intel MPI"}
+
+
+@rule(
+    code="SC019",
+    severity="error",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "openpmix/prrte src/mca/schizo/ompi/schizo_ompi.c; pmodels/mpich src/pm/hydra/mpiexec/options.c",
+        "github.com/mlcommons/storage issue 86, github.com/NascentCore/3k pull 264",
+        "github.com/os-autoinst/os-autoinst-distri-opensuse pull 15947",
+    ),
+    needs=("mpi", "prte"),
+)
+def mpirun_option_unknown(command: Command, context: Context) -> Iterator[Problem]:
+    """Report options of another implementation, and misspelt ones."""
+    if command.program not in MPI_LAUNCHERS:
+        return
+    kind = _implementation(command, context)
+    table = _TABLES.get(kind)
+    shown = _NAMES.get(kind, kind)
+    words, index = command.words, 1
+    while index < len(words) and words[index].startswith("-"):
+        name = words[index].lstrip("-").partition("=")[0]
+        if "$" in name or "{" in name or not name or any(one.isspace() for one in words[index]):
+            return
+        if kind in ("MPICH", "Intel") and name in OPEN_MPI_ONLY and (table is None or name not in table):
+            yield _unknown(
+                command, index, shown, "write the options of this implementation, or set `mpiImplementation`"
+            )
+            return
+        if table is None:
+            return
+        if name not in table:
+            near = _OTHERS.get(name) if table is OPEN_MPI else None
+            near = near or closest_match(name, sorted(table), 0.8)
+            told = f"did you mean `{'-' if len(near) < 2 else '--'}{near}`?" if near else "remove it"
+            yield _unknown(command, index, shown, told)
+            return
+        index += 1 + (0 if "=" in words[index] and table[name] == 1 else table[name])
+    if table is not None and index < len(words) and words[index] in OPEN_MPI and len(words) > index + 2:
+        yield Problem(
+            command.word_at[index],
+            f"mpirun takes `{words[index]}` for the program, because it has no dash",
+            f"write `--{words[index]}`",
+        )
+
+
+def _unknown(command: Command, index: int, shown: str, told: str) -> Problem:
+    return Problem(command.word_at[index], f"mpirun of {shown} has no option `{command.words[index]}`: it stops", told)
+
+
+def _implementation(command: Command, context: Context) -> str:
+    """Returns the name of the implementation; empty if the files do not tell it."""
+    run = context.run
+    if run is not None and run.kind == "MPIJob":
+        job = context.project.named("MPIJob", run.name, run.namespace)
+        return (text(job.tree, "spec", "mpiImplementation") or "OpenMPI") if job is not None else ""
+    own = {word.lstrip("-") for word in command.words[1:] if word.startswith("-")}
+    return "OpenMPI" if own & {"allow-run-as-root", "mca"} else ""

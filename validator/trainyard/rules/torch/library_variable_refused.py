@@ -1,0 +1,106 @@
+"""A library cannot read the value of its environment variable, so the program stops or does something else.
+
+Each library parses its variables in its own way. vLLM converts switches with `int`, so `VLLM_USE_V1=true` ends the
+server. The launcher of Text Generation Inference takes `true` and `false` in lower case only. Libraries of Hugging Face
+take every unknown word for false: `HF_HUB_OFFLINE=enabled` downloads after all. Quotation marks within a value, as in
+`value: '"1"'`, are part of it.
+
+PyTorch's allocator refuses an option that it does not know, and `expandable_segments` other than `True` and `False`.
+
+Write one of the values that the message names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.settings import literal_value
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match, format_list
+from trainyard.facts.library_variables import ALLOCATOR, KNOWN, Values
+from trainyard.model.run import Setting
+from trainyard.startup import pattern
+
+_INTEGER = pattern(r"\s*[+-]?[0-9](_?[0-9])*\s*")
+_NUMBER = pattern(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+_ALLOCATORS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
+_QUOTES = ('"', "'")
+
+
+@rule(
+    code="TD040",
+    severity="error",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "facts/library_variables.py: the source of each library",
+        "github.com/huggingface/text-generation-inference issue 1451, github.com/openucx/ucx pull 9832",
+        "github.com/containers/ai-lab-recipes pull 731; github.com/pytorch/pytorch issue 186453",
+    ),
+    needs=(
+        "VLLM_", "SHARD", "DISABLE_", "MAX_", "TRUST_REMOTE", "DTYPE", "USAGE_STATS", "JSON_OUTPUT", "VALIDATION_WO",
+        "WAITING_SERVED", "_MEMORY_FRACTION", "PROMETHEUS_PORT", "PAYLOAD_LIMIT", "SPECULATE", "NGROK", "ENABLE_",
+        "HF_", "TRANSFORMERS_OFFLINE", "ACCELERATE_", "WANDB_MODE", "TORCH_", "MASTER_PORT", "WORLD_SIZE", "CUDA_",
+        "NVIDIA_DRIVER", "UCX_", "FI_", "HOROVOD_", "_ALLOC_CONF",
+    ),
+)  # fmt: skip
+def library_variable_refused(setting: Setting, context: Context) -> Iterator[Problem]:
+    """Report a value that the library of a variable does not take."""
+    if setting.name in _ALLOCATORS:
+        yield from _allocator(setting)
+        return
+    known = KNOWN.get(setting.name)
+    value = literal_value(setting) if known is not None else None
+    if known is None or value is None or "{" in value or "<" in value:
+        return
+    if known.image and (context.container is None or known.image not in (context.container.image or "")):
+        return
+    if not _fits(value, known):
+        shown = f"`{value}`" if value else "empty"
+        yield Problem(setting.at, f"{setting.name} is {shown}: the program {known.effect}", _wanted(value, known))
+
+
+def _fits(value: str, known: Values) -> bool:
+    if known.form == "integer":
+        return _INTEGER.fullmatch(value) is not None
+    if known.form == "number":
+        return _NUMBER.fullmatch(value) is not None
+    if known.form == "words":
+        return all(one.strip().lower() in known.words for one in value.split(","))
+    return (value if known.is_exact else value.strip().lower()) in known.words
+
+
+def _wanted(value: str, known: Values) -> str:
+    if value[:1] in _QUOTES and value[-1:] == value[:1]:
+        return "remove the quotation marks within the value"
+    if known.form in ("integer", "number"):
+        return "write `1` or `0`" if value.lower() in ("true", "false", "yes", "no") else f"write {_A[known.form]}"
+    return f"write one of {format_list(f'`{one}`' for one in known.words if one)}"
+
+
+_A = {"integer": "a whole number", "number": "a number"}
+
+
+def _allocator(setting: Setting) -> Iterator[Problem]:
+    value = literal_value(setting)
+    if value is None or "{" in value or "[" in value or "<" in value:
+        # A list in brackets has commas of its own.
+        return
+    for one in value.split(","):
+        name, colon, state = (part.strip() for part in one.partition(":"))
+        if not colon or name not in ALLOCATOR:
+            if not value.strip():
+                return
+            near = closest_match(name, ALLOCATOR, 0.7)
+            yield Problem(
+                setting.at,
+                f"the allocator of PyTorch knows no option `{one.strip()}`: the program stops",
+                f"write `{near}:VALUE`" if near is not None else "write `NAME:VALUE`, separated by commas",
+            )
+            return
+        if name == "expandable_segments" and state not in ("True", "False"):
+            yield Problem(
+                setting.at,
+                f"`expandable_segments` is `{state}`: the allocator of PyTorch stops the program",
+                "write `True` or `False`, with a capital",
+            )
