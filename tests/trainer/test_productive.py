@@ -84,4 +84,5 @@ def test_a_log_of_an_older_trainer_or_a_torn_one_starts_the_count(line: str, tmp
     log.write_text(f"{line}\n")
     resumed = process(log, clock, 7, [8])
 
-    assert (resumed.seconds, resumed.first_start) == (pytest.approx(PRODUCTIVE), 1000.0)
+    assert resumed.seconds == pytest.approx(PRODUCTIVE)
+    assert resumed.first_start == 1000.0

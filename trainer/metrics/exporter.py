@@ -125,9 +125,10 @@ class Exporter(Sink):
             for gauge, size in zip(_gpu_memory(), metrics.gpu_memory, strict=True):
                 gauge.set(size)
         if self._productive and self._productive.first_start is not None:
-            seconds, first_start = _productive()
-            seconds.set(self._productive.seconds)
-            first_start.set(self._productive.first_start)
+            for gauge, value in zip(
+                _productive(), (self._productive.seconds, self._productive.first_start), strict=True
+            ):
+                gauge.set(value)
         self._score()
         self._count_saves()
 
