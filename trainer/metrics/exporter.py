@@ -125,10 +125,9 @@ class Exporter(Sink):
             for gauge, size in zip(_gpu_memory(), metrics.gpu_memory, strict=True):
                 gauge.set(size)
         if self._productive and self._productive.first_start is not None:
-            for gauge, value in zip(
-                _productive(), (self._productive.seconds, self._productive.first_start), strict=True
-            ):
-                gauge.set(value)
+            spent, began = _productive()
+            spent.set(self._productive.seconds)
+            began.set(self._productive.first_start)
         self._score()
         self._count_saves()
 
