@@ -55,13 +55,17 @@ def main(arguments: Sequence[str]) -> int:
         return error.exit_code
 
 
-if __name__ == "__main__":
+def exit_status(arguments: Sequence[str]) -> int:
+    """Runs the trainer and returns its exit status also after an exception, which it prints and records."""
     try:
-        status = main(sys.argv[1:])
+        return main(arguments)
     except Exception as error:
-        status = 1
         record_exception(error)
         sys.excepthook(*sys.exc_info())
+        return 1
+
+
+if __name__ == "__main__":
     # DDP's gloo threads outlive the process group. If one of them frees a tensor while the interpreter shuts down, the
     # process aborts: https://github.com/pytorch/pytorch/issues/190489
-    os._exit(status)
+    os._exit(exit_status(sys.argv[1:]))

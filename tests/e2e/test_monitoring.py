@@ -86,8 +86,9 @@ def run(served: None, digits: Run) -> Iterator[Run]:
     """A run that trains for as long as these tests take, and that has its own monitor."""
     run = Run(digits.cluster, digits.engine, digits.namespace, "observed")
     port = 8000
-    # Without the peak of the devices there is no MFU.
-    arguments = ["--epochs", 1_000_000, "--checkpoint-dir", "/checkpoints", "--metrics-port", port, "--peak-tflops", 1]
+    arguments = ["--epochs", 1_000_000, "--checkpoint-dir", "/checkpoints", "--metrics-port", port]
+    # Without the peak of the devices there is no MFU, and without the log of events no effective training time ratio.
+    arguments += ["--peak-tflops", 1, "--events-file", "/checkpoints/events.jsonl"]
     run.install(
         settings={
             "train.args": arguments,

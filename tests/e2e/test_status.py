@@ -33,6 +33,7 @@ RUNS: dict[str, dict[str, object]] = {
             "checkpoint_dir": "/checkpoints",
             "log_steps": 20,
             "metrics_port": 8000,
+            "events_file": "/checkpoints/events.jsonl",
         },
     },
     "crash": {"train.command": ["python3", "-c", CRASH], "restartPolicy": "Never"},
@@ -95,6 +96,7 @@ def test_a_running_run_shows_steps_speed_and_pace_of_each_rank(admin: User) -> N
     assert found["progress"]["rate"] > 0
     assert found["progress"]["seconds_left"] > 0
     assert found["progress"]["checkpoint_age_seconds"] < STATE_SECONDS
+    assert 0 < found["progress"]["ettr"] <= 1
 
 
 def test_the_report_of_a_running_run_has_its_curves_and_pods(admin: User, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tools.faults import timeline
+from tools.faults.growth import growth
 from tools.faults.timeline import Cost, Event
 
 
@@ -65,3 +66,11 @@ def test_an_incomplete_line_is_skipped_until_it_is_complete(tmp_path: Path) -> N
     assert timeline.read(file) == []
     file.write_text('{"time": 1.5, "event": "step", "step": 1, "loss": 2.0}\n{"time": 1.7, "ev')
     assert timeline.read(file) == [Event("step", 1.5, 1)]
+
+
+def test_the_pause_of_a_growth_ends_with_the_first_step_of_the_larger_world() -> None:
+    alone = [Event("started", 90, 0, world_size=1), *steps(1, 17, 100)]
+    grown = [*alone, Event("started", 110, 17, world_size=2)]
+    assert growth(alone) is None
+    assert growth(grown) is None
+    assert growth([*grown, *steps(18, 20, 111)]) == 7

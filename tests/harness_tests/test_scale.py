@@ -16,7 +16,7 @@ from tests.harness.processes import left_behind
 from tools.scale import control_plane, measuring, nodes, operators, page, placement, workloads
 from tools.scale.control_plane import RAISED, STOCK, ControlPlane
 from tools.scale.page import Results
-from tools.scale.processes import running
+from tools.scale.processes import STOP_SECONDS, running
 from tools.scale.scenarios import Scenario
 from tools.scale.workloads import JOB, PYTORCHJOB, Timing, Workload
 
@@ -70,11 +70,34 @@ def test_the_idle_cluster_uses_memory_and_sends_requests(plane: ControlPlane) ->
     assert used["kube-apiserver"].requests > 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_programs_at_once_even_one_that_ignores_sigterm(number: int, tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    began = 0.0
+    try:
+        with running(tmp_path) as processes:
+            processes.start("stubborn", ["bash", "-c", "trap '' TERM; echo ready; sleep 1000 & wait"])
+            while "ready" not in (tmp_path / "stubborn.log").read_text():
+                time.sleep(0.01)
+            began = time.monotonic()
+            signal.raise_signal(number)
+    except KeyboardInterrupt:
+        assert time.monotonic() - began < STOP_SECONDS / 2
+        assert processes.names == []
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    else:
+        pytest.fail("the signal was ignored")
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_an_interrupted_simulation_leaves_no_process_and_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     mark = ("TRAINYARD_SCALE_TEST", str(time.time_ns()))
     monkeypatch.setenv(*mark)
     command = [sys.executable, "-m", "tools.scale", "--nodes=5", "--most=5", "--no-write"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as simulation:
+    # As a shell starts a command with `&`.
+    background = ["env", "--ignore-signal=INT", *command]
+    with subprocess.Popen(background, stderr=subprocess.PIPE, text=True) as simulation:
         assert simulation.stderr is not None
         while "creating nodes" not in simulation.stderr.readline():
             assert simulation.poll() is None

@@ -24,6 +24,7 @@ from trainer.errors import ConfigError
 from trainer.metrics.base import Sink, StepMetrics
 from trainer.metrics.console import ProgressBar, ProgressLines, build_console_sink, describe_step, format_duration
 from trainer.metrics.events import Events
+from trainer.metrics.productive import ProductiveTime
 from trainer.metrics.profiler import Profiler
 from trainer.metrics.sinks import SinkGroup
 from trainer.metrics.tensorboard import TensorBoard
@@ -33,6 +34,10 @@ Event = dict[str, Any]
 
 def read(path: Path) -> list[Event]:
     return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def events_of(path: Path) -> Events:
+    return Events(path, CheckpointMetrics(), ProductiveTime(path))
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ def test_saves_and_the_end_are_events(watched: Watched) -> None:
 def test_progress_lines_are_logged_on_request(watched: Watched) -> None:
     (second,) = (line for line in watched.finished.lines if line.startswith("step=2/450000 "))
 
-    assert [word.partition("=")[0] for word in second.split()] == ["step", "loss", "samples_per_second", "eta"]
+    assert [word.partition("=")[0] for word in second.split()] == ["step", "loss", "samples_per_second", "eta", "ettr"]
 
 
 def test_sigusr1_writes_a_profile_and_sigterm_still_works(watched: Watched) -> None:
@@ -109,7 +114,7 @@ def test_sigusr1_writes_a_profile_and_sigterm_still_works(watched: Watched) -> N
 def test_a_resumed_run_appends_to_the_same_file(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     for step in (0, 7):
-        events = Events(path, CheckpointMetrics())
+        events = events_of(path)
         events.on_start(run_start(step))
         events.close()
 
@@ -124,14 +129,14 @@ def test_a_resumed_run_appends_to_the_same_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("loss", [0.1 + 0.2, 1 / 3, 5e-324, 2.2250738585072014e-308])
 def test_a_loss_reads_back_to_the_last_bit(loss: float, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    Events(path, CheckpointMetrics()).on_step(step_metrics(1, loss=loss))
+    events_of(path).on_step(step_metrics(1, loss=loss))
 
     assert read(path)[0]["loss"].hex() == loss.hex()
 
 
 def test_gpu_memory_is_in_the_events_and_in_the_log(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    events = Events(path, CheckpointMetrics())
+    events = events_of(path)
     for reports in ((), GPU_REPORTS):
         events.on_step(step_metrics(1, reports=reports))
 
@@ -144,7 +149,7 @@ def test_gpu_memory_is_in_the_events_and_in_the_log(tmp_path: Path) -> None:
 
 def test_an_events_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot write --events-file .* \(Is a directory\): write another path"):
-        Events(tmp_path, CheckpointMetrics())
+        events_of(tmp_path)
 
 
 class Failing(Sink):
@@ -162,7 +167,7 @@ def test_a_failing_sink_is_reported_once_and_does_not_end_the_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     failing, path = Failing(), tmp_path / "run.jsonl"
-    sinks = SinkGroup([failing, Events(path, CheckpointMetrics())])
+    sinks = SinkGroup([failing, events_of(path)])
     sinks.on_start(run_start())
     sinks.on_step(step_metrics(1))
     sinks.on_step(step_metrics(2))

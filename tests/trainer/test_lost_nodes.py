@@ -24,7 +24,8 @@ GOES_ON = "1 of 2 nodes are gone: starts again in its place"
 class Nodes:
     """Two nodes of one elastic run, each with one rank. The first one hosts the store and has rank 0."""
 
-    def __init__(self, folder: Path, *flags: str) -> None:
+    def __init__(self, folder: Path, *flags: str, launcher: str = "tests.harness.trainer.torchrun") -> None:
+        self._launcher = launcher
         self._events = folder / "events.jsonl"
         self.checkpoints = folder / "checkpoints"
         self._options = [
@@ -52,7 +53,7 @@ class Nodes:
     def _start(self, address: str) -> Forked:
         """Starts a node. torchrun numbers nodes by their addresses, and those of one address by process ID."""
         variables = {"PET_NNODES": "1:2", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
-        arguments = ["tests.harness.trainer.torchrun", f"--local-addr={address}", *self._options]
+        arguments = [self._launcher, f"--local-addr={address}", *self._options]
         return fork(arguments, {**ENVIRONMENT, **variables})
 
     @property

@@ -60,7 +60,8 @@ def metrics(series: dict[str, float]) -> set[str]:
 def test_one_process_per_node_serves_the_metrics_of_the_whole_run(tmp_path: Path) -> None:
     port = free_port()
     before = time.time()
-    run = start(tmp_path, "--epochs=1000", f"--metrics-port={port}", "--peak-tflops=0.001", processes=2)
+    flags = ("--epochs=1000", f"--metrics-port={port}", "--peak-tflops=0.001", f"--events-file={tmp_path}/events")
+    run = start(tmp_path, *flags, processes=2)
     try:
         early = scrape_after_epoch(run, port, 1)
         late = scrape_after_epoch(run, port, int(early["trainer_epoch"]) + 3)
@@ -83,6 +84,8 @@ def test_one_process_per_node_serves_the_metrics_of_the_whole_run(tmp_path: Path
     assert max(late["trainer_straggler_score 0"], late["trainer_straggler_score 1"]) == 1
     assert late["trainer_peak_flops"] == 2e9
     assert late["trainer_mfu"] > 0
+    assert before < late["trainer_first_start_timestamp_seconds"] == early["trainer_first_start_timestamp_seconds"]
+    assert 0 < late["trainer_productive_seconds"] < late["trainer_step_seconds_sum"]
     spent = {name.split()[1]: value for name, value in late.items() if name.startswith("trainer_part_seconds_total")}
     assert set(spent) == PARTS
     assert 0 < sum(spent.values()) < late["trainer_step_seconds_sum"]

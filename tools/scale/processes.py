@@ -66,10 +66,13 @@ class Processes:
             process.kill()
             process.wait()
 
-    def stop_all(self) -> None:
-        """End all programs, the newest first: none outlives the one that it talks to."""
-        for name in reversed(list(self._running)):
-            self.stop(name)
+    def kill_all(self) -> None:
+        """End all programs at once. In an orderly end, the API server would wait for its clients."""
+        for process in self._running.values():
+            process.kill()
+        for process in self._running.values():
+            process.wait()
+        self._running.clear()
 
     @property
     def names(self) -> list[str]:
@@ -92,18 +95,22 @@ class Processes:
 
 @contextmanager
 def running(folder: Path) -> Iterator[Processes]:
-    """Give a block its processes, and end them with it; SIGTERM ends the block as Ctrl-C does."""
+    """Give a block its processes, and end them with it; SIGTERM and SIGINT end the block as Ctrl-C does.
+
+    A shell that starts a command with `&` lets it ignore SIGINT.
+    """
 
     def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt
 
     processes = Processes(folder)
-    previous = signal.signal(signal.SIGTERM, interrupt)
+    previous = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield processes
     finally:
         # A second Ctrl-C must not leave half of them.
         with contextlib.ExitStack() as stack:
-            stack.callback(signal.signal, signal.SIGTERM, previous)
-            stack.callback(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.SIG_IGN))
-            processes.stop_all()
+            for number, handler in previous.items():
+                stack.callback(signal.signal, number, handler)
+                signal.signal(number, signal.SIG_IGN)
+            processes.kill_all()

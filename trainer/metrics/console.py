@@ -8,24 +8,28 @@ from importlib.util import find_spec
 from ..config import TrainerConfig
 from ..runtime.log import log
 from .base import RunStart, Sink, StepMetrics
+from .productive import ProductiveTime
 from .throughput import Throughput
 
 _GIB = 1 << 30
 
 
-def build_console_sink(config: TrainerConfig, throughput: Throughput) -> Sink | None:
+def build_console_sink(
+    config: TrainerConfig, throughput: Throughput, productive: ProductiveTime | None = None
+) -> Sink | None:
     """Returns the sink that suits this process's stdout; None if the lines per epoch are enough."""
     if sys.stdout.isatty() and find_spec("rich"):
         return ProgressBar(throughput)
-    return ProgressLines(throughput, config.log_steps) if config.log_steps else None
+    return ProgressLines(throughput, config.log_steps, productive) if config.log_steps else None
 
 
 class ProgressLines(Sink):
     """Logs a line every `every` steps."""
 
-    def __init__(self, throughput: Throughput, every: int) -> None:
+    def __init__(self, throughput: Throughput, every: int, productive: ProductiveTime | None = None) -> None:
         self._throughput = throughput
         self._every = every
+        self._productive = productive
         self._steps = 0
 
     def on_start(self, start: RunStart) -> None:
@@ -36,7 +40,9 @@ class ProgressLines(Sink):
         """Logs a line if it is due."""
         step = metrics.train_state.step
         if step % self._every == 0:
-            log(f"step={step}/{self._steps} {describe_step(metrics, self._throughput)}")
+            ratio = self._productive.ratio if self._productive else None
+            effective = "" if ratio is None else f" ettr={ratio:.3f}"
+            log(f"step={step}/{self._steps} {describe_step(metrics, self._throughput)}{effective}")
 
 
 class ProgressBar(Sink):

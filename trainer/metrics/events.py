@@ -10,6 +10,7 @@ from pathlib import Path
 from ..checkpoint.metrics import CheckpointMetrics
 from ..errors import ConfigError
 from .base import EpochMetrics, EvaluationMetrics, RunStart, Sink, StepMetrics
+from .productive import ProductiveTime
 
 
 class Events(Sink):
@@ -19,8 +20,9 @@ class Events(Sink):
     as null if they are not finite.
     """
 
-    def __init__(self, path: Path, saves: CheckpointMetrics) -> None:
+    def __init__(self, path: Path, saves: CheckpointMetrics, productive: ProductiveTime) -> None:
         self._saves = saves
+        self._productive = productive
         self._newest_step = saves.newest_step
         self._failed = saves.failed
         self._step = 0
@@ -54,6 +56,8 @@ class Events(Sink):
             gradient_norm=metrics.gradient_norm,
             seconds=metrics.seconds,
             parts=metrics.parts(rank=0),
+            productive_seconds=self._productive.seconds,
+            first_start=self._productive.first_start,
             **_gpu_fields(metrics),
         )
         self._write_saves()

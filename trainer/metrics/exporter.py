@@ -15,6 +15,7 @@ from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 from ..checkpoint.metrics import CheckpointMetrics
 from ..errors import ConfigError
 from .base import EpochMetrics, EvaluationMetrics, RunStart, Sink, StepMetrics
+from .productive import ProductiveTime
 from .straggler import Stragglers
 from .throughput import Throughput
 
@@ -76,13 +77,21 @@ def serve_metrics(port: int) -> None:
 
 
 class Exporter(Sink):
-    """Updates the metrics of rank `rank`."""
+    """Updates the metrics of rank `rank`. Without a `productive` time, its metrics are missing."""
 
-    def __init__(self, rank: int, throughput: Throughput, stragglers: Stragglers, saves: CheckpointMetrics) -> None:
+    def __init__(
+        self,
+        rank: int,
+        throughput: Throughput,
+        stragglers: Stragglers,
+        saves: CheckpointMetrics,
+        productive: ProductiveTime | None = None,
+    ) -> None:
         self._rank = rank
         self._throughput = throughput
         self._stragglers = stragglers
         self._saves = saves
+        self._productive = productive
         self._counted: dict[Counter, float] = {}
         self._scored_at = -math.inf
         if throughput.peak_flops:
@@ -115,6 +124,10 @@ class Exporter(Sink):
         if metrics.gpu_memory:
             for gauge, size in zip(_gpu_memory(), metrics.gpu_memory, strict=True):
                 gauge.set(size)
+        if self._productive and self._productive.first_start is not None:
+            spent, began = _productive()
+            spent.set(self._productive.seconds)
+            began.set(self._productive.first_start)
         self._score()
         self._count_saves()
 
@@ -182,6 +195,14 @@ def _gpu_memory() -> tuple[Gauge, Gauge]:
     return (
         Gauge("trainer_gpu_peak_bytes", "Peak of the memory of tensors since the start, on the GPU with most."),
         Gauge("trainer_gpu_reserved_bytes", "Memory that PyTorch holds for tensors, on the GPU with most."),
+    )
+
+
+@cache
+def _productive() -> tuple[Gauge, Gauge]:
+    return (
+        Gauge("trainer_productive_seconds", "Time in steps that the run kept, without saves and evaluations."),
+        Gauge("trainer_first_start_timestamp_seconds", "Time at which the run first trained, before all resumes."),
     )
 
 

@@ -16,6 +16,7 @@ from .exporter import Exporter
 from .kubeflow import KubeflowStatus
 from .mfu import peak_flops
 from .mlflow import MLflow
+from .productive import ProductiveTime
 from .profiler import Profiler
 from .straggler import Stragglers
 from .tensorboard import TensorBoard
@@ -72,25 +73,30 @@ def build_sinks(config: TrainerConfig, world: World, *, flops_per_sample: float,
     )
     # These come first, because other sinks read them after each step.
     stragglers = Stragglers()
-    sinks: list[Sink] = [throughput, stragglers]
+    productive = ProductiveTime(Path(config.events_file)) if config.events_file and world.rank == 0 else None
+    sinks: list[Sink] = [throughput, stragglers, *([productive] if productive else [])]
     if config.metrics_port and world.launch.local_rank == 0:
-        sinks.append(Exporter(world.rank, throughput, stragglers, saves))
+        sinks.append(Exporter(world.rank, throughput, stragglers, saves, productive))
     if config.profile_dir:
         sinks.append(Profiler(Path(config.profile_dir), config.profile_steps, world.rank))
-    world.on_rank_zero(lambda: sinks.extend(_rank_zero_sinks(config, world.size, throughput, saves)))
+    world.on_rank_zero(lambda: sinks.extend(_rank_zero_sinks(config, world.size, throughput, saves, productive)))
     return SinkGroup(sinks)
 
 
 def _rank_zero_sinks(
-    config: TrainerConfig, world_size: int, throughput: Throughput, saves: CheckpointMetrics
+    config: TrainerConfig,
+    world_size: int,
+    throughput: Throughput,
+    saves: CheckpointMetrics,
+    productive: ProductiveTime | None,
 ) -> Iterator[Sink]:
-    if config.events_file:
-        yield Events(Path(config.events_file), saves)
+    if productive:
+        yield Events(Path(config.events_file), saves, productive)
     if config.tensorboard_dir:
         yield TensorBoard(Path(config.tensorboard_dir), throughput)
     if config.mlflow_uri:
         yield MLflow(config, world_size, throughput)
     if status := KubeflowStatus.from_environment(throughput):
         yield status
-    if shown := build_console_sink(config, throughput):
+    if shown := build_console_sink(config, throughput, productive):
         yield shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 from typing import Any
 
@@ -66,10 +67,20 @@ def test_a_duration_has_its_two_largest_units(seconds: float, words: str) -> Non
 
 
 def test_the_metrics_give_a_score_for_each_rank_and_the_remaining_time() -> None:
-    found = from_metrics(case("running-metrics").snapshot.metrics["steps-master-0"])
+    found = from_metrics(case("running-metrics").snapshot.metrics["steps-master-0"], now=0.0)
     assert (found.step, found.steps, found.unit) == (31893, 4_500_000, "samples")
     assert dict(found.scores) == {0: pytest.approx(0.821, abs=1e-3), 1: 1.0}
     assert found.seconds_left == pytest.approx(98_809, rel=1e-3)
+
+
+def test_the_effective_share_is_that_of_now_in_metrics_and_of_the_newest_line_in_a_log() -> None:
+    page = "trainer_productive_seconds 540.0\ntrainer_first_start_timestamp_seconds 1.0e+03\n"
+    from_page = from_metrics(page, now=1600.0)
+    line = "2026-11-25T09:52:51Z step=5/360 loss=2.2 samples_per_second=72 eta=0:00:05 ettr=0.9"
+    assert from_page.ettr == pytest.approx(0.9)
+    assert from_log(f"{line}10\n{line}34").ettr == 0.934
+    now = datetime.datetime.fromtimestamp(1600.0, datetime.UTC)
+    assert report.progress_words(from_page, now) == "90% of the time effective"
 
 
 def test_a_log_of_another_program_has_no_progress() -> None:

@@ -19,6 +19,7 @@ _CURVES = (
     (("test_loss",), "Test loss"),
     (("tokens_per_second", "samples_per_second"), "Throughput per second"),
     (("mfu",), "Model FLOPs utilization"),
+    (("ettr",), "Effective training time ratio"),
     (("gpu_peak_gib",), "Peak memory of a GPU in GiB"),
 )
 _STATES = {"succeeded": "good", "running": "good", "failed": "bad"}

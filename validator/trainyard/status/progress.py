@@ -18,6 +18,7 @@ _SAVED = re.compile(r"^checkpoint saved: .*?\bstep=(\d+)")
 _EPOCH = re.compile(r"^epoch=\d+/\d+ ")
 _RATE = re.compile(r"\b(samples|tokens)_per_second=([\d.]+)")
 _LEFT = re.compile(r"\beta=(\d+):(\d\d):(\d\d)\b")
+_ETTR = re.compile(r"\bettr=([\d.]+)")
 _METRIC = re.compile(r'^(trainer_\w+)(?:\{rank="(\d+)"\})? (\S+)$', re.MULTILINE)
 
 
@@ -25,7 +26,8 @@ class Progress(NamedTuple):
     """A report of a pod about its run. Unknown values are None.
 
     `rate` is the number of samples or tokens per second, `checkpoint` the time of the newest checkpoint in seconds
-    since 1970. `scores` has for each rank the fastest rank's time divided by its own: 0.5 is twice as slow.
+    since 1970. `ettr` is the effective training time ratio of trainer/metrics/productive.py, in [0, 1]. `scores` has
+    for each rank the fastest rank's time divided by its own: 0.5 is twice as slow.
     """
 
     step: int | None = None
@@ -34,6 +36,7 @@ class Progress(NamedTuple):
     unit: str = "samples"
     seconds_left: float | None = None
     checkpoint: float | None = None
+    ettr: float | None = None
     scores: Mapping[int, float] = MappingProxyType({})
 
     def or_else(self, other: Progress) -> Progress:
@@ -57,13 +60,15 @@ def from_log(log: str) -> Progress:
             continue
         if rate := _RATE.search(words):
             found |= {"rate": float(rate[2]), "unit": rate[1]}
+        if effective := _ETTR.search(words):
+            found["ettr"] = float(effective[1])
         if left := _LEFT.search(words):
             found["seconds_left"] = 3600.0 * int(left[1]) + 60 * int(left[2]) + int(left[3])
     return Progress(**found)
 
 
-def from_metrics(page: str) -> Progress:
-    """Returns what the metrics of the reference trainer say."""
+def from_metrics(page: str, now: float) -> Progress:
+    """Returns what the metrics of the reference trainer say; `now` is in seconds since 1970."""
     values: dict[str, float] = {}
     scores: dict[int, float] = {}
     for name, rank, number in _METRIC.findall(page):
@@ -76,6 +81,9 @@ def from_metrics(page: str) -> Progress:
     step, steps = values.get("trainer_step"), values.get("trainer_steps")
     count, seconds = values.get("trainer_step_seconds_count"), values.get("trainer_step_seconds_sum")
     left = (steps - step) * seconds / count if step is not None and steps and count and seconds is not None else None
+    productive, first_start = (
+        values.get(f"trainer_{name}") for name in ("productive_seconds", "first_start_timestamp_seconds")
+    )
     return Progress(
         step=None if step is None else int(step),
         steps=int(steps) if steps else None,
@@ -83,6 +91,7 @@ def from_metrics(page: str) -> Progress:
         unit="samples" if tokens is None else "tokens",
         seconds_left=left,
         checkpoint=values.get("trainer_checkpoint_timestamp_seconds"),
+        ettr=productive / max(productive, now - first_start) if productive and first_start is not None else None,
         scores=scores,
     )
 

@@ -85,7 +85,7 @@ def _replica(pod: Tree, labels: Labels, shape: Shape, snapshot: Snapshot, index:
         phase=phase(pod),
         restarts=sum(integer(one, "restartCount") or 0 for one in items(pod, "status", "containerStatuses")),
         addresses=tuple(_addresses(pod)),
-        progress=progress.from_metrics(snapshot.metrics.get(name(pod), "")).or_else(
+        progress=progress.from_metrics(snapshot.metrics.get(name(pod), ""), snapshot.now.timestamp()).or_else(
             progress.from_log(snapshot.logs.get(name(pod), ""))
         ),
     )

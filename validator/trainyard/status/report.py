@@ -53,12 +53,14 @@ def _fitting(rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
 
 
 def progress_words(progress: Progress, now: datetime.datetime) -> str:
-    """Returns speed, remaining time and age of the last checkpoint in words, empty if none is known."""
+    """Returns speed, remaining time, age of the last checkpoint and ETTR in words, empty if none is known."""
     found = [speed(progress)] if progress.rate is not None else []
     if progress.seconds_left is not None:
         found.append(f"about {duration(progress.seconds_left)} left")
     if progress.checkpoint is not None:
         found.append(f"last checkpoint {duration(now.timestamp() - progress.checkpoint)} ago")
+    if progress.ettr is not None:
+        found.append(f"{progress.ettr:.0%} of the time effective")
     return ", ".join(found)
 
 
@@ -165,4 +167,5 @@ def _progress(progress: Progress, now: datetime.datetime) -> dict[str, Any]:
         "unit": f"{progress.unit}/s" if progress.rate is not None else None,
         "seconds_left": progress.seconds_left,
         "checkpoint_age_seconds": checkpoint,
+        "ettr": progress.ettr,
     }

@@ -1,0 +1,88 @@
+"""`python -m trainer.launcher`: torchrun whose ranks start without importing PyTorch, for elastic runs that grow.
+
+When a node joins, torchrun ends the ranks of all nodes and starts new ones. These are forks of a server here, which has
+imported what a rank needs before the node joins. The server is a Python of its own, runs nothing else, and has neither
+threads nor a CUDA context, so a fork of it may use CUDA. The arguments are those of torchrun, with `-m trainer`.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Sequence
+from multiprocessing import forkserver
+from pathlib import Path
+
+from .__main__ import exit_status
+from .errors import ConfigError
+from .runtime.log import report_error
+
+_METHOD = "forkserver"
+_PRELOADED = ["torch._dynamo", f"{__package__}.run", f"{__package__}.runtime.supervisor"]
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Runs the agent of this node.
+
+    Raises:
+        ConfigError: The program is not the trainer, there is no address to meet at, or a package forbids forks.
+    """
+    multiprocessing.set_forkserver_preload(_PRELOADED)
+    # The server imports PyTorch while this process does.
+    forkserver.ensure_running()
+    from torch.distributed.elastic.multiprocessing.errors import record
+    from torch.distributed.launcher.api import elastic_launch
+    from torch.distributed.run import config_from_args, parse_args
+
+    options = parse_args(arguments)  # type: ignore[no-untyped-call]
+    if not options.module or options.training_script != __package__:
+        raise ConfigError(f"{options.training_script} is not this trainer: write `-m {__package__}`, or use torchrun")
+    if not options.rdzv_endpoint:
+        raise ConfigError("there is no --rdzv-endpoint to meet other nodes at: write it, or use torchrun")
+    config, _, _ = config_from_args(options)
+    config.start_method = _METHOD
+    _check_server()
+    record(elastic_launch(config, run_rank))(*options.training_script_args)
+
+
+def run_rank(*arguments: str) -> int:
+    """Runs the trainer in this process, which was forked for it. Returns 0 at the end, and exits otherwise."""
+    import torch
+
+    rank = os.getpid()
+    # The agent reads the lines as they are written.
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(write_through=True)  # type: ignore[union-attr]
+    # torch has read the variable in the server, before the agent set it.
+    if threads := os.environ.get("OMP_NUM_THREADS"):
+        torch.set_num_threads(int(threads))
+    status = exit_status(arguments)
+    # The supervisor of a rank forks it once more, and that process returns here too.
+    if status or os.getpid() != rank:
+        os._exit(status)
+    return 0
+
+
+def server_faults() -> list[str]:
+    """Returns why forks of this process's parent, the server, could hang."""
+    import torch
+
+    tasks = list(Path(f"/proc/{os.getppid()}/task").iterdir())
+    faults = [f"{len(tasks)} threads"] if len(tasks) > 1 else []
+    return [*faults, *(["CUDA"] if torch.cuda.is_initialized() else [])]  # type: ignore[no-untyped-call]
+
+
+def _check_server() -> None:
+    # Ends when the server has imported everything, so that this node joins when it is ready.
+    with multiprocessing.get_context(_METHOD).Pool(1) as pool:
+        if faults := pool.apply(server_faults):
+            raise ConfigError(f"a package starts {' and '.join(faults)} while it is imported: use torchrun")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except ConfigError as error:
+        report_error(error)
+        sys.exit(error.exit_code)
