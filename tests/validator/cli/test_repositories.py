@@ -44,6 +44,7 @@ CHART = {
 }
 FOREIGN = {
     "web/templates/page.yaml": "title: {{ title }}\n{% if user %}\nuser: {{ user }}\n{% endif %}\n",
+    "karpenter/pool.yaml": "kind: NodePool\nspec:\n  requirements:\n    - values:\n${INSTANCE_TYPES}\n    - key: a\n",
     "web/tsconfig.json": '{\n  // comments are fine here\n  "strict": true,\n}\n',
     "helm/job.yaml": TEMPLATE,
     "broken.yaml": "a: [1\nb: 2\n",
@@ -207,7 +208,7 @@ def test_the_charts_of_this_repository_are_judged(lint: Lint, tmp_path: Path) ->
 def test_files_that_are_no_kubernetes_get_a_note(lint: Lint) -> None:
     write({**FOREIGN, "k8s/job.yaml": CLEAN})
     code, out, err = lint(".")
-    assert (code, out) == (0, "Nothing found in 5 files.\n")
+    assert (code, out) == (0, "Nothing found in 6 files.\n")
     assert sorted(line.split(": ")[1] for line in err.splitlines()) == sorted(f"./{name}" for name in FOREIGN)
     assert lint(*FOREIGN, "--ignore", "nothing-linted")[0] == 0
     assert lint(*FOREIGN)[0] == 3

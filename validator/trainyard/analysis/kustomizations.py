@@ -2,7 +2,8 @@
 
 Sources: kubernetes-sigs/kustomize api/types/kustomization.go (Kustomization, Patch, Selector),
 api/resmap/reswrangler.go (ApplySmPatch matches any id that an object had, GetMatchingResourcesByAnyId),
-kyaml/resid/resid.go (IsNsEquals: no namespace is `default`, and nothing for kinds without namespaces).
+kyaml/resid/resid.go (IsNsEquals: no namespace is `default`, and nothing for kinds without namespaces),
+fluxcd/kustomize-controller docs/spec/v1/kustomizations.md: Components, Post build variable substitution.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _CLUSTER_WIDE = re.compile(
     r"|APIService|ValidatingAdmissionPolicy.*"
 )
 _PLAIN = re.compile(r"\^?[\w.-]+\$?")
+_OF_FLUX = "kustomize.toolkit.fluxcd.io/"
 
 
 class Named(NamedTuple):
@@ -79,7 +81,10 @@ class PatchOf(NamedTuple):
 def patches(project: Project) -> Iterator[PatchOf]:
     """Yields the patches of all kustomizations whose objects are known."""
     tree = _Tree(project)
+    enlarged = _enlarged(project)
     for path, document in tree.kustomizations():
+        if f"/{posixpath.dirname(path)}".endswith(enlarged):
+            continue
         entries = [
             (field, index) for field in ("patches", "patchesStrategicMerge") for index in range(_count(document, field))
         ]
@@ -89,6 +94,15 @@ def patches(project: Project) -> Iterator[PatchOf]:
         objects = tuple(among)
         for field, index in entries:
             yield from tree.patch(path, document, (field, index), objects)
+
+
+def _enlarged(project: Project) -> tuple[str, ...]:
+    """Returns the folders to which a Kustomization of Flux adds components, whose objects the folder does not have."""
+    return tuple(
+        posixpath.normpath(posixpath.join("/", text(one.tree, "spec", "path")))
+        for one in project.of_kind("Kustomization")
+        if one.api_version.startswith(_OF_FLUX) and items(one.tree, "spec", "components")
+    )
 
 
 def _count(document: Document, field: str) -> int:

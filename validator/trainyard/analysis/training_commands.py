@@ -28,9 +28,10 @@ def starts_launcher(words: tuple[str, ...]) -> bool:
 
 def training_indexes(commands: Sequence[tuple[str, ...]]) -> frozenset[int]:
     """Returns the indexes of the training commands: those with a launcher, or else the last that runs Python."""
-    launched = frozenset(index for index, words in enumerate(commands) if starts_launcher(words))
-    programs = [index for index, words in enumerate(commands) if _runs_python(words)]
-    return launched or frozenset(programs[-1:])
+    launched = [index for index, words in enumerate(commands) if starts_launcher(words)]
+    if not launched:
+        launched = [index for index, words in enumerate(commands) if _runs_python(words)][-1:]
+    return frozenset(launched)
 
 
 def starts_no_ranks(container: Container) -> bool:

@@ -160,7 +160,8 @@ class _Words:
             known.clear()
             silent.clear()
             self._shapes.clear()
-        lines = frozenset[str]().union(*map(distinct_lines, sources.values())) - silent
+        first, *others = map(distinct_lines, sources.values()) if sources else (frozenset[str](),)
+        lines = first.union(*others) - silent if others else first - silent
         new = lines.difference(known)
         if len(new) > _MOST_LINES:
             text = "\n".join(new)

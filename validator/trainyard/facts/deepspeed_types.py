@@ -22,6 +22,8 @@ OBJECTS: dict[str, tuple[str, ...]] = {
     "": ("optimizer", "scheduler", "fp16", "bf16", "amp", "activation_checkpointing", "aio", "elasticity"),
     "zero_optimization": ("offload_param", "offload_optimizer"),
 }
+# Numbers that Python compares as they are: `"1.0" > 0.0` raises a TypeError.
+COMPARED = ("gradient_clipping",)
 WORDS: dict[str, dict[str, tuple[object, ...]]] = {
     "zero_optimization": {"stage": (0, 1, 2, 3)},
     "zero_optimization.offload_param": {"device": ("none", "cpu", "nvme")},

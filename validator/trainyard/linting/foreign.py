@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _QUOTED = re.compile(r"""(?:^|(?<=[\s:\[{,-]))(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')|(?:^|\s)#(?!\{).*$""", re.MULTILINE)
 _TEMPLATE = re.compile(r"\{[{%]|%\{")
+# A line of YAML is never a variable alone: envsubst or a script puts other lines there.
+_LINES = re.compile(r"^\$\{\w+\}[^\S\n]*$", re.MULTILINE)
 # The indentation contains no line end. Otherwise the search reads on from every empty line, in quadratic time.
 _KUBERNETES = re.compile(r"""(?:^|[{,])(?:-|[^\S\n])*["']?(?:apiVersion|kind)["']?\s*:""", re.MULTILINE)
 _DEEPSPEED = re.compile(r"\"(?:train_batch_size|train_micro_batch_size_per_gpu|zero_optimization)\"\s*:")
@@ -29,7 +31,7 @@ def reason(reading: Reading) -> str | None:
     if not text.strip():
         return None
     fault = reading.broken[0]
-    if _is_template(text):
+    if _LINES.search(text) or _is_template(text):
         return "not checked: this is a template, which is no YAML before it is rendered"
     if any(isinstance(document.tree, dict) and "kind" in document.tree for document in reading.documents):
         return None

@@ -186,7 +186,8 @@ def _scripts(argv: list[tuple[str, Place]], mounts: tuple[Mount, ...], scope: _S
     if words and words[0].rsplit("/", 1)[-1] in shell.SHELLS:
         for index, word in enumerate(words[1:], 1):
             if word.startswith("-") and not word.startswith("--") and word.endswith("c") and index + 1 < len(words):
-                inline = Script(*argv[index + 1])
+                ends_options = word == "-c" and words[index + 1] == "--" and index + 2 < len(words)
+                inline = Script(*argv[index + 2 if ends_options else index + 1])
                 yield inline
                 break
             if not word.startswith(("-", "+")):

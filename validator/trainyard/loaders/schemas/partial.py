@@ -6,6 +6,8 @@ import functools
 import os
 from typing import TYPE_CHECKING
 
+from trainyard.document.lookup import items
+
 if TYPE_CHECKING:
     from trainyard.document.document import Document
 
@@ -14,8 +16,11 @@ _WORDS = ("patch", "overlay", "override", "merge")
 
 
 def is_partial(document: Document) -> bool:
-    """True if the document may be a patch: by its name, or because a kustomization stands beside it."""
-    return is_named_patch(document) or _is_beside_kustomization(os.path.dirname(document.source.name))
+    """True if the document may be a patch: by its name, by a kustomization beside it, or without an image."""
+    if is_named_patch(document) or _is_beside_kustomization(os.path.dirname(document.source.name)):
+        return True
+    containers = items(document.tree, "spec", "template", "spec", "containers")
+    return bool(containers) and not any(isinstance(one, dict) and "image" in one for one in containers)
 
 
 def is_named_patch(document: Document) -> bool:

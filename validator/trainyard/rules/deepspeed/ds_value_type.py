@@ -1,8 +1,9 @@
-"""The value has a type that DeepSpeed does not take there, so every process stops at start-up.
+"""The value has a type that DeepSpeed does not take there, so every process stops.
 
 DeepSpeed checks its sections with pydantic. A bucket size is an integer: 5e8 is one, 943718.4 is not. A section is an
 object: `"offload_optimizer": true` is refused with "Input should be a valid dictionary". A stage is a number from 0 to
-3, and a device one of `none`, `cpu` and `nvme`.
+3, and a device one of `none`, `cpu` and `nvme`. All of this stops at start-up. `gradient_clipping` is compared with 0
+at the first step, which fails for a text, even for `"1.0"`.
 
 The rule leaves out `"auto"`, which Hugging Face's Trainer and Accelerate replace, and null.
 
@@ -16,7 +17,7 @@ from typing import Any
 
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.deepspeed_types import INTEGERS, OBJECTS, WORDS
+from trainyard.facts.deepspeed_types import COMPARED, INTEGERS, OBJECTS, WORDS
 from trainyard.model.run import DeepSpeed
 
 
@@ -27,6 +28,7 @@ from trainyard.model.run import DeepSpeed
     since="0.1.0",
     sources=(
         "deepspeedai/DeepSpeed 1b88ac3 runtime/zero/config.py: DeepSpeedZeroConfig; zero/offload_config.py",
+        "deepspeedai/DeepSpeed runtime/engine.py: _take_model_step compares gradient_clipping() with 0.0",
         "github.com/Lightning-AI/pytorch-lightning pull 17790, github.com/huggingface/accelerate pull 2814",
     ),
 )
@@ -36,6 +38,9 @@ def ds_value_type(deepspeed: DeepSpeed) -> Iterator[Problem]:
         path = section.split(".") if section else []
         tree, at = mapping(deepspeed.config, *path), deepspeed.at.child(*path)
         for name, value in tree.items():
+            if section == "" and name in COMPARED and isinstance(value, str) and value != "auto":
+                message = f"{name} is the text `{value}`, which DeepSpeed compares with 0: it stops at the first step"
+                yield Problem(at.child(name), message, "write a number without quotes")
             wanted = _wanted(section, str(name), value)
             if wanted:
                 title = f"{section}.{name}" if section else name

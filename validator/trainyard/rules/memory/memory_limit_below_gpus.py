@@ -4,7 +4,8 @@ Each process that imports PyTorch takes 290 MiB that the kernel cannot reclaim, 
 and the data loader. A container with 8 GPUs and 1Gi, a value that is often left over from an example, ends with
 `OOMKilled` when the processes start.
 
-The rule reports less than 256 MiB for each whole GPU of a container with two or more.
+The rule reports less than 256 MiB for each whole GPU of a container with two or more. It skips containers that
+only list devices or sleep.
 
 Write the memory that the job needs; a share of the node in proportion to its GPUs is a good start.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.training_commands import starts_no_ranks
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.quantities import parse_quantity
 from trainyard.model.run import Container
@@ -38,7 +40,7 @@ def memory_limit_below_gpus(container: Container, context: Context) -> Iterator[
     written = container.limits.get("memory")
     limit = parse_quantity(written)
     gpus = max((parse_quantity(container.limits.get(name)) or 0 for name in WHOLE), default=0)
-    if limit is None or gpus < 2 or limit >= gpus * LEAST:
+    if limit is None or gpus < 2 or limit >= gpus * LEAST or starts_no_ranks(container):
         return
     yield Problem(
         quantity_at(context.run, context.role, container, "limits", "memory"),

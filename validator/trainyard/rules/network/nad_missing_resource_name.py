@@ -6,7 +6,8 @@ the NetworkAttachmentDefinition. Without it the plugin stops with `VF pci addr i
 and the pod stays in `ContainerCreating`.
 
 The rule skips a configuration with its own `deviceID`, though it is valid on a single node only. It also skips a
-network that a resource claim of the SR-IOV DRA driver names, because that driver passes the device itself.
+network that a resource claim or a device class of the SR-IOV DRA driver names, because that driver passes the device
+itself.
 
 Add the annotation with the name of the resource that the SR-IOV device plugin offers, and request the same resource in
 the container.
@@ -49,5 +50,6 @@ def nad_missing_resource_name(network: Network, context: Context) -> Iterator[Pr
 
 
 def _is_claimed(network: Network, project: Project) -> bool:
-    claims = [str(resource.tree) for resource in project.of_kind("ResourceClaim", "ResourceClaimTemplate")]
+    kinds = ("ResourceClaim", "ResourceClaimTemplate", "DeviceClass")
+    claims = [str(resource.tree) for resource in project.of_kind(*kinds)]
     return any("netAttachDefName" in claim and network.name in claim for claim in claims)

@@ -6,7 +6,8 @@ differently, for example in the PCI classes that they report. Labels appear and 
 the device plugin of the GPU operator: a running job loses its GPUs.
 
 Keep the one of the GPU operator, and set `nfd.enabled: false` for the other. The rule checks HelmReleases, Argo CD
-Applications and HelmCharts, and the rendered objects of a chart.
+Applications and HelmCharts, and the rendered objects of a chart. Objects of one kind, name and namespace are one
+installation in the folders of several clusters.
 """
 
 from __future__ import annotations
@@ -49,13 +50,18 @@ def node_feature_discovery_twice(project: Project) -> Iterator[Problem]:
 
 
 def _of_releases(project: Project) -> list[tuple[str, Place]]:
-    charts = [one for one in releases(project) if one.chart in (*CHARTS, OWN)]
+    charts = list({_object(one.at): one for one in releases(project) if one.chart in (*CHARTS, OWN)}.values())
     charts.sort(key=lambda one: (*CHARTS, OWN).index(one.chart))
     return [
         (one.chart, one.at if one.chart == OWN or one.flag("nfd", "enabled") is None else one.place("nfd", "enabled"))
         for one in charts
         if one.chart == OWN or one.flag("nfd", "enabled") is not False
     ]
+
+
+def _object(at: Place) -> tuple[str, ...]:
+    tree = at.document.tree
+    return text(tree, "kind"), text(tree, "metadata", "namespace"), text(tree, "metadata", "name")
 
 
 def _of_pods(project: Project) -> Iterator[tuple[str, Place]]:

@@ -47,6 +47,8 @@ def flavor_resources_differ(resource: Resource) -> Iterator[Problem]:
                 place, fault = place.child(own.index(extra), "name"), f"has a quota for {extra}, which the group lacks"
             elif missing := [one for one in covered if one not in own]:
                 place, fault = place.key(), f"has no quota for {format_list(missing)}"
+            elif twice := next((one for number, one in enumerate(own) if one in own[:number]), None):
+                place, fault = place.key(), f"lists {twice} twice"
             else:
                 place, fault = place.key(), "lists its resources in another order"
             needed = format_list([*covered, *([extra] if extra else [])])

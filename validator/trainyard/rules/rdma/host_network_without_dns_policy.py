@@ -6,7 +6,8 @@ cluster's DNS can resolve. The pods retry with `Name or service not known` or `f
 
 The rule ignores MPIJobs and Volcano's Jobs, because the operators set the policy themselves. It also ignores single
 pods, Deployments and Jobs that are not indexed, unless a variable or an argument has the name of a Service, such as
-`http://collector.monitoring.svc:4318`, or `http://collector:4318` for a Service of the files. Pods with a `dnsPolicy`
+`http://collector.monitoring.svc:4318`, or `http://collector:4318` for a Service of the files. A name that the pod's
+certificate gets (`--dns-names`) is not looked up. Pods with a `dnsPolicy`
 of `None` bring their own DNS configuration.
 
 Write `dnsPolicy: ClusterFirstWithHostNet` beside `hostNetwork: true`.
@@ -26,6 +27,8 @@ from trainyard.model.run import Pod, Project, Role, Run
 # The MPI operator sets the policy itself, and HyperPod's operator is closed.
 CLOSED = ("MPIJob", "HyperPodPyTorchJob")
 SERVICE = re.compile(r"\b[a-z0-9-]+\.[a-z0-9-]+\.svc\b(?!\.(?!cluster\.local))")
+# The names in the certificate that a server makes for itself, as the webhook of cert-manager does.
+OF_CERTIFICATE = re.compile(r"--[\w-]*(?:dns-names?|cert-hosts?|san)=")
 # A host without a domain, in a URL or with a port.
 ADDRESS = re.compile(r"(?:^|[\s=,])(?:[a-z][a-z0-9+]{1,15}://)?([a-z][a-z0-9-]{0,62}):\d{2,5}(?![\w.])")
 # Their pods have no names that others could look up.
@@ -69,7 +72,8 @@ def host_network_without_dns_policy(pod: Pod, context: Context) -> Iterator[Prob
 def _names_service(pod: Pod, run: Run, project: Project) -> bool:
     """Returns true if a variable or an argument has the name of a Service, which only the cluster's DNS knows."""
     for container in pod.containers:
-        texts = (*container.command, *container.args, *(setting.value or "" for setting in container.settings))
+        words = (*container.command, *container.args, *(setting.value or "" for setting in container.settings))
+        texts = [text for text in words if not OF_CERTIFICATE.match(text)]
         if any(".svc" in text and SERVICE.search(text) for text in texts):
             return True
         hosts = {match[1] for text in texts for match in ADDRESS.finditer(text)}

@@ -18,6 +18,7 @@ from trainyard.analysis.devices import any_rdma, rdma_resources
 from trainyard.analysis.workloads import runs_one_program
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.devices import RDMA
 from trainyard.model.run import Role, Run
 
 FOLDERS = ("/dev", "/dev/infiniband")
@@ -32,6 +33,7 @@ FOLDERS = ("/dev", "/dev/infiniband")
         "NVIDIA/nccl v2.30.7-1 src/misc/socket.cc: socketFinalizeAccept refuses the other transport's socket type",
         "NVIDIA/nccl v2.30.7-1 src/init.cc: IGNORE_NET_MISMATCH is on by default, so nothing stops it before",
     ),
+    needs=RDMA,
 )
 def rdma_resource_asymmetric(run: Run) -> Iterator[Problem]:
     """A role without the RDMA device that other roles have."""

@@ -1,7 +1,8 @@
 """The claim names no storage class, so a cluster with a default class provisions a new disk instead of this volume.
 
 A claim without `storageClassName` gets the default class of the cluster, and a volume without one never matches it. The
-claim then has an empty volume of another kind, or stays Pending if the class cannot provide `ReadWriteMany`.
+claim then has an empty volume of another kind, or stays Pending if the class cannot provide `ReadWriteMany`. A claim
+with `volumeName` always stays Pending, with the event `VolumeMismatch`.
 
 The rule applies to a claim beside a PersistentVolume without a class in the same file, and to one that names a volume
 with a class in `volumeName`.
@@ -44,9 +45,11 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
         if volume.at.document.source is not resource.at.document.source or text(own, "storageClassName"):
             continue
         if set(items(spec, "accessModes")) <= set(items(own, "accessModes")) and _is_meant(resource, volume):
+            named = text(spec, "volumeName")
+            effect = "leaves the claim Pending, for it does not match" if named else "gives the claim a new disk, not"
             yield Problem(
                 resource.at.child("spec").key(),
-                f"a cluster with a default class gives the claim a new disk, not PersistentVolume `{volume.name}`",
+                f"a cluster with a default class {effect} PersistentVolume `{volume.name}`",
                 'write `storageClassName: ""`',
                 related=((volume.at, "the volume"),),
             )

@@ -12,12 +12,11 @@ Rename one of the two, or remove it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.model.run import Pod
+from trainyard.model.run import Container, Pod
 
 
 @rule(
@@ -32,23 +31,30 @@ from trainyard.model.run import Pod
 )
 def name_repeated(pod: Pod) -> Iterator[Problem]:
     """Report a name that two parts of a pod share."""
-    yield from _repeated("containers are named", "name", pod.at, pod.tree, "initContainers", "containers")
-    yield from _repeated("volumes are named", "name", pod.at, pod.tree, "volumes")
+    for what, key, holder, fields in _named(pod):
+        # Places take longer to make than names to compare, and hardly a pod has a name twice.
+        written = [item for field in fields for item in items(holder.tree, field)]
+        if len(written) > 1 and len(names := [text(item, key) for item in written]) != len(set(names)):
+            yield from _repeated(what, key, holder, fields, names)
+
+
+def _named(pod: Pod) -> list[tuple[str, str, Pod | Container, tuple[str, ...]]]:
+    found: list[tuple[str, str, Pod | Container, tuple[str, ...]]] = [
+        ("containers are named", "name", pod, ("initContainers", "containers")),
+        ("volumes are named", "name", pod, ("volumes",)),
+    ]
     for container in (*pod.containers, *pod.init_containers):
-        yield from _repeated("mounts are at", "mountPath", container.at, container.tree, "volumeMounts")
-        yield from _repeated("ports are named", "name", container.at, container.tree, "ports")
+        found.append(("mounts are at", "mountPath", container, ("volumeMounts",)))
+        found.append(("ports are named", "name", container, ("ports",)))
+    return found
 
 
-def _repeated(what: str, key: str, above: Place, tree: dict[str, Any], *fields: str) -> Iterator[Problem]:
-    written = [item for field in fields for item in items(tree, field)]
-    if len(written) < 2:
-        return
-    names = [text(item, key) for item in written]
-    # Places take longer to make than names to compare, and hardly a pod has a name twice.
-    if len(set(names)) == len(names):
-        return
+def _repeated(
+    what: str, key: str, holder: Pod | Container, fields: tuple[str, ...], names: list[str]
+) -> Iterator[Problem]:
     first: dict[str, Place] = {}
-    places = [above.child(field, index, key) for field in fields for index in range(len(items(tree, field)))]
+    at, tree = holder.at, holder.tree
+    places = [at.child(field, index, key) for field in fields for index in range(len(items(tree, field)))]
     for name, at in zip(names, places, strict=True):
         if name in first:
             message = f"two {what} `{name}`: the API server refuses the pod"

@@ -9,8 +9,8 @@ The training operator sets `MASTER_ADDR`, `RANK` and `WORLD_SIZE` in a PyTorchJo
 
 In a script for a shell, an unchanged `$(NAME)` is worse: the shell runs the program `NAME`, and there is none. The
 rule reports names in capitals there. It ignores `$NAME` in such a script, because a shell may read any variable of the
-image. It also ignores scripts of init containers, containers with an unknown `envFrom`, and containers without an
-image, which a patch has.
+image. It also ignores scripts of init containers, containers with an unknown `envFrom`, containers without an image,
+which a patch has, and those with a device whose plugin sets variables of its own, such as `VFIO_BDF0`.
 
 Set the variable, or start the program through `bash -c`.
 """
@@ -27,6 +27,7 @@ from trainyard.analysis.patches import is_patch
 from trainyard.analysis.torchrun import rendezvous_options
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.extended_resources import is_device
 from trainyard.facts.kubeflow import RUNTIMES
 from trainyard.facts.launchers import BY_NAME
 from trainyard.loaders.manifests.shell import SHELLS
@@ -38,6 +39,8 @@ SHELL_STYLE = re.compile(r"\$\$?\{[A-Z][A-Z0-9_]*\}|(?<!\$)\$[A-Z][A-Z0-9_]+\b")
 SUBSTITUTED = re.compile(r"(?<![$\\])\$\(([A-Z][A-Za-z0-9_]{3,})\)")
 # Service links: the kubelet sets these for every Service of the namespace.
 SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)\Z|KUBERNETES_")
+# Their plugins set no variable that a command refers to.
+KNOWN_DEVICES = ("nvidia.com/", "amd.com/", "google.com/", "vpc.amazonaws.com/", "rdma/")
 
 
 @rule(
@@ -48,13 +51,14 @@ SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?
     sources=(
         "kubernetes/api v0.34.4 core/v1/types.go: Container.Command, references that cannot be resolved stay unchanged",
         "kubernetes/kubernetes v1.34.4 third_party/forked/golang/expansion/expand.go: Expand",
+        "kubernetes/kubernetes v1.34.4 pkg/kubelet/kubelet_pods.go: GenerateRunContainerOptions, opts.Envs of devices",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch/envvar.go: setPodEnv",
     ),
     needs=("$",),
 )
 def variable_defined_nowhere(container: Container, context: Context) -> Iterator[Problem]:
     """References that are never replaced."""
-    if not container.commands or has_unknown_variables(container, context):
+    if not container.commands or has_unknown_variables(container, context) or _has_unknown_device(container):
         return
     if container.scripts:
         yield from _substituted(container, context)
@@ -68,6 +72,11 @@ def variable_defined_nowhere(container: Container, context: Context) -> Iterator
         yield from _unset(command, container, context)
     if container.command and (command.program in BY_NAME or command.program.startswith("python")):
         yield from _shell_style(command, container, context)
+
+
+def _has_unknown_device(container: Container) -> bool:
+    """Returns true for a device whose plugin may set any variable: the kubelet replaces references to these too."""
+    return any(is_device(name) and not name.startswith(KNOWN_DEVICES) for name in container.limits)
 
 
 def _unset(command: Command, container: Container, context: Context) -> Iterator[Problem]:

@@ -45,9 +45,12 @@ def metadata_key_misspelt(run: Workload) -> Iterator[Problem]:
 
 
 def _former(one: Written, run: Workload) -> Key | None:
-    name, scheduler = FORMER.get(one.name, ("", ""))
+    former = FORMER.get(one.name)
+    if former is None:
+        return None
+    name, scheduler = former
     is_read = any(text(role.pod.tree, "schedulerName") == scheduler for role in run.roles)
-    return BY_NAME[name] if name and is_read else None
+    return BY_NAME[name] if is_read else None
 
 
 def _meant(one: Written) -> Key | None:

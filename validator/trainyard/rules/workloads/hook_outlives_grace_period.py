@@ -45,7 +45,7 @@ def hook_outlives_grace_period(pod: Pod, context: Context) -> Iterator[Problem]:
     grace = DEFAULT if written is None else integer(pod.tree, FIELD)
     for container in pod.containers:
         seconds = _slept(container)
-        if grace is None or seconds < grace:
+        if grace is None or not seconds or seconds < grace:
             continue
         at, enough = pod.at.child(FIELD), (seconds + DEFAULT + 29) // 30 * 30
         yield Problem(
