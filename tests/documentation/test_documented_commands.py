@@ -29,9 +29,11 @@ NOT_RUN = {
     "helm install network-operator nvidia/network-operator": "needs the chart repository of NVIDIA",
     "value: ": "a line of YAML, not a command",
 }
-# Commands of this page need a release and a registry. The test of a stranger types them, in the same order.
-OF_A_RELEASE = "docs/how-to/packages.md"
-STRANGER = ROOT / "tests/e2e/published/steps.yaml"
+# Commands of these pages need a registry and a cluster. The lists of tests/e2e/published type them there.
+TYPED = {
+    "docs/how-to/packages.md": ("steps",),
+    "docs/how-to/gitops.md": ("flux",),
+}
 # Words in prose that are no complete command.
 MENTIONS = {
     "helm trainyard lint": "the plugin, tested by tests/validator/cli/test_integrations.py",
@@ -109,8 +111,10 @@ def sandbox(tmp_path: Path, programs: Path) -> Path:
 
 @pytest.mark.parametrize("example", [*examples.of_pages(), *examples.of_help()], ids=str)
 def test_a_shown_command_works(example: Example, sandbox: Path) -> None:
-    if example.page == OF_A_RELEASE:
-        assert _plain(example.command) in [_plain(step["type"]) for step in yaml.safe_load(STRANGER.read_text())]
+    if example.page in TYPED:
+        lists = [ROOT / f"tests/e2e/published/{name}.yaml" for name in TYPED[example.page]]
+        steps = [step for steps in lists for step in yaml.safe_load(steps.read_text())]
+        assert _plain(example.command) in [_plain(step["type"]) for step in steps]
         return
     if any(example.command.startswith(words) for words in NOT_RUN):
         return

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import http.client
 import json
-import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import tenacity
 
-from tests.harness.cluster import tools
+from tests.harness.cluster.tools import binary
+from tests.harness.services import serving
+from tests.harness.trainer.ports import free_port
 
 
 @contextmanager
 def running(folder: Path) -> Iterator[str]:
     """Serve a registry that keeps everything in a folder, and yield its address, `127.0.0.1:PORT`."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     storage = {"filesystem": {"rootdirectory": str(folder / "data")}}
     (folder / "config.yml").write_text(json.dumps({"version": 0.1, "storage": storage, "http": {"addr": address}}))
-    with (folder / "log").open("w") as log:
-        command = [str(tools.binary("registry")), "serve", str(folder / "config.yml")]
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-        try:
-            _wait(address)
-            yield address
-        finally:
-            process.terminate()
-            process.wait()
+    with serving([binary("registry"), "serve", folder / "config.yml"], folder / "log"):
+        _wait(address)
+        yield address
 
 
 @tenacity.retry(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.harness.cluster.archive import Content, tree
 from tests.harness.cluster.images import fetcher
-from tests.harness.cluster.images.packages import Packages
+from tests.harness.cluster.images.packages import OF_THE_MACHINE, Packages
 from tests.harness.cluster.images.python import PythonImage
 
 PYTHON = "3.13"  # trixie's
@@ -29,8 +29,7 @@ def contents(wheel: Path, folder: Path) -> dict[str, Content]:
 IMAGE = PythonImage(
     "cli",
     fetcher.DEBIAN,
-    # Scripts start with the path of the Python that installed them, and RECORD has their digests.
-    Packages("cli", PYTHON, unused=("bin", "RECORD")),
+    Packages("cli", PYTHON, unused=OF_THE_MACHINE),
     dict,
     environment={"HOME": "/tmp"},  # noqa: S108 - the only folder that a read-only container may write
     working_directory="/work",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sysconfig
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from tests.harness.cluster.archive import Content, tree
 
 # Headers, and the tests of the packages.
 UNUSED = ("include", "tests")
+# Scripts start with the path of the Python that installed them, and RECORD has their digests.
+OF_THE_MACHINE = ("bin", "RECORD")
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class Packages:
                 *(word for source in self.sources for word in ("--no-binary", source)),
             ],
             log=f"packages-{self.name}",
+            # The metadata of a package that is built from source may list a set.
+            environment=os.environ | {"PYTHONHASHSEED": "0"},
         )
         return tree(site, f"usr/local/lib/python{self.python}/dist-packages", unused={*UNUSED, *self.unused})
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.harness.cluster.archive import Content
-from tests.harness.cluster.images.packages import Packages
+from tests.harness.cluster.images.packages import OF_THE_MACHINE, Packages
 from tests.harness.cluster.images.python import PythonImage, programs
 from tests.harness.cluster.images.rootfs import Rootfs
 
@@ -40,7 +40,7 @@ SITE = "usr/lib/python3/dist-packages"
 # An import of torch creates a million objects, and garbage collections take a sixth of its processor time. The trainer
 # suspends the collector itself; this reaches torchrun and the programs of tests.
 FEWER_COLLECTIONS = "import gc; gc.set_threshold(100_000)\n"
-# The package's own script starts with the path of the Python that installed it.
+# The package's own script is not in the image.
 ACCELERATE = "#!/usr/bin/python3\nfrom accelerate.commands.accelerate_cli import main\n\nmain()\n"
 
 
@@ -60,7 +60,7 @@ def contents(package: Path = PACKAGE) -> dict[str, Content]:
 IMAGE = PythonImage(
     "trainer",
     DEBIAN,
-    Packages("launchers", PYTHON, sources=("deepspeed",)),
+    Packages("launchers", PYTHON, unused=OF_THE_MACHINE, sources=("deepspeed",)),
     lambda: contents() | programs("trainer"),
     environment={
         "HOME": "/tmp",  # noqa: S108 - the only folder that a read-only container may write
