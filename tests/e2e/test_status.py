@@ -24,7 +24,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "status.md"
 CRASH = "import os, sys, time; rank = int(os.environ['RANK']); print('rank', rank, 'starts', flush=True); "
 CRASH += "time.sleep(1 if rank else 600); sys.exit('no data in /data')"
 RUNS: dict[str, dict[str, object]] = {
-    # It trains until the last test ends, so that a limit saves the processor for others.
+    # It trains until it is suspended, so that a limit saves the processor for others.
     "steps": {
         "resources.limits.cpu": "300m",
         "metrics.enabled": True,
@@ -117,6 +117,25 @@ def test_top_prints_once_in_a_pipe(admin: User) -> None:
     assert "steps-worker-0" in out
 
 
+def test_the_documented_role_is_enough(admin: User, reader: User) -> None:
+    seen, known = reader("status", "steps"), admin("status", "steps")
+    assert (seen.code, seen.err) == (0, "")
+    assert seen.out.splitlines()[0] == known.out.splitlines()[0]
+    assert "steps-worker-0" in seen.out
+    assert reader("logs", "steps", "--tail", "1").code == 0
+    elsewhere = reader("status", "--all-namespaces")
+    assert (elsewhere.code, elsewhere.out) == (2, "")
+    assert elsewhere.err.startswith("Error: the user may not list runs in all namespaces")
+
+
+def test_a_suspended_run_says_so(admin: User, cluster: Cluster, namespace: str) -> None:
+    """It also ends the training, which no later test needs."""
+    suspend = '--patch={"spec": {"runPolicy": {"suspend": true}}}'
+    words = ("patch", "pytorchjob", "steps", "--namespace", namespace, "--type=merge", suspend)
+    api.kubectl(cluster.kubeconfig, *words)
+    assert admin.reaches("steps", "suspended")["headline"].startswith("suspended: ")
+
+
 @pytest.mark.parametrize(
     ("run", "state", "words", "code"),
     [
@@ -194,14 +213,3 @@ def test_an_unknown_run_has_a_suggestion(admin: User) -> None:
     assert (code, out) == (3, "")
     assert "there is no run `step`" in err
     assert "did you mean `steps`?" in err
-
-
-def test_the_documented_role_is_enough(admin: User, reader: User) -> None:
-    seen, known = reader("status", "steps"), admin("status", "steps")
-    assert (seen.code, seen.err) == (0, "")
-    assert seen.out.splitlines()[0] == known.out.splitlines()[0]
-    assert "steps-worker-0" in seen.out
-    assert reader("logs", "steps", "--tail", "1").code == 0
-    elsewhere = reader("status", "--all-namespaces")
-    assert (elsewhere.code, elsewhere.out) == (2, "")
-    assert elsewhere.err.startswith("Error: the user may not list runs in all namespaces")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,9 @@ from tests.harness.jobs.run import CHART, Run
 
 # The chart of the first release and of the last one.
 RELEASED = sorted((Path(__file__).parent / "charts").glob("training-job-*.tgz"))
+BOTH_RUN = ["Running", "Running"]
+# 20 s at least after the pods run, with half a processor each: an upgrade takes a second.
+EPOCHS = 30
 
 
 Pods = Callable[[Run], dict[str, str]]
@@ -37,25 +39,25 @@ def until_epoch(run: Run, number: int) -> Settings:
 
 
 def until_running(run: Run, pods: Pods) -> None:
-    both = ["Running", "Running"]
-    api.wait_until(lambda: sorted(pods(run).values()) == both, what="both pods to run", seconds=120)
+    api.wait_until(lambda: sorted(pods(run).values()) == BOTH_RUN, what="both pods to run", seconds=120)
 
 
 @pytest.mark.parametrize("package", RELEASED, ids=lambda package: str(package.stem))
 def test_an_upgrade_from_a_released_version_keeps_the_running_pods(digits: Run, pods: Pods, package: Path) -> None:
     run = Run(digits.cluster, digits.engine, digits.namespace, "older")
-    settings = until_epoch(run, 100)
+    settings = until_epoch(run, EPOCHS)
     helm = Helm(run.cluster.kubeconfig)
     helm.install(run.release, str(package), namespace=run.namespace, settings=settings)
     until_running(run, pods)
     before = pods(run)
 
     helm.install(run.release, CHART, namespace=run.namespace, settings=settings, upgrade=True)
+    assert sorted(pods(run).values()) == BOTH_RUN, "the run ended before it was upgraded"
 
     outcome = run.follow()
     run.require_success(outcome)
     assert pods(run).keys() == before.keys()
-    assert any(re.match(r"epoch=100/100 ", line) for line in outcome.log)
+    assert any(line.startswith(f"epoch={EPOCHS}/{EPOCHS} ") for line in outcome.log)
     run.uninstall()
 
 
