@@ -47,7 +47,13 @@ def first(*written: tuple[str, str]) -> str | None:
         ((("a", f"KeyError: 'old'\n{NOTICED}\nKeyError: 'new'\n{TORCHRUN}"),), "a KeyError: 'new'"),
         ((("a", f"{LOST}\n{KILLED}"),), "a rank 1: Signal 9 (SIGKILL) received by PID 12"),
         ((("a", "torch.OutOfMemoryError: CUDA out of memory"),), "a torch.OutOfMemoryError: CUDA out of memory"),
-        ((("b", f"gives up\n{TORCHRUN}"), ("a", f"frame #3: _start\n{CHAINED}\n{UNREACHABLE}")), "b gives up"),
+        (
+            (
+                ("b", f"gives up\n{TORCHRUN}"),
+                ("a", f"frame #3: _start\n<omitting python frames>\n{CHAINED}\n{UNREACHABLE}"),
+            ),
+            "b gives up",
+        ),
         ((("a", UNREACHABLE),), f"a {UNREACHABLE}"),
         ((("a", ""),), None),
     ],

@@ -18,8 +18,8 @@ _MOST = 4000
 # A launcher notices the end of a process within a second. Programs handle the errors that stand long before it.
 _RECENT_SECONDS = 10
 _ERROR = re.compile(rf"(?:^|\s)error: \S|^(?:{EXCEPTION}|[\w.]*Exit)(?::|$)")
-# Log lines of PyTorch and torchrun.
-_LOGGED = re.compile(r"\[?[IWE]\d{4} |frame #|$")
+# Log lines of PyTorch and torchrun, and the stack of an error in C++ (c10/util/Backtrace.cpp, torch/csrc/Exceptions.h).
+_LOGGED = re.compile(r"\[?[IWE]\d{4} |frame #|<omitting python frames>|$")
 
 
 class Line(NamedTuple):
