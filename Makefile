@@ -82,11 +82,11 @@ oldest: export TRAINYARD_KUBERNETES := oldest
 oldest: export TRAINYARD_E2E := trainyard-oldest
 
 .PHONY: long
-long: setup tools oldest ## Run `oldest`, the path of a stranger with a release, Flux, gangs with Volcano, the tutorial on ZeRO-3, images built twice, torchtitan, show 500 sets of values to an API server (TRAINYARD_DRAWS=5000: 5000 sets), and `mutations`
+long: setup tools oldest ## Run `oldest`, the path of a stranger, Flux, gangs with Volcano, the tutorial on ZeRO-3, images, torchtitan, show 500 sets of values to an API server (TRAINYARD_DRAWS=5000: 5000 sets), and `mutations`
 	@$(RUN) tests.harness up --name $(E2E) --renew
 	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_dry_run.py
 	pytest -m long tests/e2e
-	pytest -m long tests/documentation tests/harness_tests
+	pytest -m long tests/documentation tests/harness_tests tests/validator/local
 	pytest tests/trainer/test_torchtitan.py
 	pytest --numprocesses=auto -m long tests/charts/test_text_values.py
 	@$(RUN) tools.mutations

@@ -12,6 +12,7 @@ from .data.batch import Batch
 from .data.sampler import Step
 from .metrics.accuracy import sample_losses
 from .parallel import Strategy
+from .runtime.seeding import seed_step
 from .runtime.stopwatch import Stopwatch
 from .schedule import learning_rate_at
 
@@ -49,6 +50,7 @@ class Stepper:
             The summed loss of this rank's samples, and the gradient norm over all ranks.
         """
         size = self.config.micro_batch_size or step.max_local_size
+        seed_step(self.config.seed, number, self.strategy.data_shard.rank)
         loss_sum = torch.zeros((), dtype=torch.float64, device=self.device)
         # Every backward is a collective: a rank with fewer samples continues with empty micro-batches.
         for start in range(0, step.max_local_size, size):

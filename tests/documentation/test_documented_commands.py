@@ -27,6 +27,8 @@ NOT_RUN = {
         "needs the chart that the command before it downloads"
     ),
     "helm install network-operator nvidia/network-operator": "needs the chart repository of NVIDIA",
+    "podman pull registry.example.com": "needs a registry",
+    "trainyard run -f run.yaml --local --image": "needs an image: tests/validator/local/test_run_in_image.py has one",
     "value: ": "a line of YAML, not a command",
 }
 # Commands of these pages need a registry and a cluster. The lists of tests/e2e/published type them there.

@@ -69,7 +69,7 @@ def resume_resharded(rank: Rank) -> None:
         manager = new_manager(rank.checkpoints, strategy, rank.world)
         train_state = manager.resume()
         assert train_state is not None
-        rank.record(train_state.step, strategy.is_at(train_state.step), torch.rand(2).tolist())
+        rank.record(train_state.step, strategy.is_at(train_state.step))
         manager.save(strategy.train_to(train_state.step + 1))
         manager.wait_for_staging()
         strategy.train_to(0)

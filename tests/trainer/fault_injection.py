@@ -160,6 +160,7 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
         "0",
         lambda: before_fsync(r"step-00000040.*/", once(kill), random.SystemRandom().randint(1, 5)),
     ),
+    "killed-once": ("1", lambda: before_step(once(kill))),
     "killed-beside-hanging-rank": ("", lambda: before_step(once(hang if RANK == "1" else kill))),
     "broken": ("1", lambda: before_step(raise_error)),
     "terminated": ("1", lambda: before_step(terminate)),

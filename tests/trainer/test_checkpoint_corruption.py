@@ -17,7 +17,7 @@ from trainer.checkpoint.tensors import read_tensors
 from trainer.errors import CheckpointError
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
-FILES = (".metadata", "__0_0.distcp", "rng-00000.pt", "state.json", "manifest.json")
+FILES = (".metadata", "__0_0.distcp", "state.json", "manifest.json")
 CHANGED = "{} does not have the sha256 digest that manifest.json states"
 SPOTS = 40
 
@@ -90,8 +90,8 @@ def used(directory: Path) -> int | None:
         ("__0_0.distcp", Path.unlink, "cannot read __0_0.distcp: No such file or directory"),
         ("manifest.json", cut_off, "manifest.json is not JSON"),
         ("manifest.json", Path.unlink, "cannot read manifest.json: No such file or directory"),
-        ("manifest.json", rewrite("rng-00000.pt", "rng-00001.pt"), "cannot read rng-00001.pt"),
-        ("manifest.json", rewrite('"format": 2', '"format": "2"'), "manifest.json has no format"),
+        ("manifest.json", rewrite("__0_0.distcp", "__1_0.distcp"), "cannot read __1_0.distcp"),
+        ("manifest.json", rewrite('"format": 3', '"format": "3"'), "manifest.json has no format"),
         ("manifest.json", rewrite('"bytes": ', '"bytes": -0.'), "manifest.json lacks the size and digest of .metadata"),
         (
             "manifest.json",
@@ -99,7 +99,7 @@ def used(directory: Path) -> int | None:
             "manifest.json names 'state\\x00json', which is not",
         ),
         ("manifest.json", deep, "manifest.json is not JSON: maximum recursion depth exceeded"),
-        ("rng-00000.pt", fifo, "rng-00000.pt is not a regular file"),
+        ("state.json", fifo, "state.json is not a regular file"),
         ("manifest.json", fifo, "manifest.json is not a regular file"),
         ("manifest.json", rewrite('"files"', '"other"'), "manifest.json lists no files"),
         ("manifest.json", rewrite('"sha256"', '"sha1"'), "manifest.json lacks the size and digest of .metadata"),
@@ -155,8 +155,8 @@ def test_resumes_from_the_newest_valid_checkpoint_and_logs_why(
     directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     flip_bit(directory / "step-00000003" / "__0_0.distcp")
-    cut_off(directory / "step-00000002" / "rng-00000.pt")
-    size = (directory / "step-00000002" / "rng-00000.pt").stat().st_size
+    cut_off(directory / "step-00000002" / "state.json")
+    size = (directory / "step-00000002" / "state.json").stat().st_size
     strategy = FakeStrategy()
     manager = new_manager(directory, strategy)
     assert manager.resume() == train_state_at(1)
@@ -164,7 +164,7 @@ def test_resumes_from_the_newest_valid_checkpoint_and_logs_why(
     manager.close()
     assert capsys.readouterr().out.splitlines() == [
         f"skipped invalid checkpoint {directory}/step-00000003: {CHANGED.format('__0_0.distcp')}",
-        f"skipped invalid checkpoint {directory}/step-00000002: rng-00000.pt has {size} bytes instead of {size + 1}",
+        f"skipped invalid checkpoint {directory}/step-00000002: state.json has {size} bytes instead of {size + 1}",
         f"resumed: epoch=0 step=1 path={directory}/step-00000001",
     ]
 

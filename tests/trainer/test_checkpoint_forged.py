@@ -151,16 +151,14 @@ def test_metadata_that_name_more_than_data_of_pytorch_are_refused(
     assert capsys.readouterr().out == expected
 
 
-@pytest.mark.parametrize("name", ["rng-00000.pt", "__0_0.distcp"])
-def test_forged_tensors_are_refused_without_running_their_code(directory: Path, crater: Path, name: str) -> None:
-    path = directory / "step-00000002"
+def test_forged_tensors_are_refused_without_running_their_code(directory: Path, crater: Path) -> None:
+    path, name = directory / "step-00000002", "__0_0.distcp"
     stream = io.BytesIO()
     torch.save(Bomb(crater), stream)
     forged = stream.getvalue()
-    if name.endswith(".distcp"):
-        metadata = metadata_of(path)
-        metadata.storage_data = {index: _StorageInfo(name, 0, len(forged)) for index in metadata.storage_data}
-        forge(path, ".metadata", pickle.dumps(metadata))
+    metadata = metadata_of(path)
+    metadata.storage_data = {index: _StorageInfo(name, 0, len(forged)) for index in metadata.storage_data}
+    forge(path, ".metadata", pickle.dumps(metadata))
     forge(path, name, forged)
     manager = new_manager(directory, FakeStrategy())
     assert manager.resume() == train_state_at(1)
@@ -183,10 +181,6 @@ def test_forged_metadata_do_not_change_pytorch(directory: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     "fields",
     [
-        {"world_size": "x"},
-        {"world_size": 1.5},
-        {"world_size": 10**12},
-        {"parts": -1},
         {"config": None},
         {"extras": []},
         {"progress": {"step": 2}},

@@ -28,7 +28,7 @@ def test_a_manifest_reads_as_it_was_written_with_its_files_in_order(tmp_path: Pa
     write_manifest(tmp_path, entries)
     assert read_manifest(tmp_path) == entries
     assert (tmp_path / "manifest.json").read_text() == (
-        '{\n  "format": 2,\n  "files": {\n'
+        '{\n  "format": 3,\n  "files": {\n'
         f'    "a.pt": {{\n      "bytes": 7,\n      "sha256": "{"0" * 64}"\n    }},\n'
         f'    "b": {{\n      "bytes": 0,\n      "sha256": "{EMPTY.sha256}"\n    }}\n  }}\n}}'
     )
@@ -72,8 +72,16 @@ def test_a_file_without_its_size_and_digest_is_refused(tmp_path: Path, listed: o
         ('{"format": 2}', InvalidCheckpointError, "lists no files"),
         ('{"files": {}}', InvalidCheckpointError, "has no format"),
         ('{"format": true, "files": {}}', InvalidCheckpointError, "has no format"),
-        ('{"format": 1, "files": {}}', UnreadableCheckpointError, "format 1, but this version .* reads format 2"),
-        ('{"format": 3, "files": {}}', UnreadableCheckpointError, "format 3, but this version .* reads format 2"),
+        (
+            '{"format": 1, "files": {}}',
+            UnreadableCheckpointError,
+            "format 1, but .* reads formats 2 and 3",
+        ),
+        (
+            '{"format": 4, "files": {}}',
+            UnreadableCheckpointError,
+            "format 4, but .* reads formats 2 and 3",
+        ),
     ],
 )
 def test_a_manifest_of_another_kind_is_refused(tmp_path: Path, text: str, error: type, message: str) -> None:

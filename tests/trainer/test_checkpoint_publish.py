@@ -60,7 +60,6 @@ def test_everything_is_durable_before_it_is_published(tmp_path: Path, monkeypatc
     run(tmp_path, 1)
     temporary = events[-3]
     assert events == [
-        "rng-00000.pt",
         "state.json",
         "__0_0.distcp",
         ".metadata.tmp",

@@ -120,19 +120,6 @@ def test_ranks_plan_a_save_again_only_if_the_tensors_changed(scenarios: tuple[Pa
         assert [planned for _, planned in lines[:-1]] == [1, 1, 2]
 
 
-def test_random_state_differs_between_ranks_and_is_restored_with_the_same_world_size(
-    scenarios: tuple[Path, str],
-) -> None:
-    folder, log = scenarios
-    (first, again), (other, other_again) = [
-        [line[2] for line in lines] for lines in records(folder / "resume_resharded")
-    ]
-    # Saved after the first draw, and reseeded only when the number of ranks changes.
-    assert len({str(drawn) for drawn in (first, again, other, other_again)}) == 4
-    assert log.count("random state reseeded: checkpoint has 1 ranks, this run 2") == 1
-    assert log.count("random state reseeded") == 1
-
-
 def test_disk_errors_of_the_last_rank_fail_the_same_saves_on_all_ranks(scenarios: tuple[Path, str]) -> None:
     folder = scenarios[0] / "disk_errors_on_last_rank"
     first, last = records(folder)

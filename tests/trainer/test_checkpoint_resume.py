@@ -7,32 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from tests.trainer.fake_strategy import FINGERPRINT, FakeStrategy, new_manager, run, train_state_at
-from trainer.checkpoint import rng
 from trainer.checkpoint.catalog import list_checkpoints
 from trainer.checkpoint.compatibility import check_compatible
-from trainer.checkpoint.manifest import InvalidCheckpointError
-from trainer.checkpoint.peers import Peers
 from trainer.checkpoint.state import CheckpointState
 from trainer.config import TrainerConfig
 from trainer.errors import CheckpointError
-from trainer.parallel import DataShard
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
-
-
-def draw(directory: Path, strategy: FakeStrategy, *, save: int | None = None, **fields: Any) -> list[float]:
-    """Returns random numbers drawn by a run on `directory` after it has resumed and, with `save`, saved that step."""
-    manager = new_manager(directory, strategy, **fields)
-    manager.resume()
-    if save is not None:
-        torch.rand(5)
-        manager.save(strategy.train_to(save))
-    drawn: list[float] = torch.rand(3).tolist()
-    manager.close()
-    return drawn
 
 
 def test_train_state_tensors_and_extras_are_restored(tmp_path: Path) -> None:
@@ -43,28 +26,6 @@ def test_train_state_tensors_and_extras_are_restored(tmp_path: Path) -> None:
     assert strategy.is_at(5)
     assert manager.metrics.newest_step == 5
     manager.close()
-
-
-def test_random_state_continues_where_the_checkpoint_was_saved(tmp_path: Path) -> None:
-    drawn = draw(tmp_path, FakeStrategy(), save=1)
-    assert draw(tmp_path, FakeStrategy()) == drawn
-    assert draw(tmp_path, FakeStrategy()) == drawn
-
-
-def test_random_numbers_depend_on_the_seed_and_the_part_of_the_batch(tmp_path: Path) -> None:
-    drawn = draw(tmp_path / "a", FakeStrategy())
-    torch.rand(1)
-    assert draw(tmp_path / "b", FakeStrategy()) == drawn
-    assert draw(tmp_path / "c", FakeStrategy(), seed=1) != drawn
-    assert draw(tmp_path / "d", FakeStrategy(rank=1, size=2)) != drawn
-
-
-def test_random_state_is_reseeded_when_batches_are_split_differently(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    drawn = draw(tmp_path, FakeStrategy(rank=0, size=2), save=1)
-    assert draw(tmp_path, FakeStrategy()) != drawn
-    assert "random state reseeded: checkpoint has batches in 2 parts, this run in 1\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -101,8 +62,6 @@ def test_a_checkpoint_of_an_earlier_version_has_the_defaults_of_newer_fields(tmp
         train_state=train_state_at(1),
         config={name: value for name, value in config.as_json().items() if name not in newer},
         fingerprint=FINGERPRINT,
-        world_size=1,
-        parts=1,
         extras={},
         torch="2.15.0",
     )
@@ -150,52 +109,3 @@ def test_incompatible_tensors_are_reported(
         manager.resume()
     manager.close()
     assert re.search(f"checkpoint {tmp_path}/step-00000001: it is of another model: {reason}", capsys.readouterr().out)
-
-
-def test_ranks_that_share_samples_draw_the_same_random_numbers(tmp_path: Path) -> None:
-    strategies = [FakeStrategy() for _ in range(2)]
-    for strategy in strategies:
-        strategy.data_shard = DataShard(1, 2, is_leader=strategy is strategies[0])
-    first, second = (draw(tmp_path / str(number), strategy) for number, strategy in enumerate(strategies))
-    assert first == second
-
-
-def test_the_random_state_of_a_gpu_is_saved_and_restored_with_that_of_the_cpu(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gpu, of_gpu = torch.device("cuda", 3), torch.arange(8, dtype=torch.uint8)
-    restored: list[tuple[torch.Tensor, torch.device]] = []
-    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: of_gpu + device.index)
-    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: restored.append((state, device)))
-    torch.save(rng.capture_rng_state(gpu), tmp_path / "rng-00000.pt")
-    drawn = torch.rand(2)
-    rng.restore_on_all_ranks(tmp_path, Peers(), gpu)
-    assert torch.equal(torch.rand(2), drawn)
-    ((state, device),) = restored
-    assert torch.equal(state, of_gpu + 3)
-    assert device == gpu
-
-
-def test_the_random_state_of_a_gpu_is_left_out_on_a_cpu_and_of_a_cpu_on_a_gpu(tmp_path: Path) -> None:
-    state = rng.capture_rng_state(torch.device("cpu"))
-    assert state.keys() == {"cpu"}
-    drawn = torch.rand(2)
-    for saved, device in ((state | {"cuda": torch.zeros(8)}, "cpu"), (state, "cuda")):
-        torch.save(saved, tmp_path / "rng-00000.pt")
-        rng.restore_on_all_ranks(tmp_path, Peers(), torch.device(device))
-        assert torch.equal(torch.rand(2), drawn)
-
-
-def test_a_random_state_that_cannot_be_read_ends_the_run_and_a_damaged_one_is_explained_in_a_line(
-    tmp_path: Path,
-) -> None:
-    with pytest.raises(
-        CheckpointError, match=f"^cannot read checkpoint {tmp_path}: No such file or directory$"
-    ) as error:
-        rng.restore_on_all_ranks(tmp_path, Peers(), torch.device("cpu"))
-    assert error.type is CheckpointError
-    torch.save(re.compile("code"), tmp_path / "rng-00000.pt")
-    with pytest.raises(
-        InvalidCheckpointError, match=r"^rng-00000\.pt holds no random state: Weights only load failed.*$"
-    ):
-        rng.restore_on_all_ranks(tmp_path, Peers(), torch.device("cpu"))

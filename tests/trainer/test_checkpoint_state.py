@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from tests.trainer.fake_strategy import train_state_at
-from tests.trainer.forgery import forge_state
 from trainer.checkpoint.catalog import checkpoint_path, list_checkpoints
-from trainer.checkpoint.contents import Contents, check_contents
+from trainer.checkpoint.contents import check_contents
 from trainer.checkpoint.files import Entry
 from trainer.checkpoint.manifest import InvalidCheckpointError, UnreadableCheckpointError
 from trainer.checkpoint.metrics import CheckpointMetrics
@@ -25,8 +24,6 @@ STATE = CheckpointState(
     train_state=TrainState(step=7, position=224, epoch=1, loss_sum=2, loss=None, test_accuracy=0.5),
     config={"seed": 0},
     fingerprint="digits-0123",
-    world_size=1,
-    parts=1,
     extras={},
     torch="2.15.0",
 )
@@ -44,13 +41,11 @@ def written(folder: Path, **fields: Any) -> Path:
 def test_a_state_reads_as_it_was_written(tmp_path: Path) -> None:
     (tmp_path / "state.json").write_bytes(STATE.as_json())
     assert read_state(tmp_path, 7) == STATE
-    assert list(json.loads(STATE.as_json())) == [
-        "progress", "config", "fingerprint", "world_size", "parts", "extras", "torch",
-    ]  # fmt: skip
+    assert list(json.loads(STATE.as_json())) == ["progress", "config", "fingerprint", "extras", "torch"]
     assert STATE.as_json().startswith(b'{\n  "progress": {\n    "step": 7,')
 
 
-@pytest.mark.parametrize("fields", [{"epoch": 0}, {"loss": 1}, {"loss": -0.5}, {"loss_sum": 0}, {"parts": 0}], ids=str)
+@pytest.mark.parametrize("fields", [{"epoch": 0}, {"loss": 1}, {"loss": -0.5}, {"loss_sum": 0}], ids=str)
 def test_a_number_may_be_zero_and_a_loss_any_number(tmp_path: Path, fields: dict[str, Any]) -> None:
     assert read_state(written(tmp_path, **fields), 7)
 
@@ -67,7 +62,6 @@ def test_a_number_may_be_zero_and_a_loss_any_number(tmp_path: Path, fields: dict
         {"loss": "0.5"},
         {"test_accuracy": []},
         {"emergency_saves": "1"},
-        {"world_size": None},
         {"fingerprint": 1},
         {"extras": None},
         {"config": []},
@@ -105,12 +99,8 @@ def test_a_state_without_a_field_or_without_any_is_refused(tmp_path: Path) -> No
             read_state(tmp_path, 7)
 
 
-@pytest.mark.parametrize(("size", "missing"), [(2, "rng-00001.pt"), (4, "rng-00001.pt"), (10**12, "rng-00001.pt")])
-def test_a_checkpoint_without_the_random_state_of_a_rank_is_refused(directory: Path, size: int, missing: str) -> None:
-    path = directory / "step-00000002"
-    forge_state(path, world_size=size)
-    with pytest.raises(InvalidCheckpointError, match=rf"manifest\.json does not list {missing}"):
-        check_contents(path, 2)
+def test_the_number_of_ranks_in_a_state_of_an_earlier_version_is_ignored(tmp_path: Path) -> None:
+    assert read_state(written(tmp_path, world_size=2, parts=None), 7) == STATE
 
 
 def test_the_state_of_a_checkpoint_has_the_step_of_its_folder(directory: Path) -> None:
@@ -133,13 +123,13 @@ def test_metrics_start_at_zero() -> None:
     assert (metrics.newest_step, metrics.newest_time) == (None, None)
 
 
-@pytest.mark.parametrize("kind", [CheckpointState, Contents, Entry, Plan, Staged])
+@pytest.mark.parametrize("kind", [CheckpointState, Entry, Plan, Staged])
 def test_what_a_save_holds_cannot_change_while_it_is_written(kind: type[Any]) -> None:
     with pytest.raises(FrozenInstanceError):
         setattr(object.__new__(kind), fields(kind)[0].name, None)
 
 
-@pytest.mark.parametrize("kind", [CheckpointMetrics, CheckpointState, Contents])
+@pytest.mark.parametrize("kind", [CheckpointMetrics, CheckpointState])
 def test_fields_that_could_be_confused_are_given_by_name(kind: type[Any]) -> None:
     with pytest.raises(TypeError, match="positional argument"):
         kind(*[0] * len(fields(kind)))

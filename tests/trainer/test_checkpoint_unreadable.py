@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 
 def another_format(path: Path) -> None:
     manifest = path / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"format": 2', '"format": 3'))
+    manifest.write_text(manifest.read_text().replace('"format": 3', '"format": 4'))
 
 
 def later_state(path: Path) -> None:
@@ -44,12 +44,12 @@ def earlier_pytorch(path: Path) -> None:
 
 
 def plain_dcp(path: Path) -> None:
-    for name in ("manifest.json", "state.json", "rng-00000.pt"):
+    for name in ("manifest.json", "state.json"):
         (path / name).unlink()
 
 
 CASES = [
-    (another_format, "format 3, but this version of the trainer reads format 2"),
+    (another_format, "format 4, but this version of the trainer reads formats 2 and 3"),
     (later_state, "state.json has tokens, which a later version of the trainer wrote"),
     (later_progress, "state.json has tokens, which a later version of the trainer wrote"),
     (another_pytorch, "PyTorch 9.1.0.cu140 wrote it .* use an image with PyTorch 9.1"),

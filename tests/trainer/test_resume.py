@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,6 +47,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Finish
         "terminated": begin(folder / "terminated", fault="terminated"),
         # Without in-place restarts, so that it stays dead.
         "killed": begin(folder / "killed", "--in-place-restarts=0", fault="killed-in-second-save"),
+        "lost": begin(folder / "lost", "--steps=40", "--no-async-checkpoints", fault="killed-once"),
         "killed-once": begin(folder / "killed-once", fault="killed-once-in-second-save"),
     }
     try:
@@ -111,6 +111,15 @@ def test_a_killed_rank_restarts_in_place_with_the_same_losses(first: dict[str, F
     assert run.lines[-1] == whole.lines[-1]
 
 
+def test_a_lone_save_is_continued_with_the_losses_of_an_uninterrupted_run(first: dict[str, Finished]) -> None:
+    run = first["lost"]
+    saved = STOPPED_AT_STEP - 1
+    assert run.returncode == 0, run.stderr
+    assert f"lost its peers and saved alone: step={saved} " in run.stderr
+    assert f"resumed: epoch=0 step={saved} path={run.directory}/step-{saved:08d}" in run.lines
+    assert losses(run) == {step: loss for step, loss in losses(first["whole"]).items() if step <= 40}
+
+
 def test_sigterm_on_one_rank_saves_the_step_of_all_and_exits_with_a_retryable_status(
     first: dict[str, Finished],
 ) -> None:
@@ -156,14 +165,6 @@ def test_a_finished_run_has_nothing_to_train(trained: Path, alone: World, capsys
         f"resumed: epoch=3 step=135 path={trained}/step-00000135",
         "nothing to train: checkpoint is at epoch 3 of 3",
     ]
-
-
-def test_random_state_is_reseeded_with_another_world_size(
-    runs: dict[int, Finished], tmp_path: Path, alone: World, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shutil.copytree(runs[2].directory / "step-00000135", tmp_path / "step-00000135")
-    train(TrainerConfig(checkpoint_dir=tmp_path, epochs=4), alone)
-    assert "random state reseeded: checkpoint has 2 ranks, this run 1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("field", "value", "saved"), [("seed", 1, 0), ("hidden_size", 64, 128)])

@@ -1,59 +1,52 @@
 """The files in the folder of one checkpoint.
 
 - `.metadata`, `__<rank>_0.distcp`: the tensors, in the format of torch.distributed.checkpoint
-- `rng-<rank>.pt`: the random state of a rank
-- `state.json`: progress, configuration, world size, and all else that is not a tensor
+- `state.json`: progress, configuration, and all else that is not a tensor
 - `manifest.json`: size and sha256 of each file above
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
 from ..errors import CheckpointError
-from . import manifest, metadata, rng, state, tensors
+from . import manifest, metadata, tensors
 from .files import DigestingFileSystem, Entry
 from .manifest import InvalidCheckpointError, UnreadableCheckpointError
 from .peers import Peers
 from .staging import Staged
-from .state import CheckpointState
+from .state import NAME as STATE_NAME
+from .state import CheckpointState, read_state
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Contents:
-    """What one rank writes besides tensors."""
+def write_contents(folder: Path, state: CheckpointState, staged: Staged, peers: Peers) -> Mapping[str, Entry]:
+    """Writes this rank's files into `folder`, which rank 0 has created. Collective.
 
-    state: CheckpointState
-    random: rng.RngState
+    Args:
+        folder: The folder of the new checkpoint.
+        state: What is not tensors.
+        staged: The tensors and shards that this rank writes.
+        peers: The ranks that write together.
 
-    def write(self, folder: Path, staged: Staged, peers: Peers) -> Mapping[str, Entry]:
-        """Writes this rank's files into `folder`, which rank 0 has created. Collective.
+    Returns:
+        The files written by this rank.
 
-        Args:
-            folder: The folder of the new checkpoint.
-            staged: The tensors and shards that this rank writes.
-            peers: The ranks that write together.
+    Raises:
+        CheckpointError: A rank could not write.
+    """
+    files = DigestingFileSystem()
 
-        Returns:
-            The files written by this rank.
-
-        Raises:
-            CheckpointError: A rank could not write.
-        """
-        files = DigestingFileSystem()
-        peers.on_all_ranks(lambda: self._write_small(folder, files, peers))
-        tensors.write_tensors(folder, files, staged, peers)
-        return files.entries
-
-    def _write_small(self, folder: Path, files: DigestingFileSystem, peers: Peers) -> None:
+    def write_state() -> None:
         check_visible(folder, peers.rank)
-        files.write(folder / rng.rng_file_name(peers.rank), lambda stream: torch.save(self.random, stream))
         if peers.rank == 0:
-            files.write(folder / state.NAME, lambda stream: stream.write(self.state.as_json()))
+            files.write(folder / STATE_NAME, lambda stream: stream.write(state.as_json()))
+
+    peers.on_all_ranks(write_state)
+    tensors.write_tensors(folder, files, staged, peers)
+    return files.entries
 
 
 def check_visible(folder: Path, rank: int) -> None:
@@ -72,9 +65,8 @@ def check_contents(path: Path, step: int) -> CheckpointState:
         UnreadableCheckpointError: A later version of the trainer, or another one of PyTorch, wrote the files.
     """
     names = manifest.read_manifest(path)
-    found = state.read_state(path, step)
-    # No more names than files: a forged world size could be any number.
-    for name in (state.NAME, metadata.NAME, *map(rng.rng_file_name, range(min(found.world_size, len(names) + 1)))):
+    found = read_state(path, step)
+    for name in (STATE_NAME, metadata.NAME):
         if name not in names:
             raise InvalidCheckpointError(f"{manifest.NAME} does not list {name}")
     try:

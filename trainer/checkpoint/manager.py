@@ -16,10 +16,10 @@ from ..parallel import Strategy
 from ..runtime.distributed import World
 from ..runtime.log import log, log_rank
 from ..train_state import TrainState
-from . import catalog, directory, rng, tensors
+from . import catalog, directory, tensors
 from .background import BackgroundSave
 from .compatibility import check_compatible
-from .contents import Contents
+from .contents import write_contents
 from .lock import Lock
 from .manifest import InvalidCheckpointError
 from .metrics import CheckpointMetrics
@@ -64,7 +64,7 @@ class CheckpointManager:
     def resume(self) -> TrainState | None:
         """Opens the directory for this run and restores the newest valid checkpoint.
 
-        Without a checkpoint, weights and optimizer stay as they are and the random state is seeded.
+        Without a checkpoint, weights and optimizer stay as they are.
 
         Returns:
             The training state of the checkpoint; None without one.
@@ -80,7 +80,6 @@ class CheckpointManager:
         step = found.train_state.step if found else -1
         aside = self._peers.on_rank_zero(lambda: move_aside_newer_than(folder, step, afresh=self._config.start_afresh))
         if found is None:
-            self._seed(step=0)
             log(f"starting fresh: no {'other checkpoint' if aside else 'checkpoint'} in {folder}")
             return None
         self.metrics.newest_step, self.metrics.newest_time = step, time.time()
@@ -126,9 +125,9 @@ class CheckpointManager:
         try:
             if self._world.rank and not self._lock.acquire_within(_RANK_ZERO_ENDS_SECONDS, path.parent):
                 return
-            contents = self._contents(train_state, world_size=1, parts=1)
+            state = self._checkpoint_state(train_state)
             staged = Stager(self._world.device, alone).stage(self._state_to_save())
-            publish(path, lambda folder: contents.write(folder, staged, alone), alone)
+            publish(path, lambda folder: write_contents(folder, state, staged, alone), alone)
         except CheckpointError as reason:
             log_rank(f"checkpoint not saved after the loss of a peer: step={train_state.step} {reason}")
         else:
@@ -158,25 +157,20 @@ class CheckpointManager:
         self._lock.release()
 
     def _start_save(self, train_state: TrainState) -> None:
-        state = self._state_to_save()
-        contents = self._contents(train_state, world_size=self._world.size, parts=self._strategy.data_shard.size)
+        current = self._state_to_save()
+        state = self._checkpoint_state(train_state)
         self._failure = None
         self._is_incomplete = True
         self._stager.begin()
-        self._running_save = BackgroundSave(lambda: self._save(contents, state))
+        self._running_save = BackgroundSave(lambda: self._save(state, current))
 
-    def _contents(self, train_state: TrainState, *, world_size: int, parts: int) -> Contents:
-        return Contents(
-            state=CheckpointState(
-                train_state=train_state,
-                config=self._config.as_json(),
-                fingerprint=self._fingerprint,
-                world_size=world_size,
-                parts=parts,
-                extras=self._strategy.extras(),
-                torch=torch.__version__,
-            ),
-            random=rng.capture_rng_state(self._world.device),
+    def _checkpoint_state(self, train_state: TrainState) -> CheckpointState:
+        return CheckpointState(
+            train_state=train_state,
+            config=self._config.as_json(),
+            fingerprint=self._fingerprint,
+            extras=self._strategy.extras(),
+            torch=torch.__version__,
         )
 
     def _state_to_save(self) -> dict[str, Tensor]:
@@ -192,13 +186,13 @@ class CheckpointManager:
         if save is not None:
             save.wait()
 
-    def _save(self, contents: Contents, state: dict[str, Tensor]) -> None:
+    def _save(self, state: CheckpointState, current: dict[str, Tensor]) -> None:
         began = time.monotonic()
-        train_state = contents.state.train_state
+        train_state = state.train_state
         path = catalog.checkpoint_path(self._config.checkpoint_dir, train_state.step)
         try:
-            staged = self._stager.stage(state, copied=self._strategy.state_is_copied)
-            publish(path, lambda folder: contents.write(folder, staged, self._peers), self._peers)
+            staged = self._stager.stage(current, copied=self._strategy.state_is_copied)
+            publish(path, lambda folder: write_contents(folder, state, staged, self._peers), self._peers)
         except CheckpointError as reason:
             self._failure = CheckpointError(f"cannot write checkpoint {path}: {reason}")
             self.metrics.failed += 1
@@ -231,15 +225,6 @@ class CheckpointManager:
         tensors.read_tensors(path, current, self._peers)
         self._load(current, state)
         log(f"resumed: epoch={state.train_state.epoch} step={state.train_state.step} path={path}")
-        # Always seed first: a checkpoint that was saved on a CPU has no random state for a GPU.
-        self._seed(step=state.train_state.step)
-        parts = self._strategy.data_shard.size
-        if state.world_size != self._world.size:
-            log(f"random state reseeded: checkpoint has {state.world_size} ranks, this run {self._world.size}")
-        elif state.parts != parts:
-            log(f"random state reseeded: checkpoint has batches in {state.parts} parts, this run in {parts}")
-        else:
-            rng.restore_on_all_ranks(path, self._peers, self._world.device)
 
     def _load(self, current: dict[str, Tensor], state: CheckpointState) -> None:
         self._strategy.load_state_dict(current)
@@ -248,9 +233,6 @@ class CheckpointManager:
         # All ranks fail alike, since `extras` is the same file.
         except (TypeError, ValueError, LookupError) as error:
             raise InvalidCheckpointError(f"state.json does not hold the state of the strategy: {error!r}") from error
-
-    def _seed(self, *, step: int) -> None:
-        rng.seed_rank(self._config.seed, step, self._strategy.data_shard.rank)
 
     @contextmanager
     def _count_stall(self) -> Iterator[None]:

@@ -17,7 +17,9 @@ from .files import DigestingFileSystem, Entry
 from .peers import Peers
 
 NAME = "manifest.json"
-FORMAT = 2
+FORMAT = 3
+# Format 2 also has the random state of each rank, which is not needed.
+_READABLE = (2, FORMAT)
 # What PyTorch writes, for any program that uses its checkpoints; and what only this trainer adds to it.
 METADATA_NAME, STATE_NAME = ".metadata", "state.json"
 _SHA256 = re.compile("[0-9a-f]{64}")
@@ -54,8 +56,10 @@ def read_manifest(folder: Path) -> dict[str, Entry]:
     number = manifest.get("format")
     if type(number) is not int:
         raise InvalidCheckpointError(f"{NAME} has no format")
-    if number != FORMAT:
-        raise UnreadableCheckpointError(f"format {number}, but this version of the trainer reads format {FORMAT}")
+    if number not in _READABLE:
+        raise UnreadableCheckpointError(
+            f"format {number}, but this version of the trainer reads formats 2 and {FORMAT}"
+        )
     return {name: _entry(name, listed) for name, listed in manifest["files"].items()}
 
 

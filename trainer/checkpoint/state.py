@@ -23,9 +23,6 @@ class CheckpointState:
         train_state: The progress of the run.
         config: The configuration as JSON values by field name.
         fingerprint: Identifies the data.
-        world_size: The number of ranks.
-        parts: Parts that each batch is split into: the number of ranks, or of groups of ranks that compute a sample
-            together.
         extras: State of the strategy that is not tensors.
         torch: The version of PyTorch.
     """
@@ -33,8 +30,6 @@ class CheckpointState:
     train_state: TrainState
     config: Mapping[str, Any]
     fingerprint: str
-    world_size: int
-    parts: int
     extras: Mapping[str, Any]
     torch: str
 
@@ -49,11 +44,11 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "progress": (dict,),
     "config": (dict,),
     "fingerprint": (str,),
-    "world_size": (int,),
-    "parts": (int,),
     "extras": (dict,),
     "torch": (str,),
 }
+# Fields of format 2, whose random state belonged to one world size.
+_FORMER = ("world_size", "parts")
 _PROGRESS: dict[str, tuple[type, ...]] = {
     "step": (int,),
     "position": (int,),
@@ -72,7 +67,10 @@ def read_state(folder: Path, step: int) -> CheckpointState:
         InvalidCheckpointError: No trainer wrote the file, or it is of another step.
         UnreadableCheckpointError: A later version of the trainer wrote the file.
     """
-    found = _checked(read_json(folder / NAME), _TYPES)
+    found = read_json(folder / NAME)
+    if isinstance(found, dict):
+        found = {name: value for name, value in found.items() if name not in _FORMER}
+    found = _checked(found, _TYPES)
     progress = _checked(found.pop("progress"), _PROGRESS)
     state = CheckpointState(train_state=TrainState(**progress), **found)
     if state.train_state.step != step:

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
 from torch.optim import Optimizer
 
-from ..checkpoint import catalog, directory, rng, tensors
+from ..checkpoint import catalog, directory, tensors
 from ..checkpoint.background import BackgroundSave
-from ..checkpoint.contents import Contents
+from ..checkpoint.contents import write_contents
 from ..checkpoint.lock import Lock
 from ..checkpoint.manifest import InvalidCheckpointError
 from ..checkpoint.publish import publish
@@ -37,7 +37,8 @@ class Checkpoints:
 
     Each rank writes its own shards with torch.distributed.checkpoint, in the background. A checkpoint is published by a
     rename once every byte is durable and its digest is listed; `resume` verifies all of them. The model may be wrapped
-    in DDP or sharded by `fully_shard`, and the number of ranks may change between starts.
+    in DDP or sharded by `fully_shard`, and the number of ranks may change between starts. Random state is not saved: if
+    a step draws random numbers, call `seed_step` before it.
 
     Args:
         folder: The directory; it is created. One run at a time may use it.
@@ -52,9 +53,8 @@ class Checkpoints:
         self._optimizer = optimizer
         self._keep = keep
         self._peers = peers()
-        self._device = next(model.parameters()).device
         self._lock = Lock()
-        self._stager = Stager(self._device, self._peers)
+        self._stager = Stager(next(model.parameters()).device, self._peers)
         self._running: BackgroundSave | None = None
 
     def resume(self) -> dict[str, Any] | None:
@@ -93,19 +93,16 @@ class Checkpoints:
             train_state=TrainState(step=step),
             config=_WRITER,
             fingerprint="",
-            world_size=self._peers.size,
-            parts=self._peers.size,
             extras={"progress": progress, "optimizer": rest},
             torch=torch.__version__,
         )
-        contents = Contents(state=state, random=rng.capture_rng_state(self._device))
         self._stager.begin()
         try:
             staged = self._stager.stage(tensors_now)
         except CheckpointError as reason:
             log(f"checkpoint not saved: step={step} {reason}")
             return
-        self._running = BackgroundSave(lambda: self._publish(contents, staged))
+        self._running = BackgroundSave(lambda: self._publish(state, staged))
 
     def wait(self) -> None:
         """Waits until the last save is durable or has failed. Call it before the process ends."""
@@ -113,11 +110,11 @@ class Checkpoints:
         if running is not None:
             running.wait()
 
-    def _publish(self, contents: Contents, staged: Staged) -> None:
-        step = contents.state.train_state.step
+    def _publish(self, state: CheckpointState, staged: Staged) -> None:
+        step = state.train_state.step
         path = catalog.checkpoint_path(self._folder, step)
         try:
-            publish(path, lambda folder: contents.write(folder, staged, self._peers), self._peers)
+            publish(path, lambda folder: write_contents(folder, state, staged, self._peers), self._peers)
         except CheckpointError as reason:
             log(f"checkpoint not saved: step={step} {reason}")
             return
@@ -154,8 +151,6 @@ class Checkpoints:
             optim_state_dict=_without_prefix(current, _OPTIMIZER) | _options(rest, saved),
             options=_OPTIONS,
         )
-        if state.world_size == self._peers.size:
-            rng.restore_on_all_ranks(path, self._peers, self._device)
 
     def _split_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Returns the tensors of the model and the optimizer by name, and the optimizer's other values."""

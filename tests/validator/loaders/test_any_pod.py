@@ -228,6 +228,7 @@ OF_JOBS = {
     "launcher-exit-code-lost",
     "mnnvl-without-imex-claim",
     "mount-of-absent-volume",
+    "mpirun-option-unknown",
     "nad-host-local-across-nodes",
     "nccl-debug-file-collides",
     "nccl-ifname-absent-in-pod",

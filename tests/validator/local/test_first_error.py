@@ -17,9 +17,10 @@ Traceback (most recent call last):
 torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
 Root Cause (first observed failure):
   rank      : 1 (local_rank: 1)
-  exitcode  : -9 (pid: 12)
+  exitcode  : 1 (pid: 12)
   error_file: <N/A>
 """
+KILLED = TORCHRUN.replace(": 1 (pid", ": -9 (pid")
 CHAINED = "The above exception was the direct cause of the following exception:"
 UNREACHABLE = (
     "torch.distributed.elastic.rendezvous.api.RendezvousConnectionError: The connection to the store has failed."
@@ -44,12 +45,15 @@ def first(*written: tuple[str, str]) -> str | None:
         ((("b", "gives up"), ("a", f"[rank0]:   File 'a.py'\n[rank0]:     wait()\n{LOST}\n{TORCHRUN}")), "b gives up"),
         ((("a", f"no data here\n[W1126 12:00:00 ProcessGroup.cpp] late\n{TORCHRUN}"),), "a no data here"),
         ((("a", f"KeyError: 'old'\n{NOTICED}\nKeyError: 'new'\n{TORCHRUN}"),), "a KeyError: 'new'"),
-        (
-            (("a", f"{LOST}\n{TORCHRUN}  traceback : Signal 9 (SIGKILL) received by PID 12\n"),),
-            "a rank 1: Signal 9 (SIGKILL) received by PID 12",
-        ),
+        ((("a", f"{LOST}\n{KILLED}"),), "a rank 1: Signal 9 (SIGKILL) received by PID 12"),
         ((("a", "torch.OutOfMemoryError: CUDA out of memory"),), "a torch.OutOfMemoryError: CUDA out of memory"),
-        ((("b", f"gives up\n{TORCHRUN}"), ("a", f"frame #3: _start\n{CHAINED}\n{UNREACHABLE}")), "b gives up"),
+        (
+            (
+                ("b", f"gives up\n{TORCHRUN}"),
+                ("a", f"frame #3: _start\n<omitting python frames>\n{CHAINED}\n{UNREACHABLE}"),
+            ),
+            "b gives up",
+        ),
         ((("a", UNREACHABLE),), f"a {UNREACHABLE}"),
         ((("a", ""),), None),
     ],

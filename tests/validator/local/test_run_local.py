@@ -141,8 +141,7 @@ def test_a_failing_program_fails_the_run_and_its_node_is_named(run: Runs) -> Non
     assert "[node-1] rank 1 gives up\n" in err
     *_, outcome, last = err.splitlines()
     assert "node-1 ended with status 1" in outcome
-    # On a busy machine, torchrun of the other node may write its loss of the store in between.
-    assert last.startswith("first error: [node-")
+    assert last == "first error: [node-1] rank 1 gives up"
 
 
 def test_the_output_of_one_rank_is_shown_and_that_of_all_ranks_is_kept(run: Runs) -> None:

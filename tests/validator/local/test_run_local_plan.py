@@ -11,6 +11,7 @@ import yaml
 
 from trainyard.local import differences, job, plan, view
 from trainyard.local.errors import RunRefusedError
+from trainyard.local.image import Image
 from trainyard.local.machine import Machine
 from trainyard.local.node import Node
 
@@ -363,6 +364,47 @@ def test_a_debugged_program_has_no_torchrun_and_the_variables_of_the_only_rank()
 def test_a_run_that_cannot_start_here_is_refused_with_the_remedy(text: str, here: Machine, reason: str) -> None:
     with pytest.raises(RunRefusedError, match=reason):
         nodes(text, here)
+
+
+def test_a_node_in_an_image_has_the_paths_of_a_pod_and_the_folders_as_volumes() -> None:
+    found = wanted(
+        f"{EIGHT}\nenv: {{CACHE: /scratch/a}}\nscratch: {{enabled: true}}\nenvSecrets: {{KEY: {{name: s, key: k}}}}",
+        processes=2,
+    )
+    here, image = machine(*GPUS, KEY="exported", GLOO_SOCKET_IFNAME="eth9"), Image("podman", "trainer:1")
+
+    made = plan.make_plan(found, here, HERE, image=image)
+
+    first = made.nodes[0]
+    options, program = first.argv[: first.argv.index("trainer:1")], first.argv[first.argv.index("trainer:1") :]
+    assert program[:3] == ("trainer:1", "-m", "torch.distributed.run")
+    assert program[-6:] == ("-m", "trainer", "--seed", "1", "--out", "/checkpoints")
+    assert options[:2] == ("podman", "run")
+    assert {
+        *("--pull=never", "--network=host", "--entrypoint=python3", f"--name={first.container}"),
+        *("--device=nvidia.com/gpu=all", "--env=CUDA_VISIBLE_DEVICES=0,1", "--env=GLOO_SOCKET_IFNAME=lo"),
+        *("--env=CACHE=/scratch/a", "--env=KEY", "--env=HOME=/tmp"),
+        *("--volume=/runs/digits/checkpoints:/checkpoints", "--volume=/runs/digits/node-0/scratch:/scratch"),
+    } < set(options)
+    assert first.environment == {}
+    assert (made.modules, made.script, made.program) == ((), None, None)
+    assert len({node.container for node in made.nodes}) == 2
+
+
+@pytest.mark.parametrize(("text", "gpus"), [(EIGHT, GPUS), (EIGHT, ()), ("{}", GPUS)], ids=["both", "run", "machine"])
+def test_docker_gets_gpus_if_the_run_requests_and_the_machine_has_them(text: str, gpus: tuple[str, ...]) -> None:
+    (node, *_) = plan.make_plan(
+        wanted(text, processes=2), machine(*gpus), HERE, image=Image("docker", "trainer:1")
+    ).nodes
+    assert ("--gpus=all" in node.argv) == (text == EIGHT and bool(gpus))
+
+
+def test_files_of_the_release_keep_the_paths_of_a_pod_in_an_image() -> None:
+    found = wanted("train: {args: [], config: {checkpoint_dir: /checkpoints}}")
+    (node, *_) = plan.make_plan(found, machine(), HERE, image=Image("docker", "trainer:1")).nodes
+    ((path, text),) = node.files.items()
+    assert f"--volume={path.parent}:/etc/trainyard" in node.argv
+    assert json.loads(text)["checkpoint_dir"] == "/checkpoints"
 
 
 def test_every_node_serves_metrics_on_its_own_port() -> None:

@@ -17,6 +17,7 @@ from trainyard.linting import exit_codes
 
 if TYPE_CHECKING:
     from trainyard.linting.report import Report
+    from trainyard.local.image import Image
     from trainyard.local.machine import Machine
     from trainyard.local.plan import Plan
     from trainyard.local.values import Values
@@ -31,6 +32,7 @@ variables of this shell; variables in the values override them.
   trainyard run -f run.yaml --local
   trainyard run -f run.yaml --local --nodes 1 --processes-per-node 2
   trainyard run -f run.yaml --local --set train.config.batch_size=64
+  trainyard run -f run.yaml --local --image registry.example.com/team/trainer:2026.11
   trainyard run -f run.yaml --local --only-rank 1
   trainyard run -f run.yaml --local --debug
   trainyard run -f run.yaml --local --dry-run
@@ -81,6 +83,12 @@ _OPTIONS = (
         help="Python interpreter that has PyTorch. Default: Trainyard's own.",
     ),
     click.option(
+        "--image",
+        metavar="NAME",
+        help="Run each node in a container of this image with Podman or Docker, on this machine's network. It is not "
+        "pulled.",
+    ),
+    click.option(
         "--only-rank",
         metavar="N",
         type=click.IntRange(min=0),
@@ -106,6 +114,7 @@ def command(
     release: str | None,
     directory: Path | None,
     python: str | None,
+    image: str | None,
     only_rank: int | None,
     debug: bool,
     dry_run: bool,
@@ -120,7 +129,11 @@ def command(
     if debug:
         if only_rank is not None or (nodes or 1) > 1 or (processes or 1) > 1:
             raise click.UsageError("--debug starts one process: leave out --only-rank and the sizes")
+        if image is not None:
+            raise click.UsageError("--debug starts a process of this machine: leave out --image")
         nodes = processes = 1
+    if image is not None and python is not None:
+        raise click.UsageError("--python names an interpreter of this machine: leave it out, or --image")
     from trainyard.local import differences, job, machine, plan, preparation, values, view
 
     name = release or _name(names[0])
@@ -128,7 +141,7 @@ def command(
     here = machine.here(python or sys.executable)
     folder = (directory or Path("runs") / name).absolute()
     shown = view.View(is_debugger=debug) if only_rank is None else view.one_rank(wanted, only_rank, folder)
-    planned = plan.make_plan(wanted, here, folder, shown)
+    planned = plan.make_plan(wanted, here, folder, shown, None if image is None else _found(image))
     for note in differences.cluster_differences(wanted, here, planned):
         say(f"note: {note}")
     say(f"{name}: {wanted.nodes} x {wanted.processes} processes, volumes in {preparation.display_path(folder)}")
@@ -140,6 +153,16 @@ def command(
         click.echo("\n".join(script.shell_lines(planned, attached=debug)))
         return exit_codes.DONE
     return _run(planned, here, debug=debug)
+
+
+def _found(name: str) -> Image:
+    from trainyard.local import errors
+    from trainyard.local.image import find_image
+
+    try:
+        return find_image(name)
+    except errors.MissingProgramError as error:
+        raise NotHereError(str(error)) from None
 
 
 def _name(file: str) -> str:
@@ -180,7 +203,9 @@ def _run(plan: Plan, machine: Machine, *, debug: bool) -> int:
         if debug:
             outcome = attached.run_attached(plan.nodes[0], machine.environment, plan.grace_seconds)
         else:
-            outcome = processes.run_nodes(plan.nodes, machine.environment, plan.grace_seconds, say)
+            outcome = processes.run_nodes(
+                plan.nodes, machine.environment, plan.grace_seconds, say, plan.kill_containers
+            )
     except errors.MissingProgramError as error:
         raise NotHereError(str(error)) from None
     if outcome.signal is not None:

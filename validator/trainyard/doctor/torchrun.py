@@ -1,4 +1,4 @@
-"""The report of torchrun about a failed run, whose root cause is the process that failed first on its node.
+"""Torchrun's lines about a failed run, and its report, whose root cause is the process that failed first on its node.
 
 Source: torch/distributed/elastic/multiprocessing/errors/__init__.py, `ChildFailedError.format_msg`.
 """
@@ -11,6 +11,10 @@ from typing import NamedTuple
 from trainyard.doctor import origins
 from trainyard.doctor.cause import Sign
 
+# torch/distributed/elastic/multiprocessing/api.py, when a process has failed; the report follows.
+NOTICED = Sign("failed (exitcode: ", r"\] failed \(exitcode: ")
+# Errors of torchrun itself, such as the loss of the store.
+OWN_ERROR = Sign("torch.distributed.", r"torch\.distributed\.(?:elastic\.\w|Dist\w+Error)")
 START = Sign("Root Cause (first observed failure):")
 # The failures of the other processes, which stand above the root cause.
 FOLLOWERS = Sign("Failures:", r"\bFailures:$")
@@ -21,6 +25,26 @@ _MOST_PODS = 16384
 _LENGTH = 40
 # The agent ends the other processes of its node with SIGTERM.
 _STOPPED = "-15"
+
+
+class Field(NamedTuple):
+    """A field of the report; the process is that of an exit code."""
+
+    name: str
+    value: str
+    process: str
+
+    @property
+    def signal(self) -> int:
+        """Returns the signal that killed the process, unless the agent ended it; 0 for none."""
+        is_killed = self.name == "exitcode" and self.process and self.value[:1] == "-" and self.value != _STOPPED
+        return int(self.value[1:]) if is_killed else 0
+
+
+def field(line: str) -> Field | None:
+    """Returns the time, the rank or the exit code in a line of the report."""
+    found = _FIELD.search(line)
+    return Field(found[1], found[2], found[3] or "") if found else None
 
 
 class RootCause(NamedTuple):
@@ -86,11 +110,11 @@ class Reader:
         if not self.active:
             return None
         self._left -= 1
-        if found := _FIELD.search(line):
-            self._fields.setdefault(found[1], found[2])
-            if found[3] is not None:
-                self._fields["pid"] = found[3]
-            if found[1] == "rank":
+        if found := field(line):
+            self._fields.setdefault(found.name, found.value)
+            if found.process:
+                self._fields["pid"] = found.process
+            if found.name == "rank":
                 self._at = (file, number)
         if "rank" not in self._fields or "exitcode" not in self._fields:
             return None

@@ -19,10 +19,21 @@ _PREFIX = re.compile(
 )
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+)')
 _EXCEPTION = re.compile(r"^[A-Za-z_][\w.]*(?:: .*)?$")
+_INDENTED_OR_BETWEEN = re.compile(r"\s|The above exception was |During handling of ")
 # Packages, the standard library, and code without a file.
 _LIBRARY = re.compile(r"(?:site|dist)-packages/|/lib(?:64)?/python\d|^<|^[\w/]*\.pyx$|/bin/[\w-]+$")
 _LONGEST = 400
 _MOST = 4096
+
+
+def without_prefix(message: str) -> str:
+    """Returns the message of a line without the rank, pod or process that a launcher writes before it."""
+    return _PREFIX.sub("", message)
+
+
+def is_part(text: str) -> bool:
+    """Returns true if a line without prefix may stand in a traceback, other than as the exception at its end."""
+    return START.fits(text) or _INDENTED_OR_BETWEEN.match(text) is not None
 
 
 class Found(NamedTuple):
@@ -56,7 +67,7 @@ class Tracebacks:
 
     def read(self, message: str, origin: str | None) -> Found:
         """Reads the message of a line. The frame is that of the innermost line of the user's own files."""
-        text = _PREFIX.sub("", message)
+        text = without_prefix(message)
         if START.fits(text) and len(self._by_origin) < _MOST:
             self._by_origin[origin] = _Open()
         one = self._by_origin.get(origin)

@@ -17,7 +17,7 @@ from trainyard.model.run import Container, Pod, Project
 
 KINDS = ("PyTorchJob", "TrainJob")
 # Variables that the chart sets for a user without an entry in /etc/passwd. This machine has one.
-_OF_THE_USER = {"HOME": "/tmp", "USER": "trainer", "LOGNAME": "trainer"}  # noqa: S108
+OF_THE_USER = {"HOME": "/tmp", "USER": "trainer", "LOGNAME": "trainer"}  # noqa: S108
 # The default of Kubernetes (Pod API, terminationGracePeriodSeconds).
 _GRACE_SECONDS = 30
 
@@ -121,7 +121,7 @@ def _job(values: Mapping[str, Any], release: str, there: Mapping[str, str]) -> J
 
 def _own_environment(container: Container) -> dict[str, str]:
     """Returns the plain variables, without those that stand for the user of the pods."""
-    return {name: value for name, value in _environment(container).items() if value != _OF_THE_USER.get(name)}
+    return {name: value for name, value in _environment(container).items() if value != OF_THE_USER.get(name)}
 
 
 def _literal(written: str) -> str:

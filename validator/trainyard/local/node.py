@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from trainyard.facts.launchers import ACCELERATE_MODULE, TORCHRUN_MODULES
 from trainyard.local import environment, ports
-from trainyard.local.job import Job
+from trainyard.local.image import Image
+from trainyard.local.job import OF_THE_USER, Job
 from trainyard.local.machine import Machine
 from trainyard.local.paths import Folders
 from trainyard.local.view import View
@@ -27,6 +28,7 @@ class Node(NamedTuple):
     """The process for a pod: a command, and the variables that are added to the inherited ones.
 
     `folders` must exist when it starts, and `files` with their texts. `is_shown` is false if its output is not printed.
+    `container` is the name of its container, empty without one.
     """
 
     name: str
@@ -35,20 +37,26 @@ class Node(NamedTuple):
     folders: tuple[Path, ...]
     files: dict[Path, str]
     is_shown: bool = True
+    container: str = ""
 
 
 class Builder:
-    """Builds the node with this number of a job. `mounts` are its folders by their paths in the pod."""
+    """Builds the node with this number of a job. `mounts` are its folders by their paths in the pod.
 
-    def __init__(self, job: Job, machine: Machine, index: int, mounts: dict[str, Path], view: View) -> None:
-        self._job, self._machine, self._index, self._view = job, machine, index, view
-        self._mounts, self._folders = mounts, Folders(mounts)
+    In a container of `image`, the folders have these paths as well.
+    """
+
+    def __init__(
+        self, job: Job, machine: Machine, index: int, mounts: dict[str, Path], view: View, image: Image | None = None
+    ) -> None:
+        self._job, self._machine, self._index, self._view, self._image = job, machine, index, view, image
+        self._mounts, self._folders = mounts, Folders({} if image else mounts)
 
     def node(self, visible: tuple[str, ...]) -> Node:
         """Returns the node, which has these accelerators."""
         launchers = {"command": self._command, "accelerate": self._accelerate}
         launcher = launchers.get(self._job.launcher, self._torchrun)()
-        return Node(
+        node = Node(
             name=f"node-{self._index}",
             argv=(*launcher, *self._words(self._job.program)),
             environment=self._environment(visible),
@@ -56,6 +64,17 @@ class Builder:
             files=dict(self._files()),
             is_shown=self._view.node in (None, self._index),
         )
+        return node if self._image is None else self._contained(node, self._image, has_gpus=bool(visible))
+
+    def _contained(self, node: Node, image: Image, *, has_gpus: bool) -> Node:
+        """Returns the node as a container. The port makes its name unique on this machine."""
+        name = f"{self._job.release}-{node.name}-{self._machine.port}"
+        logs = self._view.logs
+        mounts = self._mounts if logs is None else {**self._mounts, str(logs): logs}
+        exported = [name for name in self._job.secrets if name in self._machine.environment]
+        variables = {**OF_THE_USER, **node.environment}
+        argv = image.command(name, node.argv, variables, exported, mounts, has_gpus=has_gpus)
+        return node._replace(argv=argv, environment={}, folders=tuple(mounts.values()), container=name)
 
     def _torchrun(self) -> tuple[str, ...]:
         job = self._job
@@ -67,9 +86,13 @@ class Builder:
             *self._words(tuple(_without_rendezvous(job.options))),
             *(f"--nnodes={job.nodes}", f"--nproc-per-node={job.processes}"),
             *("--rdzv-backend=c10d", f"--rdzv-endpoint={HOST}:{self._machine.port}", f"--rdzv-id={job.release}"),
-            *(f"--local-addr={HOST}", *restarts),
+            *(f"--local-addr={self._address()}", *restarts),
             *self._view.torchrun_options(self._index),
         )
+
+    def _address(self) -> str:
+        """Returns the address of the node. torchrun tells nodes apart by it and the process ID, 1 in a container."""
+        return HOST if self._image is None else f"127.0.{self._index // 250}.{self._index % 250 + 1}"
 
     def _accelerate(self) -> tuple[str, ...]:
         return (
@@ -90,7 +113,9 @@ class Builder:
 
     def _environment(self, visible: tuple[str, ...]) -> dict[str, str]:
         own = {name: self._folders.path(value) for name, value in environment.program_variables(self._job).items()}
-        variables = {**environment.default_variables(self._machine), **own, **self._rank()}
+        # A container does not inherit those of the shell.
+        around = self._machine._replace(environment={}) if self._image else self._machine
+        variables = {**environment.default_variables(around), **own, **self._rank()}
         if self._view.logs is not None:
             variables["TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"] = "[rank${rank}] "
         if self._machine.gpus:

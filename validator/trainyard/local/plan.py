@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from trainyard.local import environment
 from trainyard.local.errors import RunRefusedError
+from trainyard.local.image import Image
 from trainyard.local.job import Job
 from trainyard.local.machine import Machine
 from trainyard.local.memory import check_memory
@@ -31,7 +32,8 @@ class Plan(NamedTuple):
     """All nodes and their requirements.
 
     `modules` must be found by the interpreter; `script` and `program` are files that must exist, unless None. The
-    program may find `contents` folders empty, but not `data`.
+    program may find `contents` folders empty, but not `data`. In containers of `image`, the interpreter and the program
+    are those of the image.
     """
 
     nodes: tuple[Node, ...]
@@ -41,13 +43,23 @@ class Plan(NamedTuple):
     contents: tuple[Contents, ...]
     data: Contents | None
     grace_seconds: int
+    image: Image | None = None
+
+    def kill_containers(self) -> None:
+        """Kills and removes the containers of the nodes, if they have any."""
+        if self.image is not None:
+            self.image.remove(node.container for node in self.nodes)
 
 
-def make_plan(job: Job, machine: Machine, directory: Path, view: View | None = None) -> Plan:
+def make_plan(
+    job: Job, machine: Machine, directory: Path, view: View | None = None, image: Image | None = None
+) -> Plan:
     """Returns the plan for a job whose volumes are folders in `directory`. Raises `RunRefusedError`."""
     _check_size(job)
     check_memory(job, machine)
     view = view or View()
+    if image is not None:
+        machine = machine._replace(python="python3")
     visible = environment.node_devices(job, machine)
     mounts = [{volume.path: _folder(volume, directory, index) for volume in job.volumes} for index in range(job.nodes)]
     first = Folders(mounts[0])
@@ -55,14 +67,15 @@ def make_plan(job: Job, machine: Machine, directory: Path, view: View | None = N
     data = job.data
     return Plan(
         nodes=tuple(
-            Builder(job, machine, index, mounts[index], view).node(visible[index]) for index in range(job.nodes)
+            Builder(job, machine, index, mounts[index], view, image).node(visible[index]) for index in range(job.nodes)
         ),
-        modules=_modules(job) if by_launcher else (),
-        script=first.path(job.program[0]) if by_launcher and job.program[0] != "-m" else None,
-        program=None if by_launcher else interpreter(job.command[0], machine),
+        modules=_modules(job) if by_launcher and image is None else (),
+        script=first.path(job.program[0]) if by_launcher and image is None and job.program[0] != "-m" else None,
+        program=None if by_launcher or image else interpreter(job.command[0], machine),
         contents=tuple(Contents(mounts[0][one.path], one.path, one.holds) for one in job.volumes if one.holds),
         data=Contents(Path(first.path(data.path)), data.path, data.source) if data is not None else None,
         grace_seconds=job.grace_seconds,
+        image=image,
     )
 
 

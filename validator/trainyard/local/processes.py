@@ -40,7 +40,11 @@ class Outcome(NamedTuple):
 
 
 def run_nodes(
-    nodes: Sequence[Node], environment: Mapping[str, str], grace_seconds: float, say: Callable[[str], None]
+    nodes: Sequence[Node],
+    environment: Mapping[str, str],
+    grace_seconds: float,
+    say: Callable[[str], None],
+    kill_containers: Callable[[], None] = lambda: None,
 ) -> Outcome:
     """Runs the nodes to their end. When this returns or raises, no process is left.
 
@@ -48,7 +52,10 @@ def run_nodes(
     `grace_seconds` or on a second signal. So does closed output, which then raises `BrokenPipeError`. Raises
     `MissingProgramError` if a program cannot be started.
     """
-    with collected_signals() as received, _Processes(grace_seconds, received, say) as processes:
+    with (
+        collected_signals() as received,
+        _Processes(grace_seconds, received, say, kill_containers) as processes,
+    ):
         for node in nodes:
             processes.start(node, environment)
         outcome = processes.finish()
@@ -77,7 +84,14 @@ def collected_signals() -> Iterator[list[int]]:
 class _Processes:
     """The running processes. `errors` are the last lines of their standard error."""
 
-    def __init__(self, grace_seconds: float, received: list[int], say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        grace_seconds: float,
+        received: list[int],
+        say: Callable[[str], None],
+        kill_containers: Callable[[], None],
+    ) -> None:
+        self._kill_containers = kill_containers
         self._grace_seconds, self._received, self._say = grace_seconds, received, say
         self._family = Descendants()
         self._output = Output()
@@ -159,6 +173,8 @@ class _Processes:
 
     def _kill(self) -> None:
         """Kills the nodes and all of their descendants."""
+        # First, because an engine whose monitor of a container was killed takes it for running.
+        self._kill_containers()
         for process in self._processes.values():
             process.kill()
         self._family.kill()

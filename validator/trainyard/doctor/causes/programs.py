@@ -5,7 +5,9 @@ from __future__ import annotations
 from trainyard.doctor.cause import Cause, Level, Sign
 
 # The last line of a traceback, with the prefix of a rank or a logger.
-_EXCEPTION = r"(?:^|[\]>:|] ?|\s)(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): \S"
+# The name of an exception, as Python writes it at the end of a traceback.
+EXCEPTION = r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)"
+_EXCEPTION = rf"(?:^|[\]>:|] ?|\s){EXCEPTION}: \S"
 
 CAUSES = (
     Cause(
