@@ -21,6 +21,9 @@ Root Cause (first observed failure):
   error_file: <N/A>
 """
 KILLED = TORCHRUN.replace(": 1 (pid", ": -9 (pid")
+RAISED = (
+    "Exception raised from sendBytes at /pytorch/torch/csrc/distributed/c10d/Utils.hpp:757 (most recent call first):"
+)
 CHAINED = "The above exception was the direct cause of the following exception:"
 UNREACHABLE = (
     "torch.distributed.elastic.rendezvous.api.RendezvousConnectionError: The connection to the store has failed."
@@ -50,7 +53,7 @@ def first(*written: tuple[str, str]) -> str | None:
         (
             (
                 ("b", f"gives up\n{TORCHRUN}"),
-                ("a", f"frame #3: _start\n<omitting python frames>\n{CHAINED}\n{UNREACHABLE}"),
+                ("a", f"{RAISED}\nframe #3: _start\n<omitting python frames>\n{CHAINED}\n{UNREACHABLE}"),
             ),
             "b gives up",
         ),

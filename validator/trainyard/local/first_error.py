@@ -19,7 +19,9 @@ _MOST = 4000
 _RECENT_SECONDS = 10
 _ERROR = re.compile(rf"(?:^|\s)error: \S|^(?:{EXCEPTION}|[\w.]*Exit)(?::|$)")
 # Log lines of PyTorch and torchrun, and the stack of an error in C++ (c10/util/Backtrace.cpp, torch/csrc/Exceptions.h).
-_LOGGED = re.compile(r"\[?[IWE]\d{4} |frame #|<omitting python frames>|$")
+_LOGGED = re.compile(
+    r"\[?[IWE]\d{4} |Exception raised from .*\(most recent call first\):$|frame #|<omitting python frames>|$"
+)
 
 
 class Line(NamedTuple):
