@@ -26,6 +26,8 @@ from trainer.step import Stepper
 # Larger than a log line, smaller than the weights.
 ALMOST_FULL_BYTES = 1000
 STOPPED_AT_STEP = 25
+# What rank 0 syncs in the folder of a save.
+FILES = 4
 TRAINING_SAMPLES = 1438
 RANK = os.environ.get("RANK", "0")
 
@@ -153,12 +155,12 @@ def terminate_as_rank_starts() -> None:
 FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "killed-in-second-save": (
         "0",
-        lambda: before_fsync(r"step-00000040.*/", kill, random.SystemRandom().randint(1, 5)),
+        lambda: before_fsync(r"step-00000040.*/", kill, random.SystemRandom().randint(1, FILES)),
     ),
     "disk-full-from-second-save": ("", lambda: before_fsync(r"step-00000020.*/manifest\.json$", fill_disk)),
     "killed-once-in-second-save": (
         "0",
-        lambda: before_fsync(r"step-00000040.*/", once(kill), random.SystemRandom().randint(1, 5)),
+        lambda: before_fsync(r"step-00000040.*/", once(kill), random.SystemRandom().randint(1, FILES)),
     ),
     "killed-once": ("1", lambda: before_step(once(kill))),
     "killed-beside-hanging-rank": ("", lambda: before_step(once(hang if RANK == "1" else kill))),
