@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.trainer.launch import wait_until
 from tools.gpu.check import Check, Measured, Outcome, Result
 from tools.gpu.errors import CheckFailedError, NotRunError
 from tools.gpu.machine import Machine
@@ -126,8 +127,8 @@ def hang(session):
 list(Runner(TWO_GPUS, Path({str(tmp_path)!r})).run([check(hang)], print))
 """
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL) as runner:
-        while not pids.exists():
-            assert runner.poll() is None
+        wait_until(lambda: pids.exists() or runner.poll() is not None)
+        assert runner.poll() is None
         runner.terminate()
         assert runner.wait() == 128 + signal.SIGTERM
     assert not [pid for pid in pids.read_text().split() if is_alive(pid)]
@@ -144,6 +145,8 @@ def is_alive(pid: str) -> bool:
         ("one\n[rank1]: Traceback:\n[rank1]: torch.OutOfMemoryError: CUDA\nlast\n", "torch.OutOfMemoryError: CUDA"),
         ("trainer: error: write more\nRuntimeError: later\n", "trainer: error: write more"),
         ("host:1 [0] NCCL WARN no device\n", "host:1 [0] NCCL WARN no device"),
+        ("preflight: node=a processes=2\npreflight: node=b fault: no GPU\nlast\n", "preflight: node=b fault: no GPU"),
+        ("preflight: error: a is slow\nlast\n", "preflight: error: a is slow"),
         ("one\nlast\n\n", "last"),
         ("", "no output"),
     ],

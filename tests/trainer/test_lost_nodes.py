@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.trainer.environment import ENVIRONMENT
+from tests.harness.trainer import elastic
 from tests.harness.trainer.fork_server import Forked, fork
 from tests.harness.trainer.launch import TIMEOUT_SECONDS, wait_until
-from tests.harness.trainer.ports import free_port
 from tools.faults import timeline
 from tools.faults.timeline import Event
 
@@ -30,13 +29,8 @@ class Nodes:
         self._events = folder / "events.jsonl"
         self.checkpoints = folder / "checkpoints"
         self._options = [
-            "--nnodes=1:2",
-            "--nproc-per-node=1",
+            *elastic.options(),
             "--max-restarts=3",
-            "--rdzv-backend=c10d",
-            f"--rdzv-endpoint=127.0.0.1:{free_port()}",
-            # The attempts are more than a busy machine misses, so that the nodes do not part at the start.
-            "--rdzv-conf=last_call_timeout=1,keep_alive_interval=1,keep_alive_max_attempt=60",
             "-m",
             "trainer",
             f"--checkpoint-dir={self.checkpoints}",
@@ -45,17 +39,13 @@ class Nodes:
             f"--events-file={self._events}",
             *flags,
         ]
-        self.first = self._start("127.0.0.1")
-        self.second = self._start("127.0.0.2")
+        self.first, self.second = (self._start(number) for number in (1, 2))
         wait_until(lambda: self.starts and self.last_step > CHECKPOINT_STEPS)
         # The nodes may have met one after the other.
         self.wait_for_nodes(2)
 
-    def _start(self, address: str) -> Forked:
-        """Starts a node. torchrun numbers nodes by their addresses, and those of one address by process ID."""
-        variables = {"PET_NNODES": "1:2", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
-        arguments = [self._launcher, f"--local-addr={address}", *self._options]
-        return fork(arguments, {**ENVIRONMENT, **variables})
+    def _start(self, number: int) -> Forked:
+        return fork([self._launcher, elastic.address(number), *self._options], elastic.VARIABLES)
 
     @property
     def starts(self) -> list[Event]:

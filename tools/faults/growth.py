@@ -18,13 +18,10 @@ import typer
 
 from tests.harness.cluster.command import exit_status
 from tests.harness.cluster.errors import ClusterError
-from tests.harness.trainer.environment import ENVIRONMENT
-from tests.harness.trainer.ports import free_port
+from tests.harness.trainer import elastic
 from tools.faults import timeline
 
 LAUNCHERS = ("torch.distributed.run", "trainer.launcher")
-# Of torchrun for a run of one or two nodes, as training-job sets them.
-ELASTIC = {"PET_NNODES": "1:2", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
 NODES = 2
 STEPS_BEFORE = 30
 LIMIT_SECONDS = 300
@@ -44,9 +41,8 @@ def measure(launcher: str, folder: Path) -> float:
     """Return the seconds of the pause; the run lives in this folder."""
     events = folder / "events.jsonl"
     words = [
-        *("--nnodes=1:2", "--nproc-per-node=1", "--rdzv-backend=c10d", f"--rdzv-endpoint=127.0.0.1:{free_port()}"),
-        *("--rdzv-conf=last_call_timeout=1,keep_alive_interval=1,keep_alive_max_attempt=60", "-m", "trainer"),
-        *("--epochs=100000", "--checkpoint-steps=20", f"--checkpoint-dir={folder}/checkpoints"),
+        *elastic.options(),
+        *("-m", "trainer", "--epochs=100000", "--checkpoint-steps=20", f"--checkpoint-dir={folder}/checkpoints"),
         f"--events-file={events}",
     ]
     nodes: list[subprocess.Popen[bytes]] = []
@@ -66,10 +62,9 @@ def measure(launcher: str, folder: Path) -> float:
 
 
 def _join(nodes: list[subprocess.Popen[bytes]], launcher: str, words: list[str], folder: Path) -> None:
-    address = f"--local-addr=127.0.0.{len(nodes) + 1}"
     with (folder / "log").open("ab") as log:
-        command = [sys.executable, "-m", launcher, address, *words]
-        nodes.append(subprocess.Popen(command, env={**ENVIRONMENT, **ELASTIC}, stdout=log, stderr=log))
+        command = [sys.executable, "-m", launcher, elastic.address(len(nodes) + 1), *words]
+        nodes.append(subprocess.Popen(command, env=elastic.VARIABLES, stdout=log, stderr=log))
 
 
 def growth(events: list[timeline.Event]) -> float | None:

@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -58,15 +58,20 @@ class Machine:
     system: str = f"{platform.system()} {platform.release()} {platform.machine()}"
 
     @property
+    def backend(self) -> str:
+        """The backend of collectives."""
+        return "nccl" if self.device == "cuda" else "gloo"
+
+    @property
     def ranks(self) -> int:
         """The ranks of a run that uses the whole machine."""
         return self.gpus if self.device == "cuda" else REHEARSAL_RANKS
 
 
-def environment(device: str) -> dict[str, str]:
-    """Returns the environment of the programs that a check starts."""
+def environment(device: str, packages: Sequence[Path] = ()) -> dict[str, str]:
+    """Returns the environment of the programs that a check starts, which also find the packages in these folders."""
     found = dict(os.environ)
-    folders = [str(ROOT), str(ROOT / "validator"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    folders = [*map(str, packages), str(ROOT), str(ROOT / "validator"), *filter(None, [os.environ.get("PYTHONPATH")])]
     found["PYTHONPATH"] = os.pathsep.join(folders)
     if device == "cpu":
         # Threads of so small a model only wait for each other.

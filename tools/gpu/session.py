@@ -17,7 +17,10 @@ from tools.gpu.machine import ROOT, Machine, environment
 Found = TypeVar("Found")
 
 _POLL_SECONDS = 0.05
-_ERROR = re.compile(r"trainer: error: .*|trainer: rank \d+: .*|(?:[\w.]+(?:Error|Exception)): .*|.*\bNCCL WARN\b.*")
+_ERROR = re.compile(
+    r"trainer: error: .*|trainer: rank \d+: .*|preflight: (?:error|node=\S+ fault): .*"
+    r"|(?:[\w.]+(?:Error|Exception)): .*|.*\bNCCL WARN\b.*"
+)
 _MESSAGE_CHARACTERS = 300
 
 
@@ -31,6 +34,11 @@ class Process(Protocol):
 
 
 Start = Callable[[Sequence[str], Mapping[str, str], Path], Process]
+
+
+def torchrun(ranks: int) -> tuple[str, ...]:
+    """Returns the words that start this many ranks on this machine; options and the program follow."""
+    return ("torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}")
 
 
 def start_python(arguments: Sequence[str], variables: Mapping[str, str], log: Path) -> Process:
@@ -70,10 +78,23 @@ class Session:
     end_programs: Callable[[], None] = lambda: None
     _begun: float = field(default_factory=time.monotonic)
 
-    def launch(self, name: str, arguments: Sequence[str], variables: Mapping[str, str]) -> tuple[Process, Path]:
-        """Starts a module, and returns it with the path of its log."""
+    def launch(
+        self, name: str, arguments: Sequence[str], variables: Mapping[str, str], packages: Sequence[Path] = ()
+    ) -> tuple[Process, Path]:
+        """Starts a module, which finds the packages in these folders too; returns it with the path of its log."""
         log = self.folder / f"{name}.log"
-        return self.start(arguments, environment(self.machine.device) | dict(variables), log), log
+        return self.start(arguments, environment(self.machine.device, packages) | dict(variables), log), log
+
+    def output_of(self, name: str, arguments: Sequence[str], what: str, packages: Sequence[Path] = ()) -> list[str]:
+        """Runs a module to its end, and returns the lines of its log.
+
+        Raises:
+            CheckFailedError: It fails, or does not end in time.
+        """
+        process, log = self.launch(name, arguments, {}, packages)
+        if status := self.wait(process, what):
+            raise CheckFailedError(f"{what} exits with {status}: {first_error(log)}")
+        return log.read_text().splitlines()
 
     def wait_until(self, condition: Callable[[], Found], what: str) -> Found:
         """Waits until the condition returns something true, and returns it.

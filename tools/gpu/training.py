@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from tools.gpu.errors import CheckFailedError
-from tools.gpu.session import Process, Session, first_error
+from tools.gpu.session import Process, Session, first_error, torchrun
 
 # A GPT that trains in seconds, also on a processor. Without dropout all strategies give the same losses.
 TINY = (
@@ -115,13 +115,12 @@ def begin(
     variables: Mapping[str, str] | None = None,
 ) -> Run:
     """Starts a run of a GPT under torchrun, with its events and checkpoints in the folder of the check."""
-    torchrun = ("torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}", f"--max-restarts={restarts}")
     files = (
         f"--events-file={session.folder / name}.jsonl",
         f"--checkpoint-dir={session.folder / name}-checkpoints",
         f"--dump-dir={session.folder / name}-dumps",
     )
-    arguments = [*torchrun, "-m", program, *TINY, *files, *flags]
+    arguments = [*torchrun(ranks), f"--max-restarts={restarts}", "-m", program, *TINY, *files, *flags]
     return Run(session, name, *session.launch(name, arguments, variables or {}))
 
 

@@ -6,7 +6,7 @@ import json
 
 from tools.gpu.check import Check, Measured
 from tools.gpu.errors import CheckFailedError
-from tools.gpu.session import Session, first_error
+from tools.gpu.session import Session, torchrun
 
 GPU_MEBIBYTES, CPU_MEBIBYTES = 256, 4
 
@@ -14,14 +14,10 @@ GPU_MEBIBYTES, CPU_MEBIBYTES = 256, 4
 def all_reduce(session: Session, ranks: int) -> Measured:
     """Measures an all-reduce on this many ranks."""
     size = GPU_MEBIBYTES if session.machine.device == "cuda" else CPU_MEBIBYTES
-    torchrun = ("torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}", "-m")
-    process, log = session.launch("all-reduce", [*torchrun, "tools.gpu.programs.all_reduce", str(size)], {})
-    if status := session.wait(process, "the all-reduce"):
-        raise CheckFailedError(f"the all-reduce exits with {status}: {first_error(log)}")
-    line = next(line for line in log.read_text().splitlines() if line.startswith("{"))
-    found: dict[str, float | int | str] = json.loads(line)
-    wanted = "nccl" if session.machine.device == "cuda" else "gloo"
-    if found["backend"] != wanted or found["ranks"] != ranks:
+    arguments = [*torchrun(ranks), "-m", "tools.gpu.programs.all_reduce", str(size)]
+    lines = session.output_of("all-reduce", arguments, "the all-reduce")
+    found: dict[str, float | int | str] = json.loads(next(line for line in lines if line.startswith("{")))
+    if found["backend"] != session.machine.backend or found["ranks"] != ranks:
         raise CheckFailedError(f"the process group has the backend {found['backend']} and {found['ranks']} ranks")
     if found["deviation"]:
         raise CheckFailedError(f"the sum is wrong by {found['deviation']}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from tools.gpu.check import Check, Measured
 from tools.gpu.errors import CheckFailedError, NotRunError
 from tools.gpu.machine import ROOT
-from tools.gpu.session import Session, first_error
+from tools.gpu.session import Session, torchrun
 
 _CHARTS = ROOT / "charts"
 PREFLIGHT = _CHARTS / "training-job" / "files" / "preflight" / "preflight.py"
@@ -18,7 +18,7 @@ NODE_HEALTH = _CHARTS / "node-health" / "image"
 
 def preflight(session: Session) -> Measured:
     """Runs the preflight of training-job on this node."""
-    lines = _torchrun(session, PREFLIGHT)
+    lines = _on_all_ranks(session, PREFLIGHT)
     report = json.loads(next(line for line in lines if line.startswith("{")))
     _require_backend(session, report["backend"])
     last = report["rows"][-1]
@@ -33,7 +33,7 @@ def preflight(session: Session) -> Measured:
 
 def node_check(session: Session) -> Measured:
     """Runs the check of training-runtimes on this node."""
-    lines = _torchrun(session, NODE_CHECK, f"--gpus={session.machine.gpus}", f"--folder={session.folder}")
+    lines = _on_all_ranks(session, NODE_CHECK, f"--gpus={session.machine.gpus}", f"--folder={session.folder}")
     said = next(line for line in lines if line.startswith("preflight: node="))
     fields = dict(part.split("=", 1) for part in said.removeprefix("preflight: ").split() if "=" in part)
     _require_backend(session, fields["backend"])
@@ -42,10 +42,9 @@ def node_check(session: Session) -> Measured:
 
 def node_health(session: Session) -> Measured:
     """Asks NVML for the faults of each GPU, and the kernel for those that the driver has reported."""
-    process, log = session.launch("health", ["tools.gpu.programs.node_health", str(session.folder)], {})
-    if session.wait(process, "the checks of node health"):
-        raise CheckFailedError(f"the checks of node health end with an error: {first_error(log)}")
-    found = json.loads(log.read_text().splitlines()[-1])
+    arguments = ["tools.gpu.programs.node_health", str(session.folder)]
+    lines = session.output_of("health", arguments, "the program of node health", [NODE_HEALTH])
+    found = json.loads(lines[-1])
     if found["faults"] or found["unknown"]:
         raise CheckFailedError("; ".join([*found["faults"], *filter(None, [found["unknown"]])]))
     if not found["gpus"]:
@@ -53,27 +52,14 @@ def node_health(session: Session) -> Measured:
     return {name: value for name, value in found.items() if name != "faults"}
 
 
-def _torchrun(session: Session, program: Path, *flags: str) -> list[str]:
-    arguments = [
-        "torch.distributed.run",
-        "--standalone",
-        f"--nproc-per-node={session.machine.ranks}",
-        str(program),
-        *flags,
-    ]
-    process, log = session.launch(program.stem, arguments, {})
-    status = session.wait(process, program.name)
-    lines = log.read_text().splitlines()
-    if status:
-        fault = next((line for line in lines if line.startswith("preflight: ")), first_error(log))
-        raise CheckFailedError(f"{program.name} exits with {status}: {fault}")
-    return lines
+def _on_all_ranks(session: Session, program: Path, *flags: str) -> list[str]:
+    arguments = [*torchrun(session.machine.ranks), str(program), *flags]
+    return session.output_of(program.stem, arguments, program.name)
 
 
 def _require_backend(session: Session, found: str) -> None:
-    wanted = "nccl" if session.machine.device == "cuda" else "gloo"
-    if found != wanted:
-        raise CheckFailedError(f"the preflight has measured with {found}, not with {wanted}")
+    if found != session.machine.backend:
+        raise CheckFailedError(f"the preflight has measured with {found}, not with {session.machine.backend}")
 
 
 CHECKS = (

@@ -10,7 +10,7 @@ from typing import Any
 from tools.gpu import training
 from tools.gpu.check import Check, Measured
 from tools.gpu.errors import CheckFailedError
-from tools.gpu.session import Session, first_error
+from tools.gpu.session import Session
 
 STEPS = 30
 MFU_BAR = 0.20
@@ -90,10 +90,8 @@ def mfu(session: Session) -> Measured:
 
 
 def _bare_step_seconds(session: Session, *flags: str) -> float:
-    process, log = session.launch("bare", ["tools.gpu.programs.bare_loop", *training.TINY, *flags], {})
-    if session.wait(process, "the bare loop"):
-        raise CheckFailedError(f"the bare loop fails: {first_error(log)}")
-    return float(json.loads(log.read_text().splitlines()[-1])["step_seconds"])
+    arguments = ["tools.gpu.programs.bare_loop", *training.TINY, *flags]
+    return float(json.loads(session.output_of("bare", arguments, "the bare loop")[-1])["step_seconds"])
 
 
 def memory(session: Session) -> Measured:

@@ -11,17 +11,14 @@ from typing import Any
 import pynvml
 import yaml
 
+from nodehealth.checks.gpu import GpuCheck
+from nodehealth.checks.kernel_log import KernelLogCheck
+from nodehealth.config import Gpu, KernelLog
+from nodehealth.fault import CannotCheckError
+from nodehealth.memory import Memory
 from tools.gpu.machine import ROOT
 
 CHART = ROOT / "charts" / "node-health"
-sys.path.insert(0, str(CHART / "image"))
-
-from nodehealth.checks.gpu import GpuCheck  # noqa: E402
-from nodehealth.checks.kernel_log import KernelLogCheck  # noqa: E402
-from nodehealth.config import Gpu, KernelLog  # noqa: E402
-from nodehealth.fault import CannotCheckError  # noqa: E402
-from nodehealth.memory import Memory  # noqa: E402
-
 SYSFS, KERNEL_LOG = Path("/sys"), Path("/dev/kmsg")
 
 
