@@ -11,7 +11,7 @@ from tests.harness.cluster import api, engine, host, layers, loading, progress, 
 from tests.harness.cluster.cluster import WORKERS, Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
-from tests.harness.cluster.images import source
+from tests.harness.cluster.images import node, source
 
 READY_SECONDS = 180
 # kind bind-mounts this folder into its nodes. It is missing where the kernel has no modules; an empty one is enough.
@@ -37,7 +37,7 @@ def up(cluster: Cluster, *, api_port: int = 0, install: bool = True, renew: bool
                 return known
         started = time.monotonic()
         host.require_free_port(api_port)
-        host.require_disk_space(cluster.folder)
+        host.require_disk_space(cluster.folder, built=node.DEBIAN.entry.exists())
         chosen = _engine(install=install)
         _prepare_kernel_modules()
         image = source.node_image(chosen, install=install)
