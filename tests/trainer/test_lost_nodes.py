@@ -45,7 +45,7 @@ class Nodes:
         self.wait_for_nodes(2)
 
     def _start(self, number: int) -> Forked:
-        return fork([self._launcher, elastic.address(number), *self._options], elastic.VARIABLES)
+        return fork([self._launcher, *elastic.node_options(number), *self._options], elastic.VARIABLES)
 
     @property
     def starts(self) -> list[Event]:

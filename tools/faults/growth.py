@@ -63,7 +63,7 @@ def measure(launcher: str, folder: Path) -> float:
 
 def _join(nodes: list[subprocess.Popen[bytes]], launcher: str, words: list[str], folder: Path) -> None:
     with (folder / "log").open("ab") as log:
-        command = [sys.executable, "-m", launcher, elastic.address(len(nodes) + 1), *words]
+        command = [sys.executable, "-m", launcher, *elastic.node_options(len(nodes) + 1), *words]
         nodes.append(subprocess.Popen(command, env=elastic.VARIABLES, stdout=log, stderr=log))
 
 

@@ -16,11 +16,15 @@ def options() -> tuple[str, ...]:
         "--nproc-per-node=1",
         "--rdzv-backend=c10d",
         f"--rdzv-endpoint=127.0.0.1:{free_port()}",
-        # The attempts are more than a busy machine misses, so that the nodes do not part at the start.
-        "--rdzv-conf=last_call_timeout=1,keep_alive_interval=1,keep_alive_max_attempt=60",
     )
 
 
-def address(number: int) -> str:
-    """Returns the option for a node. torchrun numbers nodes by their addresses, and those of one by process ID."""
-    return f"--local-addr=127.0.0.{number}"
+def node_options(number: int) -> tuple[str, ...]:
+    """Returns the options of torchrun for a node. The first one, number 1, has rank 0 and the store."""
+    return (
+        # torchrun orders nodes by their addresses, and those of one by process ID.
+        f"--local-addr=127.0.0.{number}",
+        # Without `is_host`, the store belongs to the node that starts sooner. The attempts are more than a busy machine
+        # misses, so that the nodes do not part at the start.
+        f"--rdzv-conf=is_host={number == 1},last_call_timeout=1,keep_alive_interval=5,keep_alive_max_attempt=12",
+    )

@@ -18,6 +18,7 @@ from typing import NoReturn
 
 import torch.distributed.run
 from torch.distributed.elastic.multiprocessing.subprocess_handler import SubprocessHandler
+from torch.distributed.elastic.rendezvous import dynamic_rendezvous
 
 from tests.harness.trainer.fork_server import REQUEST_BYTES, become
 
@@ -92,6 +93,9 @@ def main(arguments: list[str]) -> None:
         return waiting.pop(0).begin(command[3 if command[2] == "-m" else 2 :], environment)
 
     SubprocessHandler._popen = start  # type: ignore[method-assign, assignment]
+    # It reads the whole stack to name the caller in a log that is off. With the frames of runpy and the modules of the
+    # fork server, this takes so long on a busy machine that a joining node always writes a stale state and never joins.
+    dynamic_rendezvous.get_method_name = lambda _depth=2: ""
     torch.distributed.run.main(arguments)
 
 
