@@ -96,6 +96,17 @@ CAUSES = (
         source="docs.pytorch.org generated/torch.nn.Module: load_state_dict",
     ),
     Cause(
+        name="checkpoint-world-size",
+        title="another number of ranks wrote the ZeRO checkpoint",
+        signs=(Sign("being loaded used a DP world size of"),),
+        messages=("The checkpoint being loaded used a DP world size of ... but the current world size is",),
+        explanation="DeepSpeed saves the state of the optimizer in a part for each data-parallel rank, and loads it "
+        "only with the same number of ranks.",
+        remedy="Start with the number of ranks that saved it. Else convert it with DeepSpeed's ds_to_universal.py and "
+        "set checkpoint.load_universal in the configuration, or load the model alone (load_optimizer_states=False).",
+        source="github.com/deepspeedai/DeepSpeed issue 2898",
+    ),
+    Cause(
         name="checkpoint-weights-only",
         title="torch.load refuses objects of a checkpoint",
         signs=(Sign("Weights only load failed"), Sign("WeightsUnpickler error")),
