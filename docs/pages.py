@@ -97,21 +97,36 @@ def _reported(rule: Rule) -> list[str]:
     findings = cases.lint(case, (rule,))
     parts = ["## Reported", _block("console", _printed(rule, case, findings))]
     if rule.fix:
-        corrected = cases.fixed(case, findings)
         option = " --unsafe" if rule.fix == "unsafe" else ""
-        changes = difflib.unified_diff(case.text.splitlines(), corrected.splitlines(), n=1, lineterm="")
-        parts += [f"`trainyard fix{option}` changes:", _block("diff", "\n".join(list(changes)[2:]))]
+        changes = _changes(case.text, cases.fixed(case, findings))
+        parts += [f"`trainyard fix{option}` changes:", _block("diff", changes)]
     return [*parts, f"`{EXAMPLE}`:", _block("yaml", case.text)]
 
 
 def _accepted(rule: Rule) -> list[str]:
-    return ["## Not reported", _block("yaml", _case(rule, "good").text)]
+    """What is right, after the diff to it if no command makes the change. Two different files have no useful diff."""
+    reported, accepted = _case(rule, "bad"), _case(rule, "good")
+    changes = _changes(reported.text, accepted.text)
+    parts = ["## Not reported"]
+    if not changes:
+        return [*parts, _block("console", _printed(rule, accepted, cases.lint(accepted, (rule,))))]
+    if not rule.fix and changes.count("\n") < accepted.text.count("\n"):
+        parts += ["What differs from the example above:", _block("diff", changes)]
+    return [*parts, _block("yaml", accepted.text)]
+
+
+def _changes(before: str, after: str) -> str:
+    """The lines of a diff between two texts."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm="")
+    return "\n".join(list(lines)[2:])
 
 
 def _case(rule: Rule, part: str) -> Case:
     """An example without the marks of the tests, so that the lines are those of the output."""
     folder = registry.folder() / rule.module.split(".")[-2] / "cases"
-    return cases.load(folder / f"{rule.name.replace('-', '_')}.{part}.yaml")._replace(path=EXAMPLE)
+    found = cases.load(folder / f"{rule.name.replace('-', '_')}.{part}.yaml")
+    # The example of a kustomization names itself.
+    return found._replace(path=EXAMPLE, text=found.text.replace(found.path.name, EXAMPLE.name))
 
 
 def _printed(rule: Rule, case: Case, findings: Sequence[Finding]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,14 +14,26 @@ import yaml
 from tests.charts.helm import CHARTS, RELEASE, ROOT, helm, objects
 
 RELEASED = ROOT / "tests" / "e2e" / "charts"
-PLATFORM, RUN = RELEASED / "training-platform-0.6.0.tgz", RELEASED / "training-job-0.4.0.tgz"
+PLATFORM = RELEASED / "training-platform-0.6.0.tgz"
+RUN, PREFLIGHT = RELEASED / "training-job-0.4.0.tgz", RELEASED / "training-preflight-0.3.1.tgz"
 # Together, these have every part of that release.
 SCENARIOS = [
     (PLATFORM, "kind-values.yaml"),
     (PLATFORM, "onprem-roce-values.yaml"),
     (PLATFORM, "trainer-values.yaml"),
     (RUN, "defaults-values.yaml"),
+    (PREFLIGHT, "defaults-values.yaml"),
+    (PREFLIGHT, "nccl-tests-values.yaml"),
 ]
+# The charts of that release that are also parts of its platform, which holds them.
+PARTS = (
+    "gpu-rdma-policy",
+    "kubeflow-trainer",
+    "training-monitoring",
+    "training-networks",
+    "training-operator",
+    "training-runtimes",
+)
 # Fields that an API server refuses to change. Source: the validation of each kind in kubernetes/kubernetes, and the
 # webhooks and rules of Kueue for Topology.
 FIXED = {
@@ -49,6 +62,32 @@ def test_an_upgrade_changes_no_field_that_is_fixed_and_deletes_no_data(package: 
 
     assert before
     assert list(refused(before, after)) == []
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_an_upgrade_of_a_part_alone_changes_no_field_that_is_fixed_and_deletes_no_data(
+    part: str, tmp_path: Path
+) -> None:
+    with tarfile.open(PLATFORM) as archive:
+        archive.extractall(tmp_path, filter="data")
+    parts = tmp_path / "training-platform" / "charts"
+    # Its package also holds the library, which parts share within a platform.
+    shutil.copytree(parts / "common", parts / part / "charts" / "common")
+    charts = (parts / part, CHARTS[part])
+    before, after = (_rendered(one, "--values", CHARTS[part] / "ci" / "defaults-values.yaml") for one in charts)
+
+    assert before
+    assert list(refused(before, after)) == []
+
+
+def test_every_chart_of_the_release_has_a_package() -> None:
+    """Charts of later releases are tested from the release after theirs."""
+    with tarfile.open(PLATFORM) as archive:
+        parts = {member.name.split("/")[2] for member in archive.getmembers() if "/charts/" in member.name}
+
+    assert parts - {"common"} == set(PARTS)
+    kept = {package.name.rpartition("-")[0] for package in RELEASED.glob("*.tgz")}
+    assert kept | parts >= set(CHARTS) - {"node-health"}
 
 
 def test_a_changed_selector_and_a_lost_claim_are_found() -> None:

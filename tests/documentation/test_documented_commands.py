@@ -34,7 +34,7 @@ NOT_RUN = {
 # Commands of these pages need a registry and a cluster. The lists of tests/e2e/published type them there.
 TYPED = {
     "docs/how-to/packages.md": ("steps",),
-    "docs/how-to/gitops.md": ("flux",),
+    "docs/how-to/gitops.md": ("flux", "argo"),
 }
 # Words in prose that are no complete command.
 MENTIONS = {

@@ -1,6 +1,7 @@
-"""Each step of `flux.yaml`: Flux installs and upgrades a platform and a run, and reports mistakes.
+"""Each step of `flux.yaml` and of `argo.yaml`: a platform and a run are installed and upgraded, and mistakes reported.
 
-The controllers are those of Flux. The registry has the signed charts of this checkout and of the last release.
+The controllers are those of Flux and Argo CD. The registry has the signed charts of this checkout and of the last
+release.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import tarfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +18,23 @@ import yaml
 
 from tests.documentation.examples import files_of
 from tests.e2e import typed_steps
-from tests.e2e.typed_steps import Shell, Step
+from tests.e2e.typed_steps import Shell
 from tests.harness import signatures
 from tests.harness.cluster import loading, tools
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import flux, operator, platform
+from tests.harness.jobs import argo, flux, operator, platform
 from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs.helm import CHARTS
 from tests.harness.registry import running
 from tools.release import chart_layout, charts
 from tools.release.publish import publish
 
-# The platform takes the place of the operator that other tests use. Flux takes minutes to build.
+# The platform takes the place of the operator that other tests use. Flux and Argo CD take minutes to build.
 pytestmark = [pytest.mark.alone, pytest.mark.long, pytest.mark.timeout(1800)]
 
 PAGE = "docs/how-to/gitops.md"
-STEPS = typed_steps.read(Path(__file__).with_name("flux.yaml"))
+STEPS = {tool: typed_steps.read(Path(__file__).with_name(f"{tool}.yaml")) for tool in ("flux", "argo")}
 INSTALLED = ("training-job", "training-platform")
 RELEASED = Path(__file__).parents[1] / "charts"
 SIGNER = "releases@example.com"
@@ -91,17 +93,22 @@ def site(cluster: Cluster, engine: Engine) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def shell(
+    request: pytest.FixtureRequest,
     cluster: Cluster,
     folder: Path,
     registry: str,
     site: dict[str, Any],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Shell]:
-    """A terminal in a folder with the files of the page, beside Flux at work."""
-    with flux.running(cluster, tmp_path_factory.mktemp("flux")):
+    """A terminal in a folder with the files of the page, beside Flux or Argo CD at work."""
+    kept = tmp_path_factory.mktemp(request.param)
+    tool: AbstractContextManager[None] = (
+        flux.running(cluster, kept) if request.param == "flux" else argo.running(cluster, kept, f"oci://{registry}")
+    )
+    with tool:
         shell = Shell(folder, variables(cluster, folder, registry))
         for name, text in files_of(PAGE).items():
-            shell.write(name, text.replace("registry.example.com/trainyard/charts", registry).replace(*EPOCHS))
+            shell.write(name, of_this_site(text, registry, site))
         shell.write("site.yaml", yaml.safe_dump(site))
         namespaces.create(cluster.kubeconfig, "ml")
         yield shell
@@ -123,6 +130,18 @@ def variables(cluster: Cluster, folder: Path, registry: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.step)
-def test_a_step_of_a_user_of_flux_ends_as_expected(step: Step, shell: Shell) -> None:
-    shell.follow(step)
+def of_this_site(text: str, registry: str, site: dict[str, Any]) -> str:
+    """Return a file of the page with the registry of the test, and the values of an Application with its images."""
+    text = text.replace("registry.example.com/trainyard/charts", registry).replace(*EPOCHS)
+    found = list(yaml.safe_load_all(text))
+    if found[0]["kind"] != "Application":
+        return text
+    values = found[0]["spec"]["source"]["helm"]["valuesObject"]
+    values |= site["runs"] if "nodes" in values else site
+    return yaml.safe_dump_all(found, sort_keys=False)
+
+
+@pytest.mark.parametrize(("shell", "tool"), [(tool, tool) for tool in STEPS], ids=STEPS, indirect=["shell"])
+def test_each_step_of_a_user_ends_as_expected(shell: Shell, tool: str) -> None:
+    for step in STEPS[tool]:
+        shell.follow(step)
