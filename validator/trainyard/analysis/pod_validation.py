@@ -11,26 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.analysis.admission import constraints, pods
+from trainyard.analysis.admission.constraints import Refused
 from trainyard.analysis.placement import required_expressions
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.facts.quantities import parse_quantity
 from trainyard.model.run import Container, Pod
-from trainyard.startup import NamedTuple, pattern
+from trainyard.startup import pattern
 
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 PLAIN = ("cpu", "memory", "ephemeral-storage")
 HANDLERS = ("httpGet", "tcpSocket", "exec", "grpc")
 _LABEL = pattern(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
 _PLACEHOLDER = pattern(r"[{$<]")
-
-
-class Refused(NamedTuple):
-    """A fault: its place, what the API server says, and the remedy."""
-
-    at: Place
-    message: str
-    help: str
 
 
 def refused(pod: Pod) -> Iterator[Refused]:
@@ -58,6 +52,7 @@ def refused(pod: Pod) -> Iterator[Refused]:
             yield Refused(at, f"a volume has one source, and this has `{sources[0]}` and `{sources[1]}`", "remove one")
     for container in (*pod.init_containers, *pod.containers):
         yield from _container(container, pod)
+    yield from constraints.refused(pods.ROWS, pod.tree, pod.at)
 
 
 def _tolerations(pod: Pod) -> Iterator[Refused]:

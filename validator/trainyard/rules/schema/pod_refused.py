@@ -3,9 +3,11 @@
 No pod is created, and the job waits without any: "spec.tolerations[0].operator: Invalid value", "must be less than or
 equal to cpu limit", "must be unique". For a job, the error stands in the events of the controller alone.
 
-The rule knows tolerations and node affinity whose operator does not fit their values, probes with two handlers or with
-another `successThreshold` than 1, requests above limits, a variable with `value` and
-`valueFrom`, a volume with two sources, a `hostPort` that is not the port of a pod on the host's network, privileges
+The rule knows tolerations and node affinity whose operator does not fit their values, probes without a handler, with
+two handlers or with another `successThreshold` than 1, probes of init containers, requests above limits, a variable
+with `value` and `valueFrom`, fields that a variable cannot have, and a volume with two sources. It knows names of
+containers, volumes and ports, numbers of ports, modes of files, paths below a volume, mount propagation, name servers
+and spread constraints. It also knows a `hostPort` that is not the port of a pod on the host's network, privileges
 without `allowPrivilegeEscalation`, and values that a label cannot have. It leaves out patches.
 
 Write what the message says.
@@ -18,8 +20,11 @@ from collections.abc import Iterator
 from trainyard.analysis.patches import is_patch
 from trainyard.analysis.pod_validation import refused
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.loaders.schemas.partial import is_named_patch
+from trainyard.loaders.schemas.partial import is_named_patch, is_partial
 from trainyard.model.run import Pod
+
+# Controllers of other kinds may add what a pod lacks.
+WHOLE = ("v1", "apps/", "batch/v1")
 
 
 @rule(
@@ -34,5 +39,8 @@ def pod_refused(pod: Pod, context: Context) -> Iterator[Problem]:
     faults = list(refused(pod))
     if not faults or context.run is None or is_patch(pod) or is_named_patch(pod.at.document):
         return
+    is_whole = context.run.api_version.startswith(WHOLE) and not is_partial(pod.at.document)
     for fault in faults:
+        if fault.is_absence and not is_whole:
+            continue
         yield Problem(fault.at, f"{fault.message}: the API server refuses the pod", fault.help)

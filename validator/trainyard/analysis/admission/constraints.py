@@ -1,0 +1,209 @@
+"""The forms of conditions on the fields of one object, from which the tables are made.
+
+A check takes a value and its place, and yields what is refused. A field that is null counts as missing, and a value
+with a parameter, such as `${REPLICAS}`, as unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from trainyard.document.document import Place
+from trainyard.document.lookup import mapping
+from trainyard.facts.quantities import parse_quantity
+from trainyard.startup import NamedTuple, pattern
+
+UNKNOWN = pattern(r"[{}$<>%@\[\]()]|\A[A-Z][A-Z0-9_-]+\Z")
+_LABEL_VALUE = pattern(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
+_LABEL_KEY = pattern(r"(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?\Z")
+DNS_1035 = pattern(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?\Z")
+DNS_1123 = pattern(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\Z")
+SUBDOMAIN = pattern(r"(?=.{1,253}\Z)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*\Z")
+PORT_NAME = pattern(r"(?=.{1,15}\Z)(?=.*[a-z])(?!.*--)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\Z")
+
+
+class Refused(NamedTuple):
+    """A fault: its place, what is wrong, and the remedy. `is_absence` is true if a patch may lack the rest."""
+
+    at: Place
+    message: str
+    help: str
+    is_absence: bool = False
+
+
+Check = Callable[[Any, Place], Iterable[Refused]]
+
+
+class Row(NamedTuple):
+    """A check on the values at a path, where `[]` stands for every item of a list. `source` is where it was read."""
+
+    path: str
+    check: Check
+    source: str
+
+
+def refused(rows: Iterable[Row], tree: Any, at: Place) -> Iterator[Refused]:
+    """Yields what the rows of a table refuse in an object."""
+    for row in rows:
+        for value, place in values_at(tree, at, tuple(row.path.split(".")) if row.path else ()):
+            yield from row.check(value, place)
+
+
+def values_at(tree: Any, at: Place, path: tuple[str, ...]) -> Iterator[tuple[Any, Place]]:
+    """Yields the values at a path with their places."""
+    for index, step in enumerate(path):
+        name, is_list = step.removesuffix("[]"), step.endswith("[]")
+        tree = tree.get(name) if isinstance(tree, dict) else None
+        if tree is None:
+            return
+        at = at.child(name)
+        if is_list:
+            for number, one in enumerate(tree if isinstance(tree, list) else ()):
+                yield from values_at(one, at.child(number), path[index + 1 :])
+            return
+    yield tree, at
+
+
+def is_known(value: Any) -> bool:
+    """True if a value is not a parameter that a program or a person fills in later."""
+    return not isinstance(value, str) or UNKNOWN.search(value) is None
+
+
+def excluding(*names: str) -> Check:
+    """At most one of these fields is set."""
+
+    def check(tree: Any, at: Place) -> Iterator[Refused]:
+        given = [name for name in names if mapping(tree).get(name) is not None]
+        if len(given) > 1:
+            yield Refused(at.child(given[1]).key(), f"`{given[0]}` and `{given[1]}` exclude each other", "remove one")
+
+    return check
+
+
+def one_of(*names: str) -> Check:
+    """Exactly one of these fields is set."""
+
+    def check(tree: Any, at: Place) -> Iterator[Refused]:
+        if not isinstance(tree, dict):
+            return
+        yield from excluding(*names)(tree, at)
+        if all(tree.get(name) is None for name in names):
+            yield Refused(at, f"one of {_listed(names)} is missing", "add one of them", is_absence=True)
+
+    return check
+
+
+def requiring(name: str, other: str, *values: Any, default: Any = None) -> Check:
+    """A field goes with another one alone, and only if that has one of these values."""
+
+    def check(tree: Any, at: Place) -> Iterator[Refused]:
+        tree = mapping(tree)
+        if tree.get(name) is None or tree.get(name) is False:
+            return
+        given = tree.get(other, default)
+        if given in values if values else given is not None:
+            return
+        if is_known(given):
+            right = f"`{other}: {str(values[0]).lower() if isinstance(values[0], bool) else values[0]}`"
+            wanted = right if values else f"`{other}`"
+            yield Refused(at.child(name).key(), f"`{name}` needs {wanted}", f"write {wanted}, or remove `{name}`")
+
+    return check
+
+
+def needing(*names: str) -> Check:
+    """These fields are set and not empty."""
+
+    def check(tree: Any, at: Place) -> Iterator[Refused]:
+        for name in names if isinstance(tree, dict) else ():
+            if tree.get(name) is None or tree.get(name) in ("", [], {}):
+                yield Refused(at.child(name) if name in tree else at, f"`{name}` is missing", f"add `{name}`", True)
+
+    return check
+
+
+def ordered(low: str, high: str) -> Check:
+    """A number or quantity is at most another one; maps of quantities are compared by resource."""
+
+    def check(tree: Any, at: Place) -> Iterator[Refused]:
+        small, large = mapping(tree).get(low), mapping(tree).get(high)
+        if not isinstance(small, dict):
+            yield from _compared(small, large, f"`{low}`", f"`{high}`", at.child(low))
+            return
+        for name, value in small.items():
+            most = mapping(large).get(name)
+            yield from _compared(value, most, f"`{low}` of {name}", f"`{high}`", at.child(low, name))
+
+    return check
+
+
+def _compared(small: Any, large: Any, low: str, high: str, at: Place) -> Iterator[Refused]:
+    less, more = parse_quantity(small), parse_quantity(large)
+    if less is not None and more is not None and less > more:
+        yield Refused(at, f"{low} is {small}, above {high}, {large}", f"write at most {large}")
+
+
+def within(name: str, low: int, high: int | None = None) -> Check:
+    """An integer has these bounds."""
+
+    def check(tree: Any, at: Place) -> Iterator[Refused]:
+        value = mapping(tree).get(name)
+        if isinstance(value, bool) or not isinstance(value, int):
+            return
+        if value < low:
+            yield Refused(at.child(name), f"`{name}` is {value}, and at least {low} is right", f"write {low} or more")
+        elif high is not None and value > high:
+            yield Refused(at.child(name), f"`{name}` is {value}, and at most {high} is right", f"write {high} or less")
+
+    return check
+
+
+def unique(*names: str) -> Check:
+    """No two items of a list have the same values of these fields. Without a name, the items themselves differ."""
+
+    def check(value: Any, at: Place) -> Iterator[Refused]:
+        known: set[tuple[Any, ...]] = set()
+        for index, one in enumerate(value if isinstance(value, list) else ()):
+            key = tuple(str(mapping(one).get(name)) for name in names) if names else (str(one),)
+            if names and mapping(one).get(names[0]) is None:
+                continue
+            if key in known:
+                place = at.child(index, names[0]) if names else at.child(index)
+                what = f"`{names[0]}` {key[0]}" if names else f"`{key[0]}`"
+                yield Refused(place, f"{what} is listed twice", "remove or change one of the two")
+            known.add(key)
+
+    return check
+
+
+def named(name: str, form: Any, what: str) -> Check:
+    """A text has a form."""
+
+    def check(tree: Any, at: Place) -> Iterator[Refused]:
+        value = mapping(tree).get(name)
+        if isinstance(value, str) and value and is_known(value) and not form.match(value):
+            yield Refused(at.child(name), f"`{value}` is no valid `{name}`", what)
+
+    return check
+
+
+def labelled(value: Any, at: Place) -> Iterator[Refused]:
+    """Keys and values are those of labels."""
+    for name, one in mapping(value).items():
+        if is_known(name) and not _LABEL_KEY.match(str(name)):
+            yield Refused(at.child(name).key(), f"`{name}` is no valid key of a label", "write a name, or DOMAIN/NAME")
+        if isinstance(one, str) and is_known(one) and not _LABEL_VALUE.match(one):
+            told = "use at most 63 letters, digits, `-`, `_` and `.`"
+            yield Refused(at.child(name), f"`{one}` is no valid value of a label", told)
+
+
+def amount(value: Any) -> float | None:
+    """Returns the number of `2` or of `25%`; None for anything else."""
+    if isinstance(value, str) and value.endswith("%") and value[:-1].isdigit():
+        return float(value[:-1])
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -1,0 +1,49 @@
+"""The API server, a CRD or the webhook of an operator refuses the object: its fields are right alone, and not together.
+
+Nothing is created, with an error such as "spec.ports[0].name: Required value", "minAvailable and maxUnavailable cannot
+be both set" or "admission webhook denied the request". KubeRay takes the object, and an event has the reason.
+
+The rule holds the conditions of Kubernetes on Services, claims, quotas, limit ranges, network policies, disruption
+budgets, autoscalers, priority classes, servers and jobs, and those of Kueue, JobSet, Kubeflow Trainer,
+LeaderWorkerSet, Volcano, KubeRay and Karpenter. It leaves out patches, and values that are filled in later.
+
+Write what the message says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.admission import kubernetes, operators
+from trainyard.analysis.admission.constraints import refused
+from trainyard.engine.rule import Problem, rule
+from trainyard.facts.workloads import group_of
+from trainyard.loaders.schemas.partial import is_named_patch, is_partial
+from trainyard.model.run import Resource
+
+ROWS = {**kubernetes.ROWS, **operators.ROWS}
+
+
+@rule(
+    code="SM014",
+    severity="error",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "kubernetes v1.37.2 pkg/apis: core, apps, batch, networking, policy, autoscaling and scheduling validation",
+        "kubernetes-sigs/kueue v0.19.2 pkg/webhooks; x-kubernetes-validations of its CRDs",
+        "kubernetes-sigs/jobset v0.12.0 and lws v0.9.0 pkg/webhooks; kubeflow/trainer v2.3.0 manifests/base/crds",
+        "volcano-sh/volcano v1.15.1 pkg/webhooks/admission/jobs/validate/admit_job.go",
+        "ray-project/kuberay v1.6.2 ray-operator/controllers/ray/utils/validation.go",
+        "kubernetes-sigs/karpenter v1.8.0 pkg/apis/crds",
+    ),
+)
+def object_refused(resource: Resource) -> Iterator[Problem]:
+    """Report objects that are not accepted."""
+    version = resource.api_version
+    rows = ROWS.get((group_of(version) if "/" in version else "", resource.kind))
+    if rows is None or is_named_patch(resource.at.document):
+        return
+    for fault in refused(rows, resource.tree, resource.at):
+        if not fault.is_absence or not is_partial(resource.at.document):
+            yield Problem(fault.at, f"{fault.message}: the {resource.kind} is refused", fault.help)
