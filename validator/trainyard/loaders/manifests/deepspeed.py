@@ -25,7 +25,7 @@ COMPANY = (
     "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer", "activation_checkpointing",
 )  # fmt: skip
 SECTIONS = ("fp16", "bf16", "optimizer", "scheduler", "elasticity", "amp")
-# Keys of GPT-NeoX, whose files hold those of DeepSpeed and of the model side by side, and which takes them apart itself.
+# Keys of GPT-NeoX, whose files hold those of DeepSpeed and of the model side by side.
 # Source: EleutherAI/gpt-neox megatron/neox_arguments: NeoXArgsModel, NeoXArgsParallelism.
 _OF_NEOX = frozenset(("num_layers", "hidden_size", "pipe_parallel_size", "model_parallel_size"))
 # Options that name the file: Hugging Face's TrainingArguments, DeepSpeed's parser, Accelerate's launcher and variable.
