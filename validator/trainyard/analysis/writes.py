@@ -16,6 +16,8 @@ from trainyard.model.run import Command, Container
 
 # Options whose path is never only read. `--checkpoint-dir` and `--ckpt-path` often name the model to start from.
 OPTIONS = ("--output-dir", "--save-dir", "--save-path", "--save", "--out-dir", "--default-root-dir", "--logging-dir")
+# Devices of every container, which store nothing.
+_DEVICES = ("/dev/null", "/dev/stdout", "/dev/stderr")
 # Programs whose last argument is the destination, with the words that must follow the program.
 _COPY: dict[str, tuple[str, ...]] = {
     "aws": ("cp", "sync", "mv"), "gsutil": ("cp", "rsync", "mv"), "gcloud": ("cp", "rsync"), "azcopy": ("copy", "sync"),
@@ -41,7 +43,7 @@ def written_paths(container: Container) -> Iterator[Written]:
     training = training_indexes([command.words for command in container.commands])
     for index, command in enumerate(container.commands):
         found = _option(command, OPTIONS) if index in training else _of_program(command)
-        if found is not None and found.path.startswith("/") and "$" not in found.path:
+        if found is not None and found.path.startswith("/") and "$" not in found.path and found.path not in _DEVICES:
             yield found
 
 

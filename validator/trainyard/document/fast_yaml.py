@@ -20,7 +20,9 @@ _NO_TEXT = "true|True|TRUE|false|False|FALSE|null|Null|NULL"
 _SWITCH = "y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF"
 
 _KEY = rf"(?!(?:{_NO_TEXT}|{_SWITCH}):)[A-Za-z_][\w./-]*+"
-_QUOTED = r""" "[^"\\\n]*+" | '[^'\n]*+' """
+# yaml_rs takes a date in quotes for a date, although it is text.
+_NO_DATE = r"(?![0-9]{4}-[0-9])"
+_QUOTED = rf""" "{_NO_DATE}[^"\\\n]*+" | '{_NO_DATE}[^'\n]*+' """
 _START = r"(?: --?[A-Za-z] | [A-Za-z/^$=](?=[\w./:(]) | [A-Za-z] )"
 _LETTER = r"[\w./=@$()^+~-] | :(?=[\w./])"
 _PLAIN = rf"(?!(?:{_SWITCH})[ ]*+(?:\Z|\#)) {_START} (?: {_LETTER} | , | [ ](?=[\w./=@$()^+,~-]) )*"
@@ -38,7 +40,7 @@ _VALUE = rf"(?: {_QUOTED} | {_PLAIN} | {_NUMBER} | {_LIST} | {_MAPPING} ) (?=[ ]
 _LINE = rf"""
     [ ]{{0,80}}+
     (?: (?:-[ ]){{0,3}}
-        (?: (?P<key> (?: {_KEY} | "[\w\ ./-]*+" ):(?=[ ]|\Z) ) | (?<=-[ ]) )
+        (?: (?P<key> (?: {_KEY} | "{_NO_DATE}[\w\ ./-]*+" ):(?=[ ]|\Z) ) | (?<=-[ ]) )
         (?: (?(key)[ ]) {_VALUE} | (?(key)|(?!)) )
     )?
     [ ]*+ (?: (?:(?<=\s)|(?<=^)) \#[^\n]*+ )?"""

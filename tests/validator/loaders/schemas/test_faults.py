@@ -42,6 +42,13 @@ def test_a_file_beside_a_kustomization_may_be_a_patch(tmp_path: Path) -> None:
     assert faults(DEPLOYMENT, str(tmp_path / "gateway.yaml")) == []
 
 
+@pytest.mark.parametrize("name", ["e2e/01-assert.yaml", "e2e/02-errors.yaml", "assert-replicas.yaml"])
+def test_a_file_that_a_test_compares_is_no_object(name: str) -> None:
+    text = DEPLOYMENT + "  (replicas > `1`): true\n  paused: ($paused)\n"
+    assert faults(text, name) == []
+    assert faults(text, "e2e/01-install.yaml") != []
+
+
 def test_a_patch_has_no_unknown_fields() -> None:
     assert [fault for fault, _ in faults(f"{DEPLOYMENT}  replica: 3\n", "patch.yaml")] == ["unknown field"]
 

@@ -25,6 +25,9 @@ COMPANY = (
     "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer", "activation_checkpointing",
 )  # fmt: skip
 SECTIONS = ("fp16", "bf16", "optimizer", "scheduler", "elasticity", "amp")
+# Keys of GPT-NeoX, whose files hold those of DeepSpeed and of the model side by side.
+# Source: EleutherAI/gpt-neox megatron/neox_arguments: NeoXArgsModel, NeoXArgsParallelism.
+_OF_NEOX = frozenset(("num_layers", "hidden_size", "pipe_parallel_size", "model_parallel_size"))
 # Options that name the file: Hugging Face's TrainingArguments, DeepSpeed's parser, Accelerate's launcher and variable.
 TRAINER_OPTION = "--deepspeed"
 NATIVE_OPTION = "--deepspeed-config"
@@ -101,6 +104,8 @@ def _refers_to(run: Run, resource: Resource, near: Neighbourhood) -> bool:
 
 def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
     """True if a mapping configures DeepSpeed, by its keys and the name of its file."""
+    if any(str(key).replace("-", "_") in _OF_NEOX for key in tree):
+        return False
     if any(key in tree for key in SURE):
         return True
     # A trainer's own file names the configuration of DeepSpeed.

@@ -10,7 +10,7 @@ from trainyard.document.document import Place
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.loaders.json_schema import format_value
 from trainyard.loaders.schemas.nearby import belongs
-from trainyard.loaders.schemas.partial import is_partial
+from trainyard.loaders.schemas.partial import is_assertion, is_partial
 from trainyard.loaders.schemas.table import BUILT_IN, table_of, within
 from trainyard.model.run import Misfit
 
@@ -30,7 +30,7 @@ _FEW = 8
 # Go programs write it into every template.
 _UNSET_TIME = ("creationTimestamp", None)
 # Text that a program replaces before the API server sees the object.
-_PLACEHOLDER = re.compile(r"\{\{|\$\{|\$\(|\$[A-Z_]|^<.*>$|^__\w+__$|^@\w+@$|^%\w+%$|^[A-Z]+(?:_[A-Z0-9]+)+$")
+_PLACEHOLDER = re.compile(r"\{\{|\$\{|\$\(|\$[A-Z_]|^<.*>$|^\(.*\)$|^__\w+__$|^@\w+@$|^%\w+%$|^[A-Z]+(?:_[A-Z0-9]+)+$")
 # A word in capitals is a placeholder where a number belongs.
 _CAPITALS = re.compile(r"[A-Z]{3,}").fullmatch
 _QUANTITY = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?").fullmatch
@@ -54,6 +54,8 @@ Chain = tuple[tuple[str, tuple[str | int, ...]], ...]
 
 def faults(table: Table, root: str, resource: Resource) -> Iterator[Misfit]:
     """Yields every fault of an object."""
+    if is_assertion(resource.at.document):
+        return
     version = resource.api_version
     complete = table is table_of(BUILT_IN) or version.startswith(_COMPLETE)
     yield from _Walk(table, resource.at, complete=complete).value(root, resource.tree, ((root, ()),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from typing import TYPE_CHECKING
 
 from trainyard.document.lookup import items
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _WORDS = ("patch", "overlay", "override", "merge")
+# kuttl and Chainsaw compare such files with objects of a cluster, field by field.
+# Sources: kuttl.dev, "Test assertions"; kyverno.github.io/chainsaw, "Operations".
+_ASSERTION = re.compile(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?|chainsaw-test)(?:-[\w-]+)?\.ya?ml")
 
 
 def is_partial(document: Document) -> bool:
@@ -27,6 +31,11 @@ def is_named_patch(document: Document) -> bool:
     """True if the path of the document says that it changes another one."""
     name = document.source.name.lower()
     return any(word in name for word in _WORDS)
+
+
+def is_assertion(document: Document) -> bool:
+    """True if a test tool compares the document with an object of a cluster, and never creates it."""
+    return _ASSERTION.fullmatch(os.path.basename(document.source.name)) is not None
 
 
 @functools.lru_cache(maxsize=256)

@@ -5,7 +5,8 @@ object: `"offload_optimizer": true` is refused with "Input should be a valid dic
 3, and a device one of `none`, `cpu` and `nvme`. All of this stops at start-up. `gradient_clipping` is compared with 0
 at the first step, which fails for a text, even for `"1.0"`.
 
-The rule leaves out `"auto"`, which Hugging Face's Trainer and Accelerate replace, and null.
+The rule leaves out `"auto"`, which Hugging Face's Trainer and Accelerate replace, null, names that a script replaces
+(`ZERO_STAGE`), and a list of stages for the autotuner.
 
 Write a value of the type that the message names.
 """
@@ -19,6 +20,9 @@ from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.deepspeed_types import COMPARED, INTEGERS, OBJECTS, WORDS
 from trainyard.model.run import DeepSpeed
+from trainyard.startup import pattern
+
+_NAME = pattern(r"[A-Z]+(?:_[A-Z0-9]+)+")
 
 
 @rule(
@@ -41,7 +45,9 @@ def ds_value_type(deepspeed: DeepSpeed) -> Iterator[Problem]:
             if section == "" and name in COMPARED and isinstance(value, str) and value != "auto":
                 message = f"{name} is the text `{value}`, which DeepSpeed compares with 0: it stops at the first step"
                 yield Problem(at.child(name), message, "write a number without quotes")
-            wanted = _wanted(section, str(name), value)
+            # The autotuner tries every stage of a list: autotuning/autotuner.py, `user_zero_stages`.
+            tuned = name == "stage" and isinstance(value, list) and "autotuning" in deepspeed.config
+            wanted = "" if tuned or _is_left_open(value) else _wanted(section, str(name), value)
             if wanted:
                 title = f"{section}.{name}" if section else name
                 yield Problem(
@@ -63,6 +69,11 @@ def _wanted(section: str, name: str, value: Any) -> str:
     if known is not None and (isinstance(value, dict | list) or str(value) not in map(str, known)):
         return "one of " + ", ".join(map(str, known))
     return ""
+
+
+def _is_left_open(value: Any) -> bool:
+    """True for a name in capitals, such as `ZERO_STAGE`: a script writes the value in its place."""
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
 
 def _is_integer(value: Any) -> bool:

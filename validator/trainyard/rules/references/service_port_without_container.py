@@ -3,9 +3,9 @@
 `targetPort` is the port of the pod, and equals `port` if it is not written. A Service with `port: 80` alone sends to
 port 80, although the container listens at 8080.
 
-`containerPort` is only a note. Therefore, the rule looks at pods with one container whose ports are listed, if neither
-its commands nor its variables nor its probes name the port of the Service. It leaves out Envoy and Istio, whose ports
-come from a control plane.
+`containerPort` is only a note, and programs listen on ports that nobody lists. Therefore, the rule looks at pods with
+one container, if the Service sends to none of its listed ports, and neither commands nor variables nor probes name the
+port of the Service. It leaves out webhooks at 9443, and Envoy and Istio, whose ports come from a control plane.
 
 Write the port of the container into `targetPort`.
 """
@@ -22,6 +22,9 @@ from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
 from trainyard.model.run import Container, Resource
+
+# The port of webhooks in controller-runtime, which few operators list. Source: pkg/webhook/server.go, DefaultPort.
+_WEBHOOK = 9443
 
 
 @rule(
@@ -53,11 +56,18 @@ def service_port_without_container(resource: Resource, context: Context) -> Iter
     listed = [one.get("containerPort") for one in map(mapping, items(container.tree, "ports"))]
     if not listed or not all(isinstance(one, int) for one in listed) or _is_proxy(container):
         return
+    wanted = [mapping(one).get("targetPort", mapping(one).get("port")) for one in items(resource.tree, "spec", "ports")]
+    if any(one in wanted for one in listed if one != _WEBHOOK):
+        return
     for index, one in enumerate(items(resource.tree, "spec", "ports")):
         field = "targetPort" if isinstance(one, dict) and "targetPort" in one else "port"
         number = mapping(one).get(field)
         # Some servers have a port for gRPC that is 10000 above that for HTTP.
-        if isinstance(number, int) and not {number, number - 10_000} & {*listed} and not _is_named(number, container):
+        if (
+            isinstance(number, int)
+            and not {number, number - 10_000} & {*listed, _WEBHOOK}
+            and not _is_named(number, container)
+        ):
             yield Problem(
                 resource.at.child("spec", "ports", index, field),
                 f"the Service sends to port {number}, and its container `{container.name}` lists {_shown(listed)}",

@@ -23,6 +23,8 @@ _PROGRAMS = {
     "mlflow": ("MLflow", re.compile(r"(?:^|[/ ])mlflow(?:$|[/ :])")),
 }
 
+_PORT = re.compile(r"(?:^|\s)(?:--port|-p)(?:=|\s)")
+
 
 @rule(
     code="RF024",
@@ -49,7 +51,7 @@ def service_variable_in_the_way(resource: Resource, context: Context) -> Iterato
         for role in run.roles:
             if role.pod.tree.get("enableServiceLinks") is False:
                 continue
-            reader = next((one for one in role.pod.containers if sign.search(_text(one))), None)
+            reader = next((one for one in role.pod.containers if _reads(one, sign, resource.name)), None)
             if reader is not None and reader.setting(variable) is None:
                 yield Problem(
                     resource.at.child("metadata", "name"),
@@ -59,6 +61,13 @@ def service_variable_in_the_way(resource: Resource, context: Context) -> Iterato
                     related=((reader.at, f"the container with {program}"),),
                 )
                 return
+
+
+def _reads(container: Container, sign: re.Pattern[str], name: str) -> bool:
+    """True if a container starts the program, and the program looks at the variable."""
+    words = _text(container)
+    # MLflow's command line ignores the variable if the option is there; vLLM reads it in any case.
+    return sign.search(words) is not None and not (name == "mlflow" and _PORT.search(words))
 
 
 def _text(container: Container) -> str:
