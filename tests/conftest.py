@@ -7,7 +7,6 @@ tests share end with the session.
 from __future__ import annotations
 
 import gc
-import os
 from pathlib import Path
 
 import pytest
@@ -22,17 +21,6 @@ settings.register_profile("trainyard", deadline=None, derandomize=True)
 settings.load_profile("trainyard")
 
 RUN_TWICE = tuple(Path(__file__).parent / folder for folder in ("e2e", "trainer"))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def rendered(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The folder of rendered charts that the worker processes of pytest-xdist share, see `tests.charts.helm`."""
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        from tests.charts.helm import RENDERED
-
-        folder = tmp_path_factory.getbasetemp().parent / "rendered"
-        folder.mkdir(exist_ok=True)
-        os.environ[RENDERED] = str(folder)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

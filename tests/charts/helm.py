@@ -8,11 +8,13 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from tests.charts import kept
 from tests.harness.cluster import tools
 from tools.generate import chart_files
 
@@ -20,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 CHARTS = {chart.name: chart for chart in chart_files.charts(ROOT)}
 HELMS = ("helm", "helm4")
 RELEASE = "run-42"
-# The variable with the folder of what the worker processes of one session have rendered.
-RENDERED = "TRAINYARD_RENDERED"
+# These commands write nothing and ask no server.
+PURE = ("lint", "template")
 # A process that ends within a second frees nothing: collecting garbage takes a quarter of its processor time.
 WITHOUT_COLLECTOR = {"GOGC": "off"}
 
@@ -40,18 +42,26 @@ def tool(name: str) -> str:
 
 
 def helm(name: str, *arguments: str | Path, values: Any = None) -> subprocess.CompletedProcess[str]:
-    """Run one of the Helms without a cluster, with `values` as a further values file on stdin."""
+    """Run one of the Helms without a cluster, with `values` as a further values file on stdin.
+
+    The result of a command that reads a chart of the repository alone is kept, see `kept`.
+    """
     command = [tool(name), *(str(argument) for argument in arguments)]
     if values is not None:
         command += ["--values", "-"]
-    return subprocess.run(
-        command,
-        input=json.dumps(values, ensure_ascii=False),
-        env=os.environ | WITHOUT_COLLECTOR | {"KUBECONFIG": os.devnull},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    text = json.dumps(values, ensure_ascii=False)
+    environment = os.environ | WITHOUT_COLLECTOR | {"KUBECONFIG": os.devnull}
+    chart = _only_chart(command[1:])
+    if chart is not None and command[1] in PURE:
+        return kept.run(command, chart, environment, text)
+    return subprocess.run(command, input=text, env=environment, capture_output=True, text=True, check=False)
+
+
+def _only_chart(arguments: Sequence[str]) -> Path | None:
+    """Return the chart of the repository that holds every file that a command names; none if it names others."""
+    named = [path for argument in arguments if (path := Path(argument)).is_absolute()]
+    charts = (chart for chart in CHARTS.values() if all(path.is_relative_to(chart) for path in named))
+    return next(charts, None) if named else None
 
 
 def template(
@@ -65,18 +75,9 @@ def template(
 
 @functools.cache
 def manifests(name: str, chart: str, scenario: str | None = None) -> str:
-    """Return the rendered manifests of a scenario; fails when Helm fails. The processes of a session share them."""
-    folder = os.environ.get(RENDERED)
-    kept = Path(folder, f"{name}.{chart}.{scenario}.yaml") if folder else None
-    if kept is not None and kept.exists():
-        return kept.read_text()
+    """Return the rendered manifests of a scenario; fails when Helm fails."""
     result = template(name, CHARTS[chart], scenario=scenario)
     assert result.returncode == 0, result.stderr
-    if kept is not None:
-        # Another process may write or read the file.
-        written = kept.with_suffix(f".{os.getpid()}")
-        written.write_text(result.stdout)
-        written.replace(kept)
     return result.stdout
 
 

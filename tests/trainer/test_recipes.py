@@ -93,7 +93,7 @@ def test_sigterm_for_one_rank_stops_all_after_the_same_save_and_one_rank_continu
     installed: Path, tmp_path: Path
 ) -> None:
     script, folder = RECIPES / "torchrun-script" / "train.py", tmp_path / "checkpoints"
-    torchrun = ("-m", "torch.distributed.run", "--standalone")
+    torchrun = ("-m", "tests.harness.trainer.torchrun", "--standalone")
     with running(installed, *torchrun, "--nproc-per-node", 2, script, folder, MANY) as run:
         read_until(run, "checkpoint saved: step=8 ")
         # torchrun itself would forward the signal to all ranks.
