@@ -131,8 +131,8 @@ gpu: ## Check a machine with GPUs, which needs torch and no `make setup` (GPU=na
 ##@ Change it
 
 .PHONY: release
-release: setup tools ## Build the files of a release into build/release (VERSION=0.3.0; KEY=name signs the charts with that key of GnuPG, COSIGN=file the checksums with that key of cosign; IMAGES=no)
-	@$(RUN) tools.release "$(VERSION)" $(if $(KEY),--key "$(KEY)") $(if $(COSIGN),--cosign-key "$(COSIGN)") $(if $(filter no,$(IMAGES)),--no-images)
+release: setup tools ## Build the files of a release into build/release (VERSION=0.3.0; KEY=name signs the charts with that key of GnuPG, COSIGN=file the checksums with that key of cosign; URL=address of the project; IMAGES=no)
+	@$(RUN) tools.release "$(VERSION)" $(if $(KEY),--key "$(KEY)") $(if $(COSIGN),--cosign-key "$(COSIGN)") $(if $(URL),--url "$(URL)") $(if $(filter no,$(IMAGES)),--no-images)
 
 .PHONY: publish
 publish: setup ## Push charts and images of a release to a registry (VERSION=0.3.0 REGISTRY=registry.example.com/trainyard; COSIGN=file signs them)

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from tests.harness.checkout import commit, git, repository
 from tests.harness.cluster import tools
 from tests.harness.registry import running
 from tests.harness.signatures import signing
-from tools.release import chart_layout, source, sums
+from tools.release import address, chart_layout, source, sums
 from tools.release.__main__ import check, release
 from tools.release.charts import order, released
 from tools.release.errors import ReleaseError
@@ -30,6 +31,7 @@ from trainyard import __version__
 
 ROOT = Path(__file__).parents[2]
 KEY = "releases@example.com"
+URL = "https://example.com/trainyard"
 PYTHONS = pythons.supported()
 
 
@@ -60,7 +62,8 @@ def cosign_keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def files(checkout: Path, keyring: Path, cosign_keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of a signed release."""
-    return release(checkout, __version__, tmp_path_factory.mktemp("release"), key=KEY, cosign_key=cosign_keys)
+    folder = tmp_path_factory.mktemp("release")
+    return release(checkout, __version__, folder, key=KEY, cosign_key=cosign_keys, url=URL)
 
 
 def test_a_release_has_every_chart_and_both_python_packages(checkout: Path, files: Path) -> None:
@@ -86,7 +89,7 @@ def test_the_checksums_are_those_of_all_files(files: Path) -> None:
 
 
 def test_two_releases_have_the_same_bytes_except_for_signatures(checkout: Path, files: Path, tmp_path: Path) -> None:
-    again = release(checkout, __version__, tmp_path)
+    again = release(checkout, __version__, tmp_path, url=URL)
 
     def unsigned(folder: Path) -> set[Path]:
         found = {path.relative_to(folder) for path in folder.rglob("*") if path.suffix not in {".prov", ".sig", ""}}
@@ -95,7 +98,10 @@ def test_two_releases_have_the_same_bytes_except_for_signatures(checkout: Path, 
 
     assert unsigned(files) == unsigned(again)
     assert [path for path in unsigned(files) if (files / path).read_bytes() != (again / path).read_bytes()] == []
-    packages = [(checkout / "charts" / name_of(path), path) for path in sorted((again / "charts").glob("*.tgz"))]
+    source.export(checkout, tmp_path / "checkout")
+    address.write(tmp_path / "checkout", URL)
+    charts = tmp_path / "checkout" / "charts"
+    packages = [(charts / name_of(path), path) for path in sorted((again / "charts").glob("*.tgz"))]
     chart_layout.write(packages, tmp_path / "oci", source.time_of(checkout))
     assert blobs(tmp_path / "oci") == blobs(again / "oci")
 
@@ -156,6 +162,28 @@ def test_a_package_holds_its_parts_and_no_tests(files: Path) -> None:
     assert "training-platform/charts/common/Chart.yaml" in names
     assert [name for name in names if re.search(r"/(tests|ci|types)/", name)] == []
     assert len(owners) == 1
+
+
+def test_charts_and_packages_link_to_the_address_of_the_project(files: Path) -> None:
+    (package,) = (files / "charts").glob("training-platform-*.tgz")
+    with tarfile.open(package) as archive:
+        names = [name for name in archive.getnames() if name.endswith("Chart.yaml")]
+        abouts = [yaml.safe_load(archive.extractfile(name) or b"") for name in names]
+    assert len(abouts) > 1
+    assert all((about["home"], about["sources"]) == (URL, [URL]) for about in abouts)
+
+    for pattern in ("trainyard_cli-*.whl", "trainyard_trainer-*.whl"):
+        (wheel,) = (files / "python").glob(pattern)
+        with zipfile.ZipFile(wheel) as contents:
+            (metadata,) = (name for name in contents.namelist() if name.endswith("/METADATA"))
+            assert f"Project-URL: Homepage, {URL}" in contents.read(metadata).decode().splitlines()
+
+
+@pytest.mark.parametrize("url", ["trainyard", "http://example.com", "https:///trainyard", 'https://example.com/"x'])
+def test_an_address_that_nobody_can_open_is_refused(url: str, checkout: Path, tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match=r"is not an address of a project\. Write one such as https://"):
+        release(checkout, __version__, tmp_path, url=url)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_bill_lists_parts_images_and_requirements(files: Path) -> None:

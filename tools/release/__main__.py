@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from tests.harness.cluster import host, progress
 from tools.outdated import python_pins
-from tools.release import bills, chart_layout, charts, images, python, source, sums
+from tools.release import address, bills, chart_layout, charts, images, python, source, sums
 from tools.release.errors import ReleaseError
 from tools.release.notes import notes
 
@@ -35,12 +35,15 @@ def command(
         bool,
         typer.Option("--images/--no-images", help="Images are built from Debian packages, which only root can do."),
     ] = True,
+    url: Annotated[
+        str, typer.Option(help="Public address of the project, to which charts and packages link. Default: no links.")
+    ] = "",
     root: Annotated[Path, typer.Option(help="Checkout that is released.")] = ROOT,
 ) -> None:
     """Build the files of a release from the last commit. Two runs write the same bytes, except for signatures."""
     try:
         names = images.NAMES if with_images else ()
-        target = release(root.resolve(), version, output, key=key, cosign_key=cosign_key, image_names=names)
+        target = release(root.resolve(), version, output, key=key, cosign_key=cosign_key, image_names=names, url=url)
     except ReleaseError as error:
         progress.console.print(f"[bold red]error:[/] {escape(str(error))}")
         sys.exit(1)
@@ -55,6 +58,7 @@ def release(
     key: str = "",
     cosign_key: Path | None = None,
     image_names: Sequence[str] = (),
+    url: str = "",
 ) -> Path:
     """Write the files of a release into a folder of its version, which replaces an older one, and return it."""
     check(root, version)
@@ -63,6 +67,8 @@ def release(
     with tempfile.TemporaryDirectory(dir=output) as name:
         checkout, made = Path(name, "checkout"), Path(name, "made")
         source.export(root, checkout)
+        if url:
+            address.write(checkout, url)
         made.mkdir()
         (made / "NOTES.md").write_text(notes(checkout / "CHANGELOG.md", version), encoding="utf-8")
         _charts(checkout, made, seconds, key)
