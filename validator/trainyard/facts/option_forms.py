@@ -78,8 +78,8 @@ DEEPSPEED: dict[str, Form] = {
 ACCELERATE: dict[str, Form] = {
     **dict.fromkeys(
         ("--num-processes", "--num-machines", "--machine-rank", "--main-process-port", "--num-cpu-threads-per-process",
-         "--max-restarts", "--gradient-accumulation-steps", "--fsdp-min-num-params", "--megatron-lm-tp-degree", "--megatron-lm-pp-degree",
-         "--megatron-lm-num-micro-batches", "--parallelism-config-dp-replicate-size",
+         "--max-restarts", "--gradient-accumulation-steps", "--fsdp-min-num-params", "--megatron-lm-tp-degree",
+         "--megatron-lm-pp-degree", "--megatron-lm-num-micro-batches", "--parallelism-config-dp-replicate-size",
          "--parallelism-config-dp-shard-size", "--parallelism-config-tp-size", "--parallelism-config-cp-size",
          "--parallelism-config-sp-size"),
         INTEGER,
