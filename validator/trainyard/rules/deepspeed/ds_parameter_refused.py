@@ -16,11 +16,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.document.document import Place
-from trainyard.document.lookup import decimal, mapping
+from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.facts.deepspeed_types import ADAM, PARAMETER_TEXTS, REQUIRED, SCHEDULERS
 from trainyard.model.run import DeepSpeed
+from trainyard.startup import pattern
+
+# YAML readers differ about exponents: for some of them, an unquoted 1e-8 is a text.
+_NUMBER = pattern(r"[+-]?\d+(\.\d*)?")
 
 
 @rule(
@@ -60,7 +64,7 @@ def _unknown(name: str, params: dict[str, Any], known: tuple[str, ...], at: Plac
             near = _OTHERS.get(str(key)) or closest_match(str(key), known, 0.7)
             told = f"did you mean `{near}`?" if near in known else "remove it"
             yield Problem(at.child(key).key(), f"{name} takes no parameter `{key}`: every process stops", told)
-        elif isinstance(value, str) and key not in PARAMETER_TEXTS and value != "auto" and decimal(value) is not None:
+        elif isinstance(value, str) and key not in PARAMETER_TEXTS and _NUMBER.fullmatch(value):
             message = f"`{key}` of {name} is the text `{value}` and no number: every process stops"
             yield Problem(at.child(key), message, "remove the quotes")
 
