@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from trainyard.engine.suggestions import closest_match, format_list
@@ -17,9 +16,9 @@ _PORT_BEHIND = pattern(r"[^:]+:\d+")
 _UNKNOWN = frozenset("$<`{")
 
 
-def is_told(value: str, form: Form) -> bool:
+def is_told(value: str) -> bool:
     """True if the value is the one that the program gets, and no place for another."""
-    return bool(value) and (form.kind == "object" or _UNKNOWN.isdisjoint(value)) and "$" not in value
+    return bool(value) and _UNKNOWN.isdisjoint(value)
 
 
 def fits(value: str, form: Form) -> bool:
@@ -89,17 +88,6 @@ def _endpoint(value: str, _: Form) -> bool:
     return not colon or port.isdecimal() or ":" in host
 
 
-def _object(value: str, _: Form) -> bool:
-    text = value[1:-1] if value[:1] in ("'", '"') and value[-1:] == value[:1] else value
-    for one in (value, text, text.replace('\\"', '"')):
-        try:
-            if isinstance(json.loads(one), dict):
-                return True
-        except ValueError:
-            continue
-    return False
-
-
 _CHECKS: dict[str, Callable[[str, Form], bool]] = {
     "integer": _integer,
     "number": _number,
@@ -112,7 +100,6 @@ _CHECKS: dict[str, Callable[[str, Form], bool]] = {
     "pairs": _pairs,
     "host": _host,
     "endpoint": _endpoint,
-    "object": _object,
 }
 _WANTED = {
     "not word": "write `c10d`",
@@ -122,5 +109,4 @@ _WANTED = {
     "pairs": "write `NAME=VALUE,NAME=VALUE`",
     "host": "write the name of a host alone: ports have an option of their own",
     "endpoint": "write `HOST:PORT`",
-    "object": 'write an object, such as `{"name": 1}`',
 }

@@ -3,9 +3,9 @@
 Sources: pytorch 2.15.0 torch/distributed/run.py (get_args_parser, parse_min_max_nnodes, determine_local_world_size),
 torch/distributed/elastic/multiprocessing/api.py (Std.from_str), elastic/rendezvous/utils.py (_parse_rendezvous_config,
 parse_rendezvous_endpoint); deepspeedai/DeepSpeed 0.19.8 launcher/runner.py (parse_args); huggingface/accelerate 1.15.0
-commands/launch.py (launch_command_parser) and utils/dataclasses.py (str_to_bool, FSDP_*); ray-project/ray 2.46.0
-scripts/scripts.py (start); huggingface/transformers 5.23.0 training_args.py (TrainingArguments, OptimizerNames),
-trainer_utils.py (SchedulerType, IntervalStrategy, SaveStrategy) and hf_argparser.py (string_to_bool).
+commands/launch.py (launch_command_parser) and utils/dataclasses.py (str_to_bool, FSDP_*); huggingface/transformers
+5.23.0 training_args.py (TrainingArguments, OptimizerNames), trainer_utils.py (SchedulerType, IntervalStrategy,
+SaveStrategy) and hf_argparser.py (string_to_bool).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Form(NamedTuple):
 
     `kind` is "integer", "number", "word" (one of `words`, in any case with `is_loose`), "not word" (none of `words`),
     "nodes" (`N` or `MIN:MAX`), "processes" (a number or one of `words`), "streams" (redirects of torchrun), "integers"
-    or "pairs" (lists with commas), "host", "endpoint" (`HOST:PORT`) or "object" (JSON).
+    or "pairs" (lists with commas), "host" or "endpoint" (`HOST:PORT`).
     """
 
     kind: str
@@ -31,7 +31,6 @@ class Form(NamedTuple):
 
 INTEGER = Form("integer")
 _NOT_NEGATIVE = Form("integer", least=0)
-_PORT = Form("integer", least=0, most=65535)
 _NUMBER = Form("number")
 SWITCH = Form("word", SWITCH_WORDS, is_loose=True)
 _HOST = Form("host")
@@ -107,43 +106,6 @@ ACCELERATE: dict[str, Form] = {
         f"--{name.replace('_', '-')}": Form("word", FSDP_WORDS[name], is_loose=True)
         for name in ("fsdp_auto_wrap_policy", "fsdp_backward_prefetch", "fsdp_state_dict_type")
     },
-}  # fmt: skip
-
-_RAY_INTEGERS = """
-object-manager-port node-manager-port gcs-server-port min-worker-port max-worker-port ray-client-server-port
-dashboard-port dashboard-agent-listen-port dashboard-agent-grpc-port dashboard-grpc-port runtime-env-agent-port
-metrics-export-port
-"""
-_RAY_TEXTS = """
-node-ip-address address node-name redis-username redis-password redis-shard-ports worker-port-list dashboard-host
-plasma-directory object-spilling-directory autoscaling-config plasma-store-socket-name raylet-socket-name temp-dir
-storage system-config tracing-startup-hook labels labels-file cgroup-path log-style log-color logging-level
-logging-format redis-address include-webui webui-host
-"""
-_RAY_FLAGS = """
-head block no-redirect-output enable-object-reconstruction no-monitor ray-debugger-external disable-usage-stats
-enable-resource-isolation no-redirect-worker-output huge-pages include-java load-code-from-local verbose
-"""
-# Options of `ray start` without their dashes; those without a form take any text.
-RAY_START: dict[str, Form | None] = {
-    **dict.fromkeys(_RAY_TEXTS.split()),
-    **dict.fromkeys(_RAY_FLAGS.split()),
-    **dict.fromkeys(_RAY_INTEGERS.split(), _PORT),
-    # An address in other releases, and quantities that KubeRay converts.
-    "port": _PORT,
-    "num-cpus": _NOT_NEGATIVE,
-    "num-gpus": _NOT_NEGATIVE,
-    "memory": _NOT_NEGATIVE,
-    "object-store-memory": _NOT_NEGATIVE,
-    "include-dashboard": SWITCH,
-    "include-log-monitor": SWITCH,
-    "system-reserved-cpu": _NUMBER,
-    "system-reserved-memory": _NOT_NEGATIVE,
-    "resources": Form("object"),
-    # Of further releases.
-    **dict.fromkeys(("internal-config", "redis-max-clients", "redis-max-memory", "num-redis-shards", "redis-port",
-                     "java-worker-options", "lru-evict", "include-java-worker", "use-ray-debugger", "proxy-server-url",
-                     "system-memory-reserved", "ray-syncer-port", "min-workers")),
 }  # fmt: skip
 
 _STRATEGY = Form("word", ("no", "steps", "epoch"))

@@ -54,9 +54,9 @@ def launcher_value_refused(container: Container) -> Iterator[Problem]:
     for setting in container.settings if takes_variables else ():
         if setting.name.startswith(_VARIABLE):
             form = TORCHRUN.get("--" + setting.name.removeprefix(_VARIABLE).lower().replace("_", "-"))
-            value = literal_value(setting) if form is not None else None
-            if form is not None and value is not None:
-                yield from _refused(setting.name, value, form, setting.at)
+            told = literal_value(setting) if form is not None else None
+            if form is not None and told is not None:
+                yield from _refused(setting.name, told, form, setting.at)
 
 
 def _forms(launcher: Launcher) -> dict[str, Form]:
@@ -66,5 +66,5 @@ def _forms(launcher: Launcher) -> dict[str, Form]:
 
 
 def _refused(name: str, value: str, form: Form, at: Place) -> Iterator[Problem]:
-    if is_told(value, form) and not fits(value, form):
+    if is_told(value) and not fits(value, form):
         yield Problem(at, f"{name} is `{value}`, which the launcher refuses: it stops", wanted(value, form))

@@ -44,6 +44,6 @@ def trainer_value_refused(command: Command) -> Iterator[Problem]:
         if not equals and (not after or after.startswith("--") or after in ("&&", "||", ";", "|", "2>&1", ">")):
             continue
         written = value if equals else after
-        if is_told(written, form) and not fits(written, form):
+        if is_told(written) and not fits(written, form):
             at = command.word_at[index if equals else index + 1]
             yield Problem(at, f"{name} is `{written}`, which the Trainer refuses: it stops", wanted(written, form))
