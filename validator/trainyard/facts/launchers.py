@@ -51,6 +51,43 @@ _DEEPSPEED_FLAGS = (
     "-h", "--help", "--module", "--no-python", "--no-local-rank", "--no-ssh", "--no-ssh-check", "--force-multi",
     "--save-pid", "--elastic-training", "--bind-cores-to-rank", "-q", "--quiet", "--detect-nvlink-pairs",
 )  # fmt: skip
+# Of 0.5.1, 0.12.0, 0.17.1, 0.20.3, 0.25.0, 0.29.3, 0.34.2, 1.2.1, 1.7.0 and 1.15.0 together.
+_ACCELERATE_VALUED = """
+--aws-access-key-id --aws-secret-access-key --config-file --deepspeed-config-file --deepspeed-exclusion-filter
+--deepspeed-hostfile --deepspeed-inclusion-filter --deepspeed-moe-layer-cls-names --deepspeed-multinode-launcher
+--dynamo-backend --dynamo-mode --env --fp8-amax-compute-algo --fp8-amax-history-len --fp8-backend
+--fp8-enable-fsdp-float8-all-gather --fp8-format --fp8-interval --fp8-margin --fp8-opt-level
+--fp8-override-linear-precision --fp8-pad-inner-dim --fsdp-activation-checkpointing
+--fsdp-activation-checkpointing-offload --fsdp-auto-wrap-policy --fsdp-backward-prefetch
+--fsdp-backward-prefetch-policy --fsdp-cpu-ram-efficient-loading --fsdp-forward-prefetch --fsdp-min-num-params
+--fsdp-offload-params --fsdp-reshard-after-forward --fsdp-sharding-strategy --fsdp-state-dict-type
+--fsdp-sync-module-states --fsdp-transformer-layer-cls-to-wrap --fsdp-use-orig-params --fsdp-version --gpu-ids
+--gradient-accumulation-steps --gradient-clipping --log-dir --machine-rank --main-process-ip --main-process-port
+--main-training-function --max-restarts --megatron-lm-attention-backend --megatron-lm-attention-dropout
+--megatron-lm-attention-softmax-in-fp32 --megatron-lm-calculate-per-token-loss --megatron-lm-context-parallel-size
+--megatron-lm-decoder-last-pipeline-num-layers --megatron-lm-eod-mask-loss --megatron-lm-expert-model-parallel-size
+--megatron-lm-expert-tensor-parallel-size --megatron-lm-gradient-clipping --megatron-lm-hidden-dropout
+--megatron-lm-no-load-optim --megatron-lm-no-save-optim --megatron-lm-num-micro-batches
+--megatron-lm-optimizer-cpu-offload --megatron-lm-overlap-cpu-optimizer-d2h-h2d --megatron-lm-pp-degree
+--megatron-lm-recompute-activations --megatron-lm-recompute-granularity --megatron-lm-recompute-method
+--megatron-lm-recompute-num-layers --megatron-lm-sequence-parallelism --megatron-lm-tp-degree
+--megatron-lm-use-custom-fsdp --megatron-lm-use-distributed-optimizer --megatron-lm-use-precision-aware-optimizer
+--megatron-lm-use-rotary-position-embeddings --min-num-params --mixed-precision --monitor-interval --mpirun-ccl
+--mpirun-hostfile --num-cpu-threads-per-process --num-machines --num-processes --offload-optimizer-device
+--offload-optimizer-nvme-path --offload-param-device --offload-param-nvme-path --offload-params
+--parallelism-config-cp-backend --parallelism-config-cp-comm-strategy --parallelism-config-cp-size
+--parallelism-config-dp-replicate-size --parallelism-config-dp-shard-size
+--parallelism-config-sp-attn-implementation --parallelism-config-sp-backend --parallelism-config-sp-seq-length
+--parallelism-config-sp-seq-length-is-variable --parallelism-config-sp-size --parallelism-config-tp-size
+--rdzv-backend --rdzv-conf --role --sharding-strategy --tee --transformer-layer-cls-to-wrap --vm --zero-stage
+--zero3-init-flag --zero3-save-16bit-model -t
+"""
+_ACCELERATE_FLAGS = """
+--cpu --debug --downcast-bf16 --dynamo-use-dynamic --dynamo-use-fullgraph --dynamo-use-regional-compilation
+--enable-cpu-affinity --fp16 --fp8-use-autocast-during-eval --help --ipex --module --mps --multi-gpu --no-python
+--no-tpu-cluster --quiet --same-network --tpu --tpu-cluster --tpu-use-sudo --use-deepspeed --use-fsdp
+--use-megatron-lm --use-mps-device --use-parallelism-config --use-xpu -h -m -q
+"""
 
 
 def _torchrun(name: str, source: str, *subcommands: str, is_plain: bool = True) -> Launcher:
@@ -66,7 +103,9 @@ def _mpi(name: str) -> Launcher:
 
 def _accelerate(name: str, *subcommands: str) -> Launcher:
     source = "huggingface/accelerate 1.15.0 commands/launch.py: launch_command_parser; entry points of setup.py"
-    return Launcher(name, source, subcommands, (), ("--num-processes",), ("--num-machines",), is_greedy=True)
+    counts = (), ("--num-processes",), ("--num-machines",)
+    own = tuple(_ACCELERATE_VALUED.split()), tuple(_ACCELERATE_FLAGS.split())
+    return Launcher(name, source, subcommands, *counts, is_greedy=True, valued=own[0], flags=own[1])
 
 
 def _deepspeed(name: str) -> Launcher:

@@ -1,9 +1,9 @@
 """The value has a type that DeepSpeed does not take there, so every process stops.
 
-DeepSpeed checks its sections with pydantic. A bucket size is an integer: 5e8 is one, 943718.4 is not. A section is an
-object: `"offload_optimizer": true` is refused with "Input should be a valid dictionary". A stage is a number from 0 to
-3, and a device one of `none`, `cpu` and `nvme`. All of this stops at start-up. `gradient_clipping` is compared with 0
-at the first step, which fails for a text, even for `"1.0"`.
+DeepSpeed checks its sections with pydantic. A bucket size is an integer: 5e8 is one, 943718.4 is not. A switch is
+`true` or `false`. A section is an object: `"offload_optimizer": true` is refused with "Input should be a valid
+dictionary". A stage is a number from 0 to 3, and a device one of `none`, `cpu` and `nvme`. All of this stops at
+start-up. `gradient_clipping` is compared with 0 at the first step, which fails for a text, even for `"1.0"`.
 
 The rule leaves out `"auto"`, which Hugging Face's Trainer and Accelerate replace, null, names that a script replaces
 (`ZERO_STAGE`), and a list of stages for the autotuner.
@@ -18,11 +18,24 @@ from typing import Any
 
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.deepspeed_types import COMPARED, INTEGERS, OBJECTS, WORDS
+from trainyard.facts.deepspeed_types import (
+    ANY_CASE,
+    BOOLEANS,
+    COMPARED,
+    INTEGERS,
+    NUMBERS,
+    OBJECTS,
+    POSITIVE,
+    SHARES,
+    TRUE_OR_FALSE,
+    WORDS,
+)
 from trainyard.model.run import DeepSpeed
 from trainyard.startup import pattern
 
 _NAME = pattern(r"[A-Z]+(?:_[A-Z0-9]+)+")
+
+_SECTIONS = sorted({*INTEGERS, *NUMBERS, *BOOLEANS, *OBJECTS, *WORDS, *ANY_CASE})
 
 
 @rule(
@@ -38,7 +51,7 @@ _NAME = pattern(r"[A-Z]+(?:_[A-Z0-9]+)+")
 )
 def ds_value_type(deepspeed: DeepSpeed) -> Iterator[Problem]:
     """Numbers, sections and words of another type."""
-    for section in sorted({*INTEGERS, *OBJECTS, *WORDS}):
+    for section in _SECTIONS:
         path = section.split(".") if section else []
         tree, at = mapping(deepspeed.config, *path), deepspeed.at.child(*path)
         for name, value in tree.items():
@@ -61,10 +74,21 @@ def _wanted(section: str, name: str, value: Any) -> str:
     """Returns the type that the value should have; empty if it has it."""
     if value is None or value == "auto":
         return ""
-    if name in INTEGERS.get(section, ()) and not _is_integer(value):
-        return "an integer"
+    if name in INTEGERS.get(section, ()):
+        least = 1 if name in POSITIVE else 0 if section.startswith("zero") else None
+        return "" if _is_integer(value) and (least is None or int(float(value)) >= least) else _count(least)
+    if name in NUMBERS.get(section, ()):
+        number = _number(value)
+        if number is None:
+            return "a number"
+        return "a number from 0 to 1" if name in SHARES and not 0 <= number <= 1 else ""
+    if name in BOOLEANS.get(section, ()):
+        return "" if value in (0, 1) or str(value).lower() in TRUE_OR_FALSE else "true or false"
     if name in OBJECTS.get(section, ()) and not isinstance(value, dict):
         return "an object"
+    loose = ANY_CASE.get(section, {}).get(name)
+    if loose is not None and str(value).lower() not in loose:
+        return "one of " + ", ".join(loose)
     known = WORDS.get(section, {}).get(name)
     if known is not None and (isinstance(value, dict | list) or str(value) not in map(str, known)):
         return "one of " + ", ".join(map(str, known))
@@ -74,6 +98,17 @@ def _wanted(section: str, name: str, value: Any) -> str:
 def _is_left_open(value: Any) -> bool:
     """True for a name in capitals, such as `ZERO_STAGE`: a script writes the value in its place."""
     return isinstance(value, str) and _NAME.fullmatch(value) is not None
+
+
+def _count(least: int | None) -> str:
+    return "an integer" if least is None else f"an integer of at least {least}"
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value) if isinstance(value, int | float | str) else None
+    except ValueError:
+        return None
 
 
 def _is_integer(value: Any) -> bool:

@@ -1,9 +1,9 @@
 """An option before the program is none of the launcher's, so the launcher stops before it starts any rank.
 
-torchrun and deepspeed read the options before the name of the script, and pass those behind it to the script. An option
-of the script in front of it, or a misspelt one, ends the launcher with "unrecognized arguments".
+torchrun, accelerate and deepspeed read the options before the name of the script, and pass those behind it to the
+script. An option of the script in front of it, or a misspelt one, ends the launcher with "unrecognized arguments".
 
-The rule knows the options of all releases since PyTorch 1.9 and DeepSpeed 0.5, and their abbreviations.
+The rule knows the options of all releases since PyTorch 1.9, Accelerate 0.5 and DeepSpeed 0.5, and their abbreviations.
 
 Move an option of the script behind the script, or correct the spelling.
 """
@@ -25,9 +25,10 @@ from trainyard.model.run import Container
     since="0.1.0",
     sources=(
         "pytorch 2.15.0 torch/distributed/run.py: get_args_parser, with the options of 1.9 and later",
+        "huggingface/accelerate 1.15.0 commands/launch.py: launch_command_parser, with the options of 0.5 and later",
         "deepspeedai/DeepSpeed 0.19.8 launcher/runner.py: parse_args; github.com/deepspeedai/DeepSpeed issue 3381",
     ),
-    needs=("torchrun", "torch.distributed", "deepspeed"),
+    needs=("torchrun", "torch.distributed", "deepspeed", "accelerate"),
 )
 def launcher_option_unknown(container: Container) -> Iterator[Problem]:
     """Report options that a launcher does not take."""

@@ -5,7 +5,8 @@ checks its words when the first model is prepared: `fsdp_sharding_strategy`, `fs
 `fsdp_backward_prefetch` and `fsdp_state_dict_type` have a fixed list each, in any case. FSDP 2 has no
 `LOCAL_STATE_DICT`. Loading on one rank, `fsdp_cpu_ram_efficient_loading`, needs `fsdp_sync_module_states` in FSDP 1,
 and activation checkpointing needs a policy that wraps layers. Counts, ranks and ports are whole numbers, and so is
-`fsdp_min_num_params`: `1e8` is a number with a decimal point, which stops the start.
+`fsdp_min_num_params`: `1e8` is a number with a decimal point, which stops the start. In `deepspeed_config`, stages,
+devices, switches and numbers are those of the options of `accelerate launch`.
 
 The rule leaves out files for SageMaker, and keys of former releases.
 
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis.accelerate_config import AccelerateConfig, accelerate_configs
+from trainyard.analysis.option_values import fits, is_told, wanted
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
@@ -32,6 +34,7 @@ from trainyard.facts.accelerate import (
     SWITCH_WORDS,
     TYPES,
 )
+from trainyard.facts.option_forms import ACCELERATE
 from trainyard.model.run import Project
 
 
@@ -54,6 +57,8 @@ def accelerate_config_refused(project: Project) -> Iterator[Problem]:
         if text(config.tree, "compute_environment") in ("", "LOCAL_MACHINE"):
             yield from _top(config)
             yield from _integers(config.tree, config.at, INTEGERS)
+            if text(config.tree, "distributed_type") == "DEEPSPEED":
+                yield from _deepspeed(config)
             if text(config.tree, "distributed_type") == "FSDP":
                 yield from _words(config)
                 yield from _integers(mapping(config.tree, "fsdp_config"), config.at.child("fsdp_config"), FSDP_INTEGERS)
@@ -95,6 +100,17 @@ def _words(config: AccelerateConfig) -> Iterator[Problem]:
         yield Problem(
             config.at.child("fsdp_config", key), f"FSDP has no `{key}` of `{word}`: the start fails", _one_of(known)
         )
+
+
+def _deepspeed(config: AccelerateConfig) -> Iterator[Problem]:
+    for key, value in mapping(config.tree, "deepspeed_config").items():
+        form = ACCELERATE.get(f"--{str(key).replace('_', '-')}")
+        written = str(value)
+        if form is None or value is None or not is_told(written) or written.lower() in ("none", "auto"):
+            continue
+        if not fits(written, form):
+            message = f"`{key}` is `{written}`, which accelerate or DeepSpeed refuses: the start fails"
+            yield Problem(config.at.child("deepspeed_config", key), message, wanted(written, form))
 
 
 def _integers(tree: dict[str, Any], at: Place, names: tuple[str, ...]) -> Iterator[Problem]:
