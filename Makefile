@@ -131,7 +131,7 @@ gpu: ## Check a machine with GPUs, which needs torch and no `make setup` (GPU=na
 ##@ Change it
 
 .PHONY: release
-release: setup tools ## Build the files of a release into build/release (VERSION=0.3.0; KEY=name signs the charts with that key of GnuPG, COSIGN=file the checksums with that key of cosign; URL=address of the project; IMAGES=no)
+release: setup tools ## Build the files of a release into build/release (VERSION=0.3.0). KEY=name signs the charts with that key of GnuPG, COSIGN=file the checksums with that key of cosign. URL is the address of the project, IMAGES=no leaves out images
 	@$(RUN) tools.release "$(VERSION)" $(if $(KEY),--key "$(KEY)") $(if $(COSIGN),--cosign-key "$(COSIGN)") $(if $(URL),--url "$(URL)") $(if $(filter no,$(IMAGES)),--no-images)
 
 .PHONY: publish
