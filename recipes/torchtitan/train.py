@@ -105,6 +105,8 @@ def configuration(folder: Path, steps: int) -> Any:
         training=TrainingConfig(local_batch_size=2, seq_len=128, steps=steps),
         dataloader=text_datasets.HuggingFaceTextDataLoader.Config(dataset="sums"),
         metrics=MetricsProcessor.Config(log_freq=1),
+        # The default is below the working directory, which a pod of the chart cannot write to.
+        dump_folder=str(folder.absolute()),
         checkpoint=SealedCheckpoints.Config(
             enable=True, folder=str(folder.absolute()), interval=SAVE_STEPS, last_save_model_only=False
         ),
