@@ -240,6 +240,8 @@ def test_unsupported_syntax_is_an_error(text: str) -> None:
         ('{{ fromYaml "a: [" }}', "fromYaml got invalid YAML", None),
         ('{{ fromYaml "a: 1\\n---\\nb: 1" }}', "fromYaml got invalid YAML", None),
         ('{{ fromJson "{" }}', "fromJson got invalid JSON", None),
+        ("{{ div 1 0 }}", "integer divide by zero", None),
+        ("{{ mod 1 0 }}", "integer divide by zero", None),
         ("{{ fromJson .Values.name }}", "fromJson got invalid JSON", ("name",)),
         ('{{ fromJson "[]" }}', "fromJson got another type of JSON", None),
         ('{{ fromJsonArray "{}" }}', "fromJsonArray got another type of JSON", None),

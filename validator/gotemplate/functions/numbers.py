@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gotemplate.errors import UnsupportedError
+from gotemplate.errors import FailedError, UnsupportedError
 from gotemplate.programs import Function
 from gotemplate.tracked import Value, derived_origin, first_origin
 
@@ -58,6 +58,8 @@ def _folded(fold: Callable[[int, int], int]) -> Function:
 
 def _quotient(one: int, other: int) -> int:
     """Returns the quotient. Go rounds toward zero."""
+    if not other:
+        raise FailedError("integer divide by zero")
     return abs(one) // abs(other) * (1 if one * other > 0 else -1)
 
 
