@@ -23,10 +23,11 @@ TOOLS = KUBECTL, LOCAL_PATH, OPERATOR, KUBECTL_DELIVERY = (
     "training-operator",
     "kubectl-delivery",
 )
-# Not preloaded on every node: only the tests of one kind of job, of monitoring, or of gangs need these.
+# Not preloaded on every node: only the tests of one kind of job, of monitoring, of gangs, or of autoscaling need these.
 MPI_OPERATOR = "mpi-operator"
 PROMETHEUS = "prometheus"
 SCHEDULER_PLUGINS = "scheduler-plugins"
+METRICS_SERVER = "metrics-server"
 VOLCANO = ("scheduler", "controller-manager")
 KUBEFLOW_TRAINER = ("trainer-controller-manager", "jobset")
 KUEUE = "kueue"
