@@ -4,8 +4,9 @@
 port 80, although the container listens at 8080.
 
 `containerPort` is only a note, and programs listen on ports that nobody lists. Therefore, the rule looks at pods with
-one container, if its list of ports is likely complete, and the Service sends to none of its listed ports, and neither commands nor variables nor probes name the
-port of the Service. It leaves out webhooks at 9443, and Envoy and Istio, whose ports come from a control plane.
+one container, if the Service sends to none of its listed ports, and neither commands nor variables nor probes name the
+port of the Service. It says nothing of a list with several ports or with ports of metrics alone, unless the Service is
+for metrics too, of webhooks at 9443, and of Envoy and Istio, whose ports come from a control plane.
 
 Write the port of the container into `targetPort`.
 """
