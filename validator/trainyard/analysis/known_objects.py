@@ -25,12 +25,17 @@ _MAKERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "ExternalSecret": ("Secret", ("spec", "target", "name")),
     "Certificate": ("Secret", ("spec", "secretName")),
     "VaultStaticSecret": ("Secret", ("spec", "destination", "name")),
+    "VaultDynamicSecret": ("Secret", ("spec", "destination", "name")),
+    "VaultPKISecret": ("Secret", ("spec", "destination", "name")),
+    "OnePasswordItem": ("Secret", ()),
     "DataVolume": ("PersistentVolumeClaim", ()),
     "Dataset": ("PersistentVolumeClaim", ()),
 }
 # Each reference is compared with all objects of its name.
 _MOST = 64
 _DATA = {"ConfigMap": ("data", "binaryData"), "Secret": ("data", "stringData")}
+# Labels and annotations of objects that a controller or a hook writes begin with these, or name an operator.
+_FILLED = ("helm.sh/hook", "cert-manager.io/", "external-secrets.io/", "reconcile.external-secrets.io/", "reflector.")
 # Annotations of controllers that copy an object into other namespaces begin with these.
 _COPIED = ("reflector.", "replicator.", "kubed.", "sync.kubed", "kopf.")
 
@@ -138,10 +143,23 @@ def _of_resource(resource: Resource) -> Known:
         kind, path = _MAKERS[kind]
         name = text(resource.tree, *path) or name
     elif kind in _DATA:
-        # An object without data is a placeholder that somebody fills.
-        found = {str(key) for field in _DATA[kind] for key in mapping(resource.tree, field)}
-        keys = frozenset(found) or None
+        keys = _written_keys(resource)
     return Known(kind, name, resource.namespace, keys, resource.tree, resource.at)
+
+
+def _written_keys(resource: Resource) -> frozenset[str] | None:
+    """Returns the keys of the data; None for a placeholder without any value, which somebody fills."""
+    found = {str(key): value for field in _DATA[resource.kind] for key, value in mapping(resource.tree, field).items()}
+    filled_later = resource.kind == "Secret" and not any(value not in ("", None) for value in found.values())
+    return None if filled_later or _is_filled(resource) else frozenset(found) or None
+
+
+def _is_filled(resource: Resource) -> bool:
+    """True if a label or an annotation says that a controller or a hook of Helm writes the object."""
+    words = (*mapping(resource.tree, "metadata", "labels"), *mapping(resource.tree, "metadata", "annotations"))
+    return bool(items(resource.tree, "metadata", "ownerReferences")) or any(
+        str(word).startswith(_FILLED) or "operator" in str(word).rpartition("/")[0] for word in words
+    )
 
 
 def _kustomizations(project: Project) -> Iterator[tuple[dict[str, Any], Place]]:

@@ -4,8 +4,8 @@ A claim without `storageClassName` gets the default class of the cluster, and a 
 claim then has an empty volume of another kind, or stays Pending if the class cannot provide `ReadWriteMany`. A claim
 with `volumeName` always stays Pending, with the event `VolumeMismatch`.
 
-The rule applies to a claim beside a PersistentVolume without a class in the same file, and to one that names a volume
-with a class in `volumeName`.
+The rule applies to a claim beside a PersistentVolume in the same file, if the volume has no class, or if `volumeName`
+names a volume with a class.
 
 Write `storageClassName: ""` into the claim, which asks for a volume without a class.
 """
@@ -39,10 +39,12 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
         return
     for volume in context.project.of_kind("PersistentVolume"):
         own = mapping(volume.tree, "spec")
-        if text(own, "storageClassName") and text(spec, "volumeName") == volume.name:
-            yield from _of_class(resource, volume)
-            return
-        if volume.at.document.source is not resource.at.document.source or text(own, "storageClassName"):
+        if volume.at.document.source is not resource.at.document.source:
+            continue
+        if text(own, "storageClassName"):
+            if text(spec, "volumeName") == volume.name:
+                yield from _of_class(resource, volume)
+                return
             continue
         if set(items(spec, "accessModes")) <= set(items(own, "accessModes")) and _is_meant(resource, volume):
             named = text(spec, "volumeName")

@@ -38,6 +38,9 @@ def monitor_selects_no_service(resource: Resource, context: Context) -> Iterator
     services = context.project.of_kind("Service")
     ports = {text(one, "port") for one in items(resource.tree, "spec", "endpoints")}
     source = resource.at.document.source
+    # The Services of a list of monitors come from several charts.
+    if sum(one.at.document.source is source for one in context.project.of_kind("ServiceMonitor")) > 1:
+        return
     near = next((one for one in services if one.at.document.source is source and ports & _ports(one)), None)
     if near is None or any(_has(one, wanted) for one in services):
         return

@@ -5,7 +5,8 @@ port 80, although the container listens at 8080.
 
 `containerPort` is only a note, and programs listen on ports that nobody lists. Therefore, the rule looks at pods with
 one container, if the Service sends to none of its listed ports, and neither commands nor variables nor probes name the
-port of the Service. It leaves out webhooks at 9443, and Envoy and Istio, whose ports come from a control plane.
+port of the Service. It says nothing of a list with several ports or with ports of metrics alone, unless the Service is
+for metrics too, of webhooks at 9443, and of Envoy and Istio, whose ports come from a control plane.
 
 Write the port of the container into `targetPort`.
 """
@@ -18,13 +19,14 @@ from typing import Any
 
 from trainyard.analysis.patches import is_patch
 from trainyard.analysis.pod_names import may_match
-from trainyard.document.lookup import items, mapping
+from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
 from trainyard.model.run import Container, Resource
 
 # The port of webhooks in controller-runtime, which few operators list. Source: pkg/webhook/server.go, DefaultPort.
 _WEBHOOK = 9443
+_OPERATION = ("metric", "health", "probe", "webhook", "debug")
 
 
 @rule(
@@ -53,8 +55,14 @@ def service_port_without_container(resource: Resource, context: Context) -> Iter
     if len(pods) != 1 or len(pods[0].containers) != 1 or pods[0].init_containers or is_patch(pods[0]):
         return
     container = pods[0].containers[0]
-    listed = [one.get("containerPort") for one in map(mapping, items(container.tree, "ports"))]
+    ports = [mapping(one) for one in items(container.tree, "ports")]
+    listed = [one.get("containerPort") for one in ports]
     if not listed or not all(isinstance(one, int) for one in listed) or _is_proxy(container):
+        return
+    # A program with several ports often has more, and one that lists those of its operation leaves out the others.
+    offered = " ".join(text(one, "name") for one in items(resource.tree, "spec", "ports"))
+    about = [word for word in _OPERATION if any(word in text(one, "name") for one in ports)]
+    if not any(word in offered for word in about) and (len(listed) > 1 or about):
         return
     wanted = [mapping(one).get("targetPort", mapping(one).get("port")) for one in items(resource.tree, "spec", "ports")]
     if any(one in wanted for one in listed if one != _WEBHOOK):
