@@ -11,6 +11,7 @@ import yaml
 from trainyard.document.document import Document
 from trainyard.document.source import Source
 from trainyard.loaders.manifests.manifest import load_project
+from trainyard.loaders.schemas.partial import is_patched
 
 DEPLOYMENT = """
 apiVersion: apps/v1
@@ -37,8 +38,9 @@ def test_a_patch_has_no_required_fields(name: str) -> None:
     assert faults(DEPLOYMENT, name) == []
 
 
-def test_a_file_beside_a_kustomization_may_be_a_patch(tmp_path: Path) -> None:
-    (tmp_path / "kustomization.yaml").write_text("resources: []\n", encoding="utf-8")
+@pytest.mark.parametrize("name", ["kustomization.yaml", "chainsaw-test.yaml"])
+def test_a_file_beside_a_kustomization_or_a_test_may_be_a_patch(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("resources: []\n", encoding="utf-8")
     assert faults(DEPLOYMENT, str(tmp_path / "gateway.yaml")) == []
 
 
@@ -85,3 +87,9 @@ def test_a_field_of_an_unknown_kind_may_be_its_own() -> None:
 def test_many_faults_are_described_in_part() -> None:
     names = "\n".join(f"  name{number}: 1" for number in range(3_000))
     assert len(faults(f"{DEPLOYMENT}{names}\n")) == 1_000
+
+
+@pytest.mark.parametrize(("text", "changes"), [("patches: [{path: a.yaml}]\n", True), ("resources: [a.yaml]\n", False)])
+def test_a_kustomization_with_patches_changes_the_files_beside_it(tmp_path: Path, text: str, changes: bool) -> None:
+    (tmp_path / "kustomization.yaml").write_text(text, encoding="utf-8")
+    assert is_patched(Document(Source(str(tmp_path / "a.yaml"), DEPLOYMENT), 0, {}, ())) is changes

@@ -160,13 +160,13 @@ def within(name: str, low: int, high: int | None = None) -> Check:
 
 
 def unique(*names: str) -> Check:
-    """No two items of a list have the same values of these fields. Without a name, the items themselves differ."""
+    """No two items of a list have the same values of these fields, but for 0. Without a name, the items differ."""
 
     def check(value: Any, at: Place) -> Iterator[Refused]:
         known: set[tuple[Any, ...]] = set()
         for index, one in enumerate(value if isinstance(value, list) else ()):
             key = tuple(str(mapping(one).get(name)) for name in names) if names else (str(one),)
-            if names and mapping(one).get(names[0]) is None:
+            if names and not mapping(one).get(names[0]):
                 continue
             if key in known:
                 place = at.child(index, names[0]) if names else at.child(index)

@@ -26,8 +26,8 @@ COMPANY = (
 )  # fmt: skip
 SECTIONS = ("fp16", "bf16", "optimizer", "scheduler", "elasticity", "amp")
 # Keys of GPT-NeoX, whose files hold those of DeepSpeed and of the model side by side.
-# Source: EleutherAI/gpt-neox megatron/neox_arguments: NeoXArgsModel, NeoXArgsParallelism.
-_OF_NEOX = frozenset(("num_layers", "hidden_size", "pipe_parallel_size", "model_parallel_size"))
+# Source: EleutherAI/gpt-neox megatron/neox_arguments: NeoXArgsModel, NeoXArgsParallelism, NeoXArgsTraining.
+_OF_NEOX = frozenset(("num_layers", "hidden_size", "pipe_parallel_size", "model_parallel_size", "train_iters"))
 # Options that name the file: Hugging Face's TrainingArguments, DeepSpeed's parser, Accelerate's launcher and variable.
 TRAINER_OPTION = "--deepspeed"
 NATIVE_OPTION = "--deepspeed-config"

@@ -75,9 +75,14 @@ def _pods(run: Run) -> Iterable[Misfit]:
             from trainyard.loaders.schemas.faults import faults_of_pod
 
             found = faults_of_pod(table, _POD_SPEC, role.pod.tree, at)
-            # Knative names containers itself.
+            # Knative sets names of containers and ports of probes itself.
             names_itself = run.api_version.startswith(_KNATIVE)
-            yield from (one for one in found if not names_itself or (one.fault, one.name) != ("missing field", "name"))
+            yield from (one for one in found if not names_itself or not _is_set_by_knative(one))
+
+
+def _is_set_by_knative(one: Misfit) -> bool:
+    is_probe = any(str(step).endswith("Probe") for step in one.at.path)
+    return one.fault == "missing field" and one.name in (("name", "port") if is_probe else ("name",))
 
 
 def _taints(resource: Resource) -> Iterable[Misfit]:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from trainyard.document.document import Document
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+# Chainsaw merges a file that it applies with the object of an earlier step.
+_MERGING = (*KUSTOMIZATIONS, "chainsaw-test.yaml")
+# With one of these, a kustomization changes its resources.
+_CHANGING = re.compile(r"^(?:patches\w*|vars|replacements|components|transformers):", re.MULTILINE)
 _WORDS = ("patch", "overlay", "override", "merge")
 # kuttl and Chainsaw compare such files with objects of a cluster, field by field.
 # Sources: kuttl.dev, "Test assertions"; kyverno.github.io/chainsaw, "Operations".
@@ -20,8 +24,8 @@ _ASSERTION = re.compile(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?|chainsaw-test)(
 
 
 def is_partial(document: Document) -> bool:
-    """True if the document may be a patch: by its name, by a kustomization beside it, or without an image."""
-    if is_named_patch(document) or _is_beside_kustomization(os.path.dirname(document.source.name)):
+    """True if the document may be a patch: by its name, by a file beside it that merges, or without an image."""
+    if is_named_patch(document) or _is_beside(_MERGING, os.path.dirname(document.source.name)):
         return True
     containers = items(document.tree, "spec", "template", "spec", "containers")
     return bool(containers) and not any(isinstance(one, dict) and "image" in one for one in containers)
@@ -38,6 +42,22 @@ def is_assertion(document: Document) -> bool:
     return _ASSERTION.fullmatch(os.path.basename(document.source.name)) is not None
 
 
+def is_patched(document: Document) -> bool:
+    """True if a kustomization beside the document changes its resources: with patches, vars or components."""
+    return _is_changed(os.path.dirname(document.source.name))
+
+
 @functools.lru_cache(maxsize=256)
-def _is_beside_kustomization(folder: str) -> bool:
-    return any(os.path.lexists(os.path.join(folder, name)) for name in KUSTOMIZATIONS)
+def _is_beside(names: tuple[str, ...], folder: str) -> bool:
+    return any(os.path.lexists(os.path.join(folder, name)) for name in names)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_changed(folder: str) -> bool:
+    for name in KUSTOMIZATIONS:
+        try:
+            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+                return _CHANGING.search(file.read(1 << 16)) is not None
+        except OSError:
+            continue
+    return False

@@ -5,10 +5,10 @@ Job fails with "volumeMounts[0].name: Not found". A job of Kubeflow is accepted,
 operator then fails to create each pod, and only its events show the reason. The same holds for `volumeDevices`.
 
 The rule checks the pods of kinds whose pods are all in the file. Other controllers, and Kubeflow Trainer for its
-runtimes, may add volumes. A StatefulSet makes volumes of its `volumeClaimTemplates`, and a JobSet of its
-`volumeClaimPolicies`. The mpi-operator adds `mpi-job-config` and `ssh-auth`. A patch leaves volumes to the object that
-it changes: a pod with a container without an image is one, and so is a file whose path has the word `patch` or
-`overlay`.
+runtimes, may add volumes. A StatefulSet and a Workflow of Argo make volumes of their `volumeClaimTemplates`, and a
+JobSet of its `volumeClaimPolicies`. The mpi-operator adds `mpi-job-config` and `ssh-auth`. A patch leaves volumes to
+the object that it changes: a pod with a container without an image is one, and so is a file whose path has the word
+`patch` or `overlay`. So is a file beside a kustomization with patches.
 
 Correct the name, or add the volume to the pod.
 """
@@ -24,7 +24,7 @@ from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.loaders.schemas.partial import is_named_patch
+from trainyard.loaders.schemas.partial import is_named_patch, is_patched
 from trainyard.model.run import Container, Pod, Run
 
 ALIKE = 0.75
@@ -50,7 +50,7 @@ def mount_of_absent_volume(container: Container, context: Context) -> Iterator[P
     # Kubeflow Trainer adds volumes to a runtime.
     if pod is None or run is None or run.kind in ("TrainJob", *RUNTIMES) or not has_all_pods(run):
         return
-    if is_patch(pod) or is_named_patch(container.at.document):
+    if is_patch(pod) or is_named_patch(container.at.document) or is_patched(container.at.document):
         return
     known = None
     for field in ("volumeMounts", "volumeDevices"):
@@ -74,7 +74,7 @@ def _help(meant: str | None, known: set[str]) -> str:
 
 
 def _volumes(pod: Pod, run: Run) -> set[str]:
-    claims = items(run.spec, "volumeClaimTemplates") if run.kind == "StatefulSet" else []
+    claims = items(run.spec, "volumeClaimTemplates") if run.kind in ("StatefulSet", "Workflow") else []
     for policy in items(run.spec, "volumeClaimPolicies") if run.kind == "JobSet" else []:
         claims = [*claims, *items(policy, "templates")]
     added = OF_MPI_OPERATOR if run.kind == "MPIJob" else frozenset()

@@ -18,7 +18,7 @@ from trainyard.analysis.admission import kubernetes, operators
 from trainyard.analysis.admission.constraints import refused
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.workloads import group_of
-from trainyard.loaders.schemas.partial import is_named_patch, is_partial
+from trainyard.loaders.schemas.partial import is_assertion, is_named_patch, is_partial
 from trainyard.model.run import Resource
 
 ROWS = {**kubernetes.ROWS, **operators.ROWS}
@@ -42,7 +42,7 @@ def object_refused(resource: Resource) -> Iterator[Problem]:
     """Report objects that are not accepted."""
     version = resource.api_version
     rows = ROWS.get((group_of(version) if "/" in version else "", resource.kind))
-    if rows is None or is_named_patch(resource.at.document):
+    if rows is None or is_named_patch(resource.at.document) or is_assertion(resource.at.document):
         return
     for fault in refused(rows, resource.tree, resource.at):
         if not fault.is_absence or not is_partial(resource.at.document):

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from trainyard.analysis.patches import is_patch
 from trainyard.analysis.pod_validation import refused
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.loaders.schemas.partial import is_named_patch, is_partial
+from trainyard.loaders.schemas.partial import is_assertion, is_named_patch, is_partial
 from trainyard.model.run import Pod
 
 # Controllers of other kinds may add what a pod lacks.
@@ -38,6 +38,8 @@ def pod_refused(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report pods that the API server does not accept."""
     faults = list(refused(pod))
     if not faults or context.run is None or is_patch(pod) or is_named_patch(pod.at.document):
+        return
+    if is_assertion(pod.at.document):
         return
     is_whole = context.run.api_version.startswith(WHOLE) and not is_partial(pod.at.document)
     for fault in faults:

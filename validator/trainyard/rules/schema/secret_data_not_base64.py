@@ -21,7 +21,9 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 
 # Words that a person or a tool replaces before the Secret is created.
-_PLACEHOLDER = re.compile(r"(?i)\{\{|\$\{|[<>\[\]*]|\.\.\.|base64|your|replace|change|example|placeholder|x{4,}|todo")
+_PLACEHOLDER = re.compile(
+    r"(?i)\{\{|\$\{|\A\$[A-Z_]\w*_B64\Z|[<>\[\]*]|\.\.\.|base64|your|replace|change|example|placeholder|x{4,}|todo"
+)
 
 
 @rule(

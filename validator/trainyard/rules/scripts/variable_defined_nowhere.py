@@ -10,7 +10,8 @@ The training operator sets `MASTER_ADDR`, `RANK` and `WORLD_SIZE` in a PyTorchJo
 In a script for a shell, an unchanged `$(NAME)` is worse: the shell runs the program `NAME`, and there is none. The
 rule reports names in capitals there. It ignores `$NAME` in such a script, because a shell may read any variable of the
 image. It also ignores scripts of init containers, containers with an unknown `envFrom`, containers without an image,
-which a patch has, and those with a device whose plugin sets variables of its own, such as `VFIO_BDF0`.
+which a patch has, and those with a device whose plugin sets variables of its own, such as `VFIO_BDF0`. A kustomization
+beside the file may set variables with `vars` and patches, and a `$(NAME)` elsewhere in the pod is for another tool.
 
 Set the variable, or start the program through `bash -c`.
 """
@@ -31,7 +32,8 @@ from trainyard.facts.extended_resources import is_device
 from trainyard.facts.kubeflow import RUNTIMES
 from trainyard.facts.launchers import BY_NAME
 from trainyard.loaders.manifests.shell import SHELLS
-from trainyard.model.run import Command, Container
+from trainyard.loaders.schemas.partial import is_patched
+from trainyard.model.run import Command, Container, Pod
 
 REFERENCE = re.compile(r"(\$*)\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 SHELL_STYLE = re.compile(r"\$\$?\{[A-Z][A-Z0-9_]*\}|(?<!\$)\$[A-Z][A-Z0-9_]+\b")
@@ -60,6 +62,8 @@ def variable_defined_nowhere(container: Container, context: Context) -> Iterator
     """References that are never replaced."""
     if not container.commands or has_unknown_variables(container, context) or _has_unknown_device(container):
         return
+    if is_patched(container.at.document) or (context.pod is not None and _is_template(context.pod)):
+        return
     if container.scripts:
         yield from _substituted(container, context)
         return
@@ -77,6 +81,12 @@ def variable_defined_nowhere(container: Container, context: Context) -> Iterator
 def _has_unknown_device(container: Container) -> bool:
     """Returns true for a device whose plugin may set any variable: the kubelet replaces references to these too."""
     return any(is_device(name) and not name.startswith(KNOWN_DEVICES) for name in container.limits)
+
+
+def _is_template(pod: Pod) -> bool:
+    """True if another tool replaces `$(NAME)`: Kubernetes does so in containers alone."""
+    fields = ("serviceAccountName", "nodeName", "priorityClassName", "schedulerName", "nodeSelector")
+    return any(REFERENCE.search(str(pod.tree.get(name, ""))) for name in fields)
 
 
 def _unset(command: Command, container: Container, context: Context) -> Iterator[Problem]:
