@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -93,3 +94,8 @@ def test_many_faults_are_described_in_part() -> None:
 def test_a_kustomization_with_patches_changes_the_files_beside_it(tmp_path: Path, text: str, changes: bool) -> None:
     (tmp_path / "kustomization.yaml").write_text(text, encoding="utf-8")
     assert is_patched(Document(Source(str(tmp_path / "a.yaml"), DEPLOYMENT), 0, {}, ())) is changes
+
+
+def test_a_kustomization_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "kustomization.yaml")
+    assert not is_patched(Document(Source(str(tmp_path / "a.yaml"), DEPLOYMENT), 0, {}, ()))

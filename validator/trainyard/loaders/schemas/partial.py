@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from trainyard.document import opening
 from trainyard.document.lookup import items
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 # Chainsaw merges a file that it applies with the object of an earlier step.
 _MERGING = (*KUSTOMIZATIONS, "chainsaw-test.yaml")
 # With one of these, a kustomization changes its resources.
-_CHANGING = re.compile(r"^(?:patches\w*|vars|replacements|components|transformers):", re.MULTILINE)
+_CHANGING = re.compile(rb"^(?:patches\w*|vars|replacements|components|transformers):", re.MULTILINE)
 _WORDS = ("patch", "overlay", "override", "merge")
 # kuttl and Chainsaw compare such files with objects of a cluster, field by field.
 # Sources: kuttl.dev, "Test assertions"; kyverno.github.io/chainsaw, "Operations".
@@ -55,9 +57,6 @@ def _is_beside(names: tuple[str, ...], folder: str) -> bool:
 @functools.lru_cache(maxsize=256)
 def _is_changed(folder: str) -> bool:
     for name in KUSTOMIZATIONS:
-        try:
-            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-                return _CHANGING.search(file.read(1 << 16)) is not None
-        except OSError:
-            continue
+        with suppress(OSError):
+            return _CHANGING.search(opening.read_found(os.path.join(folder, name), folder or ".")) is not None
     return False
