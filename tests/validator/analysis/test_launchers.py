@@ -10,8 +10,8 @@ import pytest
 import trainyard
 from trainyard.facts.launchers import ALL, BY_NAME, Launcher, launcher_in
 
-# Names of charts' values and of libraries too.
-ELSEWHERE = {"torchrun", "accelerate", "deepspeed", "mpirun", "ray"}
+# Names of charts' values, of libraries and of strategies, and words of options too.
+ELSEWHERE = {"torchrun", "accelerate", "deepspeed", "mpirun", "ray", "colossalai", "tune"}
 
 
 def test_the_name_of_a_launcher_stands_once() -> None:

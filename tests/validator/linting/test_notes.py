@@ -83,6 +83,7 @@ def test_the_kinds_that_rules_name_count_as_checked() -> None:
     texts = [path.read_text() for path in registry.folder().glob("*/*.py")]
     named = {kind for text in texts for kind in re.findall(r'(?:of_kind\(|kind (?:==|!=) )"([A-Z]\w+)"', text)}
     jobs = {kind for kind in named if kind.endswith(("Job", "Set", "Cluster", "Deployment", "Pod"))}
-    # These are judged only together with others: what is wrapped, claims of volumes, pods of Services, labels of nodes.
-    beside = {"AppWrapper", "NodePool", "PersistentVolume", "Secret", "Service", "StorageClass"}
+    # These are judged only together with others: what is wrapped, claims of volumes, pods of Services, labels of nodes,
+    # queues with their checks.
+    beside = {"AdmissionCheck", "AppWrapper", "NodePool", "PersistentVolume", "Secret", "Service", "StorageClass"}
     assert named - jobs - beside <= JUDGED_KINDS
