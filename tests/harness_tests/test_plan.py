@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,16 @@ from tests.harness.cluster.cluster import Cluster
 
 
 def test_an_empty_cache_is_announced_with_parts_time_disk_and_logs(
-    own_cache: Path, capsys: pytest.CaptureFixture[str]
+    own_cache: Path, leave_free: Callable[[int], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
+    leave_free(20)
     with plan.announced(Cluster()):
         pass
     said = capsys.readouterr().err
     count = len(plan.parts())
     assert f"{count} of {count} parts are built now and kept in {own_cache}" in said
     assert "about 21 min on 2 cores" in said
-    assert "Disk: 15 GiB needed" in said
+    assert "Disk: 15 GiB needed, 20 GiB free." in said
     assert f"Logs: {own_cache}/logs" in said
 
 
