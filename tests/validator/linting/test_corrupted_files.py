@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.validator.linting import corruption
@@ -31,6 +31,19 @@ ENGINES = (
     *(Engine(RULES, target, name) for target in (OLD, NEW) for name in profiles.profile_names()),
 )
 
+# Such a list once had no hash.
+NESTED_MODES = """\
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: data}
+spec: {accessModes: [[ReadWriteMany]], nfs: {server: a, path: /}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}
+"""
+
 
 @pytest.fixture(scope="module", autouse=True)
 def garbage_collection_as_in_the_command() -> Iterator[None]:
@@ -46,6 +59,7 @@ def garbage_collection_as_in_the_command() -> Iterator[None]:
 
 @settings(max_examples=800, suppress_health_check=list(HealthCheck))
 @given(corruption.texts(), st.sampled_from(ENGINES))
+@example(NESTED_MODES, ENGINES[0])
 def test_damaged_files_are_judged_without_an_error_and_in_time(text: str, engine: Engine) -> None:
     started = time.process_time()
     report = pipeline.lint([pipeline.read_file(File(Source("damaged.yaml", text)))], engine)

@@ -46,7 +46,8 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
                 yield from _of_class(resource, volume)
                 return
             continue
-        if set(items(spec, "accessModes")) <= set(items(own, "accessModes")) and _is_meant(resource, volume):
+        offered = items(own, "accessModes")
+        if all(mode in offered for mode in items(spec, "accessModes")) and _is_meant(resource, volume):
             named = text(spec, "volumeName")
             effect = "leaves the claim Pending, for it does not match" if named else "gives the claim a new disk, not"
             yield Problem(
