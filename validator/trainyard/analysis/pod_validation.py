@@ -20,10 +20,8 @@ from trainyard.facts.quantities import parse_quantity
 from trainyard.model.run import Container, Pod
 from trainyard.startup import pattern
 
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 PLAIN = ("cpu", "memory", "ephemeral-storage")
 HANDLERS = ("httpGet", "tcpSocket", "exec", "grpc")
-_LABEL = pattern(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
 _PLACEHOLDER = pattern(r"[{$<]")
 
 
@@ -35,7 +33,7 @@ def refused(pod: Pod) -> Iterator[Refused]:
     if "affinity" in pod.tree:
         yield from _node_terms(pod)
     for name, value in (*pod.labels.items(), *mapping(pod.tree, "nodeSelector").items()):
-        if isinstance(value, str) and not _LABEL.match(value) and not _PLACEHOLDER.search(value):
+        if isinstance(value, str) and not constraints.LABEL_VALUE.match(value) and not _PLACEHOLDER.search(value):
             own = name in pod.labels
             field = pod.template_at.child("metadata", "labels") if own else pod.at.child("nodeSelector")
             yield Refused(
@@ -84,7 +82,7 @@ def _node_terms(pod: Pod) -> Iterator[Refused]:
 
 def _container(container: Container, pod: Pod) -> Iterator[Refused]:
     tree, at = container.tree, container.at
-    if not tree.keys().isdisjoint(PROBES):
+    if not tree.keys().isdisjoint(pods.PROBES):
         yield from _probes(container)
     for name in PLAIN:
         asked, most = container.requests.get(name), container.limits.get(name)
@@ -108,7 +106,7 @@ def _container(container: Container, pod: Pod) -> Iterator[Refused]:
 
 def _probes(container: Container) -> Iterator[Refused]:
     tree, at = container.tree, container.at
-    for probe in PROBES:
+    for probe in pods.PROBES:
         body = tree.get(probe)
         if not isinstance(body, dict):
             continue

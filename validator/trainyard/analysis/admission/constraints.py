@@ -15,12 +15,14 @@ from trainyard.facts.quantities import parse_quantity
 from trainyard.startup import NamedTuple, pattern
 
 UNKNOWN = pattern(r"[{}$<>%@\[\]()]|\A[A-Z][A-Z0-9_-]+\Z")
-_LABEL_VALUE = pattern(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
+LABEL_VALUE = pattern(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
 _LABEL_KEY = pattern(r"(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?\Z")
 DNS_1035 = pattern(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?\Z")
 DNS_1123 = pattern(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\Z")
 SUBDOMAIN = pattern(r"(?=.{1,253}\Z)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*\Z")
 PORT_NAME = pattern(r"(?=.{1,15}\Z)(?=.*[a-z])(?!.*--)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\Z")
+# What to write instead of a name that is no `DNS_1123`.
+LABEL = "use at most 63 lower case letters, digits and dashes"
 
 
 class Refused(NamedTuple):
@@ -193,7 +195,7 @@ def labelled(value: Any, at: Place) -> Iterator[Refused]:
     for name, one in mapping(value).items():
         if is_known(name) and not _LABEL_KEY.match(str(name)):
             yield Refused(at.child(name).key(), f"`{name}` is no valid key of a label", "write a name, or DOMAIN/NAME")
-        if isinstance(one, str) and is_known(one) and not _LABEL_VALUE.match(one):
+        if isinstance(one, str) and is_known(one) and not LABEL_VALUE.match(one):
             told = "use at most 63 letters, digits, `-`, `_` and `.`"
             yield Refused(at.child(name), f"`{one}` is no valid value of a label", told)
 

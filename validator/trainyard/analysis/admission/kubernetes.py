@@ -11,6 +11,7 @@ from typing import Any
 
 from trainyard.analysis.admission.constraints import (
     DNS_1123,
+    LABEL,
     Check,
     Refused,
     Row,
@@ -28,7 +29,6 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.facts.quantities import parse_quantity
 
-LABEL = "use at most 63 lower case letters, digits and dashes"
 EXTERNAL = ("NodePort", "LoadBalancer")
 QUOTAS = frozenset(
     (

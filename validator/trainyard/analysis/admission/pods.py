@@ -10,6 +10,7 @@ from typing import Any
 
 from trainyard.analysis.admission.constraints import (
     DNS_1123,
+    LABEL,
     PORT_NAME,
     Check,
     Refused,
@@ -24,7 +25,6 @@ from trainyard.analysis.admission.constraints import (
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 
-LABEL = "use at most 63 lower case letters, digits and dashes"
 PORT = "use at most 15 lower case letters, digits and single dashes, and one letter at least"
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")

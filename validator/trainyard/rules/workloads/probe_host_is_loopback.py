@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.pod_validation import PROBES
+from trainyard.analysis.admission.pods import PROBES
 from trainyard.document.document import Remove
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule

@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from trainyard.analysis.admission.pods import PROBES
 from trainyard.analysis.kubeflow import has_all_pods
 from trainyard.analysis.model_servers import only_server, port
-from trainyard.analysis.pod_validation import PROBES
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container
