@@ -22,9 +22,10 @@ SURE = ("zero_optimization", "train_micro_batch_size_per_gpu")
 LIKELY = ("train_batch_size", "gradient_accumulation_steps", "elasticity")
 COMPANY = (
     "gradient_clipping", "steps_per_print", "wall_clock_breakdown", "communication_data_type", "prescale_gradients",
-    "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer", "activation_checkpointing",
+    "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer",
 )  # fmt: skip
-SECTIONS = ("fp16", "bf16", "optimizer", "scheduler", "elasticity", "amp")
+# The key that each of these sections has. The optimizer of torchtune has `_component_`, that of Hydra `_target_`.
+SECTIONS = {"fp16": "enabled", "bf16": "enabled", "amp": "enabled", "optimizer": "type", "scheduler": "type"}
 # Keys of GPT-NeoX, whose files hold those of DeepSpeed and of the model side by side.
 # Source: EleutherAI/gpt-neox megatron/neox_arguments: NeoXArgsModel, NeoXArgsParallelism, NeoXArgsTraining.
 _OF_NEOX = frozenset(("num_layers", "hidden_size", "pipe_parallel_size", "model_parallel_size", "train_iters"))
@@ -112,7 +113,9 @@ def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
     if "deepspeed" in tree or not any(key in tree for key in LIKELY):
         return False
     named = "deepspeed" in name.lower() or name.lower().startswith(("ds_", "ds-", "ds."))
-    return named or any(key in tree for key in COMPANY) or any(isinstance(tree.get(key), dict) for key in SECTIONS)
+    if any(key in tree for key in COMPANY):
+        return True
+    return named or any(inner in mapping(tree, section) for section, inner in SECTIONS.items())
 
 
 def config_files(run: Run) -> frozenset[str]:
