@@ -90,7 +90,7 @@ def test_the_kinds_that_rules_name_count_as_checked() -> None:
 
 
 def test_files_that_a_test_compares_are_not_judged_and_say_so(lint: Lint) -> None:
-    """kuttl and Chainsaw create nothing from an assertion; a named file is checked all the same."""
+    """Kuttl and Chainsaw create nothing from an assertion; a named file is checked all the same."""
     pod = POD.replace("image: b", "imagee: b")
     steps = "apiVersion: chainsaw.kyverno.io/v1alpha1\nkind: Test\nspec: {}\n# - assert:\n#     file: x.yaml\n"
     steps += "x:\n  - assert:\n      file: ray-result.yaml\n"

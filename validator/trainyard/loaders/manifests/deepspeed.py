@@ -29,6 +29,8 @@ SECTIONS = {"fp16": "enabled", "bf16": "enabled", "amp": "enabled", "optimizer":
 # Keys of GPT-NeoX, whose files hold those of DeepSpeed and of the model side by side.
 # Source: EleutherAI/gpt-neox megatron/neox_arguments: NeoXArgsModel, NeoXArgsParallelism, NeoXArgsTraining.
 _OF_NEOX = frozenset(("num_layers", "hidden_size", "pipe_parallel_size", "model_parallel_size", "train_iters"))
+# Arguments of Hugging Face's Trainer: LLaMA-Factory, for one, has files with nothing else, and any name.
+_OF_TRAINER = frozenset(("per_device_train_batch_size", "num_train_epochs", "output_dir", "model_name_or_path"))
 # Options that name the file: Hugging Face's TrainingArguments, DeepSpeed's parser, Accelerate's launcher and variable.
 TRAINER_OPTION = "--deepspeed"
 NATIVE_OPTION = "--deepspeed-config"
@@ -110,7 +112,7 @@ def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
     if any(key in tree for key in SURE):
         return True
     # A trainer's own file names the configuration of DeepSpeed.
-    if "deepspeed" in tree or not any(key in tree for key in LIKELY):
+    if "deepspeed" in tree or not any(key in tree for key in LIKELY) or not _OF_TRAINER.isdisjoint(tree):
         return False
     named = "deepspeed" in name.lower() or name.lower().startswith(("ds_", "ds-", "ds."))
     if any(key in tree for key in COMPANY):

@@ -5,9 +5,9 @@ does not have: `total_num_steps` is one of `WarmupDecayLR`, which needs it, and 
 Adam is `lr`. Clipping is `gradient_clipping` at the top, and no `max_grad_norm`. A number in quotes cannot be compared
 with other numbers; only `"auto"` is replaced, by Hugging Face's Trainer and Accelerate.
 
-The rule knows DeepSpeed's schedulers, Adam and AdamW. A program that brings its own optimizer, such as Megatron, does not
-read `optimizer`, and its files often have `max_grad_norm`. It is reported where the Trainer reads the file: its command
-names it, or a value is `"auto"`.
+The rule knows DeepSpeed's schedulers, Adam and AdamW. A program that brings its own optimizer, such as Megatron, does
+not read `optimizer`, and its files often have `max_grad_norm`. It is reported where the Trainer reads the file: its
+command names it, or a value is `"auto"`.
 
 Correct the name, or remove the quotes.
 """

@@ -18,7 +18,6 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role
 from trainyard.startup import NamedTuple
 
-
 # In GiB per accelerator.
 ADVISED = 1.0
 

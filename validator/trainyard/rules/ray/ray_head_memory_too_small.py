@@ -2,8 +2,8 @@
 
 The head runs the control store, the dashboard with its agents, and in a RayService a proxy. A head of Ray 2.49 to 2.52
 takes about 2.7 GiB before any work, that of a RayService 3.5 GB. With a limit of 2 GiB the kernel ends it
-(`OOMKilled`), and without fault tolerance the whole cluster is lost. Older releases run out of 1 GiB. KubeRay raised the
-limit in its samples to 4 GiB and then to 5 GiB.
+(`OOMKilled`), and without fault tolerance the whole cluster is lost. Older releases run out of 1 GiB. KubeRay raised
+the limit in its samples to 4 GiB and then to 5 GiB.
 
 The rule reports a limit of up to 2 GiB from Ray 2.34, up to 1 GiB before, and below 2 GB if the release is not known.
 
@@ -48,7 +48,7 @@ def ray_head_memory_too_small(resource: Resource) -> Iterator[Problem]:
     if limit <= _too_small(cluster.release):
         yield Problem(
             head.container_at.child("resources", "limits", "memory"),
-            f"a Ray head with {written(limit, 'memory')} of memory is likely to be killed, at its start or later (OOMKilled)",
+            f"a Ray head with {written(limit, 'memory')} of memory is killed at its start or soon after (OOMKilled)",
             "set the memory request and limit to 5Gi or more",
         )
 
