@@ -139,7 +139,7 @@ MISTAKES = {
     "rules: {SH999: {}}": "rules.SH999: there is no rule `SH999`",
     "rules: {NC005: {a: 1}}": "rules.NC005: this rule has no parameters",
     "rules: {SH008: {gib: 1}}": "rules.SH008.gib: there is no such key; write one of gib-per-gpu",
-    "rules: {SH008: {gib-per-gpu: much}}": "rules.SH008.gib-per-gpu: write a number; the default is 1.0",
+    "rules: {SH008: {gib-per-gpu: much}}": "rules.SH008.gib-per-gpu: write a number; the default is 0.25",
     "rules: {NT013: {known-networks: a}}": "rules.NT013.known-networks: write a list of strings",
     "allow: NC005": "allow: write a list of entries",
     "allow: [{path: a, reason: b}]": "allow[0].rule: write a string, not nothing",

@@ -87,3 +87,16 @@ def test_the_kinds_that_rules_name_count_as_checked() -> None:
     # queues with their checks.
     beside = {"AdmissionCheck", "AppWrapper", "NodePool", "PersistentVolume", "Secret", "Service", "StorageClass"}
     assert named - jobs - beside <= JUDGED_KINDS
+
+
+def test_files_that_a_test_compares_are_not_judged_and_say_so(lint: Lint) -> None:
+    """Kuttl and Chainsaw create nothing from an assertion; a named file is checked all the same."""
+    pod = POD.replace("image: b", "imagee: b")
+    steps = "apiVersion: chainsaw.kyverno.io/v1alpha1\nkind: Test\nspec: {}\n# - assert:\n#     file: x.yaml\n"
+    steps += "x:\n  - assert:\n      file: ray-result.yaml\n"
+    texts = {"e2e__00-assert": pod, "e2e__expected_pod": pod, "e2e__ray-result": pod, "e2e__chainsaw-test": steps}
+    code, _, notes = lint("e2e", **texts)
+    assert code == 0
+    for name in ("00-assert", "expected_pod", "ray-result"):
+        assert f"note: e2e/{name}.yaml: not checked: a test compares its objects" in notes
+    assert "imagee" in lint("e2e/ray-result.yaml")[1]

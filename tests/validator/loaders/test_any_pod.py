@@ -239,6 +239,7 @@ OF_JOBS = {
     "nccl-ifname-prefix-too-broad",
     "null-gpu-quantity",
     "restart-policy-refused",
+    "tolerates-cordoned-node",
     "torchrun-static-rank-override",
 }
 

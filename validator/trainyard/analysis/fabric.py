@@ -30,11 +30,13 @@ _MACHINES = {
     "nvidia-h200-141gb": "gke-gib",
     "nvidia-b200": "gke-gib",
 }
+# Registries of providers, by the end of their host. Source: docs.oracle.com, Container Registry: region keys.
+_REGISTRIES = {".ocir.io": "oke-roce"}
 _MACHINE_LABELS = (*INSTANCE_TYPES, "cloud.google.com/gke-accelerator")
 
 
 def likely_profile(run: Run | None) -> str | None:
-    """Returns the fabric of the machines that the node selectors of a run name, None if they name none.
+    """Returns the fabric of the machines that a run names by node selectors and registries, None if it names none.
 
     It may keep a rule silent. A finding about a fabric needs one that the user names.
     """
@@ -45,7 +47,9 @@ def likely_profile(run: Run | None) -> str | None:
             for start, profile in _MACHINES.items():
                 if machine.startswith(start):
                     return profile
-    return None
+    images = (container.image for container in (run.containers if run is not None else ()))
+    hosts = [image.partition("/")[0] for image in images if image]
+    return next((_REGISTRIES[end] for end in _REGISTRIES if any(host.endswith(end) for host in hosts)), None)
 
 
 def deviations(

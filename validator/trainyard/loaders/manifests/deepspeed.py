@@ -22,12 +22,15 @@ SURE = ("zero_optimization", "train_micro_batch_size_per_gpu")
 LIKELY = ("train_batch_size", "gradient_accumulation_steps", "elasticity")
 COMPANY = (
     "gradient_clipping", "steps_per_print", "wall_clock_breakdown", "communication_data_type", "prescale_gradients",
-    "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer", "activation_checkpointing",
+    "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer",
 )  # fmt: skip
-SECTIONS = ("fp16", "bf16", "optimizer", "scheduler", "elasticity", "amp")
+# The key that each of these sections has. The optimizer of torchtune has `_component_`, that of Hydra `_target_`.
+SECTIONS = {"fp16": "enabled", "bf16": "enabled", "amp": "enabled", "optimizer": "type", "scheduler": "type"}
 # Keys of GPT-NeoX, whose files hold those of DeepSpeed and of the model side by side.
 # Source: EleutherAI/gpt-neox megatron/neox_arguments: NeoXArgsModel, NeoXArgsParallelism, NeoXArgsTraining.
 _OF_NEOX = frozenset(("num_layers", "hidden_size", "pipe_parallel_size", "model_parallel_size", "train_iters"))
+# Arguments of Hugging Face's Trainer: LLaMA-Factory, for one, has files with nothing else, and any name.
+_OF_TRAINER = frozenset(("per_device_train_batch_size", "num_train_epochs", "output_dir", "model_name_or_path"))
 # Options that name the file: Hugging Face's TrainingArguments, DeepSpeed's parser, Accelerate's launcher and variable.
 TRAINER_OPTION = "--deepspeed"
 NATIVE_OPTION = "--deepspeed-config"
@@ -109,10 +112,12 @@ def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
     if any(key in tree for key in SURE):
         return True
     # A trainer's own file names the configuration of DeepSpeed.
-    if "deepspeed" in tree or not any(key in tree for key in LIKELY):
+    if "deepspeed" in tree or not any(key in tree for key in LIKELY) or not _OF_TRAINER.isdisjoint(tree):
         return False
     named = "deepspeed" in name.lower() or name.lower().startswith(("ds_", "ds-", "ds."))
-    return named or any(key in tree for key in COMPANY) or any(isinstance(tree.get(key), dict) for key in SECTIONS)
+    if any(key in tree for key in COMPANY):
+        return True
+    return named or any(inner in mapping(tree, section) for section, inner in SECTIONS.items())
 
 
 def config_files(run: Run) -> frozenset[str]:

@@ -25,8 +25,8 @@ _PLAIN_KINDS = frozenset(
         "k8s.cni.cncf.io/v1 NetworkAttachmentDefinition",
     )
 )
-# Fields with parts of an object, which something merges into another one.
-_PARTIAL = ("patch", "override")
+# Fields with parts of an object, which something merges into another one, or compares with it.
+_PARTIAL = ("patch", "override", "assert")
 _WORKFLOWS = "argoproj.io"
 # The operator of Dynamo completes the container of this name.
 _DYNAMO = "nvidia.com/"

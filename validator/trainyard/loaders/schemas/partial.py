@@ -22,6 +22,8 @@ _CHANGING = re.compile(rb"^(?:patches\w*|vars|replacements|components|transforme
 _WORDS = ("patch", "overlay", "override", "merge")
 # kuttl and Chainsaw compare such files with objects of a cluster, field by field.
 # Sources: kuttl.dev, "Test assertions"; kyverno.github.io/chainsaw, "Operations".
+_COMPARED = re.compile(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?|(?:.+[-_.])?expected)(?:[-_][\w-]+)?\.(?:ya?ml|json)")
+_ASSERTED = re.compile(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)", re.MULTILINE)
 _ASSERTION = re.compile(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?|chainsaw-test)(?:-[\w-]+)?\.ya?ml")
 
 
@@ -44,6 +46,16 @@ def is_assertion(document: Document) -> bool:
     return _ASSERTION.fullmatch(os.path.basename(document.source.name)) is not None
 
 
+def is_compared(path: str) -> bool:
+    """True if a test compares the whole file with what it finds, and nothing creates the objects in it.
+
+    Assertions of kuttl and Chainsaw have such names, or a test of Chainsaw in their folder names them. Programs that
+    write manifests are tested with files of their expected output.
+    """
+    folder, name = os.path.split(path)
+    return _COMPARED.fullmatch(name) is not None or name in _asserted(folder)
+
+
 def is_patched(document: Document) -> bool:
     """True if a kustomization beside the document changes its resources: with patches, vars or components."""
     return _is_changed(os.path.dirname(document.source.name))
@@ -60,3 +72,12 @@ def _is_changed(folder: str) -> bool:
         with suppress(OSError):
             return _CHANGING.search(opening.read_found(os.path.join(folder, name), folder or ".")) is not None
     return False
+
+
+@functools.lru_cache(maxsize=256)
+def _asserted(folder: str) -> frozenset[str]:
+    """Returns the files that a test of Chainsaw in a folder compares with objects of the cluster."""
+    with suppress(OSError):
+        text = opening.read_found(os.path.join(folder, "chainsaw-test.yaml"), folder or ".")
+        return frozenset(os.path.basename(found.decode()) for found in _ASSERTED.findall(text))
+    return frozenset()

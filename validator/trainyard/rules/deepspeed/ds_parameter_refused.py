@@ -5,7 +5,9 @@ does not have: `total_num_steps` is one of `WarmupDecayLR`, which needs it, and 
 Adam is `lr`. Clipping is `gradient_clipping` at the top, and no `max_grad_norm`. A number in quotes cannot be compared
 with other numbers; only `"auto"` is replaced, by Hugging Face's Trainer and Accelerate.
 
-The rule knows DeepSpeed's schedulers, Adam and AdamW.
+The rule knows DeepSpeed's schedulers, Adam and AdamW. A program that brings its own optimizer, such as Megatron, does
+not read `optimizer`, and its files often have `max_grad_norm`. It is reported where the Trainer reads the file: its
+command names it, or a value is `"auto"`.
 
 Correct the name, or remove the quotes.
 """
@@ -20,9 +22,11 @@ from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.facts.deepspeed_types import ADAM, PARAMETER_TEXTS, REQUIRED, SCHEDULERS
+from trainyard.loaders.manifests.deepspeed import commands_of_trainer
 from trainyard.model.run import DeepSpeed
 from trainyard.startup import pattern
 
+NORM = "max_grad_norm"
 # YAML readers differ about exponents: for some of them, an unquoted 1e-8 is a text.
 _NUMBER = pattern(r"[+-]?\d+(\.\d*)?")
 
@@ -34,7 +38,8 @@ _NUMBER = pattern(r"[+-]?\d+(\.\d*)?")
     since="0.4.0",
     sources=(
         "deepspeedai/DeepSpeed 0.19.8 runtime/lr_schedules.py; engine.py: _scheduler_from_config",
-        "deepspeedai/DeepSpeed 0.19.8 runtime/engine.py: _configure_basic_optimizer; ops/adam; pytorch 2.15.0 optim",
+        "deepspeedai/DeepSpeed 0.19.8 runtime/engine.py: _configure_optimizer, _configure_basic_optimizer; ops/adam",
+        "pytorch 2.15.0 optim",
         "github.com/modelscope/ms-swift issue 1906",
     ),
 )
@@ -52,12 +57,19 @@ def ds_parameter_refused(deepspeed: DeepSpeed) -> Iterator[Problem]:
     optimizer = mapping(deepspeed.config, "optimizer")
     name, params = optimizer.get("type"), optimizer.get("params", {})
     if isinstance(name, str) and name.lower() in ("adam", "adamw") and isinstance(params, dict):
-        yield from _unknown(name, params, ADAM, deepspeed.at.child("optimizer", "params"))
+        known = ADAM if _is_of_trainer(deepspeed, params) else (*ADAM, NORM)
+        yield from _unknown(name, params, known, deepspeed.at.child("optimizer", "params"))
+
+
+def _is_of_trainer(deepspeed: DeepSpeed, params: dict[str, Any]) -> bool:
+    """True if Hugging Face's Trainer reads the file, and lets DeepSpeed make the optimizer."""
+    named = deepspeed.run is not None and bool(commands_of_trainer(deepspeed.run))
+    return named or "auto" in deepspeed.config.values() or "auto" in params.values()
 
 
 def _unknown(name: str, params: dict[str, Any], known: tuple[str, ...], at: Place) -> Iterator[Problem]:
     for key, value in params.items():
-        if key == "max_grad_norm":
+        if key == NORM and key not in known:
             message = f"{name} of DeepSpeed takes no `max_grad_norm`: every process stops"
             yield Problem(at.child(key).key(), message, "write `gradient_clipping` at the top of the file")
         elif key not in known:

@@ -33,7 +33,7 @@ from trainyard.facts.deepspeed_types import (
 from trainyard.model.run import DeepSpeed
 from trainyard.startup import pattern
 
-_NAME = pattern(r"[A-Z]+(?:_[A-Z0-9]+)+")
+_NAME = pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
 _SECTIONS = sorted({*INTEGERS, *NUMBERS, *BOOLEANS, *OBJECTS, *WORDS, *ANY_CASE})
 

@@ -2,10 +2,10 @@
 
 Each GPU process has its own data loader workers, which pass whole batches through `/dev/shm`, and NCCL adds segments
 of about 10 MB for each pair of processes in the pod. A volume of a few hundred MiB that was enough for one GPU is full
-with eight: `failed to extend /dev/shm/nccl-...`, or `Bus error` in a loader. The minimum is 1 GiB per GPU unless
-configured otherwise.
+with eight: `failed to extend /dev/shm/nccl-...`, or `Bus error` in a loader. The minimum is 256 MiB per GPU unless
+configured otherwise: 1 GiB, which NCCL's guide advises, is enough for four GPUs with small batches.
 
-Write a larger `sizeLimit`, below the memory limit.
+Write a larger `sizeLimit`, below the memory limit. 1 GiB per GPU leaves room for the loaders.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role
 from trainyard.startup import NamedTuple
 
+# In GiB per accelerator.
+ADVISED = 1.0
+
 
 class Floor(NamedTuple):
-    """`gib_per_gpu`: the minimum size of /dev/shm, in GiB per accelerator."""
+    """`gib_per_gpu`: the minimum size of /dev/shm, in GiB per accelerator. The advice is at least `ADVISED`."""
 
-    gib_per_gpu: float = 1.0
+    gib_per_gpu: float = 0.25
 
 
 @rule(
@@ -32,7 +35,8 @@ class Floor(NamedTuple):
     since="0.1.0",
     sources=(
         "https://github.com/NVIDIA/nccl/issues/525: segments of 9637888 bytes",
-        "policy: 1 GiB for each GPU process",
+        "NVIDIA/nccl docs/userguide/source/troubleshooting/runtime_and_mpi_issues.rst: shared memory, --shm-size=1g",
+        "policy: 256 MiB for each GPU process",
     ),
     fix="unsafe",
     parameters=Floor(),
@@ -43,13 +47,15 @@ def shm_too_small_for_gpus(role: Role, context: Context) -> Iterator[Problem]:
     for container in shared_memory.accelerated_containers(role):
         volume = shared_memory.shm_volume(role.pod, container)
         size = shared_memory.size_limit(volume) if volume is not None and shared_memory.in_memory(volume) else None
-        floor = context.parameters.gib_per_gpu * container.gpus * shared_memory.GIB
+        least = context.parameters.gib_per_gpu
+        floor = least * container.gpus * shared_memory.GIB
         if volume is None or size is None or size >= floor:
             continue
         limit = shared_memory.memory_limit(role.pod, container)
         at = volume.at.child("emptyDir", "sizeLimit")
-        fits = limit is None or floor <= limit[0] / 2
-        wanted = f"{-int(-floor // shared_memory.GIB)}Gi"
+        needed = -int(-max(least, ADVISED) * container.gpus // 1)
+        fits = limit is None or needed * shared_memory.GIB <= limit[0] / 2
+        wanted = f"{needed}Gi"
         yield Problem(
             at,
             f"volume {volume.name} at /dev/shm has only {volume.body.get('sizeLimit')} for {container.gpus} GPUs",

@@ -2,10 +2,10 @@
 
 The head runs the control store, the dashboard with its agents, and in a RayService a proxy. A head of Ray 2.49 to 2.52
 takes about 2.7 GiB before any work, that of a RayService 3.5 GB. With a limit of 2 GiB the kernel ends it
-(`OOMKilled`), and without fault tolerance the whole cluster is lost. Older releases need 2 GB. KubeRay raised the
-limit in its samples to 4 GiB and then to 5 GiB.
+(`OOMKilled`), and without fault tolerance the whole cluster is lost. Older releases run out of 1 GiB. KubeRay raised
+the limit in its samples to 4 GiB and then to 5 GiB.
 
-The rule reports a limit of up to 2 GiB from Ray 2.34, and below 2 GB for any release.
+The rule reports a limit of up to 2 GiB from Ray 2.34, up to 1 GiB before, and below 2 GB if the release is not known.
 
 Set the memory request and limit of the head to 5 GiB or more; Ray recommends 8 GB and more in production.
 """
@@ -22,7 +22,8 @@ from trainyard.model.run import Resource
 # The release from which heads with 2 GiB were seen to run out of memory, and the limits that are too small.
 NEWER = (2, 34)
 TOO_SMALL = 2 * 2**30
-TOO_SMALL_BEFORE = 2e9
+TOO_SMALL_BEFORE = 2**30
+LEAST = 2e9
 
 
 @rule(
@@ -44,10 +45,16 @@ def ray_head_memory_too_small(resource: Resource) -> Iterator[Problem]:
     limit = head.quantity("limits", "memory") if head is not None else None
     if cluster is None or head is None or limit is None:
         return
-    is_newer = cluster.release is not None and cluster.release >= NEWER
-    if limit < TOO_SMALL_BEFORE or (is_newer and limit <= TOO_SMALL):
+    if limit <= _too_small(cluster.release):
         yield Problem(
             head.container_at.child("resources", "limits", "memory"),
             f"a Ray head with {written(limit, 'memory')} of memory is killed at its start or soon after (OOMKilled)",
             "set the memory request and limit to 5Gi or more",
         )
+
+
+def _too_small(release: tuple[int, ...] | None) -> float:
+    """Returns the largest limit that is too small."""
+    if release is None:
+        return LEAST - 1
+    return TOO_SMALL if release >= NEWER else TOO_SMALL_BEFORE

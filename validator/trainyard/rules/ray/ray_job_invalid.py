@@ -39,7 +39,7 @@ def ray_job_invalid(resource: Resource) -> Iterator[Problem]:
         return
     spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
     selected = bool(mapping(spec, "clusterSelector"))
-    if not selected and not spec.get("rayClusterSpec"):
+    if not selected and spec.get("rayClusterSpec") is None:
         yield Problem(at.key(), "the RayJob has neither rayClusterSpec nor clusterSelector", "write one of them")
     yield from _without_shutdown(spec, at)
     if selected and (integer(spec, "backoffLimit") or 0) > 0:

@@ -1,7 +1,8 @@
 """The cluster of the finished job stays and holds its GPUs.
 
 A RayJob creates its own RayCluster, and keeps it after the job unless `shutdownAfterJobFinishes` is true: the default
-is false. The pods wait for further jobs that nobody submits, and their GPUs are neither used nor free.
+is false. The pods wait for further jobs that nobody submits, and their GPUs are neither used nor free. The rule leaves
+files alone that set the field: an explicit `false` keeps the cluster on purpose.
 
 Write `shutdownAfterJobFinishes: true`; `ttlSecondsAfterFinished` keeps the cluster, with its logs, for some time.
 """
@@ -31,7 +32,7 @@ def ray_job_keeps_cluster(resource: Resource) -> Iterator[Problem]:
     spec = mapping(resource.tree, "spec")
     if resource.kind != "RayJob" or group_of(resource.api_version) != RAY:
         return
-    if spec.get(SHUTDOWN) is True or spec.get("deletionStrategy") is not None:
+    if spec.get(SHUTDOWN) is not None or spec.get("deletionStrategy") is not None:
         return
     # Other rules report these without the shutdown.
     if spec.get("suspend") is True or spec.get("ttlSecondsAfterFinished"):

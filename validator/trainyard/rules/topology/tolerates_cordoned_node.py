@@ -8,8 +8,9 @@ on the same node and fails again until the job's retries are used up.
 SageMaker HyperPod marks nodes that failed its checks with `sagemaker.amazonaws.com/node-health-status`, and
 charts/node-health those in quarantine with `trainyard/quarantined`.
 
-DaemonSets need such tolerations, training pods do not. Name the taints of your GPU nodes, such as `nvidia.com/gpu`. If
-health checks of your cluster mark bad nodes with other taints, add them to the parameter `taints`.
+DaemonSets need such tolerations, and get that of cordoned nodes from their controller; training pods do not. Name the
+taints of your GPU nodes, such as `nvidia.com/gpu`. If health checks of your cluster mark bad nodes with other taints,
+add them to the parameter `taints`.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ class Parameters(NamedTuple):
 def tolerates_cordoned_node(pod: Pod, context: Context) -> Iterator[Problem]:
     """Tolerations of taints that mark bad nodes."""
     if not wants_gpu(pod) and not any_rdma(pod.containers):
+        return
+    if context.run is not None and context.run.kind == "DaemonSet":
         return
     for index, toleration in enumerate(items(pod.tree, "tolerations")):
         if not isinstance(toleration, dict) or toleration.get("effect") not in (None, "", "NoSchedule"):
