@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainyard.chart_folder import CHARTS as CHARTS_FOLDER
+from trainyard.document import opening
 from trainyard.loaders import json_schema
 from trainyard.loaders.origins import value_at
 from trainyard.loaders.site.chart import FOLDER as PLATFORM
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from trainyard.loaders.chart_release import About
 
 _MODELINE = re.compile(r"^#\s*yaml-language-server:\s*\$schema=\S*?([\w-]+)/values\.schema\.json\s*$", re.MULTILINE)
+_CHART_NAME = re.compile(rb"^name:\s*[\"']?([\w.-]+)", re.MULTILINE)
 
 Keys = tuple[str, ...]
 
@@ -113,8 +117,17 @@ def recognise(document: Document) -> KnownChart | None:
             return chart
     for chart in CHARTS:
         if any(_has(tree, keys) for keys in chart.telling) and _accepts(chart, tree):
-            return chart
+            return None if _is_of_another_chart(os.path.dirname(document.source.name)) else chart
     return None
+
+
+@functools.lru_cache(maxsize=256)
+def _is_of_another_chart(folder: str) -> bool:
+    """True if a folder is a chart of another name, whose values are its own."""
+    with suppress(OSError):
+        found = _CHART_NAME.search(opening.read_found(os.path.join(folder, "Chart.yaml"), folder or "."))
+        return found is not None and found[1].decode() not in {chart.name for chart in CHARTS}
+    return False
 
 
 def _has(tree: Mapping[str, Any], keys: Keys) -> bool:

@@ -202,7 +202,7 @@ def _is_variable(path: tuple[str | int, ...]) -> bool:
 
 
 def _stands_for_number(reference: str, value: Any) -> bool:
-    return reference in ("i", "n", "x") and isinstance(value, str) and _CAPITALS(value) is not None
+    return reference in ("i", "n", "q", "x") and isinstance(value, str) and _CAPITALS(value) is not None
 
 
 def _takes(reference: str) -> str:

@@ -25,6 +25,7 @@ _WORDS = ("patch", "overlay", "override", "merge")
 _COMPARED = re.compile(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?|(?:.+[-_.])?expected)(?:[-_][\w-]+)?\.(?:ya?ml|json)")
 _ASSERTED = re.compile(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)", re.MULTILINE)
 _ASSERTION = re.compile(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?|chainsaw-test)(?:-[\w-]+)?\.ya?ml")
+_FIXTURES = frozenset(("fixtures", "testdata"))
 
 
 def is_partial(document: Document) -> bool:
@@ -42,8 +43,13 @@ def is_named_patch(document: Document) -> bool:
 
 
 def is_assertion(document: Document) -> bool:
-    """True if a test tool compares the document with an object of a cluster, and never creates it."""
-    return _ASSERTION.fullmatch(os.path.basename(document.source.name)) is not None
+    """True if tests read the document and never create it.
+
+    Test tools compare it with an object of a cluster, or it is a recorded answer: JSON below a folder of fixtures.
+    """
+    folder, name = os.path.split(document.source.name)
+    is_answer = name.endswith(".json") and not _FIXTURES.isdisjoint(folder.split(os.sep))
+    return is_answer or _ASSERTION.fullmatch(name) is not None
 
 
 def is_compared(path: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.removed_apis import KUBEFLOW_JOBS, REMOVED
+from trainyard.loaders.schemas.partial import is_assertion
 from trainyard.loaders.schemas.table import BUILT_IN, FOLDER, OPERATORS, table_of
 from trainyard.model.run import Misfit
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 _ALIKE = 0.8
 # Groups that resemble a known one, and are served: Azure's copy of the Prometheus operator.
 _TWINS = frozenset(("azmonitoring.coreos.com",))
+# `oc` gives these kinds of `v1` their group, and processes templates of it.
+# Source: openshift/library-go pkg/legacyapi/legacygroupification: OAPIToGroupifiedGVK.
+_LEGACY_OF_OPENSHIFT = frozenset(("BuildConfig", "DeploymentConfig", "ImageStream", "Route", "Template"))
 _KUBEFLOW = "kubeflow.org"
 # A new version of these groups would be a new release of Kubernetes or of an operator that gets none.
 _SETTLED = (_KUBEFLOW, "trainer.kubeflow.org")
@@ -28,6 +32,8 @@ def unserved(resource: Resource) -> Iterator[Misfit]:
     version, kind = resource.api_version, resource.kind
     if kind == "Config" and "clusters" in resource.tree:
         # The configuration of kubectl, which no API server gets.
+        return
+    if (version == "v1" and kind in _LEGACY_OF_OPENSHIFT) or is_assertion(resource.at.document):
         return
     at = resource.at.child("apiVersion" if version else "kind")
     kinds = _kinds()

@@ -29,7 +29,7 @@ OTHER = pattern(
 )
 PLACEHOLDER = pattern(
     r"[/~<{\[]|file:|secret:|vault:"
-    r"|.*(?:\$|your|insert|change[-_ ]?me|replace|placeholder|dummy|redacted|xxx|\*\*\*|todo|\.\.\.)",
+    r"|.*(?:\$|your|insert|change[-_ ]?(?:me|it)|replace|placeholder|dummy|redacted|xxx|\*\*\*|todo|\.\.\.)",
     re.IGNORECASE,
 )
 # Words without digits: the name of a Secret, of a profile or of an authentication method.
