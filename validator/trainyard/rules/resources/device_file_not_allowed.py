@@ -63,7 +63,7 @@ def device_file_not_allowed(pod: Pod) -> Iterator[Problem]:
             if mounts and not container.privileged and not _has_plugin(container, file):
                 yield Problem(
                     volume.at.child("hostPath", "path"),
-                    f"container `{container.name}` mounts {path}, but its cgroup does not allow the device ({FILES[file]})",
+                    f"container `{container.name}` mounts {path}, but may not open it ({FILES[file]})",
                     "request the resource of a device plugin instead of the volume, or make the container privileged",
                 )
                 break
