@@ -11,10 +11,9 @@ Write `ib-sriov` for a pool of `infiniband`, and `sriov` for one of `ether`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from trainyard.analysis import cni
-from trainyard.analysis.plugin_configs import configurations
+from trainyard.analysis.plugin_configs import sriov_pools
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Network, Project
@@ -56,23 +55,7 @@ def network_of_other_link(network: Network, context: Context) -> Iterator[Proble
 
 def _links_of(project: Project, resource: str) -> Iterator[tuple[str, Place]]:
     """Yields each link type of the pools of a resource, `""` for a pool of any type."""
-    for one in project.of_kind("ConfigMap", "NicClusterPolicy", "NicNodePolicy"):
-        for found in configurations(one, "sriovDevicePlugin", "resourceList", "resourceName"):
-            listed = cni.field_value(found.tree, "resourceList")
-            for index, entry in enumerate(listed if isinstance(listed, list) else ()):
-                if isinstance(entry, dict) and _is_of(entry, resource):
-                    written = cni.field_value(entry, "selectors")
-                    at = found.at.child("resourceList", index, cni.field_name(entry, "selectors"))
-                    yield from _links_in(written, at)
-
-
-def _is_of(entry: dict[str, Any], resource: str) -> bool:
-    prefix, _, name = resource.rpartition("/")
-    return cni.field_text(entry, "resourceName") == name and cni.field_text(entry, "resourcePrefix") in ("", prefix)
-
-
-def _links_in(written: Any, at: Place) -> Iterator[tuple[str, Place]]:
-    for selectors in written if isinstance(written, list) else [written]:
+    for selectors, at in sriov_pools(project, resource):
         links = cni.field_value(selectors, "linkTypes")
         for link in links if isinstance(links, list) and links else [""]:
             yield str(link).lower(), at
