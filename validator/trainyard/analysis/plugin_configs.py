@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis import cni
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
-from trainyard.model.run import Project, Resource
+from trainyard.model.run import Resource
 from trainyard.startup import NamedTuple
 
 _POLICIES = ("NicClusterPolicy", "NicNodePolicy")
@@ -41,21 +40,6 @@ def configurations(resource: Resource, plugin: str, *signs: str) -> Iterator[Con
         for key, raw in mapping(resource.tree, "data").items():
             if isinstance(raw, str) and all(f'"{sign}"' in raw for sign in signs):
                 yield from _parsed(raw, resource.at.child("data", key))
-
-
-def sriov_pools(project: Project, resource: str) -> Iterator[tuple[Any, Place]]:
-    """Yields each set of selectors of the pools that the SR-IOV device plugin offers as a resource, with its place."""
-    prefix, _, name = resource.rpartition("/")
-    for one in project.of_kind("ConfigMap", *_POLICIES):
-        for found in configurations(one, "sriovDevicePlugin", "resourceList", "resourceName"):
-            listed = cni.field_value(found.tree, "resourceList")
-            for index, entry in enumerate(listed if isinstance(listed, list) else ()):
-                own = cni.field_text(entry, "resourcePrefix")
-                if cni.field_text(entry, "resourceName") == name and own in ("", prefix):
-                    written = cni.field_value(entry, "selectors")
-                    at = found.at.child("resourceList", index, cni.field_name(entry, "selectors"))
-                    for selectors in written if isinstance(written, list) else [written]:
-                        yield selectors, at
 
 
 def _parsed(raw: str, at: Place) -> Iterator[Configuration]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis import cni
-from trainyard.analysis.plugin_configs import sriov_pools
+from trainyard.analysis.sriov_pools import sriov_pools
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Network
 
