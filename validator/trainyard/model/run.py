@@ -24,7 +24,7 @@ class Setting(NamedTuple):
 
     `value` is None if it is not in the files: it comes from a Secret, a field of the pod or an unknown ConfigMap. `raw`
     is the value as parsed from YAML, so that an unquoted `1` can be told from `"1"`. `via` is one of "env", "envFrom",
-    "script" (`export A=B`), "command" (`env A=B program`) and "mpirun" (`-x A=B`).
+    "script" (`export A=B`), "command" (`env A=B program`), "mpirun" (`-x A=B`) and "file" (a line of `nccl.conf`).
     """
 
     name: str

@@ -20,6 +20,8 @@ ConfigMaps = Surroundings
 # The name of a script, in a command such as `bash /workspace/train.sh` or `./train.sh`.
 _SHELL_FILE = pattern(r"(?:^|[\s;&|])(?:\./)?([\w/][\w./-]{0,200}\.sh)(?![\w./-])")
 _FIRST_WORDS = 4
+# The file that NCCL reads for all users, and that of root, the user of most images.
+NCCL_FILES = ("/etc/nccl.conf", "/root/.nccl.conf")
 
 
 def load_pod(template: dict[str, Any], at: Place, namespace: str, config_maps: ConfigMaps) -> Pod:
@@ -103,7 +105,7 @@ def load_container(tree: dict[str, Any], at: Place, scope: _Scope) -> Container:
     argv = command + args
     scripts = tuple(_scripts(argv, mounts, scope))
     commands, exported = _commands(argv, scripts)
-    settings = [*_env_from(tree, scope), *_env(tree, at, scope), *exported]
+    settings = [*_nccl_conf(mounts, scope), *_env_from(tree, scope), *_env(tree, at, scope), *exported]
     image = tree.get("image")
     limits, requests = mapping(tree, "resources", "limits"), mapping(tree, "resources", "requests")
     return Container(
@@ -139,7 +141,7 @@ def overridden(
         argv += _words(tree, field, place)
     scripts = tuple(_scripts(argv, base.mounts, scope))
     commands, exported = _commands(argv, scripts)
-    inherited = [*_env_from(base.tree, scope), *_env(base.tree, base.at, scope)]
+    inherited = [*_nccl_conf(base.mounts, scope), *_env_from(base.tree, scope), *_env(base.tree, base.at, scope)]
     image = fields.get("image")
     resources = mapping(fields, "resourcesPerNode") or mapping(base.tree, "resources")
     limits, requests = mapping(resources, "limits"), mapping(resources, "requests")
@@ -269,6 +271,19 @@ def _env_from(tree: dict[str, Any], scope: _Scope) -> Iterator[Setting]:
         data, place = found
         for key, value in data.items():
             yield Setting(prefix + key, as_text(value), value, "envFrom", place.child(key))
+
+
+def _nccl_conf(mounts: tuple[Mount, ...], scope: _Scope) -> Iterator[Setting]:
+    """Yields the lines of NCCL's file, which give way to variables of the same name (src/misc/param.cc: setEnvFile)."""
+    for path, content, at in scope.mounted_files(mounts):
+        # A mount of one file is yielded with each key of its ConfigMap.
+        if path not in NCCL_FILES or not str(at.path[-1]).endswith("nccl.conf"):
+            continue
+        for number, line in enumerate(content.split("\n")):
+            name, equals, value = line.partition("=")
+            # NCCL keeps spaces and quotes, which another rule reports.
+            if equals and name.isidentifier() and value == value.strip(" \t\r\"'"):
+                yield Setting(name, value, value, "file", at.word(number, line))
 
 
 def as_text(raw: Any) -> str | None:
