@@ -15,11 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import fitting
+from trainyard.analysis.host_files import host_file
 from trainyard.analysis.launcher_options import Start, starts
-from trainyard.analysis.mounts import mount_of
 from trainyard.document.document import Place
-from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container
 
@@ -52,7 +50,7 @@ def ds_hostfile_invalid(container: Container, context: Context) -> Iterator[Prob
             yield Problem(exclude[1], "--exclude goes without --num_gpus and --num_nodes: it stops", "remove one")
         path = (_option(start, "--hostfile", "-H") or (_DEFAULT, start.command.at))[0]
         slots: dict[str, int] = {}
-        known = _hostfile(path, container, context)
+        known = host_file(path, container, context)
         if known is None:
             continue
         for number, line in enumerate(known[0].split("\n")):
@@ -76,20 +74,6 @@ def _option(start: Start, *names: str) -> tuple[str, Place] | None:
         if name.replace("_", "-") in names and (equals or index + 1 < len(words)):
             return (value, start.place(index)) if equals else (words[index + 1], start.place(index + 1))
     return None
-
-
-def _hostfile(path: str, container: Container, context: Context) -> tuple[str, Place] | None:
-    """Returns the text of a host file in a ConfigMap, and its place."""
-    pod, run = context.pod, context.run
-    mount = mount_of(container, path)
-    volume = pod.volume(mount.volume) if pod is not None and mount is not None else None
-    if mount is None or run is None or volume is None or volume.kind != "configMap" or "items" in volume.body:
-        return None
-    found = fitting(context.project, "ConfigMap", text(volume.body, "name"), run.namespace, volume.at)
-    key = path.rpartition("/")[2]
-    written = text(found[0].tree, "data", key) if len(found) == 1 else ""
-    is_plain = isinstance(mapping(found[0].tree, "data").get(key), str) if found else False
-    return (written, found[0].at.child("data", key)) if is_plain and "{{" not in written else None
 
 
 def _entry(line: str, at: Place, slots: dict[str, int]) -> Iterator[Problem]:
