@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.host_files import host_file
 from trainyard.analysis.launcher_options import Start, starts
+from trainyard.analysis.mounted_files import mounted_text
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container
@@ -50,7 +50,7 @@ def ds_hostfile_invalid(container: Container, context: Context) -> Iterator[Prob
             yield Problem(exclude[1], "--exclude goes without --num_gpus and --num_nodes: it stops", "remove one")
         path = (_option(start, "--hostfile", "-H") or (_DEFAULT, start.command.at))[0]
         slots: dict[str, int] = {}
-        known = host_file(path, container, context)
+        known = mounted_text(path, container, context)
         if known is None:
             continue
         for number, line in enumerate(known[0].split("\n")):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from trainyard.analysis.host_files import host_file
+from trainyard.analysis.mounted_files import mounted_text
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
@@ -108,7 +108,7 @@ def _of_file(command: Command, count: tuple[str, Place], context: Context) -> It
     path, processes = _first(command, FILES), decimal(count[0])
     if path is None or processes is None or context.container is None:
         return
-    known = host_file(path[0], context.container, context)
+    known = mounted_text(path[0], context.container, context)
     lines = [] if known is None else [line for line in known[0].split("\n") if line.strip() and line.strip()[0] != "#"]
     slots = [match[1] for line in lines if (match := SLOTS.match(line.strip())) is not None]
     total = sum(map(int, slots))

@@ -46,7 +46,9 @@ def library_variable_misspelt(setting: Setting, context: Context) -> Iterator[Pr
     container = context.container
     if meant is None or container is None:
         return
-    if any(one.name == meant for one in container.settings) or any(_is_read(name, one.text) for one in container.scripts):
+    if any(one.name == meant for one in container.settings) or any(
+        _is_read(name, one.text) for one in container.scripts
+    ):
         return
     if any(f"${name}" in word or f"$({name})" in word or f"${{{name}" in word for word in _words(setting, context)):
         return

@@ -5,8 +5,8 @@ all wait until the timeout for a node 1 that never comes. For the rendezvous bac
 itself and ignores the option.
 
 The rule checks torchrun with the static rendezvous, which is its default, and Accelerate's `--machine_rank`, in roles
-with more than one pod, and in lone pods or Jobs of one file that meet at the same address. Without that option, `machine_rank` of the configuration counts, which all pods read from one
-ConfigMap.
+with more than one pod, and in lone pods or Jobs of one file that meet at the same address. Without that option,
+`machine_rank` of the configuration counts, which all pods read from one ConfigMap.
 
 Use the index of the pod: `$(JOB_COMPLETION_INDEX)` in an Indexed Job or a JobSet, nothing at all in a PyTorchJob, or
 `--rdzv-backend=c10d`.

@@ -1,4 +1,4 @@
-"""Host files of launchers in ConfigMaps that the launcher's container mounts."""
+"""Files in ConfigMaps that a container mounts, such as host files of launchers and programs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from trainyard.engine.rule import Context
 from trainyard.model.run import Container
 
 
-def host_file(path: str, container: Container, context: Context) -> tuple[str, Place] | None:
-    """Returns the text of a host file in a ConfigMap, and its place; None if the files do not show it."""
+def mounted_text(path: str, container: Container, context: Context) -> tuple[str, Place] | None:
+    """Returns the text of a file from a ConfigMap, and its place; None if the files do not show it."""
     pod, run = context.pod, context.run
     mount = mount_of(container, path)
     volume = pod.volume(mount.volume) if pod is not None and mount is not None else None
