@@ -4,6 +4,8 @@ Each line of the file is `HOST slots=NUMBER`, and each host occurs once: anythin
 and `--exclude` name hosts and slots of the file, counted from 0. They exclude each other, and neither goes together
 with `--num_gpus` or `--num_nodes`.
 
+Without a host file, `localhost` is the only host, with the GPUs of the container, and `--num_nodes` is 1.
+
 The rule reads host files in ConfigMaps that the launcher's container mounts. Without `--hostfile`, that is
 `/job/hostfile`.
 
@@ -17,7 +19,9 @@ from collections.abc import Iterator
 
 from trainyard.analysis.launcher_options import Start, starts
 from trainyard.analysis.mounted_files import mounted_text
+from trainyard.analysis.mounts import mount_of
 from trainyard.document.document import Place
+from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container
 
@@ -51,13 +55,27 @@ def ds_hostfile_invalid(container: Container, context: Context) -> Iterator[Prob
         path = (_option(start, "--hostfile", "-H") or (_DEFAULT, start.command.at))[0]
         slots: dict[str, int] = {}
         known = mounted_text(path, container, context)
-        if known is None:
-            continue
-        for number, line in enumerate(known[0].split("\n")):
-            yield from _entry(line.strip(), known[1].below(number), slots)
         option = include or exclude
+        for number, line in enumerate(known[0].split("\n") if known is not None else ()):
+            yield from _entry(line.strip(), known[1].below(number) if known is not None else container.at, slots)
+        is_absent = known is None and mount_of(container, path) is None and not _option(start, "--hostfile", "-H")
+        if is_absent and not any("hostfile" in script.text for script in container.scripts):
+            yield from _without_file(start, option, container)
         if option is not None and slots and "$" not in option[0]:
             yield from _absent(option, slots)
+
+
+def _without_file(start: Start, option: tuple[str, Place] | None, container: Container) -> Iterator[Problem]:
+    """Reports several nodes, and GPUs that the only host does not have."""
+    nodes = _option(start, "--num-nodes")
+    if nodes is not None and (decimal(nodes[0]) or 0) > 1 and not start.has("--no-ssh"):
+        message = f"there is no host file, so the launcher knows one node and not {nodes[0]}: it stops"
+        yield Problem(nodes[1], message, "mount a host file and name it with --hostfile")
+    if option is not None and container.gpus and option[0].startswith("localhost:") and "$" not in option[0]:
+        beyond = [slot for slot in option[0][10:].split(",") if slot.isdecimal() and int(slot) >= container.gpus]
+        if beyond:
+            message = f"the container has {container.gpus} GPUs, counted from 0, and no slot {beyond[0]}: it stops"
+            yield Problem(option[1], message, "write the numbers of its GPUs")
 
 
 _NAMES = {
