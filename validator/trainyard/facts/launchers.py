@@ -124,6 +124,7 @@ DLROVER = Launcher(
     per_node=("--nproc-per-node",),
     nodes=("--nnodes",),
 )
+HOROVOD = "horovodrun"
 ALL = (
     _torchrun("torchrun", "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
     _torchrun(TORCHRUN_MODULES[0], "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
@@ -139,7 +140,7 @@ ALL = (
     _mpi("mpiexec"),
     _mpi("orterun"),
     _mpi("prterun"),
-    Launcher("horovodrun", "horovod/horovod v0.28.1 runner/launch.py: make_parser", total=("-np", "--num-proc")),
+    Launcher(HOROVOD, "horovod/horovod v0.28.1 runner/launch.py: make_parser", total=("-np", "--num-proc")),
     Launcher(
         "composer",
         "mosaicml/composer composer/cli/launcher.py: -n defaults to torch.cuda.device_count()",

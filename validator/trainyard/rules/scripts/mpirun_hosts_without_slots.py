@@ -20,11 +20,10 @@ from trainyard.analysis.mounted_files import mounted_text
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.launchers import MPI_LAUNCHERS, MPI_PROGRAM
+from trainyard.facts.launchers import HOROVOD, MPI_LAUNCHERS, MPI_PROGRAM
 from trainyard.model.run import Command
 from trainyard.startup import pattern
 
-HOROVOD = "horovodrun"
 HOSTS = ("-H", "-host", "--host", "--hosts")
 FILES = ("--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile")
 COUNTS = ("-np", "--np", "-n", "--n", "-c", "--num-proc")
