@@ -101,6 +101,27 @@ TOP_LEVEL = (
     "compression_training", "compile", "timers", "tensor_parallel", "expert_parallel", "monitor_config",
 )  # fmt: skip
 
+# Sections whose keys are read one by one: other keys have no effect. Sources: deepspeedai/DeepSpeed 0.19.8
+# runtime/activation_checkpointing/config.py, profiling/config.py, autotuning/config.py and elasticity/constants.py.
+LOOSE_SECTIONS: dict[str, tuple[str, ...]] = {
+    "activation_checkpointing": (
+        "partition_activations", "contiguous_memory_optimization", "number_checkpoints",
+        "synchronize_checkpoint_boundary", "profile", "cpu_checkpointing",
+    ),
+    "flops_profiler": (
+        "enabled", "recompute_fwd_factor", "profile_step", "module_depth", "top_modules", "detailed", "output_file",
+    ),
+    "autotuning": (
+        "enabled", "fast", "results_dir", "exps_dir", "overwrite", "start_profile_step", "end_profile_step", "metric",
+        "metric_path", "mp_size", "max_train_batch_size", "min_train_batch_size", "arg_mappings", "model_info",
+        "max_train_micro_batch_size_per_gpu", "min_train_micro_batch_size_per_gpu", "num_tuning_micro_batch_sizes",
+        "tuner_type", "tuner_early_stopping", "tuner_num_trials", "model_info_path",
+    ),
+    "elasticity": (
+        "enabled", "max_train_batch_size", "micro_batch_sizes", "min_gpus", "max_gpus", "min_time", "version",
+        "ignore_non_elastic_batch_info", "prefer_larger_batch", "model_parallel_size", "num_gpus_per_node",
+    ),
+}  # fmt: skip
 BATCH_KEYS = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps")
 
 # Elastic batch sizes are multiples of these: highly composite numbers (elasticity/elasticity.py, HCN_LIST).

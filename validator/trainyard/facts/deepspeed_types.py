@@ -8,11 +8,15 @@ get_communication_data_type) and runtime/lr_schedules.py; pydantic 2.14, convers
 
 from __future__ import annotations
 
+from trainyard.facts.deepspeed import BATCH_KEYS
+
 _STAGE3 = (
     "prefetch_bucket_size", "param_persistence_threshold", "model_persistence_threshold", "max_live_parameters",
     "max_reuse_distance", "module_granularity_threshold",
 )  # fmt: skip
 INTEGERS: dict[str, tuple[str, ...]] = {
+    # Not by pydantic: runtime/config.py, _batch_assertion.
+    "": BATCH_KEYS,
     "zero_optimization": (
         "reduce_bucket_size", "allgather_bucket_size", "sub_group_size", "zero_hpz_partition_size", "mics_shard_size",
         *_STAGE3, *(f"stage3_{name}" for name in _STAGE3),
@@ -24,7 +28,7 @@ INTEGERS: dict[str, tuple[str, ...]] = {
     "hybrid_engine": ("max_out_tokens", "inference_tp_size", "tp_gather_partition_size"),
 }  # fmt: skip
 # The fewest of these integers; the others are at least 0 if they stand in `INTEGERS` of a section of ZeRO.
-POSITIVE = ("reduce_bucket_size",)
+POSITIVE = ("reduce_bucket_size", *BATCH_KEYS)
 NUMBERS: dict[str, tuple[str, ...]] = {
     "fp16": ("loss_scale",),
     "zero_optimization.offload_optimizer": ("ratio", "cpuadam_cores_perc"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from trainyard.startup import NamedTuple
+from trainyard.startup import NamedTuple, pattern
 
 
 class Launcher(NamedTuple):
@@ -124,6 +124,7 @@ DLROVER = Launcher(
     per_node=("--nproc-per-node",),
     nodes=("--nnodes",),
 )
+HOROVOD = "horovodrun"
 ALL = (
     _torchrun("torchrun", "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
     _torchrun(TORCHRUN_MODULES[0], "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
@@ -139,7 +140,7 @@ ALL = (
     _mpi("mpiexec"),
     _mpi("orterun"),
     _mpi("prterun"),
-    Launcher("horovodrun", "horovod/horovod v0.28.1 runner/launch.py: make_parser", total=("-np", "--num-proc")),
+    Launcher(HOROVOD, "horovod/horovod v0.28.1 runner/launch.py: make_parser", total=("-np", "--num-proc")),
     Launcher(
         "composer",
         "mosaicml/composer composer/cli/launcher.py: -n defaults to torch.cuda.device_count()",
@@ -180,6 +181,8 @@ ALL = (
 )
 BY_NAME = {launcher.name: launcher for launcher in ALL}
 MPI_LAUNCHERS = tuple(launcher.name for launcher in ALL if launcher.is_mpi)
+# Many options of mpirun have values, so only such a word is certain to be the program that it starts.
+MPI_PROGRAM = pattern(r"(?:[^=]*/)?(?:python[\d.]*|bash|sh|\w+_perf)|[^=]+\.(?:py|sh)")
 
 # Programs whose arguments only name a launcher, and words before the name of a package.
 _NAMING = frozenset(

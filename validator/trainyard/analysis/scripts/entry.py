@@ -11,10 +11,13 @@ from trainyard.document.document import Place
 from trainyard.facts.launchers import BY_NAME, launcher_in
 from trainyard.loaders.manifests import shell
 from trainyard.model.run import Container, Script
-from trainyard.startup import NamedTuple
+from trainyard.startup import NamedTuple, pattern
 
 if TYPE_CHECKING:
     from trainyard.analysis.scripts.state import Launch, State
+
+# A Python program whose output `tee` copies.
+TEE = pattern(r"\bpython[\d.]*\s(?:[^\n|;&\\]|\\\n|\\.|2>&1)*\|&?\s*tee\b")
 
 
 class Entry(NamedTuple):
@@ -68,7 +71,8 @@ def entry_of(container: Container) -> Entry | None:
 def _trains(container: Container) -> frozenset[tuple[str, ...]]:
     """Returns the Python program that counts as the training, if there is no launcher."""
     commands = [command.words for command in container.commands]
-    if not container.gpus or any(launcher_in(words) for words in commands):
+    is_counted = container.gpus or any(TEE.search(script.text) for script in container.scripts)
+    if not is_counted or any(launcher_in(words) for words in commands):
         return frozenset()
     return frozenset(commands[index] for index in training_indexes(commands))
 

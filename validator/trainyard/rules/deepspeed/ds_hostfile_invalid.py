@@ -4,6 +4,8 @@ Each line of the file is `HOST slots=NUMBER`, and each host occurs once: anythin
 and `--exclude` name hosts and slots of the file, counted from 0. They exclude each other, and neither goes together
 with `--num_gpus` or `--num_nodes`.
 
+Without a host file, `localhost` is the only host, with the GPUs of the container, and `--num_nodes` is 1.
+
 The rule reads host files in ConfigMaps that the launcher's container mounts. Without `--hostfile`, that is
 `/job/hostfile`.
 
@@ -15,11 +17,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import fitting
 from trainyard.analysis.launcher_options import Start, starts
+from trainyard.analysis.mounted_files import mounted_text
 from trainyard.analysis.mounts import mount_of
 from trainyard.document.document import Place
-from trainyard.document.lookup import mapping, text
+from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container
 
@@ -52,14 +54,28 @@ def ds_hostfile_invalid(container: Container, context: Context) -> Iterator[Prob
             yield Problem(exclude[1], "--exclude goes without --num_gpus and --num_nodes: it stops", "remove one")
         path = (_option(start, "--hostfile", "-H") or (_DEFAULT, start.command.at))[0]
         slots: dict[str, int] = {}
-        known = _hostfile(path, container, context)
-        if known is None:
-            continue
-        for number, line in enumerate(known[0].split("\n")):
-            yield from _entry(line.strip(), known[1].below(number), slots)
+        known = mounted_text(path, container, context)
         option = include or exclude
+        for number, line in enumerate(known[0].split("\n") if known is not None else ()):
+            yield from _entry(line.strip(), known[1].below(number) if known is not None else container.at, slots)
+        is_absent = known is None and mount_of(container, path) is None and not _option(start, "--hostfile", "-H")
+        if is_absent and not any("hostfile" in script.text for script in container.scripts):
+            yield from _without_file(start, option, container)
         if option is not None and slots and "$" not in option[0]:
             yield from _absent(option, slots)
+
+
+def _without_file(start: Start, option: tuple[str, Place] | None, container: Container) -> Iterator[Problem]:
+    """Reports several nodes, and GPUs that the only host does not have."""
+    nodes = _option(start, "--num-nodes")
+    if nodes is not None and (decimal(nodes[0]) or 0) > 1 and not start.has("--no-ssh"):
+        message = f"there is no host file, so the launcher knows one node and not {nodes[0]}: it stops"
+        yield Problem(nodes[1], message, "mount a host file and name it with --hostfile")
+    if option is not None and container.gpus and option[0].startswith("localhost:") and "$" not in option[0]:
+        beyond = [slot for slot in option[0][10:].split(",") if slot.isdecimal() and int(slot) >= container.gpus]
+        if beyond:
+            message = f"the container has {container.gpus} GPUs, counted from 0, and no slot {beyond[0]}: it stops"
+            yield Problem(option[1], message, "write the numbers of its GPUs")
 
 
 _NAMES = {
@@ -76,20 +92,6 @@ def _option(start: Start, *names: str) -> tuple[str, Place] | None:
         if name.replace("_", "-") in names and (equals or index + 1 < len(words)):
             return (value, start.place(index)) if equals else (words[index + 1], start.place(index + 1))
     return None
-
-
-def _hostfile(path: str, container: Container, context: Context) -> tuple[str, Place] | None:
-    """Returns the text of a host file in a ConfigMap, and its place."""
-    pod, run = context.pod, context.run
-    mount = mount_of(container, path)
-    volume = pod.volume(mount.volume) if pod is not None and mount is not None else None
-    if mount is None or run is None or volume is None or volume.kind != "configMap" or "items" in volume.body:
-        return None
-    found = fitting(context.project, "ConfigMap", text(volume.body, "name"), run.namespace, volume.at)
-    key = path.rpartition("/")[2]
-    written = text(found[0].tree, "data", key) if len(found) == 1 else ""
-    is_plain = isinstance(mapping(found[0].tree, "data").get(key), str) if found else False
-    return (written, found[0].at.child("data", key)) if is_plain and "{{" not in written else None
 
 
 def _entry(line: str, at: Place, slots: dict[str, int]) -> Iterator[Problem]:

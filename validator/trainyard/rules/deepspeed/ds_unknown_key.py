@@ -5,8 +5,9 @@ that forbid extra fields: one misspelt key ends every process with a validation 
 a misspelt `gradient_cliping` silently leaves gradient clipping off.
 
 The known keys are those of several releases from 0.10 to 0.19.8 together, so neither an old nor a new field is
-reported. At the top level the rule reports only names close to a known one, because other tools keep their own keys
-there. Up to 0.16 the sections `fp16` and `bf16` also ignored unknown keys.
+reported. At the top level the rule reports only names close to a known one and keys of `zero_optimization`, because
+other tools keep their own keys there. In sections such as `autotuning`, it reports names close to a known one. Up to
+0.16 the sections `fp16` and `bf16` also ignored unknown keys.
 
 Write the name as DeepSpeed spells it.
 """
@@ -19,9 +20,10 @@ from trainyard.document.document import Place, Rename
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.deepspeed import SECTIONS, TOP_LEVEL
+from trainyard.facts.deepspeed import LOOSE_SECTIONS, SECTIONS, TOP_LEVEL
 from trainyard.model.run import DeepSpeed
 
+ZERO = "zero_optimization"
 # Names that are found in the field, and too different for a guess. Source: deepspeedai/DeepSpeed pull 1103.
 MISNAMED = {"micro_batch_per_gpu": "train_micro_batch_size_per_gpu"}
 
@@ -45,8 +47,16 @@ def ds_unknown_key(deepspeed: DeepSpeed) -> Iterator[Problem]:
             if key not in known:
                 message = f"unknown key `{key}` in {section}: DeepSpeed rejects the configuration"
                 yield _problem(deepspeed.at.child(*path, key), key, known, message)
+    for section, known in LOOSE_SECTIONS.items():
+        for key in mapping(deepspeed.config, section):
+            if key not in known and _closest(key, known):
+                message = f"unknown key `{key}` in {section}: DeepSpeed ignores it"
+                yield _problem(deepspeed.at.child(section, key), key, known, message)
     for key in deepspeed.config:
-        if key not in TOP_LEVEL and _closest(key, TOP_LEVEL):
+        if key not in TOP_LEVEL and key in SECTIONS[ZERO]:
+            message = f"`{key}` is a key of {ZERO}: at the top level it has no effect"
+            yield Problem(deepspeed.at.child(key).key(), message, f"move it into {ZERO}")
+        elif key not in TOP_LEVEL and _closest(key, TOP_LEVEL):
             yield _problem(deepspeed.at.child(key), key, TOP_LEVEL, f"unknown key `{key}`: DeepSpeed ignores it")
 
 

@@ -3,7 +3,8 @@
 DeepSpeed checks its sections with pydantic. A bucket size is an integer: 5e8 is one, 943718.4 is not. A switch is
 `true` or `false`. A section is an object: `"offload_optimizer": true` is refused with "Input should be a valid
 dictionary". A stage is a number from 0 to 3, and a device one of `none`, `cpu` and `nvme`. All of this stops at
-start-up. `gradient_clipping` is compared with 0 at the first step, which fails for a text, even for `"1.0"`.
+start-up. Batch sizes are at least 1. `gradient_clipping` is compared with 0 at the first step, which fails for a text,
+even for `"1.0"`.
 
 The rule leaves out `"auto"`, which Hugging Face's Trainer and Accelerate replace, null, names that a script replaces
 (`ZERO_STAGE`), and a list of stages for the autotuner.
@@ -18,6 +19,7 @@ from typing import Any
 
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.deepspeed import BATCH_KEYS
 from trainyard.facts.deepspeed_types import (
     ANY_CASE,
     BOOLEANS,
@@ -35,6 +37,8 @@ from trainyard.startup import pattern
 
 _NAME = pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
+# The autotuner tries every value of a list: autotuning/autotuner.py, `user_zero_stages`.
+TUNED = ("stage", *BATCH_KEYS)
 _SECTIONS = sorted({*INTEGERS, *NUMBERS, *BOOLEANS, *OBJECTS, *WORDS, *ANY_CASE})
 
 
@@ -58,8 +62,9 @@ def ds_value_type(deepspeed: DeepSpeed) -> Iterator[Problem]:
             if section == "" and name in COMPARED and isinstance(value, str) and value != "auto":
                 message = f"{name} is the text `{value}`, which DeepSpeed compares with 0: it stops at the first step"
                 yield Problem(at.child(name), message, "write a number without quotes")
-            # The autotuner tries every stage of a list: autotuning/autotuner.py, `user_zero_stages`.
-            tuned = name == "stage" and isinstance(value, list) and "autotuning" in deepspeed.config
+            tuned = name in TUNED and isinstance(value, list) and "autotuning" in deepspeed.config
+            # Templates have names of any form in place of batch sizes.
+            tuned = tuned or (name in BATCH_KEYS and isinstance(value, str))
             wanted = "" if tuned or _is_left_open(value) else _wanted(section, str(name), value)
             if wanted:
                 title = f"{section}.{name}" if section else name

@@ -12,18 +12,15 @@ Set `-np` to `slotsPerWorker` times the number of workers, or leave it out: mpir
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 
 from trainyard.analysis.kubeflow import is_mpi_operator
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal, integer
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.launchers import MPI_LAUNCHERS, MPI_PROGRAM
 from trainyard.model.run import Command, Run
 
-# Many options of mpirun have values, so only such a word is certain to be the program.
-PROGRAM = re.compile(r"([^=]*/)?(python[\d.]*|bash|sh|\w+_perf)|[^=]+\.(py|sh)")
 COUNT = ("-np", "--np", "-n", "--n")
 OWN_HOSTS = ("-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile")
 
@@ -79,7 +76,7 @@ def _asked(command: Command) -> tuple[int, Place] | None:
     if command.program not in MPI_LAUNCHERS or ":" in words or any("oversubscribe" in word.lower() for word in words):
         return None
     # The program that mpirun starts has its own options, so only the first count before it is mpirun's.
-    own = itertools.takewhile(lambda word: not PROGRAM.fullmatch(word), words)
+    own = itertools.takewhile(lambda word: not MPI_PROGRAM.fullmatch(word), words)
     index = next((n for n, word in enumerate(own) if word in COUNT), len(words))
     asked = decimal(words[index + 1]) if index + 1 < len(words) else None
     if asked is None or any(word in OWN_HOSTS for word in words):

@@ -8,7 +8,8 @@ takes effect.
 The rule follows the script with a launcher that fails, as bash would: pipes, `set`, traps, `&&` and `||`, branches,
 loops, functions, subshells, background jobs, scripts in `bash -c`, in here-documents and in mounted ConfigMaps. All
 other commands succeed. Without a launcher such as torchrun, the last Python program of a script with GPUs counts as the
-training. If the exit code depends on something outside the files, nothing is reported.
+training, also in a job without GPUs if its output goes through `tee`. If the exit code depends on something outside the
+files, nothing is reported.
 
 Write `set -e` at the top of the script if it goes on after the launcher, and `set -o pipefail` if the launcher is in a
 pipe. Otherwise keep the code: `rc=$?` after the launcher, and `exit $rc` at the end. The `sh` of Debian images is dash,
@@ -89,7 +90,7 @@ def launcher_exit_code_lost(container: Container, context: Context) -> Iterator[
     if not container.scripts or (context.run is not None and context.run.kind in SERVERS):
         return
     entry = entry_of(container)
-    if entry is None:
+    if entry is None or (entry.trains and not container.gpus and (context.run is None or not context.run.is_job)):
         return
     from trainyard.analysis.scripts.exit_codes import masked_launches
     from trainyard.analysis.scripts.syntax import work

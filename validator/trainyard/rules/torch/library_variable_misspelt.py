@@ -3,13 +3,14 @@
 Programs read variables by their names, and none tells about a name that it does not know. `CUDA_VISIBLE_DEVICE=0` hides
 no GPU, and `OMP_NUM_THREAD=8` leaves the default. Other rules report variables of NCCL and of PyTorch's NCCL backend.
 
-The rule leaves out a name that a command or a script in the files reads.
+The rule leaves out a name that a command or a script in the files mentions outside of its assignments.
 
 Correct the name.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.analysis.settings import name_at, rename_variable
@@ -32,6 +33,7 @@ _SHORTEST = 11
     sources=(
         "facts/library_variables.py: the source of each library",
         "github.com/rjmalagon/ollama-linux-amd-apu pull 35; github.com/neuralmagic/vllm pull 73",
+        "github.com/Zhongdao/Towards-Realtime-MOT issue 65",
     ),
     fix="unsafe",
 )
@@ -44,13 +46,20 @@ def library_variable_misspelt(setting: Setting, context: Context) -> Iterator[Pr
     container = context.container
     if meant is None or container is None:
         return
-    if any(one.name == meant for one in container.settings) or any(name in one.text for one in container.scripts):
+    if any(one.name == meant for one in container.settings) or any(
+        _is_read(name, one.text) for one in container.scripts
+    ):
         return
     if any(f"${name}" in word or f"$({name})" in word or f"${{{name}" in word for word in _words(setting, context)):
         return
     yield Problem(
         name_at(setting), f"nothing reads `{name}`", f"did you mean `{meant}`?", rename_variable(setting, meant)
     )
+
+
+def _is_read(name: str, text: str) -> bool:
+    """True if a script mentions the name outside of its assignments."""
+    return name in text and re.search(rf"\$\{{?{name}\b|\b{name}\b(?!=)", text) is not None
 
 
 def _words(setting: Setting, context: Context) -> Iterator[str]:

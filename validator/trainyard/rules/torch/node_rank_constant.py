@@ -5,8 +5,8 @@ all wait until the timeout for a node 1 that never comes. For the rendezvous bac
 itself and ignores the option.
 
 The rule checks torchrun with the static rendezvous, which is its default, and Accelerate's `--machine_rank`, in roles
-with more than one pod. Without that option, `machine_rank` of the configuration counts, which all pods read from one
-ConfigMap.
+with more than one pod, and in lone pods or Jobs of one file that meet at the same address. Without that option,
+`machine_rank` of the configuration counts, which all pods read from one ConfigMap.
 
 Use the index of the pod: `$(JOB_COMPLETION_INDEX)` in an Indexed Job or a JobSet, nothing at all in a PyTorchJob, or
 `--rdzv-backend=c10d`.
@@ -26,6 +26,8 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.model.run import Command, Container, Role, Run
 
+# Kinds of which each object is often one node.
+ALONE = ("Pod", "Job", "StatefulSet", "Deployment")
 REFERENCE = re.compile(r"\$[({]?([A-Za-z_]\w*)[)}]?\Z")
 
 
@@ -38,7 +40,7 @@ REFERENCE = re.compile(r"\$[({]?([A-Za-z_]\w*)[)}]?\Z")
         "pytorch 2.15.0 torch/distributed/run.py: config_from_args, the static rendezvous takes --node-rank",
         "pytorch 2.15.0 torchrun on CPU, two nodes with rank 0 on one machine: one waits, the other fails (seen)",
         "huggingface/accelerate 1.15.0 commands/launch.py: --machine_rank",
-        "github.com/huggingface/accelerate issue 2265",
+        "github.com/huggingface/accelerate issue 2265; github.com/narumiruna/pytorch-distributed-example issue 19",
     ),
     needs=("rank", "RANK"),
 )
@@ -47,7 +49,7 @@ def node_rank_constant(role: Role, context: Context) -> Iterator[Problem]:
     container, run = role.container, context.run
     if container is None or run is None or not role.trains:
         return
-    others = [] if (role.replicas or 1) > 1 else _of_roles_before(role, run)
+    others = [] if (role.replicas or 1) > 1 else [*_of_roles_before(role, run), *_of_runs_before(container, context)]
     if (role.replicas or 1) < 2 and not others:
         return
     if (role.replicas or 1) > 1:
@@ -63,12 +65,41 @@ def node_rank_constant(role: Role, context: Context) -> Iterator[Problem]:
             continue
         number = _constant(told[0], container, told[1])
         if number is not None and ((role.replicas or 1) > 1 or number[0] in others):
-            who = f"all {role.replicas} pods get" if (role.replicas or 1) > 1 else f"{role.name} and another role get"
+            who = f"all {role.replicas} pods get" if (role.replicas or 1) > 1 else _both(role, run)
             yield Problem(
                 number[1],
                 f"{who} {option}={number[0]}, so their ranks collide",
                 "use the index of the pod, or `--rdzv-backend=c10d`, which assigns the ranks",
             )
+
+
+def _both(role: Role, run: Run) -> str:
+    return f"{role.name} and another role get" if run.kind == "PyTorchJob" else f"{run.name} and another {run.kind} get"
+
+
+def _of_runs_before(container: Container, context: Context) -> list[str]:
+    """Returns the constant ranks of lone pods before this one in the file that meet at the same address."""
+    run, found = context.run, list[str]()
+    if run is None or run.kind not in ALONE:
+        return found
+    meetings = [_meeting(launch) for launch, _, _ in _launches(container)]
+    for other in context.project.runs:
+        if other.at == run.at:
+            break
+        if (other.kind, other.namespace, other.at.document.source) != (run.kind, run.namespace, run.at.document.source):
+            continue
+        for one in other.containers if other.nodes in (1, None) else ():
+            for launch, option, _ in _launches(one):
+                told = launch.option_at(option)
+                number = _constant(told[0], one, told[1]) if told and _meeting(launch) in meetings else None
+                found += [number[0]] if number is not None and "$" not in (_meeting(launch)[0] or "$") else []
+    return found
+
+
+def _meeting(launch: Command) -> tuple[str | None, str | None]:
+    """Returns the address where the nodes of a launch meet, and their number."""
+    address = launch.option("--master-addr", "--rdzv-endpoint", "--main-process-ip")
+    return address, launch.option("--nnodes", "--num-machines")
 
 
 def _of_configuration(role: Role, container: Container, context: Context) -> Iterator[Problem]:

@@ -1,0 +1,32 @@
+"""Options of `ray start` of releases from 1.0 to 2.52.
+
+Sources: docs.ray.io/en/latest/cluster/cli.html (ray start); ray-project/ray python/ray/scripts/scripts.py (start).
+"""
+
+from __future__ import annotations
+
+INTEGERS = (
+    "--dashboard-agent-grpc-port", "--dashboard-agent-listen-port", "--dashboard-port", "--gcs-server-port",
+    "--max-worker-port", "--metrics-export-port", "--min-worker-port", "--node-manager-port", "--num-cpus",
+    "--num-gpus", "--object-manager-port", "--object-store-memory", "--port", "--ray-client-server-port",
+    "--runtime-env-agent-port",
+)  # fmt: skip
+OTHERS = (
+    "--address", "--autoscaling-config", "--block", "--dashboard-host", "--disable-usage-stats", "--head",
+    "--include-dashboard", "--labels", "--labels-file", "--log-color", "--log-style", "--memory", "--no-monitor",
+    "--no-redirect-output", "--node-ip-address", "--node-name", "--object-spilling-directory", "--plasma-directory",
+    "--plasma-store-socket-name", "--ray-debugger-external", "--raylet-socket-name", "--redis-password",
+    "--redis-shard-ports", "--redis-username", "--resources", "--system-config", "--temp-dir",
+    "--tracing-startup-hook", "--verbose", "--worker-port-list",
+)  # fmt: skip
+# Names that are too different from the right one for a guess.
+MISNAMED = {
+    "--cpus": "--num-cpus",
+    "--dashboard-ip": "--dashboard-host",
+    "--gpus": "--num-gpus",
+    "--head-address": "--address",
+    "--host": "--node-ip-address",
+    "--node-ip": "--node-ip-address",
+}
+# Options of a head alone; `ray start` refuses them on other nodes.
+OF_HEAD = ("--include-dashboard", "--port", "--redis-shard-ports")

@@ -1,0 +1,108 @@
+"""The address of a Ray cluster has the port of another protocol, so the connection fails or hangs.
+
+The head listens on three ports. `ray start` and `ray.init` with a plain address connect to the control store, port
+6379. An address with `ray://` leads to the server of Ray Client, port 10001. `ray job submit` sends HTTP to the
+dashboard, port 8265.
+
+The rule compares `ray start --address`, `ray job --address`, `RAY_ADDRESS` and a literal address in `ray.init` with
+these ports. It leaves out ports that an option of the files moves.
+
+Write the port of the protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.mounted_files import mounted_text
+from trainyard.document.document import Place
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Container, Project
+from trainyard.startup import pattern
+
+ADDRESS = pattern(r"(?:(ray|https?)://)?[^\s:/@]+:(\d{2,5})/?")
+INIT = pattern(r"\bray\.init\(\s*(?:address\s*=\s*)?[\"']([^\"'{}]+)[\"']")
+# The right port and its listener for each scheme of an address.
+PORTS = {
+    "": ("6379", "the control store"),
+    "ray": ("10001", "the server of Ray Client"),
+    "http": ("8265", "the dashboard"),
+}
+LISTENERS = dict(PORTS.values())
+DEFAULTS = {"port": "6379", "ray-client-server-port": "10001", "dashboard-port": "8265"}
+
+
+@rule(
+    code="RY025",
+    severity="error",
+    confidence="high",
+    since="0.5.0",
+    sources=(
+        "docs.ray.io/en/latest/cluster/cli.html: ray start, --port, --ray-client-server-port",
+        "docs.ray.io/en/latest/ray-core/configure.html: Head Node, ports",
+        "github.com/ray-project/ray issue 21631",
+    ),
+    needs=("ray",),
+)
+def ray_address_port(container: Container, context: Context) -> Iterator[Problem]:
+    """Report addresses whose port belongs to another protocol."""
+    for value, at in _addresses(container, context):
+        match = ADDRESS.fullmatch(value)
+        if match is None:
+            continue
+        scheme = "http" if match[1] == "https" else match[1] or ""
+        port, listener = PORTS[scheme]
+        if match[2] == port or match[2] not in LISTENERS or _is_moved(context.project):
+            continue
+        written = f"{scheme}://" if scheme else "a plain address"
+        yield Problem(
+            at,
+            f"port {match[2]} of `{value}` belongs to {LISTENERS[match[2]]}, and {written} leads to {listener}",
+            f"write port {port}, or the address {_address_of(match[2])}",
+        )
+
+
+def _address_of(port: str) -> str:
+    return {"6379": "without ray://", "10001": "with ray://", "8265": "with http://"}[port]
+
+
+def _addresses(container: Container, context: Context) -> Iterator[tuple[str, Place]]:
+    for command in container.commands:
+        told = command.option_at("--address")
+        if command.program == "ray" and told is not None and {"start", "job"} & set(command.words[1:2]):
+            is_plain_job = "job" in command.words[1:2] and "://" not in told[0]
+            yield from () if is_plain_job else (told,)
+        for word in command.words[1:] if command.program.startswith("python") else ():
+            known = mounted_text(word, container, context) if word.endswith(".py") and word.startswith("/") else None
+            yield from _of_program(*known) if known is not None else ()
+    setting = container.setting("RAY_ADDRESS")
+    # The dashboard's port without a scheme also serves `ray job`.
+    if setting is not None and setting.value and not ("://" not in setting.value and setting.value.endswith(":8265")):
+        yield setting.value, setting.at
+    for script in container.scripts:
+        yield from _of_program(script.text, script.at)
+
+
+def _of_program(text: str, at: Place) -> Iterator[tuple[str, Place]]:
+    if "ray.init" in text:
+        for match in INIT.finditer(text):
+            yield match[1], at.below(text.count("\n", 0, match.start(1)))
+
+
+def _is_moved(project: Project) -> bool:
+    """True if an option gives a listener of Ray another port than its own."""
+    commands = (command for run in project.runs for command in run.commands if command.program == "ray")
+    if any((command.option(f"--{name}") or port) != port for command in commands for name, port in DEFAULTS.items()):
+        return True
+    params = (
+        mapping(group, "rayStartParams")
+        for resource in project.of_kind("RayCluster", "RayJob", "RayService")
+        for group in _heads(resource.tree)
+    )
+    return any(str(one.get(name, port)) != port for one in params for name, port in DEFAULTS.items())
+
+
+def _heads(tree: dict[str, object]) -> Iterator[dict[str, object]]:
+    for path in (("spec",), ("spec", "rayClusterSpec"), ("spec", "rayClusterConfig")):
+        yield mapping(tree, *path, "headGroupSpec")

@@ -1,0 +1,92 @@
+"""`ray start` refuses its options or ends at once, so the node never joins the cluster.
+
+An unknown option, a word in place of a number and resources that are no JSON end the command with an error. A node
+other than the head needs `--address`, or the variable `RAY_ADDRESS`, and takes no `--port`. Without `--block`, the
+command starts Ray in the background and returns: as the only command of a container it ends the container, and Ray with
+it.
+
+Unknown options are reported only if they resemble one of `ray start`. Values with a variable are not known. KubeRay
+adds its own `ray start` to a container, with the address and `--block`, so there the rule checks the options alone.
+
+Correct the option. Add `--block` to the command of a container.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from trainyard.document.lookup import decimal
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.facts.ray_options import INTEGERS, MISNAMED, OF_HEAD, OTHERS
+from trainyard.model.run import Command, Container
+
+KNOWN = (*INTEGERS, *OTHERS)
+
+
+@rule(
+    code="RY026",
+    severity="error",
+    confidence="high",
+    since="0.5.0",
+    sources=(
+        "facts/ray_options.py: the options of ray start",
+        "ray-project/ray python/ray/scripts/scripts.py: start, `is a required flag unless starting a head node`",
+        "docs.ray.io/en/latest/cluster/cli.html: --block",
+    ),
+    needs=("ray",),
+)
+def ray_start_refused(command: Command, context: Context) -> Iterator[Problem]:
+    """Report options that end `ray start`."""
+    container = context.container
+    if command.program != "ray" or command.words[1:2] != ("start",) or container is None:
+        return
+    yield from _of_words(command)
+    if context.run is not None and context.run.kind.startswith("Ray"):
+        return
+    is_open = any(word.startswith(("$", '"$')) or "{{" in word for word in command.words)
+    if is_open or command.has("--help"):
+        return
+    if not command.has("--head"):
+        for name in OF_HEAD:
+            if (told := command.option_at(name)) is not None:
+                yield Problem(told[1], f"`ray start` takes {name} with --head alone: it stops", f"remove {name}")
+        if not command.has("--address", "--redis-address", "--autoscaling-config") and not _may_be_told(container):
+            message = "`ray start` needs --address or RAY_ADDRESS on a node that is not the head: it stops"
+            yield Problem(command.word_at[1], message, "add `--address=<head>:6379`, or `--head`")
+    if not command.has("--block") and (*container.command, *container.args) == command.words:
+        message = "`ray start` returns at once without --block, which ends the container and Ray with it"
+        yield Problem(command.word_at[1], message, "add `--block`")
+
+
+def _of_words(command: Command) -> Iterator[Problem]:
+    for index, word in enumerate(command.words[2:], 2):
+        name, equals, value = word.partition("=")
+        name = name.replace("_", "-")
+        if not name.startswith("--") or "$" in name:
+            continue
+        right = None if name in KNOWN else MISNAMED.get(name) or closest_match(name, KNOWN, 0.86)
+        if right is not None:
+            yield Problem(command.word_at[index], f"`ray start` has no option {name}: it stops", f"write `{right}`")
+        if not equals and index + 1 < len(command.words):
+            value, index = command.words[index + 1], index + 1
+        if not value or "$" in value or "{{" in value:
+            continue
+        if name in INTEGERS and decimal(value.removeprefix("-")) is None:
+            message = f"{name} of `ray start` is `{value}`, and it takes a whole number: it stops"
+            yield Problem(command.word_at[index], message, "write a number, or leave the option out")
+        if name == "--resources" and not _is_object(value):
+            message = f"--resources of `ray start` is `{value}`, which is no JSON object: it stops"
+            yield Problem(command.word_at[index], message, """write it like `--resources='{"accelerator": 1}'`""")
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def _may_be_told(container: Container) -> bool:
+    return container.setting("RAY_ADDRESS") is not None or "envFrom" in container.tree
