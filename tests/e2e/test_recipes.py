@@ -14,6 +14,7 @@ from tests.harness.jobs.follow import Outcome
 from tests.harness.jobs.run import Run
 
 RECIPES = Path(__file__).parents[2] / "recipes"
+TITAN_ON_CPU = Path(__file__).parents[1] / "trainer" / "titan_on_cpu.py"
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ RECIPE_RUNS = [
 ]
 
 
-def train(run: Run, recipe: Recipe, length: int) -> Outcome:
-    """Runs the recipe to its end on nodes without GPUs, its script in a ConfigMap."""
+def install(run: Run, recipe: Recipe, length: int) -> None:
+    """Installs the recipe on nodes without GPUs, its script in a ConfigMap."""
     run.install(
         values=[RECIPES / recipe.name / "values.yaml"],
         settings={
@@ -52,6 +53,11 @@ def train(run: Run, recipe: Recipe, length: int) -> Outcome:
             **recipe.settings,
         },
     )
+
+
+def train(run: Run, recipe: Recipe, length: int) -> Outcome:
+    """Runs the recipe to its end."""
+    install(run, recipe, length)
     outcome = run.follow()
     run.require_success(outcome)
     run.uninstall()
@@ -72,3 +78,38 @@ def test_a_recipe_trains_on_two_nodes_and_continues_where_it_ended(
     assert f"finished: ranks=2 steps={recipe.steps}" in first.log
     assert f"finished: ranks=2 steps={2 * recipe.steps}" in second.log
     assert [line for line in second.log if line.startswith(("resumed: ", "resuming from "))]
+
+
+@pytest.mark.long
+def test_torchtitan_continues_from_its_own_checkpoint_after_a_pod_was_killed(
+    cluster: Cluster, engine: Engine, namespace: str
+) -> None:
+    steps = 24
+    recipe = Recipe(
+        "torchtitan",
+        steps,
+        steps,
+        {
+            "train.script": f"/app/{TITAN_ON_CPU.name}",
+            "train.args": ["/app/train.py", "/checkpoints", steps],
+            "resources.limits": {"cpu": "1", "memory": "3Gi"},
+        },
+    )
+    files = [f"--from-file={file}" for file in (RECIPES / recipe.name / "train.py", TITAN_ON_CPU)]
+    api.kubectl(cluster.kubeconfig, "--namespace", namespace, "create", "configmap", recipe.script, *files)
+    run = Run(cluster, engine, namespace, recipe.name, image_name="titan")
+    killed: list[str] = []
+
+    def kill_a_pod_after_a_save(pod: str, line: str) -> None:
+        if "Finished saving the checkpoint" in line and not killed:
+            killed.append(f"{recipe.name}-worker-0")
+            api.kubectl(cluster.kubeconfig, "-n", namespace, "delete", "pod", *killed, "--grace-period=0", "--force")
+
+    install(run, recipe, steps)
+    outcome = run.follow(on_line=kill_a_pod_after_a_save)
+    run.require_success(outcome)
+    run.uninstall()
+
+    assert killed
+    assert [line for line in outcome.log if "resuming from /checkpoints/step-" in line]
+    assert f"finished: ranks=2 steps={steps}" in outcome.log
