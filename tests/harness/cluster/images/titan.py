@@ -10,7 +10,7 @@ from tests.harness.cluster.images.packages import OF_THE_MACHINE, Packages
 from tests.harness.cluster.images.python import PythonImage
 
 # The compilers for GPUs in triton, which torchtitan only imports.
-GPU_COMPILERS = ("ptxas", "ptxas-blackwell", "nvdisasm", "cuobjdump", "amd")
+GPU_COMPILERS = ("ptxas", "ptxas-blackwell", "nvdisasm", "cuobjdump")
 
 IMAGE = PythonImage(
     "titan",
