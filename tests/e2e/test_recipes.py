@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs.follow import Outcome
 from tests.harness.jobs.run import Run
 
@@ -85,15 +83,6 @@ def test_a_recipe_trains_on_two_nodes_and_continues_where_it_ended(
     assert [line for line in second.log if line.startswith(("resumed: ", "resuming from "))]
 
 
-@pytest.fixture
-def own_namespace(cluster: Cluster, training_operator: None) -> Iterator[str]:
-    """A namespace for one attempt of a test, because a volume with checkpoints outlives a failed attempt."""
-    name = f"run-{uuid4().hex[:6]}"
-    namespaces.create(cluster.kubeconfig, name)
-    yield name
-    namespaces.delete(cluster.kubeconfig, name)
-
-
 def killer(kubeconfig: Path, namespace: str, due: dict[int, str]) -> Callable[[str, str], None]:
     """Returns what deletes pods by force, each when a pod has logged the step that `due` gives for it."""
 
@@ -108,7 +97,7 @@ def killer(kubeconfig: Path, namespace: str, due: dict[int, str]) -> Callable[[s
 
 @pytest.mark.long
 def test_torchtitan_continues_from_its_own_checkpoints_after_each_pod_was_killed(
-    cluster: Cluster, engine: Engine, own_namespace: str
+    cluster: Cluster, engine: Engine, fresh_namespace: str
 ) -> None:
     # It saves each fourth step. A step takes 6 s on a busy machine of two processors, and a restart 25 s.
     steps = 12
@@ -123,13 +112,13 @@ def test_torchtitan_continues_from_its_own_checkpoints_after_each_pod_was_killed
         },
     )
     files = [f"--from-file={file}" for file in (RECIPES / recipe.name / "train.py", TITAN_ON_CPU)]
-    api.kubectl(cluster.kubeconfig, "--namespace", own_namespace, "create", "configmap", recipe.script, *files)
-    run = Run(cluster, engine, own_namespace, recipe.name, image_name="titan")
+    api.kubectl(cluster.kubeconfig, "--namespace", fresh_namespace, "create", "configmap", recipe.script, *files)
+    run = Run(cluster, engine, fresh_namespace, recipe.name, image_name="titan")
     # The Master holds the rendezvous store.
     due = {5: "torchtitan-worker-0", 9: "torchtitan-master-0"}
 
     install(run, recipe, steps)
-    outcome = run.follow(seconds=480, on_line=killer(cluster.kubeconfig, own_namespace, due))
+    outcome = run.follow(seconds=480, on_line=killer(cluster.kubeconfig, fresh_namespace, due))
     run.require_success(outcome)
 
     assert not due

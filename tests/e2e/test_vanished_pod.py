@@ -51,12 +51,12 @@ def unreachable(cluster: Cluster, engine: Engine, address: str) -> Iterator[None
 
 @pytest.mark.long
 def test_a_pod_that_vanishes_without_a_word_is_replaced(
-    cluster: Cluster, engine: Engine, namespace: str, connection: Any, tmp_path: Path
+    cluster: Cluster, engine: Engine, fresh_namespace: str, connection: Any, tmp_path: Path
 ) -> None:
     (tmp_path / "train.py").write_text(PROGRAM)
     file = f"--from-file={tmp_path / 'train.py'}"
-    api.kubectl(cluster.kubeconfig, "--namespace", namespace, "create", "configmap", "program", file)
-    run = Run(cluster, engine, namespace, "vanished")
+    api.kubectl(cluster.kubeconfig, "--namespace", fresh_namespace, "create", "configmap", "program", file)
+    run = Run(cluster, engine, fresh_namespace, "vanished")
     run.install(
         settings={
             "layout": "worker-only",
@@ -72,7 +72,7 @@ def test_a_pod_that_vanishes_without_a_word_is_replaced(
     def has_begun(times: int) -> bool:
         worker = f"{run.release}-worker-0"
         try:
-            log = api.kubectl(cluster.kubeconfig, "--namespace", namespace, "logs", worker)
+            log = api.kubectl(cluster.kubeconfig, "--namespace", fresh_namespace, "logs", worker)
         except ClusterError:  # its container has not started yet
             return False
         return log.count("step 5\n") == times
@@ -82,7 +82,7 @@ def test_a_pod_that_vanishes_without_a_word_is_replaced(
     with unreachable(cluster, engine, address):
         time.sleep(2)  # the others begin a step that cannot end
         at_once = ("--grace-period=0", "--force", "--wait=false")
-        api.kubectl(cluster.kubeconfig, "--namespace", namespace, "delete", "pod", lost, *at_once)
+        api.kubectl(cluster.kubeconfig, "--namespace", fresh_namespace, "delete", "pod", lost, *at_once)
         api.wait_until(lambda: has_begun(2), what="the fifth step of the next attempt", seconds=RECOVERY_SECONDS)
     run.require_success(run.follow())
     run.uninstall()
