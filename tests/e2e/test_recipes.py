@@ -88,7 +88,8 @@ def killer(kubeconfig: Path, namespace: str, due: dict[int, str]) -> Callable[[s
 
     def kill(_: str, line: str) -> None:
         step = re.search(r"step: *(\d+) ", COLOURS.sub("", line))
-        if pod := step and due.pop(int(step[1]), None):
+        pod = due.pop(int(step[1]), None) if step else None
+        if pod:
             at_once = ("--grace-period=0", "--force", "--wait=false")
             api.kubectl(kubeconfig, "--namespace", namespace, "delete", "pod", pod, *at_once)
 
