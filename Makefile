@@ -187,6 +187,9 @@ lock: setup ## Resolve the pins of pyproject.toml into requirements.lock, and th
 	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: --no-binary deepspeed \
 		--python-version 3.14 --excludes tests/harness/cluster/images/launchers.excludes \
 		--group launchers --group recipes --output-file tests/harness/cluster/images/launchers.lock
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: \
+		--python-version 3.14 --excludes tests/harness/cluster/images/titan.excludes \
+		--group titan-image --output-file tests/harness/cluster/images/titan.lock
 	uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --only-binary :all: --constraints requirements.lock \
 		--python-version 3.13 --all-extras --output-file tests/harness/cluster/images/cli.lock
 

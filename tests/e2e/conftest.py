@@ -137,6 +137,15 @@ def namespace(cluster: Cluster, training_operator: None) -> Iterator[str]:  # no
     namespaces.delete(cluster.kubeconfig, name)
 
 
+@pytest.fixture
+def fresh_namespace(cluster: Cluster, training_operator: None) -> Iterator[str]:  # noqa: ARG001
+    """A namespace as `namespace` for one attempt of a test: what a failed attempt leaves would fail the next one."""
+    name = f"run-{uuid4().hex[:6]}"
+    namespaces.create(cluster.kubeconfig, name)
+    yield name
+    namespaces.delete(cluster.kubeconfig, name)
+
+
 @pytest.fixture(scope="module")
 def digits(cluster: Cluster, engine: Engine, namespace: str) -> Run:
     """A run that is not installed yet."""

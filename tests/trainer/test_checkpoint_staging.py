@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -268,27 +268,32 @@ def test_a_step_that_is_saved_is_not_saved_again(
     assert capsys.readouterr().out.count("checkpoint saved: ") == 1
 
 
-def test_the_thread_that_copies_uses_the_gpu_of_its_rank_before_any_other_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[Any] = []
+def test_the_thread_that_copies_touches_no_gpu_but_that_of_its_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    # There is no GPU here. The context of the stream is PyTorch's own, and the calls to the driver are recorded.
+    current, touched = threading.local(), []
+    current.device = 3
+    fourth = SimpleNamespace(device=torch.device("cuda", 3), synchronize=lambda: None)
 
-    class Stream:
-        """Stands in for a stream of the fourth GPU: there is no GPU here, and only the order of calls is tested."""
+    def current_stream(_: object = None) -> SimpleNamespace:
+        return SimpleNamespace(device=torch.device("cuda", getattr(current, "device", 0)))
 
-        device = torch.device("cuda", 3)
+    def set_stream(stream: SimpleNamespace) -> None:
+        touched.append(stream.device.index)
 
-        def synchronize(self) -> None:
-            calls.append("synchronize")
+    def set_device(device: torch.device) -> None:
+        current.device = device.index
 
-    @contextmanager
-    def entered(stream: Stream) -> Iterator[None]:
-        calls.append(("stream", stream.device))
-        yield
-
-    monkeypatch.setattr(torch.cuda, "set_device", lambda device: calls.append(("set_device", device)))
-    monkeypatch.setattr(torch.cuda, "stream", entered)
+    monkeypatch.setattr("torch.cuda.current_stream", current_stream)
+    monkeypatch.setattr("torch.cuda.set_stream", set_stream)
+    monkeypatch.setattr("torch.cuda.set_device", set_device)
+    monkeypatch.setattr("torch.cuda._get_device_index", lambda *_: 0)
+    monkeypatch.setattr("torch.cuda.device", lambda _: nullcontext())
     stager = Stager(torch.device("cpu"), Peers())
-    monkeypatch.setattr(stager, "_stream", Stream())
+    monkeypatch.setattr(stager, "_stream", fourth)
 
-    stager.stage({"weight": torch.ones(2)})
+    thread = threading.Thread(target=stager.stage, args=({"weight": torch.ones(2)},))
+    thread.start()
+    thread.join()
 
-    assert calls == [("set_device", Stream.device), ("stream", Stream.device), "synchronize"]
+    assert stager.copies
+    assert set(touched) == {3}

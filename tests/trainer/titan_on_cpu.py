@@ -18,6 +18,7 @@ os.environ["TORCHDYNAMO_DISABLE"] = "1"
 import torch
 from torch.distributed.fsdp import FSDPModule
 from torch.nn.attention import flex_attention
+from torchtitan.config import TrainingConfig
 
 
 def answer_as_an_accelerator() -> None:
@@ -46,9 +47,15 @@ def sum_gradients() -> None:
     FSDPModule.set_gradient_divide_factor = set_and_sum  # type: ignore[method-assign]
 
 
+def train_in_fp32() -> None:
+    """Changes the default of torchtitan, bf16: gloo of PyTorch 2.14 does not exchange it."""
+    TrainingConfig.__init__.__kwdefaults__["mixed_precision_param"] = "float32"
+
+
 if __name__ == "__main__":
     answer_as_an_accelerator()
     sum_gradients()
+    train_in_fp32()
     flex_attention._validate_device = lambda *_: None
     sys.argv = sys.argv[1:]
     runpy.run_path(sys.argv[0], run_name="__main__")

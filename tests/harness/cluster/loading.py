@@ -22,6 +22,7 @@ from tests.harness.cluster.images import (
     health,
     networks,
     system,
+    titan,
     trainer,
 )
 from tests.harness.cluster.tools import binary
@@ -41,6 +42,7 @@ OURS = {
     "trainer": Loadable(trainer.IMAGE.reference, trainer.IMAGE.archive),
     "frameworks": Loadable(frameworks.IMAGE.reference, frameworks.IMAGE.archive),
     "tensorflow": Loadable(frameworks.TENSORFLOW.reference, frameworks.TENSORFLOW.archive),
+    "titan": Loadable(titan.IMAGE.reference, titan.IMAGE.archive, is_long=True),
     "node-health": Loadable(health.IMAGE.reference, health.IMAGE.archive),
     "fetcher": Loadable(fetcher.reference, fetcher.archive),
     "alertmanager": Loadable(alertmanager.reference, alertmanager.archive),

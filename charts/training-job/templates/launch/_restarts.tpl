@@ -62,13 +62,22 @@ under Accelerate, unless the values name another rendezvous.
 {{- end -}}
 
 {{/*
-training-job.storeEnv: gives each attempt a new store, on rank 0. An elastic run needs it without restarts as well:
-torchrun announces the address of a shared store only in the first round (next_rendezvous in dynamic_rendezvous.py). A
-pod that joins later would wait for the address, and the others for the pod, until the timeout ends all of them.
+training-job.meetsAgain: "true" where torchrun meets at worker 0 and so starts another round when a pod is replaced, also
+without restarts, or "". The others notice three missed heartbeats, and need not fail before.
+*/}}
+{{- define "training-job.meetsAgain" -}}
+{{- $startsTorchrun := and (include "training-job.isPyTorch" .) (ne .Values.launcher "command") -}}
+{{- if and $startsTorchrun (gt (int .Values.nodes) 1) (not (include "training-job.isStatic" .)) -}}true{{- end -}}
+{{- end -}}
+
+{{/*
+training-job.storeEnv: gives each attempt a new store, on rank 0. torchrun announces the address of a shared store only in
+the first round (next_rendezvous in dynamic_rendezvous.py). A pod that joins later would wait for the address, and the
+others for the pod, until the timeout ends all of them.
 */}}
 {{- define "training-job.storeEnv" -}}
 {{- $name := "TORCH_DISABLE_SHARE_RDZV_TCP_STORE" -}}
-{{- $isNeeded := or .Values.elastic.enabled (include "training-job.restarts" .) -}}
+{{- $isNeeded := or .Values.elastic.enabled (include "training-job.restarts" .) (include "training-job.meetsAgain" .) -}}
 {{- if and $isNeeded (not (hasKey .Values.env $name)) (not (hasKey .Values.envSecrets $name)) }}
 - name: {{ $name }}
   value: "1"
