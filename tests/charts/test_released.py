@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.charts.helm import CHARTS, RELEASE, ROOT, helm, objects
+from tests.charts.helm import CHARTS, RELEASE, helm, objects
+from tests.harness import released
+from tests.harness.released import PARTS, PLATFORM, PREFLIGHT, RUN
 
-RELEASED = ROOT / "tests" / "e2e" / "charts"
-PLATFORM = RELEASED / "training-platform-0.6.0.tgz"
-RUN, PREFLIGHT = RELEASED / "training-job-0.4.0.tgz", RELEASED / "training-preflight-0.3.1.tgz"
 # Together, these have every part of that release.
 SCENARIOS = [
     (PLATFORM, "kind-values.yaml"),
@@ -25,15 +23,6 @@ SCENARIOS = [
     (PREFLIGHT, "defaults-values.yaml"),
     (PREFLIGHT, "nccl-tests-values.yaml"),
 ]
-# The charts of that release that are also parts of its platform, which holds them.
-PARTS = (
-    "gpu-rdma-policy",
-    "kubeflow-trainer",
-    "training-monitoring",
-    "training-networks",
-    "training-operator",
-    "training-runtimes",
-)
 # Fields that an API server refuses to change. Source: the validation of each kind in kubernetes/kubernetes, and the
 # webhooks and rules of Kueue for Topology.
 FIXED = {
@@ -68,12 +57,7 @@ def test_an_upgrade_changes_no_field_that_is_fixed_and_deletes_no_data(package: 
 def test_an_upgrade_of_a_part_alone_changes_no_field_that_is_fixed_and_deletes_no_data(
     part: str, tmp_path: Path
 ) -> None:
-    with tarfile.open(PLATFORM) as archive:
-        archive.extractall(tmp_path, filter="data")
-    parts = tmp_path / "training-platform" / "charts"
-    # Its package also holds the library, which parts share within a platform.
-    shutil.copytree(parts / "common", parts / part / "charts" / "common")
-    charts = (parts / part, CHARTS[part])
+    charts = (released.part(part, tmp_path), CHARTS[part])
     before, after = (_rendered(one, "--values", CHARTS[part] / "ci" / "defaults-values.yaml") for one in charts)
 
     assert before
@@ -86,7 +70,7 @@ def test_every_chart_of_the_release_has_a_package() -> None:
         parts = {member.name.split("/")[2] for member in archive.getmembers() if "/charts/" in member.name}
 
     assert parts - {"common"} == set(PARTS)
-    kept = {package.name.rpartition("-")[0] for package in RELEASED.glob("*.tgz")}
+    kept = {package.name.rpartition("-")[0] for package in released.FOLDER.glob("*.tgz")}
     assert kept | parts >= set(CHARTS) - {"node-health"}
 
 

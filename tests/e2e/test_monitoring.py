@@ -5,12 +5,8 @@ Its alerts go through Alertmanager, with the routes of the guide, to a receiver.
 
 from __future__ import annotations
 
-import itertools
-import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -25,30 +21,17 @@ from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
 from tests.harness.grafana import answers
 from tests.harness.grafana.drawing import drawn
-from tests.harness.jobs import alertmanager, dashboards, monitors, operator, operator_crds, prometheus, promql
+from tests.harness.jobs import alertmanager, dashboards, operator, operator_crds, prometheus, promql
 from tests.harness.jobs.alertmanager import Alertmanager
 from tests.harness.jobs.helm import Helm
-from tests.harness.jobs.prometheus import Prometheus
+from tests.harness.jobs.prometheus import API, Prometheus
 from tests.harness.jobs.run import Run
 
 # The operator is scaled down for a while.
 pytestmark = pytest.mark.alone
 
 CHART = RELEASE = "training-monitoring"
-API = "monitoring.coreos.com/v1"
-# A folder for pictures of the dashboards, if it is set.
-PICTURES = "TRAINYARD_PICTURES"
 OURS = f"app.kubernetes.io/instance={RELEASE}"
-# Exporters on this cluster. It has no GPU and no InfiniBand, and no kube-state-metrics.
-EXPORTERS = {
-    "cadvisor",
-    "controller-runtime",
-    "kube-apiserver",
-    "prometheus",
-    "python-client",
-    "trainer",
-    "training-operator",
-}
 RUNBOOKS = "https://wiki.example.com/training"
 SETTINGS: dict[str, object] = {
     "monitors.interval": "2s",
@@ -123,19 +106,10 @@ def routed(cluster: Cluster, engine: Engine, namespace: str) -> Iterator[Alertma
 
 @pytest.fixture(scope="module")
 def server(
-    cluster: Cluster,
-    engine: Engine,
-    namespace: str,
-    connection: Any,
-    release: Helm,
-    run: Run,
-    routed: Alertmanager,
+    cluster: Cluster, engine: Engine, namespace: str, release: Helm, run: Run, routed: Alertmanager
 ) -> Iterator[Prometheus]:
     """Prometheus, configured from every monitor and rule on the cluster."""
-    found = [one.to_dict() for kind in monitors.ENDPOINTS for one in api.objects(connection, API, kind)]
-    rules = [one.to_dict()["spec"]["groups"] for one in api.objects(connection, API, "PrometheusRule")]
-    groups = itertools.chain(*rules)
-    with prometheus.running(cluster, engine, namespace, found, groups, [routed.address]) as server:
+    with prometheus.running(cluster, engine, namespace, [routed.address]) as server:
         yield server
 
 
@@ -192,12 +166,6 @@ def red_alerts(server: Prometheus, shown: list[dict[str, Any]], browser: Browser
     with drawn(browser, {**fleet, "panels": alerts}, answered, start=now, end=now) as drawing:
         (panel,) = drawing.panels().values()
     return {value.name for value in panel.values if value.color == "red"}
-
-
-def is_served(panel: Mapping[str, Any]) -> bool:
-    """Returns true if the exporters of all metrics of a panel are on this cluster."""
-    metrics = [promql.exporters_of(target["expr"]) for target in panel["targets"]]
-    return all(who & EXPORTERS for found in metrics for who in found.values())
 
 
 def test_the_operator_is_scraped_through_its_own_monitor(server: Prometheus) -> None:
@@ -269,31 +237,24 @@ def test_the_dashboards_find_the_namespace_and_the_run(
 def test_the_drawn_dashboards_have_data_of_every_exporter_on_this_cluster(
     server: Prometheus, beginning: float, run: Run, shown: list[dict[str, Any]], browser: Browser
 ) -> None:
+    """`published/test_published.py` draws them with kube-state-metrics, which takes a minute to build."""
     for dashboard in shown:
-        asked = [panel for panel in answers.panels(dashboard) if is_served(panel)]
-        answered: dict[int, dict[str, list[Any]]] = {}
-        missing = list(asked)
-        variables = {"namespace": run.namespace, "run": run.release}
-
-        def complete(missing: list[Any] = missing, answered: Any = answered, variables: Any = variables) -> bool:
-            found = answers.ask(server, missing, start=beginning, end=time.time(), step=2, **variables)
-            answered.update(found)
-            missing[:] = [panel for panel in missing if any(answers.unanswered([panel], found))]
-            return not missing
-
-        with suppress(ClusterError):
-            # Kubelets collect container metrics every ten seconds or so, and a rate needs two samples.
-            api.wait_until(complete, what="data for every query", seconds=60)
-        assert list(answers.unanswered(missing, answered)) == []
-
-        with drawn(browser, dashboard, answered, start=beginning, end=time.time()) as drawing:
+        # Kubelets collect container metrics every ten seconds or so, and a rate needs two samples.
+        answered = answers.gathered(
+            server,
+            dashboard,
+            prometheus.EXPORTERS,
+            start=beginning,
+            seconds=60,
+            namespace=run.namespace,
+            run=run.release,
+        )
+        drawable = {**dashboard, "panels": [one for one in answers.panels(dashboard) if one["id"] in answered]}
+        with drawn(browser, drawable, answered, start=beginning, end=time.time()) as drawing:
             panels = drawing.panels()
-            assert {panel["title"] for panel in asked if panels[panel["title"]].is_empty} == set()
+            assert len(panels) == len(answered)
+            assert {title for title, panel in panels.items() if panel.is_empty} == set()
             assert drawing.faults == []
-        if folder := os.environ.get(PICTURES):
-            full = answers.without_empty_rows(dashboard, answered)
-            with drawn(browser, full, answered, start=beginning, end=time.time(), width=1080) as drawing:
-                drawing.save(Path(folder) / f"{dashboard['uid']}.png")
 
 
 def test_a_release_is_upgraded_rolled_back_and_uninstalled(

@@ -22,7 +22,7 @@ from tests.harness.checkout import commit, git, repository
 from tests.harness.cluster import tools
 from tests.harness.registry import running
 from tests.harness.signatures import signing
-from tools.release import address, chart_layout, source, sums
+from tools.release import address, chart_layout, site, source, sums
 from tools.release.__main__ import check, release
 from tools.release.charts import order, released
 from tools.release.errors import ReleaseError
@@ -104,6 +104,17 @@ def test_two_releases_have_the_same_bytes_except_for_signatures(checkout: Path, 
     packages = [(charts / name_of(path), path) for path in sorted((again / "charts").glob("*.tgz"))]
     chart_layout.write(packages, tmp_path / "oci", source.time_of(checkout))
     assert blobs(tmp_path / "oci") == blobs(again / "oci")
+
+
+@pytest.mark.long
+def test_the_site_has_the_same_bytes_twice(checkout: Path, tmp_path: Path) -> None:
+    source.export(checkout, tmp_path / "checkout")
+    (tmp_path / "again").mkdir()
+    first, again = (site.write(tmp_path / "checkout", folder, 0) for folder in (tmp_path, tmp_path / "again"))
+
+    assert first.read_bytes() == again.read_bytes()
+    with tarfile.open(first) as archive:
+        assert {"site/index.html", "site/quickstart/index.html"} <= set(archive.getnames())
 
 
 def name_of(package: Path) -> str:

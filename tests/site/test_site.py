@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import threading
 from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
-from tests.harness.browser import chromium
+from tests.harness.browser import chromium, served
 
 SITE = Path(__file__).parents[2] / "build" / "site"
 TELEPHONE = ViewportSize(width=390, height=844)
@@ -33,20 +30,12 @@ SEARCHES = {
 FIRST = 8
 
 
-class _Handler(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None: ...  # noqa: A002
-
-
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The address at which the built site is served."""
     assert (SITE / "index.html").is_file(), "build the site first: make docs"
-    handler = functools.partial(_Handler, directory=str(SITE))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
+    with served(SITE) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

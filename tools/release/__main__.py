@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from tests.harness.cluster import host, progress
 from tools.outdated import python_pins
-from tools.release import address, bills, chart_layout, charts, images, python, source, sums
+from tools.release import address, bills, chart_layout, charts, images, python, site, source, sums
 from tools.release.errors import ReleaseError
 from tools.release.notes import notes
 
@@ -35,6 +35,9 @@ def command(
         bool,
         typer.Option("--images/--no-images", help="Images are built from Debian packages, which only root can do."),
     ] = True,
+    with_site: Annotated[
+        bool, typer.Option("--site/--no-site", help="The documentation site, built in a minute.")
+    ] = True,
     url: Annotated[
         str, typer.Option(help="Public address of the project, to which charts and packages link. Default: no links.")
     ] = "",
@@ -43,7 +46,16 @@ def command(
     """Build the files of a release from the last commit. Two runs write the same bytes, except for signatures."""
     try:
         names = images.NAMES if with_images else ()
-        target = release(root.resolve(), version, output, key=key, cosign_key=cosign_key, image_names=names, url=url)
+        target = release(
+            root.resolve(),
+            version,
+            output,
+            key=key,
+            cosign_key=cosign_key,
+            image_names=names,
+            with_site=with_site,
+            url=url,
+        )
     except ReleaseError as error:
         progress.console.print(f"[bold red]error:[/] {escape(str(error))}")
         sys.exit(1)
@@ -58,6 +70,7 @@ def release(
     key: str = "",
     cosign_key: Path | None = None,
     image_names: Sequence[str] = (),
+    with_site: bool = False,
     url: str = "",
 ) -> Path:
     """Write the files of a release into a folder of its version, which replaces an older one, and return it."""
@@ -73,6 +86,9 @@ def release(
         (made / "NOTES.md").write_text(notes(checkout / "CHANGELOG.md", version), encoding="utf-8")
         _charts(checkout, made, seconds, key)
         wheel = _python(checkout, made / "python", seconds)
+        if with_site:
+            with progress.step("site"):
+                site.write(checkout, made, seconds)
         _images(image_names, checkout, wheel, version, made / "images", seconds)
         written = sums.write(made)
         if cosign_key:

@@ -67,11 +67,12 @@ OURS = {
         name: Loadable(functools.partial(system.reference, name), lambda: system.archive(system.VOLCANO), is_long=True)
         for name in system.VOLCANO
     },
-    system.METRICS_SERVER: Loadable(
-        functools.partial(system.reference, system.METRICS_SERVER),
-        functools.partial(system.archive, (system.METRICS_SERVER,)),
-        is_long=True,
-    ),
+    **{
+        name: Loadable(
+            functools.partial(system.reference, name), functools.partial(system.archive, (name,)), is_long=True
+        )
+        for name in (system.METRICS_SERVER, system.KUBE_STATE_METRICS)
+    },
     "storage": Loadable(lambda: system.reference(system.LOCAL_PATH), lambda: system.archive(system.TOOLS)),
     system.KUEUE: Loadable(lambda: system.reference(system.KUEUE), lambda: system.archive((system.KUEUE,))),
 }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import suppress
 from typing import Any, Protocol
 
+from tests.harness.cluster import api
+from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs import promql
 
 Object = Mapping[str, Any]
@@ -39,6 +43,34 @@ def ask(
         return list(server.query_range(expression, start=start, end=end, step=step))
 
     return {panel["id"]: {target["refId"]: series(target) for target in panel["targets"]} for panel in asked}
+
+
+def gathered(
+    server: Server, dashboard: Object, exporters: Set[str], *, start: float, seconds: float, **variables: str
+) -> dict[int, dict[str, list[Object]]]:
+    """Ask the panels of these exporters, from a time until now, until each query has an answer.
+
+    Raises `ClusterError` that lists the queries without an answer after some seconds.
+    """
+    missing = [panel for panel in panels(dashboard) if _is_served(panel, exporters)]
+    answered: dict[int, dict[str, list[Object]]] = {}
+
+    def complete() -> bool:
+        found = ask(server, missing, start=start, end=time.time(), step=2, **variables)
+        answered.update(found)
+        missing[:] = [panel for panel in missing if any(unanswered([panel], found))]
+        return not missing
+
+    with suppress(ClusterError):
+        api.wait_until(complete, what="data for every query", seconds=seconds)
+    if missing:
+        raise ClusterError("\n".join(["queries without data:", *unanswered(missing, answered)]))
+    return answered
+
+
+def _is_served(panel: Object, exporters: Set[str]) -> bool:
+    metrics = [promql.exporters_of(target["expr"]) for target in panel["targets"]]
+    return all(who & exporters for found in metrics for who in found.values())
 
 
 def unanswered(asked: Iterable[Object], answers: Answers) -> Iterator[str]:

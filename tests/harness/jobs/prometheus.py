@@ -1,10 +1,12 @@
 """Prometheus on a cluster without the Prometheus operator: it scrapes the targets of monitors and evaluates rules.
 
-It also scrapes the targets that kube-prometheus-stack has monitors for: the API server, and each node's containers.
+It also scrapes the targets that kube-prometheus-stack has monitors for: the API server, each node's containers, and
+kube-state-metrics where it runs.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,11 +20,22 @@ import yaml
 from tests.harness.cluster import api, loading
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import pods
-from tests.harness.jobs.monitors import scrape_configs
+from tests.harness.jobs import kube_state_metrics, pods
+from tests.harness.jobs.monitors import ENDPOINTS, scrape_configs
 
 NAME = "prometheus"
 PORT = 9090
+API = "monitoring.coreos.com/v1"
+# What it scrapes on a kind cluster, which has no GPU and no InfiniBand.
+EXPORTERS = {
+    "cadvisor",
+    "controller-runtime",
+    "kube-apiserver",
+    "prometheus",
+    "python-client",
+    "trainer",
+    "training-operator",
+}
 READY_SECONDS = 60
 EVALUATION = "2s"
 # Kubelets cache container metrics for some ten seconds anyway.
@@ -67,16 +80,18 @@ class Prometheus:
 
 @contextmanager
 def running(
-    cluster: Cluster,
-    engine: Engine,
-    namespace: str,
-    monitors: Iterable[Object],
-    groups: Iterable[Object],
-    alertmanagers: Sequence[str] = (),
+    cluster: Cluster, engine: Engine, namespace: str, alertmanagers: Sequence[str] = ()
 ) -> Iterator[Prometheus]:
-    """Run the server in a namespace; the pod is removed together with the namespace. Alerts go to these addresses."""
+    """Run the server in a namespace, with every monitor and rule that is on the cluster.
+
+    The pod is removed together with the namespace. Alerts go to these addresses.
+    """
+    connection = api.connect(cluster.kubeconfig)
+    monitors = [one.to_dict() for kind in ENDPOINTS for one in api.objects(connection, API, kind)]
+    rules = [one.to_dict()["spec"]["groups"] for one in api.objects(connection, API, "PrometheusRule")]
     image = loading.load(cluster, engine, NAME)
-    files = {"prometheus.yaml": configuration(monitors, alertmanagers), "rules.yaml": {"groups": list(groups)}}
+    groups = list(itertools.chain(*rules))
+    files = {"prometheus.yaml": configuration(monitors, alertmanagers), "rules.yaml": {"groups": groups}}
     api.apply(cluster.kubeconfig, *_access(namespace), *_server(namespace, image, files))
     try:
         wait = ("wait", f"pod/{NAME}", "--namespace", namespace, "--for=condition=Ready", f"--timeout={READY_SECONDS}s")
@@ -103,6 +118,20 @@ def configuration(monitors: Iterable[Object], alertmanagers: Sequence[str] = ())
             {"action": "keep", "source_labels": ["__meta_kubernetes_service_name"], "regex": "kubernetes"}
         ],
     }
+    states = {
+        "job_name": kube_state_metrics.NAME,
+        "honor_labels": True,
+        "scrape_interval": EVALUATION,
+        "scrape_timeout": EVALUATION,
+        "kubernetes_sd_configs": [{"role": "pod"}],
+        "relabel_configs": [
+            {
+                "action": "keep",
+                "source_labels": ["__meta_kubernetes_pod_label_app_kubernetes_io_name"],
+                "regex": kube_state_metrics.NAME,
+            }
+        ],
+    }
     containers = {
         "job_name": "kubelet",
         "scrape_interval": KUBELETS,
@@ -118,6 +147,7 @@ def configuration(monitors: Iterable[Object], alertmanagers: Sequence[str] = ())
             *(config for monitor in monitors for config in scrape_configs(monitor)),
             {**api_server, **with_token},
             {**containers, **with_token},
+            states,
         ],
     }
 

@@ -26,6 +26,7 @@ TOOLS = KUBECTL, LOCAL_PATH, OPERATOR, KUBECTL_DELIVERY = (
 # Not preloaded on every node: only the tests of one kind of job, of monitoring, of gangs, or of autoscaling need these.
 MPI_OPERATOR = "mpi-operator"
 PROMETHEUS = "prometheus"
+KUBE_STATE_METRICS = "kube-state-metrics"
 SCHEDULER_PLUGINS = "scheduler-plugins"
 METRICS_SERVER = "metrics-server"
 VOLCANO = ("scheduler", "controller-manager")
