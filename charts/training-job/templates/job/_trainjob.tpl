@@ -14,8 +14,10 @@ kubernetes-sigs/jobset v0.12.0. Every helper takes the root context.
 {{/*
 training-job.jobPolicy: how the run's Job goes on and ends. Like the training operator it adds up the restarts of all
 pods. With `Never` it would make new pods up to the limit. `ExitCode` is a policy of the Job's own: a new pod for codes
-from 128, which does not count, and the end of the run for others. Of a pod that is being deleted no second one is made,
-or two of one rank would write checkpoints.
+from 128, which does not count, and the end of the run for others. A pod that Kubernetes itself ends (an eviction, a
+preemption, a lost node) has the condition DisruptionTarget and never counts, whatever its program returns. A Job takes
+such rules only for pods that are never restarted, so that with `OnFailure` lost pods count as well. Of a pod that is
+being deleted no second one is made, or two of one rank would write checkpoints.
 */}}
 {{- define "training-job.jobPolicy" -}}
 backoffLimit: {{ ternary 0 (include "training-job.backoffLimit" . | int64) (eq .Values.restartPolicy "Never") }}
@@ -23,6 +25,10 @@ podReplacementPolicy: Failed
 {{- if eq .Values.restartPolicy "ExitCode" }}
 podFailurePolicy:
   rules:
+    - action: Ignore
+      onPodConditions:
+        - type: DisruptionTarget
+          status: "True"
     - action: Ignore
       onExitCodes:
         operator: In
