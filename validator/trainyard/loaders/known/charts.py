@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -117,15 +116,15 @@ def recognise(document: Document) -> KnownChart | None:
             return chart
     for chart in CHARTS:
         if any(_has(tree, keys) for keys in chart.telling) and _accepts(chart, tree):
-            return None if _is_of_another_chart(os.path.dirname(document.source.name)) else chart
+            return None if _is_of_another_chart(Path(document.source.name).parent) else chart
     return None
 
 
 @functools.lru_cache(maxsize=256)
-def _is_of_another_chart(folder: str) -> bool:
+def _is_of_another_chart(folder: Path) -> bool:
     """True if a folder is a chart of another name, whose values are its own."""
     with suppress(OSError):
-        found = _CHART_NAME.search(opening.read_found(os.path.join(folder, "Chart.yaml"), folder or "."))
+        found = _CHART_NAME.search(opening.read_found(str(folder / "Chart.yaml"), str(folder)))
         return found is not None and found[1].decode() not in {chart.name for chart in CHARTS}
     return False
 
