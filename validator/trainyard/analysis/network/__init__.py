@@ -1,0 +1,1 @@
+"""Networks, interfaces and addresses of pods."""

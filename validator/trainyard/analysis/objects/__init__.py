@@ -1,0 +1,1 @@
+"""Objects in the files, and the references between them."""

@@ -1,0 +1,1 @@
+"""Containers and pods: environment, mounts, placement, and what the API server refuses."""

@@ -1,0 +1,1 @@
+"""Devices, CPUs and memory that pods request, and that the files offer."""

@@ -1,0 +1,1 @@
+"""Accelerators, adapters and the plugins that offer them."""

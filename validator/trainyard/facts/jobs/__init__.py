@@ -1,0 +1,1 @@
+"""Kinds of jobs, and the requirements of their operators."""

@@ -1,0 +1,1 @@
+"""The API of Kubernetes: quantities, labels, limits, and versions that it serves."""

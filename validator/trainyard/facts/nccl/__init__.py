@@ -1,0 +1,1 @@
+"""NCCL's variables and the values that they take."""

@@ -1,0 +1,1 @@
+"""Launchers, frameworks and libraries: their options, variables and configuration."""
