@@ -16,7 +16,7 @@ from tests.e2e.conftest import SERVES_TRAINER
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.jobs import dry_run, kubeflow_trainer, mpi_operator, operator_crds
 from tests.harness.jobs import namespace as namespaces
-from trainyard.facts.served_apis import SERVED_APIS
+from trainyard.facts.kubernetes.served_apis import SERVED_APIS
 
 MONITORS = ("monitoring.coreos.com/v1/PodMonitor", "monitoring.coreos.com/v1/ServiceMonitor")
 APIS = ("--api-versions", ",".join((*SERVED_APIS, *MONITORS)))

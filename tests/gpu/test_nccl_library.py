@@ -12,7 +12,7 @@ import pytest
 
 from tools.gpu import nccl_library
 from tools.gpu.nccl_library import Comparison, Library
-from trainyard.facts import nccl
+from trainyard.facts.nccl import registry
 
 RELEASES = {path.stem.removeprefix("nccl-"): path for path in Path(__file__).parent.glob("nccl-*.txt")}
 RODATA = b".rodata"
@@ -60,12 +60,12 @@ def test_the_registry_knows_each_name_of_a_real_library_and_no_other(release: st
     version = tuple(int(number) for number in release.split("."))
     library = Library(version, frozenset(RELEASES[release].read_text().split()))
 
-    assert nccl_library.compare(library, nccl.nccl_variables()) == Comparison((), ())
+    assert nccl_library.compare(library, registry.nccl_variables()) == Comparison((), ())
 
 
 def test_both_kinds_of_difference_are_found() -> None:
-    library = Library(nccl.NEWEST, frozenset({"NCCL_NEW", "NCCL_OFI_OF_A_PLUGIN", "NCCL_DEBUG"}))
-    found = nccl_library.compare(library, nccl.nccl_variables())
+    library = Library(registry.NEWEST, frozenset({"NCCL_NEW", "NCCL_OFI_OF_A_PLUGIN", "NCCL_DEBUG"}))
+    found = nccl_library.compare(library, registry.nccl_variables())
 
     assert found.lacking == ("NCCL_NEW",)
     assert "NCCL_IB_HCA" in found.in_vain
@@ -73,8 +73,8 @@ def test_both_kinds_of_difference_are_found() -> None:
 
 
 def test_the_newest_release_of_the_registry_is_the_newest_one_that_was_read() -> None:
-    assert max(variable.last for variable in nccl.nccl_variables().values() if variable.last) == nccl.NEWEST
-    assert ".".join(map(str, nccl.NEWEST)) in RELEASES
+    assert max(variable.last for variable in registry.nccl_variables().values() if variable.last) == registry.NEWEST
+    assert ".".join(map(str, registry.NEWEST)) in RELEASES
 
 
 def test_a_file_that_cannot_be_read_is_an_error_without_a_traceback(

@@ -14,7 +14,7 @@ from tools.gpu import flight_record, report
 from tools.gpu.check import Check, Outcome, Result
 from tools.gpu.checks import ALL, names, speed
 from tools.gpu.machine import Machine
-from trainyard.facts.dcgm import SERVED
+from trainyard.facts.hardware.dcgm import SERVED
 
 MACHINE = Machine(device="cuda", gpus=2, names=("NVIDIA H200", "NVIDIA H200"), torch="2.15.0")
 FIRST, SECOND, THIRD = ALL[:3]

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainyard.facts.nccl import Variable, Version
-from trainyard.facts.nccl_names import is_foreign
+from trainyard.facts.nccl.names import is_foreign
+from trainyard.facts.nccl.registry import Variable, Version
 
 DESCRIPTION = "Print the names of the environment variables in a build of NCCL, one a line."
 # A string of its own. The linker may place it directly after bytes that are not text, or after a string without an end.

@@ -15,7 +15,7 @@ from trainyard.analysis.scripts.exit_codes import answer
 from trainyard.document.files import File
 from trainyard.document.source import Source
 from trainyard.engine import registry
-from trainyard.facts.launchers import BY_NAME
+from trainyard.facts.programs.launchers import BY_NAME
 from trainyard.linting import pipeline
 from trainyard.loaders.manifests.manifest import load_project
 from trainyard.rules.scripts.launcher_exit_code_lost import REMEDIES

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import trainyard
-from trainyard.facts.launchers import ALL, BY_NAME, Launcher, launcher_in
+from trainyard.facts.programs.launchers import ALL, BY_NAME, Launcher, launcher_in
 
 # Names of charts' values, of libraries and of strategies, and words of options too.
 ELSEWHERE = {"torchrun", "accelerate", "deepspeed", "mpirun", "ray", "colossalai", "tune"}

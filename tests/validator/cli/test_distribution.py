@@ -43,7 +43,7 @@ def test_the_wheel_holds_the_data_that_rules_and_loaders_read(wheel: zipfile.Zip
     names = set(wheel.namelist())
     modules = {f"{rule.module.replace('.', '/')}.py" for rule in registry.rules()}
     assert modules <= names
-    assert {"trainyard/py.typed", "trainyard/facts/nccl_variables.csv"} <= names
+    assert {"trainyard/py.typed", "trainyard/facts/nccl/variables.csv"} <= names
     assert not [name for name in names if "/cases/" in name or "/tests/" in name or "/ci/" in name]
 
 

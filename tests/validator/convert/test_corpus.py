@@ -17,7 +17,7 @@ from trainyard.document import reading
 from trainyard.document.files import File
 from trainyard.document.source import Source
 from trainyard.engine.engine import Engine
-from trainyard.facts.kubeflow import CHART_KINDS
+from trainyard.facts.jobs.kubeflow import CHART_KINDS
 from trainyard.linting import pipeline
 from trainyard.linting.session import start_session
 from trainyard.loaders.manifests.manifest import load_project

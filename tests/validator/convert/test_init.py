@@ -11,7 +11,7 @@ import yaml
 from tests.harness.cluster.tools import binary
 from tests.validator.convert.terminal import END, INTERRUPT, Terminal
 from trainyard.cli.main import main
-from trainyard.facts.kubeflow import CHART_KINDS
+from trainyard.facts.jobs.kubeflow import CHART_KINDS
 
 ROOT = Path(__file__).parents[3]
 GIVEN = ["--image", "registry.example.com/team/trainer:2026.11", "--program", "/app/train.py"]

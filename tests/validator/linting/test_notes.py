@@ -12,7 +12,7 @@ import pytest
 
 from trainyard.cli import main
 from trainyard.engine import registry
-from trainyard.facts.judged_kinds import JUDGED_KINDS
+from trainyard.facts.jobs.judged_kinds import JUDGED_KINDS
 
 SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n"
 CUSTOM = "apiVersion: example.com/v1\nkind: Foo\nmetadata: {name: foo}\nspec: {size: 3}\n"

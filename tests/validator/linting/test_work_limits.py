@@ -8,7 +8,7 @@ import pytest
 
 from gotemplate.functions.texts import quote
 from tests.validator.linting.test_large_files import JOB, codes
-from trainyard.analysis import multus
+from trainyard.analysis.network import multus
 from trainyard.document import yaml_nodes
 from trainyard.document.files import File
 from trainyard.document.source import BrokenText, Source

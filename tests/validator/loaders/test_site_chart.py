@@ -14,7 +14,7 @@ from gotemplate.merging import coalesce
 from tests.charts import helm
 from trainyard.document import reading
 from trainyard.document.source import Source
-from trainyard.facts.served_apis import SERVED_APIS
+from trainyard.facts.kubernetes.served_apis import SERVED_APIS
 from trainyard.loaders import json_schema
 from trainyard.loaders.site.chart import FOLDER, platform_chart
 from trainyard.loaders.site.loading import load_site

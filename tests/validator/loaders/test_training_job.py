@@ -17,7 +17,7 @@ from tests.charts.value_strategies import ARBITRARY_VALUES, NUMBER, TEXT, TREE
 from tests.validator.loaders import compare
 from trainyard.document.reading import read
 from trainyard.document.source import Source
-from trainyard.facts.served_apis import SERVED_APIS
+from trainyard.facts.kubernetes.served_apis import SERVED_APIS
 from trainyard.loaders import json_schema
 from trainyard.loaders.manifests.manifest import load_project
 from trainyard.loaders.training_job import values

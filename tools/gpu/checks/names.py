@@ -12,8 +12,8 @@ from tools.gpu.check import Check, Measured
 from tools.gpu.errors import CheckFailedError, NotRunError
 from tools.gpu.machine import ROOT
 from tools.gpu.session import Session
-from trainyard.facts import nccl
-from trainyard.facts.dcgm import SERVED
+from trainyard.facts.hardware.dcgm import SERVED
+from trainyard.facts.nccl import registry
 
 _DCGM_NAME = re.compile(rb"DCGM_FI_[A-Z0-9_]+")
 # Where the packages datacenter-gpu-manager 3 and 4, and the image of dcgm-exporter, have them.
@@ -38,10 +38,10 @@ def nccl_registry(session: Session) -> Measured:
         raise CheckFailedError(f"{path}: {error}") from error
     if library.version is None:
         raise CheckFailedError(f"{path} does not say its release")
-    found = nccl_library.compare(library, nccl.nccl_variables())
-    version, newest = (".".join(map(str, numbers)) for numbers in (library.version, nccl.NEWEST))
+    found = nccl_library.compare(library, registry.nccl_variables())
+    version, newest = (".".join(map(str, numbers)) for numbers in (library.version, registry.NEWEST))
     lacking, in_vain = ", ".join(found.lacking) or "none", ", ".join(found.in_vain) or "none"
-    if library.version > nccl.NEWEST:
+    if library.version > registry.NEWEST:
         raise NotRunError(f"NCCL {version} is newer than the registry, which ends at {newest} and lacks: {lacking}")
     if found.lacking or found.in_vain:
         raise CheckFailedError(f"NCCL {version} has names that the registry lacks: {lacking}; in vain: {in_vain}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from trainyard.analysis.environment import has_unknown_variables
-from trainyard.analysis.placement import INSTANCE_TYPES
-from trainyard.analysis.workloads import is_volcano
+from trainyard.analysis.jobs.workloads import is_volcano
+from trainyard.analysis.pods.environment import has_unknown_variables
+from trainyard.analysis.pods.placement import INSTANCE_TYPES
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context
 from trainyard.facts.profiles import Wanted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.analysis import multus
+from trainyard.analysis.network import multus
 from trainyard.document.document import Document, Place
 from trainyard.document.lookup import items, text
 from trainyard.loaders.training_job.values import NAMESPACE

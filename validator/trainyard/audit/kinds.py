@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainyard.facts import workloads
-from trainyard.facts.kubeflow import JOB_KINDS, REPLICA_FIELDS, RUNTIMES
+from trainyard.facts.jobs import workloads
+from trainyard.facts.jobs.kubeflow import JOB_KINDS, REPLICA_FIELDS, RUNTIMES
 
 # API group, version, kinds. If a group serves a kind in several versions, the first one here is listed.
 _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (

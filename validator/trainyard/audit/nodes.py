@@ -8,7 +8,7 @@ from typing import Any
 from trainyard.audit.problem import Problem
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.site import Site
 
 Tree = Mapping[str, Any]

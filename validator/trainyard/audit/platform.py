@@ -14,7 +14,7 @@ from trainyard.audit.live import Live, Tree
 from trainyard.audit.problem import Problem
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
-from trainyard.facts.kubeflow import POD_GROUP_VERSIONS
+from trainyard.facts.jobs.kubeflow import POD_GROUP_VERSIONS
 from trainyard.loaders.site.chart import platform_chart, platform_objects, platform_values
 from trainyard.model.site import Site
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from trainyard.analysis import multus
+from trainyard.analysis.network import multus
 from trainyard.audit.kinds import RUNS
 from trainyard.document.lookup import mapping, text
-from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.jobs.kubeflow import RUNTIMES
 
 Tree = dict[str, Any]
 # Namespace and name.

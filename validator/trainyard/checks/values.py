@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainyard.engine.rule import Context
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container, Pod, Resource, Role, Run
 
 # The variables for each subject, the innermost one last.

@@ -11,7 +11,7 @@ import click
 from trainyard.cli.new_file import refuse_existing, write
 from trainyard.cli.option_list import option_list
 from trainyard.cli.output import say
-from trainyard.facts.kubeflow import CHART_KINDS
+from trainyard.facts.jobs.kubeflow import CHART_KINDS
 from trainyard.linting.exit_codes import CLEAN
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from trainyard.convert.writing import comment_lines, fields
 from trainyard.document.document import Document
 from trainyard.document.lookup import mapping, text
 from trainyard.document.source import Source
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.loaders.training_job.values import documents_from_values
 from trainyard.model.site import Site
 

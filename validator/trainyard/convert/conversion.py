@@ -13,8 +13,8 @@ from trainyard.convert.tables import API_GROUPS, V2
 from trainyard.document.document import Document
 from trainyard.document.lookup import mapping
 from trainyard.document.source import Source
-from trainyard.facts.kubeflow import MAIN_CONTAINERS
-from trainyard.facts.training_runtimes import shipped_policy
+from trainyard.facts.jobs.kubeflow import MAIN_CONTAINERS
+from trainyard.facts.jobs.training_runtimes import shipped_policy
 from trainyard.loaders.training_job.values import documents_from_values, refusals
 from trainyard.model.run import Run
 

@@ -9,7 +9,7 @@ from trainyard.convert.pods import put_resources
 from trainyard.convert.roles import Part, differences
 from trainyard.convert.words import known_names, literals
 from trainyard.document.lookup import decimal, items, mapping, text
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.model.run import Command, Run
 
 # `mpirun.openmpi` and `mpirun.mpich` are the names of Debian, which installs both libraries.

@@ -20,7 +20,7 @@ from trainyard.convert.tables import (
 )
 from trainyard.document.lookup import items, mapping, text
 from trainyard.facts.images import pull_policy
-from trainyard.facts.kueue import GROUP, PREFERRED, REQUIRED, UNCONSTRAINED
+from trainyard.facts.jobs.kueue import GROUP, PREFERRED, REQUIRED, UNCONSTRAINED
 
 _USER = (
     "The image's own user and a writable root, as in the job. Remove podSecurityContext and securityContext for those "

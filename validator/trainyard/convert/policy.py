@@ -14,8 +14,8 @@ from trainyard.convert.tables import (
     WRITTEN_BY_TOOLS,
 )
 from trainyard.document.lookup import decimal, items, mapping, text
-from trainyard.facts.kubeflow import default_restart_policy
-from trainyard.facts.kueue import QUEUE
+from trainyard.facts.jobs.kubeflow import default_restart_policy
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Run
 
 # Fields of the rendezvous' configuration that have a value.

@@ -10,7 +10,7 @@ from trainyard.convert.roles import Part
 from trainyard.convert.tables import PYTORCH
 from trainyard.convert.words import known_names, literals
 from trainyard.document.lookup import decimal, items, mapping
-from trainyard.facts.launchers import TORCHRUN_MODULES
+from trainyard.facts.programs.launchers import TORCHRUN_MODULES
 from trainyard.loaders.manifests.processes import launcher_of
 from trainyard.model.run import Run
 

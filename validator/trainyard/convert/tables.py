@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trainyard.facts.kueue import QUEUE, SLICE_REQUIRED, SLICE_SIZE
+from trainyard.facts.jobs.kueue import QUEUE, SLICE_REQUIRED, SLICE_SIZE
 
 API_GROUPS = {
     **dict.fromkeys(("PyTorchJob", "MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob"), "kubeflow.org/"),

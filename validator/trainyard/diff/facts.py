@@ -7,8 +7,8 @@ from typing import Any
 
 from trainyard.diff.pods import Fact, own_labels, plain, pod_facts
 from trainyard.document.lookup import mapping
-from trainyard.facts.kubeflow import default_restart_policy
-from trainyard.facts.kueue import QUEUE
+from trainyard.facts.jobs.kubeflow import default_restart_policy
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Role, Run
 
 # In the order of a report.

@@ -14,7 +14,7 @@ from trainyard.diff.words import command_facts
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.facts.images import pull_policy
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container, Mount, Pod
 
 

@@ -11,7 +11,7 @@ from trainyard.document.source import distinct_lines
 from trainyard.engine import registry
 from trainyard.engine.finding import Finding, resolve
 from trainyard.engine.rule import Check, Context, Overflow, Problem, Rule, Target
-from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS
 from trainyard.model.run import Container, Project, Role, Run, Setting
 from trainyard.startup import pattern
 

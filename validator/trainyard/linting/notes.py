@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.document.document import EmbeddedDocument
-from trainyard.facts.judged_kinds import JUDGED_KINDS
+from trainyard.facts.jobs.judged_kinds import JUDGED_KINDS
 from trainyard.loaders.manifests.shell import MAX_LENGTH
 
 if TYPE_CHECKING:

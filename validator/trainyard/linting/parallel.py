@@ -18,7 +18,7 @@ from trainyard.document.files import STDIN, Found, open_file
 from trainyard.document.source import Source
 from trainyard.document.text import Text
 from trainyard.engine.subjects import Reading
-from trainyard.facts.kubeflow import JOB_KINDS, RUNTIMES
+from trainyard.facts.jobs.kubeflow import JOB_KINDS, RUNTIMES
 from trainyard.linting import pipeline
 
 if TYPE_CHECKING:

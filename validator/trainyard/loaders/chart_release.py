@@ -15,7 +15,7 @@ from gotemplate.tracked import Value
 from gotemplate.yaml_reader import BrokenError
 from trainyard.document.document import Document, Place
 from trainyard.document.source import Position, Source
-from trainyard.facts.served_apis import BUILT_IN_APIS, SERVED_APIS
+from trainyard.facts.kubernetes.served_apis import BUILT_IN_APIS, SERVED_APIS
 from trainyard.loaders import trial
 from trainyard.loaders.chart_files import ABOUT
 from trainyard.loaders.origins import Layers, RenderedDocument

@@ -8,7 +8,7 @@ from trainyard.document import files, reading
 from trainyard.document.document import Document
 from trainyard.document.errors import MistakeError
 from trainyard.document.source import Source
-from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.loaders import charts
 from trainyard.loaders.manifests.manifest import load_project
 from trainyard.loaders.training_job import values

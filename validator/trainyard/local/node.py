@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from trainyard.facts.launchers import ACCELERATE_MODULE, TORCHRUN_MODULES
+from trainyard.facts.programs.launchers import ACCELERATE_MODULE, TORCHRUN_MODULES
 from trainyard.local import environment, ports
 from trainyard.local.image import Image
 from trainyard.local.job import OF_THE_USER, Job

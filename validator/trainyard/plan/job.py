@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from trainyard.analysis.placement import required_values
-from trainyard.analysis.trained_model import trainer_fields
+from trainyard.analysis.pods.placement import required_values
+from trainyard.analysis.resources.trained_model import trainer_fields
 from trainyard.document.document import Document
 from trainyard.document.lookup import text
 from trainyard.loaders.origins import RenderedDocument

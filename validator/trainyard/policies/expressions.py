@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS
 
 _FIRST, *_OTHERS = (field for field, _ in REPLICA_FIELDS.values())
 # The roles of a job of kubeflow.org, by name.

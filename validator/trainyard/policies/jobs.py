@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.facts.kubeflow import ANCESTOR, REPLICA_FIELDS, STEP_CONTAINERS, WITH_SERVICES
+from trainyard.facts.jobs.kubeflow import ANCESTOR, REPLICA_FIELDS, STEP_CONTAINERS, WITH_SERVICES
 from trainyard.policies.expressions import REPLICAS, literal
 from trainyard.policies.kinds import WITH_REPLICAS
 from trainyard.rules.kubeflow import mpijob_role_invalid, policy_value_unknown, pytorchjob_role_invalid

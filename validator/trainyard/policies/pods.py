@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from trainyard.facts import nccl_levels, nccl_lists
-from trainyard.facts.devices import ACCELERATORS, RDMA
-from trainyard.facts.kueue import TOPOLOGY_REQUESTS, UNCONSTRAINED
+from trainyard.facts.hardware.devices import ACCELERATORS, RDMA
+from trainyard.facts.jobs.kueue import TOPOLOGY_REQUESTS, UNCONSTRAINED
+from trainyard.facts.nccl import levels, lists
 from trainyard.policies.expressions import TEMPLATES, each_container, each_variable, literal, named, out_of_range
 from trainyard.policies.kinds import WITH_PODS
 from trainyard.rules.memory import shm_host_path
@@ -47,11 +47,11 @@ PODS: dict[str, tuple[str, ...]] = {
     "nccl-word-boolean": (each_variable(_SWITCHES, f"e.value.trim().lowerAscii() in {_WORDS}"),),
     "nccl-level-case-or-unknown": (
         each_variable(
-            named(nccl_levels.VARIABLES),
-            f"e.value != '' && !(e.value in {literal(nccl_levels.LEVELS)}) && !e.value.matches('^[0-9]')",
+            named(levels.VARIABLES),
+            f"e.value != '' && !(e.value in {literal(levels.LEVELS)}) && !e.value.matches('^[0-9]')",
         ),
     ),
-    "nccl-level-legacy-integer": (each_variable(named(nccl_levels.VARIABLES), "e.value.matches('^[0-9]{1,18}$')"),),
+    "nccl-level-legacy-integer": (each_variable(named(levels.VARIABLES), "e.value.matches('^[0-9]{1,18}$')"),),
     "nccl-socket-family-invalid": (
         each_variable(
             named(["NCCL_SOCKET_FAMILY"]),
@@ -75,9 +75,7 @@ PODS: dict[str, tuple[str, ...]] = {
         )
         for name, one in _RANGES.items()
     ),
-    "nccl-list-caret-or-equals-misplaced": (
-        each_variable(named(nccl_lists.LISTS), f"e.value.matches('{_MISPLACED}')"),
-    ),
+    "nccl-list-caret-or-equals-misplaced": (each_variable(named(lists.LISTS), f"e.value.matches('{_MISPLACED}')"),),
     "shm-not-memory-medium": (
         each_container(
             f"{_SHM_VOLUMES}!has(v.emptyDir) || v.emptyDir.?medium.orValue('') == 'Memory' || "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from trainyard.document.lookup import text
-from trainyard.facts.kubeflow import POD_GROUP_VERSIONS
+from trainyard.facts.jobs.kubeflow import POD_GROUP_VERSIONS
 from trainyard.status.snapshot import Snapshot, name, when
 
 _SHORT = re.compile(r"(resource in cluster is overused|queue resource quota insufficient)(?:: (.*))?")

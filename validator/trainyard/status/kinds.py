@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trainyard.audit.kinds import Kind, kinds
-from trainyard.facts.kubeflow import REPLICA_FIELDS
-from trainyard.facts.run_labels import JOB, JOB_SET, KUBEFLOW, LEADER_WORKER, RAY, VOLCANO, Labels
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS
+from trainyard.facts.jobs.run_labels import JOB, JOB_SET, KUBEFLOW, LEADER_WORKER, RAY, VOLCANO, Labels
 
 # The label with the name of a Helm release.
 RELEASE = "app.kubernetes.io/instance"

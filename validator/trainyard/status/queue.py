@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trainyard.document.lookup import integer, items, mapping, text
-from trainyard.facts.kueue import QUEUE
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.status.obstacles import brief
 from trainyard.status.snapshot import Snapshot, Tree, is_owned_by, name
 

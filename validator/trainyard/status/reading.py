@@ -10,7 +10,7 @@ from trainyard.audit.cluster import FORBIDDEN, Cluster, ClusterError, RequestRef
 from trainyard.audit.references import is_name
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.engine.selection import nearest
-from trainyard.facts.kubeflow import MAIN_CONTAINERS, POD_GROUP_VERSIONS
+from trainyard.facts.jobs.kubeflow import MAIN_CONTAINERS, POD_GROUP_VERSIONS
 from trainyard.status import queue
 from trainyard.status.errors import NoRunError
 from trainyard.status.kinds import RELEASE, RunKind, labels_of, run_kinds

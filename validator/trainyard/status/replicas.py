@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from trainyard.document.lookup import integer, items, mapping, text
-from trainyard.facts.run_labels import Labels
+from trainyard.facts.jobs.run_labels import Labels
 from trainyard.status import progress
 from trainyard.status.kinds import labels_of
 from trainyard.status.progress import Progress

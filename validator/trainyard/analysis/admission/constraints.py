@@ -11,7 +11,7 @@ from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.startup import NamedTuple, pattern
 
 UNKNOWN = pattern(r"[{}$<>%@\[\]()]|\A[A-Z][A-Z0-9_-]+\Z")

@@ -27,7 +27,7 @@ from trainyard.analysis.admission.constraints import (
 )
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 
 EXTERNAL = ("NodePort", "LoadBalancer")
 QUOTAS = frozenset(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.analysis.workloads import is_known
+from trainyard.analysis.jobs.workloads import is_known
 from trainyard.document.lookup import integer, items, mapping
 from trainyard.model.run import Run
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items
-from trainyard.facts.workloads import group_of
+from trainyard.facts.jobs.workloads import group_of
 from trainyard.model.run import Project, Run
 
 # Kinds of the core and of `apps` have names without a group.

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from trainyard.analysis.folders import nearest
-from trainyard.analysis.known_objects import Known, everywhere, fitting
+from trainyard.analysis.objects.folders import nearest
+from trainyard.analysis.objects.known_objects import Known, everywhere, fitting
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
-from trainyard.facts.kueue import QUEUE
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.jobs.kueue import QUEUE
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Project, Resource, Run
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
-from trainyard.facts.quantities import parse_quantity
-from trainyard.facts.workloads import RAY, group_of
+from trainyard.facts.jobs.workloads import RAY, group_of
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Resource
 
 OVERWRITE = "ray.io/overwrite-container-cmd"

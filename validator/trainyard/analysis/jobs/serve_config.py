@@ -12,7 +12,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import items, text
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
-from trainyard.facts.workloads import RAY, group_of
+from trainyard.facts.jobs.workloads import RAY, group_of
 from trainyard.model.run import Resource
 
 

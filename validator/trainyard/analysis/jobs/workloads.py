@@ -1,12 +1,12 @@
-"""Questions about jobs of Volcano, LeaderWorkerSet, Ray, HyperPod, kthena, DLRover; `facts.workloads` names sources."""
+"""Questions about jobs of Volcano, LeaderWorkerSet, Ray, HyperPod, kthena, DLRover. Sources: `facts.jobs.workloads`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from trainyard.document.lookup import integer, items, mapping, text
-from trainyard.facts.kubeflow import REPLICA_FIELDS
-from trainyard.facts.workloads import (
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS
+from trainyard.facts.jobs.workloads import (
     ELASTIC_JOB,
     HYPERPOD,
     LEADER_WORKER,

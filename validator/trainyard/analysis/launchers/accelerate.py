@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.facts.launchers import launcher_in
+from trainyard.facts.programs.launchers import launcher_in
 from trainyard.model.run import Command, Container
 
 # Options without processes that torchrun starts.

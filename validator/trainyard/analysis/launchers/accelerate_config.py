@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from trainyard.analysis.accelerate import accelerate_scripts
+from trainyard.analysis.launchers.accelerate import accelerate_scripts
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.document.reading import embedded

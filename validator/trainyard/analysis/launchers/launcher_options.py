@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainyard.document.document import Place
-from trainyard.facts.launchers import Launcher, launcher_in
+from trainyard.facts.programs.launchers import Launcher, launcher_in
 from trainyard.model.run import Command, Container
 
 

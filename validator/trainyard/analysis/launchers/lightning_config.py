@@ -9,7 +9,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
-from trainyard.facts.lightning import ARGUMENTS
+from trainyard.facts.programs.lightning import ARGUMENTS
 from trainyard.model.run import Project, Resource
 
 _SIGN = "trainer:"

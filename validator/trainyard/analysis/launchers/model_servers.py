@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal
-from trainyard.facts.model_servers import SERVERS, ModelServer
+from trainyard.facts.programs.model_servers import SERVERS, ModelServer
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Command, Container
 

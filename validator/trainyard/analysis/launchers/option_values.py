@@ -1,11 +1,11 @@
-"""Whether a program takes the value of its option, from the forms in `facts.option_forms`."""
+"""Whether a program takes the value of its option, from the forms in `facts.programs.option_forms`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.option_forms import Form
+from trainyard.facts.programs.option_forms import Form
 from trainyard.startup import pattern
 
 _INTEGER = pattern(r"[+-]?\d(_?\d)*")

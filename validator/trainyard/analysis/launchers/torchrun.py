@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trainyard.analysis.kubeflow import elastic_range
-from trainyard.analysis.workloads import pytorch_plugin_variables
+from trainyard.analysis.jobs.kubeflow import elastic_range
+from trainyard.analysis.jobs.workloads import pytorch_plugin_variables
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
-from trainyard.facts.launchers import launcher_in
-from trainyard.facts.training_runtimes import shipped_runtime
+from trainyard.facts.jobs.training_runtimes import shipped_runtime
+from trainyard.facts.programs.launchers import launcher_in
 from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Command, Container, Run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard.document.lookup import decimal
-from trainyard.facts.launchers import MPI_LAUNCHERS, launcher_in
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS, launcher_in
 from trainyard.model.run import Command, Container
 
 # Programs that never start ranks: they list devices, measure the network from one process, print or wait.

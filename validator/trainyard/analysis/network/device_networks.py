@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trainyard.analysis import multus
+from trainyard.analysis.network import multus
 from trainyard.document.lookup import integer, items, text
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Project, Resource

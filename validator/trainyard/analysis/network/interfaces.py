@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.analysis import multus
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.network import multus
 from trainyard.model.run import Pod, Run
 
 DEFAULT = "eth0"

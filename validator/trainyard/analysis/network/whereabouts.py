@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainyard.analysis import addresses, cni
+from trainyard.analysis.network import addresses, cni
 from trainyard.document.document import Place
 from trainyard.model.run import Network
 
 if TYPE_CHECKING:
-    from trainyard.analysis.addresses import Address, Subnet
+    from trainyard.analysis.network.addresses import Address, Subnet
 
 
 class Pool(NamedTuple):

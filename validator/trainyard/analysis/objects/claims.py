@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainyard.analysis.known_objects import Known, everywhere, fitting
+from trainyard.analysis.objects.known_objects import Known, everywhere, fitting
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.model.run import Pod, Project, Role, Run, Volume

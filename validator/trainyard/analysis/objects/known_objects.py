@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.folders import NESTED, distance, folder_of, nearest
+from trainyard.analysis.objects.folders import NESTED, distance, folder_of, nearest
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.model.last_index import LastIndex

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard.document.document import Place
-from trainyard.facts.metadata_keys import ANNOTATION, BY_NAME, BY_WORD, GROUP, LABEL
+from trainyard.facts.kubernetes.metadata_keys import ANNOTATION, BY_NAME, BY_WORD, GROUP, LABEL
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Pod, Run
 from trainyard.startup import NamedTuple

@@ -7,7 +7,7 @@ from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
-from trainyard.facts.kueue import QUEUE
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Run
 from trainyard.startup import NamedTuple

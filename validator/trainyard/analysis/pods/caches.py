@@ -6,7 +6,7 @@ torch/hub.py; triton knobs.py; vllm envs.py; docs.python.org tempfile: gettempdi
 
 from __future__ import annotations
 
-from trainyard.analysis.settings import literal_value
+from trainyard.analysis.pods.settings import literal_value
 from trainyard.model.run import Container, Pod, Volume
 
 OF_HUB = (

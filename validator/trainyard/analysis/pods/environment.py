@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.analysis.settings import is_env_entry
+from trainyard.analysis.pods.settings import is_env_entry
 from trainyard.document.document import Append, Edit
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context

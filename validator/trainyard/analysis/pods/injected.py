@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trainyard.analysis.torchrun import operator_variables
-from trainyard.analysis.workloads import controller_variables
+from trainyard.analysis.jobs.workloads import controller_variables
+from trainyard.analysis.launchers.torchrun import operator_variables
 from trainyard.model.run import Run
 
 _BY_KIND = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainyard.analysis.known_objects import fitting
-from trainyard.analysis.mounts import mount_of
+from trainyard.analysis.objects.known_objects import fitting
+from trainyard.analysis.pods.mounts import mount_of
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
-from trainyard.facts.run_labels import BY_NAME, OLD_JOB_NAME
+from trainyard.facts.jobs.run_labels import BY_NAME, OLD_JOB_NAME
 from trainyard.model.run import Pod, Role, Run
 
 # Labels that the operators put on every pod of a job, with the job's name as value.

@@ -13,10 +13,10 @@ from typing import Any
 
 from trainyard.analysis.admission import constraints, pods
 from trainyard.analysis.admission.constraints import Refused
-from trainyard.analysis.placement import required_expressions
+from trainyard.analysis.pods.placement import required_expressions
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container, Pod
 from trainyard.startup import pattern
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainyard.analysis.training_commands import training_indexes
+from trainyard.analysis.launchers.training_commands import training_indexes
 from trainyard.document.document import Place
 from trainyard.model.run import Command, Container
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from trainyard.document.lookup import mapping, text
-from trainyard.facts.device_plugins import PLUGINS, plugin_devices
+from trainyard.facts.hardware.device_plugins import PLUGINS, plugin_devices
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
-from trainyard.facts.devices import is_rdma
+from trainyard.facts.hardware.devices import is_rdma
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Role, Run
 

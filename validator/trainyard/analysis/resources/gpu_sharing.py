@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from trainyard.analysis.releases import releases
+from trainyard.analysis.objects.releases import releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.document.reading import embedded

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.resources.devices import quantity_at
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container, Pod, Role, Run
 
 

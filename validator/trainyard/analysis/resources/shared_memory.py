@@ -10,11 +10,11 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from trainyard.analysis.workloads import gets_shared_memory, runs_one_program
+from trainyard.analysis.jobs.workloads import gets_shared_memory, runs_one_program
 from trainyard.document.document import Append, Edit
 from trainyard.document.lookup import mapping
 from trainyard.document.placeholders import has_parameter
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Mount, Pod, Role, Run, Volume
 

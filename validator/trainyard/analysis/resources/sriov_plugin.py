@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from trainyard.analysis.plugin_configs import configurations
+from trainyard.analysis.resources.plugin_configs import configurations
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, text
 from trainyard.model.run import Resource

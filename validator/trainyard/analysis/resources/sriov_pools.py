@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis import cni
-from trainyard.analysis.plugin_configs import configurations
+from trainyard.analysis.network import cni
+from trainyard.analysis.resources.plugin_configs import configurations
 from trainyard.document.document import Place
 from trainyard.model.run import Project
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.analysis.kubeflow import elastic_range
-from trainyard.analysis.shared_memory import GIB
+from trainyard.analysis.jobs.kubeflow import elastic_range
+from trainyard.analysis.resources.shared_memory import GIB
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
-from trainyard.facts.launchers import BY_NAME
-from trainyard.facts.quantities import finite_number
+from trainyard.facts.kubernetes.quantities import finite_number
+from trainyard.facts.programs.launchers import BY_NAME
 from trainyard.model.run import Command, Container, Pod, Project, Run
 from trainyard.startup import NamedTuple, pattern
 

@@ -13,7 +13,7 @@ from trainyard.analysis.scripts.shell_options import shell_script, with_options
 from trainyard.analysis.scripts.state import File, Launch, State, Value, either
 from trainyard.analysis.scripts.syntax import Redirect, Simple, parse
 from trainyard.analysis.scripts.texts import script_word, shebang, with_variables
-from trainyard.facts.launchers import BY_NAME, launcher_in
+from trainyard.facts.programs.launchers import BY_NAME, launcher_in
 from trainyard.loaders.manifests.shell import SHELLS
 
 # Programs whose result is an answer: both are followed wherever they stand.

@@ -6,9 +6,9 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from trainyard.analysis.training_commands import training_indexes
+from trainyard.analysis.launchers.training_commands import training_indexes
 from trainyard.document.document import Place
-from trainyard.facts.launchers import BY_NAME, launcher_in
+from trainyard.facts.programs.launchers import BY_NAME, launcher_in
 from trainyard.loaders.manifests import shell
 from trainyard.model.run import Container, Script
 from trainyard.startup import NamedTuple, pattern

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 
 HUGE_PAGES = "hugepages-"
 

@@ -7,7 +7,7 @@ Mellanox/nccl-rdma-sharp-plugins (IBEXT, SHARP, UCX, PLUGIN_P2P); Meta's NCCLX (
 
 from __future__ import annotations
 
-from trainyard.facts import torch_variables
+from trainyard.facts.programs import torch_variables
 from trainyard.startup import pattern
 
 PLUGIN_PREFIXES = (

@@ -55,7 +55,7 @@ def _version(text: str) -> Version | None:
 @functools.cache
 def nccl_variables() -> dict[str, Variable]:
     """Returns all variables by name."""
-    path = os.path.join(os.path.dirname(__file__), "nccl_variables.csv")
+    path = os.path.join(os.path.dirname(__file__), "variables.csv")
     with open(path, encoding="utf-8", newline="") as lines:
         rows = csv.reader(lines)
         next(rows)

@@ -5,7 +5,7 @@ Source of `OLDEST`: PyTorch 1.10 to 1.12 contain NCCL 2.10.3, and older ones do 
 
 from __future__ import annotations
 
-from trainyard.facts.nccl import Version
+from trainyard.facts.nccl.registry import Version
 
 # The oldest release in use. A fact that holds since then holds where the release is unknown.
 OLDEST: Version = (2, 10)

@@ -8,7 +8,7 @@ get_communication_data_type) and runtime/lr_schedules.py; pydantic 2.14, convers
 
 from __future__ import annotations
 
-from trainyard.facts.deepspeed import BATCH_KEYS
+from trainyard.facts.programs.deepspeed import BATCH_KEYS
 
 _STAGE3 = (
     "prefetch_bucket_size", "param_persistence_threshold", "model_persistence_threshold", "max_live_parameters",

@@ -10,7 +10,7 @@ SaveStrategy) and hf_argparser.py (string_to_bool).
 
 from __future__ import annotations
 
-from trainyard.facts.accelerate import FSDP_WORDS, MIXED, SWITCH_WORDS
+from trainyard.facts.programs.accelerate import FSDP_WORDS, MIXED, SWITCH_WORDS
 from trainyard.startup import NamedTuple
 
 

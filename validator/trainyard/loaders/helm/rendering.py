@@ -18,7 +18,7 @@ from typing import IO, Any, NamedTuple
 from trainyard.document import reading
 from trainyard.document.document import Document
 from trainyard.document.source import Source
-from trainyard.facts.served_apis import SERVED_APIS
+from trainyard.facts.kubernetes.served_apis import SERVED_APIS
 from trainyard.loaders.helm.errors import RenderingError
 from trainyard.loaders.helm.release import ChartRelease
 from trainyard.loaders.marks import leaves

@@ -10,8 +10,8 @@ from trainyard.document.document import Document, Place
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
-from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.launchers import launcher_in
+from trainyard.facts.jobs.kubeflow import RUNTIMES
+from trainyard.facts.programs.launchers import launcher_in
 from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.loaders.manifests.surroundings import Neighbourhood
 from trainyard.model.run import Command, Container, DeepSpeed, Pod, Resource, Run

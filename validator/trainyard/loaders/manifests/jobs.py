@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
-from trainyard.facts.kubeflow import JOB_KINDS, REPLICA_FIELDS, RUNTIMES, SUPPORTING_ROLES
-from trainyard.facts.kueue import QUEUE
-from trainyard.facts.training_runtimes import shipped_policy
-from trainyard.facts.workloads import PLAIN, is_workload
+from trainyard.facts.jobs.kubeflow import JOB_KINDS, REPLICA_FIELDS, RUNTIMES, SUPPORTING_ROLES
+from trainyard.facts.jobs.kueue import QUEUE
+from trainyard.facts.jobs.training_runtimes import shipped_policy
+from trainyard.facts.jobs.workloads import PLAIN, is_workload
 from trainyard.loaders.manifests import train_jobs
 from trainyard.loaders.manifests.pods import ConfigMaps, load_pod, load_template
 from trainyard.loaders.manifests.processes import launcher_of, processes

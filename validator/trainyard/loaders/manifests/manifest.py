@@ -9,7 +9,7 @@ from trainyard.document.document import Document, Place
 from trainyard.document.lookup import mapping, text
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
-from trainyard.facts.api_limits import MAX_OBJECT, least_size
+from trainyard.facts.kubernetes.api_limits import MAX_OBJECT, least_size
 from trainyard.loaders.manifests import jobs
 from trainyard.loaders.manifests.deepspeed import deepspeeds
 from trainyard.loaders.manifests.surroundings import FindScript, Neighbourhood

@@ -8,8 +8,8 @@ from typing import Any
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.document.placeholders import has_parameter
-from trainyard.facts.devices import gpus
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.hardware.devices import gpus
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.loaders.manifests import shell
 from trainyard.loaders.manifests.surroundings import Surroundings
 from trainyard.loaders.manifests.templates import Template

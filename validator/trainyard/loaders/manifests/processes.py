@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.document.lookup import decimal, mapping
-from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.launchers import Launcher, launcher_in
+from trainyard.facts.jobs.kubeflow import RUNTIMES
+from trainyard.facts.programs.launchers import Launcher, launcher_in
 from trainyard.model.run import Container, Role
 
 # Scripts that start a launcher take these options too.

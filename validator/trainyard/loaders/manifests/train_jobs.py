@@ -11,7 +11,7 @@ from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
-from trainyard.facts.kubeflow import ANCESTOR
+from trainyard.facts.jobs.kubeflow import ANCESTOR
 from trainyard.loaders.manifests.pods import ConfigMaps, load_pod, overridden, patched
 from trainyard.model.run import Container, Pod, Resource, Role
 

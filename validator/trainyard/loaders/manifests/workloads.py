@@ -1,7 +1,7 @@
 """Roles of jobs of Volcano, LeaderWorkerSet, Ray, HyperPod, kthena, DLRover and of the controllers of Kubernetes.
 
-`facts.workloads` names the sources. A role trains if its pods have accelerators. In an object without any, all roles
-train but those that start the processes of others: mpirun, and the head of a Ray cluster with workers.
+`facts.jobs.workloads` names the sources. A role trains if its pods have accelerators. In an object without any, all
+roles train but those that start the processes of others: mpirun, and the head of a Ray cluster with workers.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
-from trainyard.facts.launchers import MPI_LAUNCHERS
-from trainyard.facts.workloads import (
+from trainyard.facts.jobs.workloads import (
     ELASTIC_JOB,
     GROUPS,
     HYPERPOD,
@@ -24,6 +23,7 @@ from trainyard.facts.workloads import (
     VOLCANO,
     group_of,
 )
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.loaders.manifests.pods import ConfigMaps, load_pod, load_template
 from trainyard.loaders.manifests.processes import launcher_of
 from trainyard.loaders.manifests.templates import Template

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.removed_apis import KUBEFLOW_JOBS, REMOVED
+from trainyard.facts.kubernetes.removed_apis import KUBEFLOW_JOBS, REMOVED
 from trainyard.loaders.schemas.partial import is_assertion
 from trainyard.loaders.schemas.table import BUILT_IN, FOLDER, OPERATORS, table_of
 from trainyard.model.run import Misfit

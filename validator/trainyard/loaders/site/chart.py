@@ -11,8 +11,8 @@ from gotemplate.charts import Chart
 from gotemplate.merging import installed
 from gotemplate.rendering import RenderedObject
 from trainyard.chart_folder import CHARTS
-from trainyard.facts.operator_kinds import SCHEMES
-from trainyard.facts.served_apis import SERVED_APIS
+from trainyard.facts.jobs.operator_kinds import SCHEMES
+from trainyard.facts.kubernetes.served_apis import SERVED_APIS
 from trainyard.loaders import json_schema
 
 FOLDER = CHARTS / "training-platform"

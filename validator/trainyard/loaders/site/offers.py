@@ -11,12 +11,12 @@ from gotemplate.rendering import RenderedObject
 from trainyard.document.document import Document, Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.document.source import Path
-from trainyard.facts import quantities
-from trainyard.facts.device_plugins import PLUGINS, plugin_devices
-from trainyard.facts.kubeflow import POD_GROUPS
-from trainyard.facts.operator_kinds import API, SCHEMES
+from trainyard.facts.hardware.device_plugins import PLUGINS, plugin_devices
+from trainyard.facts.jobs.kubeflow import POD_GROUPS
+from trainyard.facts.jobs.operator_kinds import API, SCHEMES
+from trainyard.facts.jobs.run_labels import KUBEFLOW
+from trainyard.facts.kubernetes import quantities
 from trainyard.facts.profiles import profile_devices as devices_of
-from trainyard.facts.run_labels import KUBEFLOW
 from trainyard.loaders.manifests.manifest import RESOURCE_NAME
 from trainyard.loaders.marks import leaves
 from trainyard.loaders.site.chart import NAMESPACE

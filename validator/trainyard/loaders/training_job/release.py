@@ -11,7 +11,7 @@ from gotemplate.charts import Chart
 from gotemplate.merging import coalesce
 from gotemplate.rendering import RenderedObject
 from trainyard.document.source import Path
-from trainyard.facts.served_apis import SERVED_APIS
+from trainyard.facts.kubernetes.served_apis import SERVED_APIS
 from trainyard.loaders.training_job.chart import FOLDER, chart
 
 

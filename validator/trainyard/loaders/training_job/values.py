@@ -12,7 +12,7 @@ from gotemplate.origin import Origin
 from trainyard.document.document import Document, Place
 from trainyard.document.lookup import mapping
 from trainyard.document.source import Path
-from trainyard.facts.kubeflow import CHART_KINDS
+from trainyard.facts.jobs.kubeflow import CHART_KINDS
 from trainyard.loaders import json_schema
 from trainyard.loaders.marks import leaves
 from trainyard.loaders.origins import Layers, RenderedDocument

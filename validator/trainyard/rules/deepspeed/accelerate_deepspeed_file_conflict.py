@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.accelerate_config import accelerate_configs
+from trainyard.analysis.launchers.accelerate_config import accelerate_configs
 from trainyard.document.document import Remove
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.accelerate_config import accelerate_configs, launches
+from trainyard.analysis.launchers.accelerate_config import accelerate_configs, launches
 from trainyard.document.document import SetValue
 from trainyard.document.lookup import integer, mapping
 from trainyard.engine.rule import Problem, rule

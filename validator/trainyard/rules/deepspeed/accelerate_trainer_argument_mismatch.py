@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from trainyard.analysis.accelerate_config import accelerate_configs, scripts
+from trainyard.analysis.launchers.accelerate_config import accelerate_configs, scripts
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.quantities import finite_number
+from trainyard.facts.kubernetes.quantities import finite_number
 from trainyard.model.run import Project
 
 ARGUMENTS = (

@@ -18,7 +18,7 @@ from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.deepspeed import SECTIONS
+from trainyard.facts.programs.deepspeed import SECTIONS
 from trainyard.loaders.manifests.deepspeed import loads_itself
 from trainyard.model.run import DeepSpeed
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from trainyard.document.document import SetValue
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.deepspeed import BATCH_KEYS, enabled
+from trainyard.facts.programs.deepspeed import BATCH_KEYS, enabled
 from trainyard.loaders.manifests.deepspeed import data_parallel_sizes
 from trainyard.model.run import DeepSpeed
 

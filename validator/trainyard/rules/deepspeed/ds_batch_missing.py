@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.deepspeed import enabled
+from trainyard.facts.programs.deepspeed import enabled
 from trainyard.loaders.manifests.deepspeed import loads_itself
 from trainyard.model.run import DeepSpeed
 

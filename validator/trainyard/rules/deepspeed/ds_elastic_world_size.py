@@ -19,7 +19,7 @@ from typing import Any
 
 from trainyard.document.lookup import integer, items, mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.deepspeed import elastic_gpu_counts, enabled
+from trainyard.facts.programs.deepspeed import elastic_gpu_counts, enabled
 from trainyard.loaders.manifests.deepspeed import data_parallel_sizes
 from trainyard.model.run import DeepSpeed
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from trainyard.document.document import SetValue
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.deepspeed import enabled
+from trainyard.facts.programs.deepspeed import enabled
 from trainyard.model.run import DeepSpeed
 
 

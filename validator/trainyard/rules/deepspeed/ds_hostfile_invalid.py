@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.launcher_options import Start, starts
-from trainyard.analysis.mounted_files import mounted_text
-from trainyard.analysis.mounts import mount_of
+from trainyard.analysis.launchers.launcher_options import Start, starts
+from trainyard.analysis.pods.mounted_files import mounted_text
+from trainyard.analysis.pods.mounts import mount_of
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule

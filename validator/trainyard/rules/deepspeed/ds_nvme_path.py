@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.mounts import mount_of
+from trainyard.analysis.pods.mounts import mount_of
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.deepspeed import stage
+from trainyard.facts.programs.deepspeed import stage
 from trainyard.model.run import Container, DeepSpeed
 
 

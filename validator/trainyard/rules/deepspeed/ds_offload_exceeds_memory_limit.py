@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at
-from trainyard.analysis.shared_memory import memory_limit
-from trainyard.analysis.trained_model import STATE_BYTES, gibibytes, state_bytes, trained_model
+from trainyard.analysis.resources.devices import quantity_at
+from trainyard.analysis.resources.shared_memory import memory_limit
+from trainyard.analysis.resources.trained_model import STATE_BYTES, gibibytes, state_bytes, trained_model
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.deepspeed import stage
-from trainyard.facts.quantities import finite_number
+from trainyard.facts.kubernetes.quantities import finite_number
+from trainyard.facts.programs.deepspeed import stage
 from trainyard.model.run import DeepSpeed
 
 # The only optimizers with two moments for each parameter that DeepSpeed runs on the host.

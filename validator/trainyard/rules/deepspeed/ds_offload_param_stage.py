@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.deepspeed import stage
+from trainyard.facts.programs.deepspeed import stage
 from trainyard.model.run import DeepSpeed
 
 # The lowest stage in which each section has an effect.

@@ -21,7 +21,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.deepspeed_types import ADAM, PARAMETER_TEXTS, REQUIRED, SCHEDULERS
+from trainyard.facts.programs.deepspeed_types import ADAM, PARAMETER_TEXTS, REQUIRED, SCHEDULERS
 from trainyard.loaders.manifests.deepspeed import commands_of_trainer
 from trainyard.model.run import DeepSpeed
 from trainyard.startup import pattern

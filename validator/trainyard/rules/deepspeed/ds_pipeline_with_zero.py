@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import decimal, integer, mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.deepspeed import stage
+from trainyard.facts.programs.deepspeed import stage
 from trainyard.model.run import DeepSpeed, Run
 
 OPTIONS = ("--pipeline-model-parallel-size", "--pipeline-parallel-size", "--pipe-parallel-size")

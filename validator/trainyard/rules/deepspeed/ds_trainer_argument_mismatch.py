@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.quantities import finite_number
+from trainyard.facts.kubernetes.quantities import finite_number
 from trainyard.loaders.manifests.deepspeed import commands_of_trainer, data_parallel_sizes
 from trainyard.model.run import Command, DeepSpeed, Run
 

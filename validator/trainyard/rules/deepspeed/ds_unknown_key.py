@@ -20,7 +20,7 @@ from trainyard.document.document import Place, Rename
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.deepspeed import LOOSE_SECTIONS, SECTIONS, TOP_LEVEL
+from trainyard.facts.programs.deepspeed import LOOSE_SECTIONS, SECTIONS, TOP_LEVEL
 from trainyard.model.run import DeepSpeed
 
 ZERO = "zero_optimization"

@@ -19,8 +19,8 @@ from typing import Any
 
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.deepspeed import BATCH_KEYS
-from trainyard.facts.deepspeed_types import (
+from trainyard.facts.programs.deepspeed import BATCH_KEYS
+from trainyard.facts.programs.deepspeed_types import (
     ANY_CASE,
     BOOLEANS,
     COMPARED,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import literal_value, remove_variable
+from trainyard.analysis.pods.settings import literal_value, remove_variable
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Setting
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.fabric import accelerated_container
-from trainyard.analysis.multus import attachments
+from trainyard.analysis.network.multus import attachments
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.devices import is_accelerator
-from trainyard.facts.extended_resources import is_device
+from trainyard.facts.hardware.devices import is_accelerator
+from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.facts.profiles import load_profile
 from trainyard.model.run import Role
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.fabric import accelerated_container
-from trainyard.analysis.settings import remove_variable
+from trainyard.analysis.pods.settings import remove_variable
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.profiles import load_profile
 from trainyard.model.run import Role

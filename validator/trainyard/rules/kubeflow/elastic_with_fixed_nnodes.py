@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import elastic_range
-from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.analysis.jobs.kubeflow import elastic_range
+from trainyard.analysis.launchers.torchrun import torchrun_commands
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.model.run import Container

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import elastic_range
+from trainyard.analysis.jobs.kubeflow import elastic_range
 from trainyard.document.document import Remove
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Run

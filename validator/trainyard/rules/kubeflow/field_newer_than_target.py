@@ -17,7 +17,7 @@ from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS, RUNTIMES
 from trainyard.facts.versions import before
 from trainyard.model.run import Run
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from trainyard.document.document import Add, Edit, Remove
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import REPLICA_FIELDS, RUN_POLICY
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS, RUN_POLICY
 from trainyard.model.run import Run
 
 # Older versions have these fields under spec; no operator serves them any more.

@@ -23,12 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import is_mpi_operator, metadata_of
-from trainyard.analysis.workloads import is_volcano, plugins
+from trainyard.analysis.jobs.kubeflow import is_mpi_operator, metadata_of
+from trainyard.analysis.jobs.workloads import is_volcano, plugins
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import WITH_SERVICES
-from trainyard.facts.workloads import RAY_NAMES
+from trainyard.facts.jobs.kubeflow import WITH_SERVICES
+from trainyard.facts.jobs.workloads import RAY_NAMES
 from trainyard.model.run import Run
 from trainyard.startup import pattern
 

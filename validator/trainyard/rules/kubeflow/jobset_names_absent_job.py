@@ -18,7 +18,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import format_list
-from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.model.run import Run
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.training_operator import jobs, others
+from trainyard.analysis.jobs.training_operator import jobs, others
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.versions import since
 from trainyard.model.run import Project

@@ -14,11 +14,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import is_mpi_operator
+from trainyard.analysis.jobs.kubeflow import is_mpi_operator
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal, integer
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.launchers import MPI_LAUNCHERS, MPI_PROGRAM
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS, MPI_PROGRAM
 from trainyard.model.run import Command, Run
 
 COUNT = ("-np", "--np", "-n", "--n")

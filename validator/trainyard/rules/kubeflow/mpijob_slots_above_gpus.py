@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.training_commands import mpi_processes
+from trainyard.analysis.launchers.training_commands import mpi_processes
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Run

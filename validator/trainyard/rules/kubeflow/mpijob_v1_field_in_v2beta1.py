@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.kubeflow import is_mpi_operator
+from trainyard.analysis.jobs.kubeflow import is_mpi_operator
 from trainyard.document.document import Add, Edit, Place, Remove
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule

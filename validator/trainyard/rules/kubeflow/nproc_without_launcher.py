@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.launchers import BY_NAME, launcher_in
+from trainyard.facts.programs.launchers import BY_NAME, launcher_in
 from trainyard.model.run import Role
 
 

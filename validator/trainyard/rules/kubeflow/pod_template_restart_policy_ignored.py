@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import is_mpi_operator
+from trainyard.analysis.jobs.kubeflow import is_mpi_operator
 from trainyard.document.document import Add, Edit, Remove
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS
 from trainyard.model.run import Role, Run
 
 RESTARTING = ("PyTorchJob", "PaddleJob")

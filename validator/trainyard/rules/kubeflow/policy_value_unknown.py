@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import is_mpi_operator
+from trainyard.analysis.jobs.kubeflow import is_mpi_operator
 from trainyard.document.document import Place, SetValue
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS
 from trainyard.model.run import Run
 
 CLEAN = ("None", "Running", "All")

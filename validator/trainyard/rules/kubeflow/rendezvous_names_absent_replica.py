@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.torchrun import rendezvous_options
+from trainyard.analysis.launchers.torchrun import rendezvous_options
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, text
 from trainyard.engine.rule import Problem, rule

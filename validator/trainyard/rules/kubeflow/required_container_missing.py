@@ -19,7 +19,7 @@ from trainyard.document.document import Place, SetValue
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import format_list
-from trainyard.facts.kubeflow import ANCESTOR, REPLICA_FIELDS, RUNTIMES, STEP_CONTAINERS, WITH_SERVICES
+from trainyard.facts.jobs.kubeflow import ANCESTOR, REPLICA_FIELDS, RUNTIMES, STEP_CONTAINERS, WITH_SERVICES
 from trainyard.model.run import Run
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from trainyard.document.document import SetValue
 from trainyard.document.lookup import integer, items, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import ANCESTOR, RUNTIMES, STEP_CONTAINERS
+from trainyard.facts.jobs.kubeflow import ANCESTOR, RUNTIMES, STEP_CONTAINERS
 from trainyard.model.run import Run
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.model.run import Run
 
 

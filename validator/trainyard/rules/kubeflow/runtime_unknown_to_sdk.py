@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import ANCESTOR, RUNTIMES
+from trainyard.facts.jobs.kubeflow import ANCESTOR, RUNTIMES
 from trainyard.model.run import Run
 
 LABEL = "trainer.kubeflow.org/framework"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import ANCESTOR
+from trainyard.facts.jobs.kubeflow import ANCESTOR
 from trainyard.model.run import Run
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from trainyard.document.document import Edit, Place, Remove, SetValue
 from trainyard.document.lookup import decimal, mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.facts.versions import since
 from trainyard.model.run import Run
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from trainyard.document.document import Remove
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.training_runtimes import shipped_policy
+from trainyard.facts.jobs.training_runtimes import shipped_policy
 from trainyard.model.run import Run
 
 TORCH = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")

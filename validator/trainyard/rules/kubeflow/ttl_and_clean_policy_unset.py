@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS
 from trainyard.model.run import Run
 
 

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at
-from trainyard.analysis.shared_memory import memory_limit
-from trainyard.analysis.trained_model import TrainedModel, gibibytes, state_bytes, trained_model
+from trainyard.analysis.resources.devices import quantity_at
+from trainyard.analysis.resources.shared_memory import memory_limit
+from trainyard.analysis.resources.trained_model import TrainedModel, gibibytes, state_bytes, trained_model
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Command, Role
 

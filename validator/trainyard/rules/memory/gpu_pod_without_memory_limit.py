@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import shared_memory
-from trainyard.analysis.devices import quantity_at
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.limits import has_default_limit, runtime_has_limit
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.resources import shared_memory
+from trainyard.analysis.resources.devices import quantity_at
+from trainyard.analysis.resources.limits import has_default_limit, runtime_has_limit
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import shared_memory
+from trainyard.analysis.resources import shared_memory
 from trainyard.document.document import Edit, Remove
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Role

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at
-from trainyard.analysis.training_commands import starts_no_ranks
+from trainyard.analysis.launchers.training_commands import starts_no_ranks
+from trainyard.analysis.resources.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container
 
 LEAST = 256 * 2**20

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import shared_memory
+from trainyard.analysis.resources import shared_memory
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod
 from trainyard.startup import NamedTuple

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import shared_memory
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.training_commands import starts_no_ranks
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.launchers.training_commands import starts_no_ranks
+from trainyard.analysis.resources import shared_memory
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role
 

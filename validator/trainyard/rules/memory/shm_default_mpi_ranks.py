@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import shared_memory
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.resources import shared_memory
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.model.run import Command, Role
 
 _COUNT = ("-np", "--np", "-n", "--n")

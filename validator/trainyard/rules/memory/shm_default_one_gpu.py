@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import shared_memory
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.resources import shared_memory
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role
 

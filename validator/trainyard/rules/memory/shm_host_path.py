@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import shared_memory
+from trainyard.analysis.resources import shared_memory
 from trainyard.document.document import Add, Edit, Rename, SetValue
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import shared_memory
+from trainyard.analysis.resources import shared_memory
 from trainyard.document.document import Add, Edit, SetValue
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Pod, Volume

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import shared_memory
+from trainyard.analysis.resources import shared_memory
 from trainyard.document.document import SetValue
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import cni, multus
+from trainyard.analysis.network import cni, multus
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.strtoll import parse_integer
+from trainyard.facts.nccl.strtoll import parse_integer
 from trainyard.model.run import Setting
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis import versions
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.nccl_tuning import ELEMENTS, STRICT, Refused, selected
+from trainyard.facts.nccl.tuning import ELEMENTS, STRICT, Refused, selected
 from trainyard.facts.versions import before, since
 from trainyard.model.run import Setting
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import remove_variable
+from trainyard.analysis.pods.settings import remove_variable
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.nccl_tuning import ELEMENTS
+from trainyard.facts.nccl.tuning import ELEMENTS
 from trainyard.model.run import Setting
 
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis import versions
-from trainyard.analysis.settings import change_value
+from trainyard.analysis.pods.settings import change_value
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.nccl_tuning import ALGORITHMS, ALGORITHMS_OF, STRICT, Refused, selected
+from trainyard.facts.nccl.tuning import ALGORITHMS, ALGORITHMS_OF, STRICT, Refused, selected
 from trainyard.facts.versions import since
 from trainyard.model.run import Container, Setting
 

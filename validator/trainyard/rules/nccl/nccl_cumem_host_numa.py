@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.nccl_releases import has_reached
+from trainyard.facts.nccl.releases import has_reached
 from trainyard.model.run import Container
 
 DEFAULT_SINCE = (2, 24)

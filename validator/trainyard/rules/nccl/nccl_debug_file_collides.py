@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import role_of_ranks
-from trainyard.analysis.settings import change_value, literal_value
+from trainyard.analysis.pods.environment import role_of_ranks
+from trainyard.analysis.pods.settings import change_value, literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role, Run, Setting
 

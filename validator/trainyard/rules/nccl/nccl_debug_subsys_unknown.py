@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import change_value, literal_value
+from trainyard.analysis.pods.settings import change_value, literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.nccl_releases import has_reached
+from trainyard.facts.nccl.releases import has_reached
 from trainyard.model.run import Setting
 
 SUBSYSTEMS = (

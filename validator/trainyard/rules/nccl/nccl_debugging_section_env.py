@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.nccl import nccl_variables
+from trainyard.facts.nccl.registry import nccl_variables
 from trainyard.facts.profiles import asks_for
 from trainyard.model.run import Setting
 

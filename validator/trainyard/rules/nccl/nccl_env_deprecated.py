@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis import versions
-from trainyard.analysis.devices import uses_rccl
-from trainyard.analysis.settings import name_at, rename_variable
+from trainyard.analysis.pods.settings import name_at, rename_variable
+from trainyard.analysis.resources.devices import uses_rccl
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.nccl import Version
-from trainyard.facts.nccl_releases import has_reached
+from trainyard.facts.nccl.registry import Version
+from trainyard.facts.nccl.releases import has_reached
 from trainyard.model.run import Setting
 
 SUCCESSORS: dict[str, tuple[Version, str]] = {

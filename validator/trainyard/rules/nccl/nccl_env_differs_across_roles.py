@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from trainyard.analysis.devices import wants_gpu
-from trainyard.analysis.environment import has_unknown_variables
-from trainyard.analysis.workloads import is_ray
+from trainyard.analysis.jobs.workloads import is_ray
+from trainyard.analysis.pods.environment import has_unknown_variables
+from trainyard.analysis.resources.devices import wants_gpu
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.model.run import Container, Role, Run, Setting
 
 SHARED = frozenset((

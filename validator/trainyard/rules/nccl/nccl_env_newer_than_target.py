@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis import versions
-from trainyard.analysis.devices import uses_rccl
-from trainyard.analysis.settings import name_at
+from trainyard.analysis.pods.settings import name_at
+from trainyard.analysis.resources.devices import uses_rccl
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts import nccl
+from trainyard.facts.nccl import registry
 from trainyard.facts.versions import before
 from trainyard.model.run import Setting
 
@@ -37,7 +37,7 @@ from trainyard.model.run import Setting
 )
 def nccl_env_newer_than_target(setting: Setting, context: Context) -> Iterator[Problem]:
     """A variable that the target's NCCL does not have yet."""
-    variable = nccl.nccl_variables().get(setting.name)
+    variable = registry.nccl_variables().get(setting.name)
     if variable is None:
         return
     known = [version for version in (variable.first, variable.since) if version is not None]
@@ -51,5 +51,5 @@ def nccl_env_newer_than_target(setting: Setting, context: Context) -> Iterator[P
         )
 
 
-def _text(version: nccl.Version) -> str:
+def _text(version: registry.Version) -> str:
     return ".".join(str(part) for part in version)

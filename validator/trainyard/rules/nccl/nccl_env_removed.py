@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis import versions
-from trainyard.analysis.devices import uses_rccl
-from trainyard.analysis.settings import name_at, remove_variable
+from trainyard.analysis.pods.settings import name_at, remove_variable
+from trainyard.analysis.resources.devices import uses_rccl
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts import nccl
-from trainyard.facts.nccl_releases import is_past
+from trainyard.facts.nccl import registry
+from trainyard.facts.nccl.releases import is_past
 from trainyard.model.run import Setting
 
 INSTEAD = {
@@ -35,7 +35,7 @@ INSTEAD = {
     "NCCL_WORK_FIFO_DEPTH": "NCCL_WORK_FIFO_BYTES",
 }
 # The name is in the documentation only: it was gone before the first release whose sources were read.
-LONG_GONE: nccl.Version = (2, 2)
+LONG_GONE: registry.Version = (2, 2)
 
 
 @rule(
@@ -52,9 +52,9 @@ LONG_GONE: nccl.Version = (2, 2)
 )
 def nccl_env_removed(setting: Setting, context: Context) -> Iterator[Problem]:
     """A variable that was removed from the target's NCCL."""
-    variable = nccl.nccl_variables().get(setting.name)
+    variable = registry.nccl_variables().get(setting.name)
     last = None if variable is None else variable.last or LONG_GONE
-    if last is None or last >= nccl.NEWEST or uses_rccl(context.run):
+    if last is None or last >= registry.NEWEST or uses_rccl(context.run):
         return
     release = versions.nccl(context)
     if not is_past(release.version, last):

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 
 from trainyard.analysis import versions
 from trainyard.analysis.fabric import accelerated_container, likely_profile
-from trainyard.analysis.settings import remove_variable
+from trainyard.analysis.pods.settings import remove_variable
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.nccl.strtoll import parse_integer
 from trainyard.facts.profiles import asks_for, forbids
-from trainyard.facts.strtoll import parse_integer
 from trainyard.facts.versions import since
 from trainyard.model.run import Setting
 

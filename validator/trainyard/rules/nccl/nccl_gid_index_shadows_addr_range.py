@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import is_effective
+from trainyard.analysis.pods.environment import is_effective
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.strtoll import parse_integer
+from trainyard.facts.nccl.strtoll import parse_integer
 from trainyard.model.run import Setting
 
 SEARCH = ("NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM")

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import rdma_resources
-from trainyard.analysis.environment import is_effective
+from trainyard.analysis.pods.environment import is_effective
+from trainyard.analysis.resources.devices import rdma_resources
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
-from trainyard.facts.strtoll import parse_integer
+from trainyard.facts.nccl.strtoll import parse_integer
 from trainyard.model.run import Container, Setting
 
 EFA = "vpc.amazonaws.com/efa"

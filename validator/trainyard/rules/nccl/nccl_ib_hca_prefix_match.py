@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import change_value, literal_value
+from trainyard.analysis.pods.settings import change_value, literal_value
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts import nccl_lists
+from trainyard.facts.nccl import lists
 from trainyard.model.run import Setting
 
 # An adapter with its number: `mlx5_1`, `mlx5_ib1`, `mlx5_bond_1`, `bnxt_re1`.
@@ -40,8 +40,8 @@ _SOME, _TWO_DIGITS = 2, 10
 )
 def nccl_ib_hca_prefix_match(setting: Setting) -> Iterator[Problem]:
     """A full adapter name that NCCL reads as a prefix."""
-    value = literal_value(setting) if setting.name == nccl_lists.ADAPTERS else None
-    adapters = nccl_lists.parse_list(value or "")
+    value = literal_value(setting) if setting.name == lists.ADAPTERS else None
+    adapters = lists.parse_list(value or "")
     if value is None or adapters.exact or any(entry[0] in "^=" for entry in adapters.entries):
         return
     numbers = {name: int(match[1]) for name in adapters.names if (match := NUMBERED.fullmatch(name))}

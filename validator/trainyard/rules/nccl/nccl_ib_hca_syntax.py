@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator
 
 from trainyard.analysis import versions
-from trainyard.analysis.settings import literal_value
+from trainyard.analysis.pods.settings import literal_value
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts import nccl_lists
+from trainyard.facts.nccl import lists
 from trainyard.facts.versions import before
 from trainyard.model.run import Setting
 
@@ -40,8 +40,8 @@ FOREIGN = re.compile(r"[\s*?\[\](){}|\\/;+'\"]|\.$")
 )
 def nccl_ib_hca_syntax(setting: Setting, context: Context) -> Iterator[Problem]:
     """An entry that no adapter can match."""
-    value = literal_value(setting) if setting.name == nccl_lists.ADAPTERS else None
-    entries = nccl_lists.parse_list(value or "").entries
+    value = literal_value(setting) if setting.name == lists.ADAPTERS else None
+    entries = lists.parse_list(value or "").entries
     release = versions.nccl(context) if entries else None
     is_old = release is not None and before(release.version, RAILS)
     for entry in entries:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import remove_variable
+from trainyard.analysis.pods.settings import remove_variable
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.strtoll import parse_integer
+from trainyard.facts.nccl.strtoll import parse_integer
 from trainyard.model.run import Setting
 
 # The lowest default of any release.

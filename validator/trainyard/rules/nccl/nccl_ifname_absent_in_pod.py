@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import role_of_ranks
-from trainyard.analysis.interfaces import interfaces
-from trainyard.analysis.settings import literal_value
+from trainyard.analysis.network.interfaces import interfaces
+from trainyard.analysis.pods.environment import role_of_ranks
+from trainyard.analysis.pods.settings import literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
-from trainyard.facts import nccl_lists
+from trainyard.facts.nccl import lists
 from trainyard.model.run import Setting
 
 
@@ -36,15 +36,15 @@ from trainyard.model.run import Setting
 )
 def nccl_ifname_absent_in_pod(setting: Setting, context: Context) -> Iterator[Problem]:
     """A list that matches no interface of the pod."""
-    value = literal_value(setting) if setting.name == nccl_lists.INTERFACES else None
+    value = literal_value(setting) if setting.name == lists.INTERFACES else None
     # NCCL ignores a value of one character.
     if value is None or len(value) < 2:
         return
-    listed = nccl_lists.parse_list(value)
+    listed = lists.parse_list(value)
     if listed.excludes or not listed.names or listed.names_it("lo"):
         return
     # Other rules report signs in the wrong place, and names of RDMA devices.
-    if any(entry[0] in "^=" for entry in listed.entries) or any(map(nccl_lists.RDMA_DEVICE.match, listed.names)):
+    if any(entry[0] in "^=" for entry in listed.entries) or any(map(lists.RDMA_DEVICE.match, listed.names)):
         return
     role = role_of_ranks(context)
     present = interfaces(role.pod, context.run) if role is not None else None

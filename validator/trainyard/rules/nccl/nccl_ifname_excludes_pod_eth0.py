@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import role_of_ranks
-from trainyard.analysis.interfaces import interfaces
-from trainyard.analysis.settings import literal_value
+from trainyard.analysis.network.interfaces import interfaces
+from trainyard.analysis.pods.environment import role_of_ranks
+from trainyard.analysis.pods.settings import literal_value
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts import nccl_lists
+from trainyard.facts.nccl import lists
 from trainyard.model.run import Setting
 
 
@@ -36,8 +36,8 @@ from trainyard.model.run import Setting
 )
 def nccl_ifname_excludes_pod_eth0(setting: Setting, context: Context) -> Iterator[Problem]:
     """An exclude list that leaves no usable interface."""
-    value = literal_value(setting) if setting.name == nccl_lists.INTERFACES else None
-    listed = nccl_lists.parse_list(value or "")
+    value = literal_value(setting) if setting.name == lists.INTERFACES else None
+    listed = lists.parse_list(value or "")
     if not listed.excludes:
         return
     role = role_of_ranks(context)

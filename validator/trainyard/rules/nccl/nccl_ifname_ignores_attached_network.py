@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import multus
-from trainyard.analysis.devices import any_rdma
-from trainyard.analysis.environment import role_of_ranks
-from trainyard.analysis.interfaces import DEFAULT, interfaces
-from trainyard.analysis.settings import literal_value
+from trainyard.analysis.network import multus
+from trainyard.analysis.network.interfaces import DEFAULT, interfaces
+from trainyard.analysis.pods.environment import role_of_ranks
+from trainyard.analysis.pods.settings import literal_value
+from trainyard.analysis.resources.devices import any_rdma
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts import nccl_lists
+from trainyard.facts.nccl import lists
 from trainyard.model.run import Pod, Setting
 
 # Parts of the names of variables that choose a network plugin, such as GPUDirect-TCPX.
@@ -42,7 +42,7 @@ STORAGE = ("storage", "nfs", "lustre", "gpfs", "weka", "ceph", "data", "mgmt", "
 )
 def nccl_ifname_ignores_attached_network(setting: Setting, context: Context) -> Iterator[Problem]:
     """A list that leaves out every attached interface."""
-    value = literal_value(setting) if setting.name == nccl_lists.INTERFACES else None
+    value = literal_value(setting) if setting.name == lists.INTERFACES else None
     role, run = role_of_ranks(context), context.run
     if not value or role is None or run is None or not role.trains or (run.nodes or 1) < 2:
         return
@@ -50,7 +50,7 @@ def nccl_ifname_ignores_attached_network(setting: Setting, context: Context) -> 
         return
     if _has_devices(role.pod) or _is_for_storage(role.pod):
         return
-    listed = nccl_lists.parse_list(value)
+    listed = lists.parse_list(value)
     present = interfaces(role.pod, run)
     attached = [name for name in present or () if name != DEFAULT]
     if not attached or listed.excludes or not listed.names_it(DEFAULT) or any(map(listed.names_it, attached)):

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import change_value, literal_value
+from trainyard.analysis.pods.settings import change_value, literal_value
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts import nccl_lists
+from trainyard.facts.nccl import lists
 from trainyard.model.run import Setting
 
 
@@ -33,10 +33,10 @@ from trainyard.model.run import Setting
 def nccl_ifname_keeps_loopback(setting: Setting, context: Context) -> Iterator[Problem]:
     """An exclude list that leaves the loopback."""
     run = context.run
-    value = literal_value(setting) if setting.name == nccl_lists.INTERFACES else None
+    value = literal_value(setting) if setting.name == lists.INTERFACES else None
     if value is None or run is None or (run.nodes or 1) < 2:
         return
-    listed = nccl_lists.parse_list(value)
+    listed = lists.parse_list(value)
     if (
         listed.excludes
         and listed.names

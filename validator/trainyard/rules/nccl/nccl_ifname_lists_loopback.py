@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import change_value, literal_value
+from trainyard.analysis.pods.settings import change_value, literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
-from trainyard.facts import nccl_lists
+from trainyard.facts.nccl import lists
 from trainyard.model.run import Setting
 
 LOCAL = ("lo", "docker", "virbr", "cni0", "cbr0", "flannel", "veth", "cali")
@@ -35,11 +35,11 @@ LOCAL = ("lo", "docker", "virbr", "cni0", "cbr0", "flannel", "veth", "cali")
 )
 def nccl_ifname_lists_loopback(setting: Setting, context: Context) -> Iterator[Problem]:
     """Report interfaces that reach no other node."""
-    value = literal_value(setting) if setting.name == nccl_lists.INTERFACES else None
+    value = literal_value(setting) if setting.name == lists.INTERFACES else None
     run = context.run
     if value is None or run is None or (run.nodes or 1) < 2:
         return
-    listed = nccl_lists.parse_list(value)
+    listed = lists.parse_list(value)
     local = [name for name in listed.names if name == "lo" or name.startswith(LOCAL[1:])]
     if listed.excludes or not local:
         return

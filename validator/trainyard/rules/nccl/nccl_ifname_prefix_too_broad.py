@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import role_of_ranks
-from trainyard.analysis.interfaces import DEFAULT, interfaces
-from trainyard.analysis.settings import change_value, literal_value
+from trainyard.analysis.network.interfaces import DEFAULT, interfaces
+from trainyard.analysis.pods.environment import role_of_ranks
+from trainyard.analysis.pods.settings import change_value, literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
-from trainyard.facts import nccl_lists
+from trainyard.facts.nccl import lists
 from trainyard.model.run import Setting
 
 
@@ -35,8 +35,8 @@ from trainyard.model.run import Setting
 )
 def nccl_ifname_prefix_too_broad(setting: Setting, context: Context) -> Iterator[Problem]:
     """A prefix of the pod's default interface that matches others too."""
-    value = literal_value(setting) if setting.name == nccl_lists.INTERFACES else None
-    listed = nccl_lists.parse_list(value or "")
+    value = literal_value(setting) if setting.name == lists.INTERFACES else None
+    listed = lists.parse_list(value or "")
     if listed.excludes or len(listed.names) != 1:
         return
     role = role_of_ranks(context)

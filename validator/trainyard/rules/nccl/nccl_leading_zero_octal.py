@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import change_value, literal_value
+from trainyard.analysis.pods.settings import change_value, literal_value
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts import nccl, strtoll
+from trainyard.facts.nccl import registry, strtoll
 from trainyard.model.run import Setting
 
 # Variables that hold text, or lists of numbers that NCCL parses differently.
@@ -42,7 +42,11 @@ TEXTS = frozenset(
 def nccl_leading_zero_octal(setting: Setting) -> Iterator[Problem]:
     """A decimal number that NCCL reads as octal."""
     value = (literal_value(setting) or "").strip()
-    if setting.name in TEXTS or setting.name not in nccl.nccl_variables() or not re.fullmatch(r"0[0-9]{1,18}", value):
+    if (
+        setting.name in TEXTS
+        or setting.name not in registry.nccl_variables()
+        or not re.fullmatch(r"0[0-9]{1,18}", value)
+    ):
         return
     read, meant = strtoll.parse_integer(value), int(value)
     if read != meant:

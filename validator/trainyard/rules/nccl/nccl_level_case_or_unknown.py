@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import change_value, literal_value
+from trainyard.analysis.pods.settings import change_value, literal_value
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.nccl_levels import LEVELS, VARIABLES
+from trainyard.facts.nccl.levels import LEVELS, VARIABLES
 from trainyard.model.run import Setting
 
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import change_value, literal_value
+from trainyard.analysis.pods.settings import change_value, literal_value
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts import nccl_lists
+from trainyard.facts.nccl import lists
 from trainyard.model.run import Setting
 
 SIGNS = {"": "", "^": "^", "=": "=", "^=": "^=", "=^": "^=", "==": "=", "^^": "^"}
@@ -36,10 +36,10 @@ SIGNS = {"": "", "^": "^", "=": "=", "^=": "^=", "=^": "^=", "==": "=", "^^": "^
 )
 def nccl_list_caret_or_equals_misplaced(setting: Setting) -> Iterator[Problem]:
     """A sign that NCCL reads as part of a device name."""
-    if setting.name not in nccl_lists.LISTS:
+    if setting.name not in lists.LISTS:
         return
     value = literal_value(setting)
-    wrong = next((entry for entry in nccl_lists.parse_list(value or "").entries if entry[0] in "^="), None)
+    wrong = next((entry for entry in lists.parse_list(value or "").entries if entry[0] in "^="), None)
     if value is None or wrong is None:
         return
     meant = _in_front(value)

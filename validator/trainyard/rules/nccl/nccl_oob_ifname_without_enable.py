@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import has_unknown_variables, is_effective, set_variable
-from trainyard.analysis.settings import change_value
+from trainyard.analysis.pods.environment import has_unknown_variables, is_effective, set_variable
+from trainyard.analysis.pods.settings import change_value
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.strtoll import parse_integer
+from trainyard.facts.nccl.strtoll import parse_integer
 from trainyard.model.run import Setting
 
 SWITCH = "NCCL_OOB_NET_ENABLE"

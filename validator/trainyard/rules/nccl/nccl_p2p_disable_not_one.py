@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import change_value, literal_value
+from trainyard.analysis.pods.settings import change_value, literal_value
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts import strtoll
+from trainyard.facts.nccl import strtoll
 from trainyard.model.run import Setting
 
 

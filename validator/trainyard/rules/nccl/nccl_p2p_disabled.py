@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import is_effective
-from trainyard.analysis.settings import remove_variable
+from trainyard.analysis.pods.environment import is_effective
+from trainyard.analysis.pods.settings import remove_variable
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.strtoll import parse_integer
+from trainyard.facts.nccl.strtoll import parse_integer
 from trainyard.model.run import Container, Setting
 
 MIG = "nvidia.com/mig-"

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import is_effective, value_of
-from trainyard.analysis.settings import remove_variable
+from trainyard.analysis.pods.environment import is_effective, value_of
+from trainyard.analysis.pods.settings import remove_variable
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.nccl.strtoll import parse_integer
 from trainyard.facts.profiles import asks_for
-from trainyard.facts.strtoll import parse_integer
 from trainyard.model.run import Setting
 
 

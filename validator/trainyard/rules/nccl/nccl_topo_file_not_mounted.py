@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import is_effective
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.mounts import mount_of
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.pods.environment import is_effective
+from trainyard.analysis.pods.mounts import mount_of
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Pod, Resource, Setting

@@ -20,12 +20,12 @@ import functools
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import uses_rccl
-from trainyard.analysis.settings import name_at, rename_variable
+from trainyard.analysis.pods.settings import name_at, rename_variable
+from trainyard.analysis.resources.devices import uses_rccl
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts import nccl
-from trainyard.facts.nccl_names import is_foreign
+from trainyard.facts.nccl import registry
+from trainyard.facts.nccl.names import is_foreign
 from trainyard.model.run import Container, Setting
 
 # Wrong names that are seen in the wild, and for which fuzzy matching would not find the right one.
@@ -62,9 +62,13 @@ def nccl_unknown_env(setting: Setting, context: Context) -> Iterator[Problem]:
     name, container = setting.name, context.container
     if name.startswith(_TORN) and container is not None and not _is_used(name, container):
         yield from _torn(setting, container)
-    if not name.startswith("NCCL_") or name in nccl.nccl_variables() or is_foreign(name) or container is None:
+    if not name.startswith("NCCL_") or name in registry.nccl_variables() or is_foreign(name) or container is None:
         return
-    if (context.target.nccl or nccl.NEWEST) > nccl.NEWEST or uses_rccl(context.run) or _is_used(name, container):
+    if (
+        (context.target.nccl or registry.NEWEST) > registry.NEWEST
+        or uses_rccl(context.run)
+        or _is_used(name, container)
+    ):
         return
     meant = None if name in ADVICE else MEANT.get(name) or _alike(name)
     edits = rename_variable(setting, meant) if meant is not None and container.setting(meant) is None else ()
@@ -78,7 +82,7 @@ def nccl_unknown_env(setting: Setting, context: Context) -> Iterator[Problem]:
 
 def _torn(setting: Setting, container: Container) -> Iterator[Problem]:
     meant = f"NCCL_{setting.name.partition('_')[2]}"
-    if meant in nccl.nccl_variables():
+    if meant in registry.nccl_variables():
         edits = rename_variable(setting, meant) if container.setting(meant) is None else ()
         message = f"no NCCL release reads {setting.name}: it has no effect"
         yield Problem(name_at(setting), message, f"did you mean {meant}?", edits)
@@ -105,7 +109,7 @@ def _current() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """The names that NCCL reads today, without their prefix, by their first and by their last letters."""
     begins: dict[str, list[str]] = {}
     ends: dict[str, list[str]] = {}
-    for known in nccl.nccl_variables().values():
+    for known in registry.nccl_variables().values():
         if known.last and not known.status:
             bare = known.name[5:]
             begins.setdefault(bare[:2], []).append(bare)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis import versions
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.strtoll import parse_integer
+from trainyard.facts.nccl.strtoll import parse_integer
 from trainyard.facts.versions import before
 from trainyard.model.run import Setting
 from trainyard.startup import NamedTuple

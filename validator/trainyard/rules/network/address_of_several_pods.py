@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.multus import annotation_place, attachments
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.network.multus import annotation_place, attachments
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Workload

@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis import addresses, multus
-from trainyard.analysis.multus import Attachment, Malformed
+from trainyard.analysis.network import addresses, multus
+from trainyard.analysis.network.multus import Attachment, Malformed
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Pod
 

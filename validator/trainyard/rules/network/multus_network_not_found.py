@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import multus
-from trainyard.analysis.known_objects import only_elsewhere
-from trainyard.analysis.networks import Name, advice, defined_networks, is_among, is_defined, parse_names
+from trainyard.analysis.network import multus
+from trainyard.analysis.network.networks import Name, advice, defined_networks, is_among, is_defined, parse_names
+from trainyard.analysis.objects.known_objects import only_elsewhere
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod
 from trainyard.startup import NamedTuple

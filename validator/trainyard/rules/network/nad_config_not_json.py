@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis import cni
+from trainyard.analysis.network import cni
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule

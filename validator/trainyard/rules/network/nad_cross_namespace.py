@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import multus
+from trainyard.analysis.network import multus
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis import cni
+from trainyard.analysis.network import cni
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Network
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import cni, multus
+from trainyard.analysis.network import cni, multus
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Network, Pod, Role, Run

@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from trainyard.analysis import addresses, cni
+from trainyard.analysis.network import addresses, cni
 from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Network
 
 if TYPE_CHECKING:
-    from trainyard.analysis.addresses import Subnet
+    from trainyard.analysis.network.addresses import Subnet
 
 
 @rule(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import cni
+from trainyard.analysis.network import cni
 from trainyard.document.document import SetValue
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Network

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis import cni
+from trainyard.analysis.network import cni
 from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import cni
+from trainyard.analysis.network import cni
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.manifests.manifest import RESOURCE_NAME
 from trainyard.model.run import Network, Project

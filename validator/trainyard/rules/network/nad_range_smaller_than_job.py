@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trainyard.analysis import addresses, multus
-from trainyard.analysis.whereabouts import Pool, pools
+from trainyard.analysis.network import addresses, multus
+from trainyard.analysis.network.whereabouts import Pool, pools
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Network, Run

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis import cni
+from trainyard.analysis.network import cni
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Network
 

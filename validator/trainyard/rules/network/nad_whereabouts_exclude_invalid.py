@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis import addresses, cni
-from trainyard.analysis.whereabouts import pools
+from trainyard.analysis.network import addresses, cni
+from trainyard.analysis.network.whereabouts import pools
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Network
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trainyard.analysis import addresses, cni
-from trainyard.analysis.whereabouts import Pool, pools
+from trainyard.analysis.network import addresses, cni
+from trainyard.analysis.network.whereabouts import Pool, pools
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Network
 
 if TYPE_CHECKING:
-    from trainyard.analysis.addresses import Address, Subnet
+    from trainyard.analysis.network.addresses import Address, Subnet
 
 
 @rule(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.multus import ANNOTATION
+from trainyard.analysis.network.multus import ANNOTATION
 from trainyard.document.document import Rename
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Pod

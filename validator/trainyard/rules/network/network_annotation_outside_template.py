@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.multus import ANNOTATION
+from trainyard.analysis.network.multus import ANNOTATION
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource

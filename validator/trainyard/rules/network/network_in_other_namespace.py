@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import multus
-from trainyard.analysis.known_objects import only_elsewhere
+from trainyard.analysis.network import multus
+from trainyard.analysis.objects.known_objects import only_elsewhere
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod
 

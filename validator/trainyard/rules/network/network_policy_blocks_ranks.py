@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from trainyard.analysis.placement import has_labels
-from trainyard.analysis.training_commands import starts_launcher
+from trainyard.analysis.launchers.training_commands import starts_launcher
+from trainyard.analysis.pods.placement import has_labels
 from trainyard.document.lookup import integer, items, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Pod, Resource, Run

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.device_plugins import Offered, offered
+from trainyard.analysis.resources.device_plugins import Offered, offered
 from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule

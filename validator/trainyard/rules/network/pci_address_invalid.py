@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.sriov_plugin import pools
+from trainyard.analysis.resources.sriov_plugin import pools
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Problem, rule

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import cni
-from trainyard.analysis.sriov_plugin import pools
+from trainyard.analysis.network import cni
+from trainyard.analysis.resources.sriov_plugin import pools
 from trainyard.document.lookup import items
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Network, Project

@@ -19,7 +19,7 @@ from typing import Any
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.dcgm import SERVED
+from trainyard.facts.hardware.dcgm import SERVED
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 

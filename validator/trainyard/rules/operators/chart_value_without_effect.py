@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.releases import DeclaredRelease, releases
+from trainyard.analysis.objects.releases import DeclaredRelease, releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule

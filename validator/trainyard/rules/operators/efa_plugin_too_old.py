@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.placement import instance_types
+from trainyard.analysis.pods.placement import instance_types
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.efa import is_plugin
+from trainyard.facts.hardware.efa import is_plugin
 from trainyard.model.run import Pod
 from trainyard.startup import pattern
 

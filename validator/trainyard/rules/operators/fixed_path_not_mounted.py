@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.mounts import mount_of
+from trainyard.analysis.pods.mounts import mount_of
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.gpu_sharing import KINDS, configurations
+from trainyard.analysis.resources.gpu_sharing import KINDS, configurations
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Problem, rule

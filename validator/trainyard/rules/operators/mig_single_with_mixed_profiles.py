@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from trainyard.analysis.releases import releases
+from trainyard.analysis.objects.releases import releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.document.reading import embedded

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.releases import releases
+from trainyard.analysis.objects.releases import releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Problem, rule

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import is_known, only_elsewhere
+from trainyard.analysis.objects.known_objects import is_known, only_elsewhere
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Resource

@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis import cni
-from trainyard.analysis.plugin_configs import configurations
+from trainyard.analysis.network import cni
+from trainyard.analysis.resources.plugin_configs import configurations
 from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource

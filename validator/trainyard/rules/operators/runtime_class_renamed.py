@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import is_known
-from trainyard.analysis.releases import releases
+from trainyard.analysis.objects.known_objects import is_known
+from trainyard.analysis.objects.releases import releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule

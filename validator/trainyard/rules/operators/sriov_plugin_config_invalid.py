@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis import cni
-from trainyard.analysis.plugin_configs import configurations
+from trainyard.analysis.network import cni
+from trainyard.analysis.resources.plugin_configs import configurations
 from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.sriov_plugin import FLAGS, NAME, SELECTORS
+from trainyard.facts.hardware.sriov_plugin import FLAGS, NAME, SELECTORS
 from trainyard.model.run import Resource
 
 

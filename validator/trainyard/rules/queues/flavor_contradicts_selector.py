@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.queues import Group, flavor_labels, queue_of
-from trainyard.analysis.requests import of_pod
+from trainyard.analysis.jobs.queues import Group, flavor_labels, queue_of
+from trainyard.analysis.resources.requests import of_pod
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
-from trainyard.facts.kueue import QUEUE
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Role
 
 

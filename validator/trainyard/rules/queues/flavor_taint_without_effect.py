@@ -16,7 +16,7 @@ from typing import Any
 
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.workloads import group_of
+from trainyard.facts.jobs.workloads import group_of
 from trainyard.model.run import Resource
 
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import everywhere
+from trainyard.analysis.objects.known_objects import everywhere
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.workloads import group_of
+from trainyard.facts.jobs.workloads import group_of
 from trainyard.model.run import Workload
 
 LABEL = "kai.scheduler/queue"

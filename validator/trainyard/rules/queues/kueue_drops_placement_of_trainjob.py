@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.controllers import kueue_of, trainer_of
-from trainyard.analysis.kubeflow import metadata_of
+from trainyard.analysis.jobs.controllers import kueue_of, trainer_of
+from trainyard.analysis.jobs.kubeflow import metadata_of
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kueue import QUEUE
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.facts.versions import before, since
 from trainyard.model.run import Run
 

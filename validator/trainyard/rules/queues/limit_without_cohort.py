@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.workloads import group_of
+from trainyard.facts.jobs.workloads import group_of
 from trainyard.model.run import Resource
 
 LIMITS = ("borrowingLimit", "lendingLimit")

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import has_kind
-from trainyard.analysis.queues import queue_of
-from trainyard.analysis.requests import of_container
+from trainyard.analysis.jobs.queues import queue_of
+from trainyard.analysis.objects.known_objects import has_kind
+from trainyard.analysis.resources.requests import of_container
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kueue import QUEUE
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Role, Run
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kueue import QUEUE
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Run
 from trainyard.startup import NamedTuple
 
@@ -41,8 +41,8 @@ class Parameters(NamedTuple):
 def queue_lacks_resource(run: Run, context: Context) -> Iterator[Problem]:
     """Resources that the ClusterQueue of a job does not cover."""
     # A rule with parameters is imported in every run.
-    from trainyard.analysis.queues import queue_of
-    from trainyard.analysis.requests import asked
+    from trainyard.analysis.jobs.queues import queue_of
+    from trainyard.analysis.resources.requests import asked
 
     queue = queue_of(run, context.project) if QUEUE in run.labels else None
     if queue is None or not queue.groups:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.queues import Group, queue_of
-from trainyard.analysis.requests import of_pod, place_of, pods_of, written
+from trainyard.analysis.jobs.queues import Group, queue_of
+from trainyard.analysis.resources.requests import of_pod, place_of, pods_of, written
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kueue import ELASTIC, QUEUE
+from trainyard.facts.jobs.kueue import ELASTIC, QUEUE
 from trainyard.model.run import Run
 
 PARTIAL = ("kueue.x-k8s.io/job-min-parallelism", ELASTIC)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.queues import flavors_of, unnamed_flavors
+from trainyard.analysis.jobs.queues import flavors_of, unnamed_flavors
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Resource
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.requests import of_pod, place_of, written
-from trainyard.analysis.workloads import is_volcano
+from trainyard.analysis.jobs.workloads import is_volcano
+from trainyard.analysis.resources.requests import of_pod, place_of, written
 from trainyard.document.lookup import integer, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.quantities import parse_quantity
-from trainyard.facts.workloads import group_of
+from trainyard.facts.jobs.workloads import group_of
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Role, Run
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.quantities import parse_quantity
-from trainyard.facts.workloads import group_of
+from trainyard.facts.jobs.workloads import group_of
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Project, Resource
 
 # Shares from the smallest to the largest.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.mounted_files import mounted_text
+from trainyard.analysis.pods.mounted_files import mounted_text
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray import cluster_of
+from trainyard.analysis.jobs.ray import cluster_of
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource

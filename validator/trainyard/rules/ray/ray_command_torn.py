@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray import OVERWRITE, cluster_of, keeps_command, words_of
+from trainyard.analysis.jobs.ray import OVERWRITE, cluster_of, keeps_command, words_of
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.ray import groups_of
+from trainyard.analysis.jobs.ray import groups_of
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.devices import gpus
+from trainyard.facts.hardware.devices import gpus
 from trainyard.model.run import Resource
 
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray import groups_of
+from trainyard.analysis.jobs.ray import groups_of
 from trainyard.document.document import Remove
 from trainyard.document.lookup import decimal, mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.devices import gpus
+from trainyard.facts.hardware.devices import gpus
 from trainyard.model.run import Resource
 
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray import cluster_of
-from trainyard.analysis.requests import written
+from trainyard.analysis.jobs.ray import cluster_of
+from trainyard.analysis.resources.requests import written
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.ray import SHUTDOWN
+from trainyard.analysis.jobs.ray import SHUTDOWN
 from trainyard.document.document import Add, Edit, Place
 from trainyard.document.lookup import integer, mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.workloads import RAY, group_of
+from trainyard.facts.jobs.workloads import RAY, group_of
 from trainyard.model.run import Resource
 
 

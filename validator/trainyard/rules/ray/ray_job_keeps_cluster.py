@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray import SHUTDOWN, groups_of
+from trainyard.analysis.jobs.ray import SHUTDOWN, groups_of
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.devices import gpus
-from trainyard.facts.workloads import RAY, group_of
+from trainyard.facts.hardware.devices import gpus
+from trainyard.facts.jobs.workloads import RAY, group_of
 from trainyard.model.run import Resource
 
 

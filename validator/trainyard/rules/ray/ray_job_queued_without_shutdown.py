@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray import SHUTDOWN
+from trainyard.analysis.jobs.ray import SHUTDOWN
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kueue import QUEUE
-from trainyard.facts.workloads import RAY, group_of
+from trainyard.facts.jobs.kueue import QUEUE
+from trainyard.facts.jobs.workloads import RAY, group_of
 from trainyard.model.run import Resource
 
 

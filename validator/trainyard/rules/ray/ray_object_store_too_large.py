@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray import cluster_of
-from trainyard.analysis.requests import written
+from trainyard.analysis.jobs.ray import cluster_of
+from trainyard.analysis.resources.requests import written
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Resource
 
 PARAMETER = "object-store-memory"

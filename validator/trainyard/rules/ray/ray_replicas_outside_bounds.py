@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray import groups_of
+from trainyard.analysis.jobs.ray import groups_of
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource

@@ -14,7 +14,7 @@ import json
 import shlex
 from collections.abc import Iterator
 
-from trainyard.analysis.ray import cluster_of, keeps_command
+from trainyard.analysis.jobs.ray import cluster_of, keeps_command
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 

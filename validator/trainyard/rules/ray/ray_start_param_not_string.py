@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray import groups_of
+from trainyard.analysis.jobs.ray import groups_of
 from trainyard.document.document import SetValue
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.ray_options import INTEGERS, MISNAMED, OF_HEAD, OTHERS
+from trainyard.facts.programs.ray_options import INTEGERS, MISNAMED, OF_HEAD, OTHERS
 from trainyard.model.run import Command, Container
 
 KNOWN = (*INTEGERS, *OTHERS)
@@ -31,7 +31,7 @@ KNOWN = (*INTEGERS, *OTHERS)
     confidence="high",
     since="0.5.0",
     sources=(
-        "facts/ray_options.py: the options of ray start",
+        "facts/programs/ray_options.py: the options of ray start",
         "ray-project/ray python/ray/scripts/scripts.py: start, `is a required flag unless starting a head node`",
         "docs.ray.io/en/latest/cluster/cli.html: --block",
     ),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray import groups_of, image_version
+from trainyard.analysis.jobs.ray import groups_of, image_version
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource

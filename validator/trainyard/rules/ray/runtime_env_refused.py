@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.scalars import unquoted_scalar
+from trainyard.analysis.objects.scalars import unquoted_scalar
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.document.reading import embedded

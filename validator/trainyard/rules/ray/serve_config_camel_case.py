@@ -17,7 +17,7 @@ from trainyard.document.lookup import items, mapping, text
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.workloads import RAY, group_of
+from trainyard.facts.jobs.workloads import RAY, group_of
 from trainyard.model.run import Resource
 
 # Fields of Serve whose names have more than one word.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.serve_config import applications
+from trainyard.analysis.jobs.serve_config import applications
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ray import groups_of
+from trainyard.analysis.jobs.ray import groups_of
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.document.reading import embedded

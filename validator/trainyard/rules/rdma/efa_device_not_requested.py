@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from trainyard.analysis.devices import wants_gpu
-from trainyard.analysis.environment import has_unknown_variables
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.mounts import mounts_devices
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.pods.environment import has_unknown_variables
+from trainyard.analysis.pods.mounts import mounts_devices
+from trainyard.analysis.resources.devices import wants_gpu
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule

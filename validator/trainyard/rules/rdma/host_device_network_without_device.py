@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from trainyard.analysis import multus
-from trainyard.analysis.device_networks import operator_networks
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.network import multus
+from trainyard.analysis.network.device_networks import operator_networks
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod
 

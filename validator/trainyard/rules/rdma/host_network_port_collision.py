@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ssh_servers import ports, ssh_servers
+from trainyard.analysis.launchers.ssh_servers import ports, ssh_servers
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Role
 

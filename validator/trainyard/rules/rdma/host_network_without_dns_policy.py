@@ -18,8 +18,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import fitting
-from trainyard.analysis.workloads import is_batch_job, is_volcano
+from trainyard.analysis.jobs.workloads import is_batch_job, is_volcano
+from trainyard.analysis.objects.known_objects import fitting
 from trainyard.document.document import Add, SetValue
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod, Project, Role, Run

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import rdma_resources
+from trainyard.analysis.resources.devices import rdma_resources
 from trainyard.document.document import Edit, Remove
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule

@@ -15,10 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import value_of
-from trainyard.analysis.settings import literal_value
+from trainyard.analysis.pods.environment import value_of
+from trainyard.analysis.pods.settings import literal_value
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts import nccl_lists
+from trainyard.facts.nccl import lists
 from trainyard.model.run import Container, Setting
 
 INTERFACE = re.compile(r"((eth|ib|net|bond)\d+|en[sopx]\w*\d\w*|lo|docker\d*)$")
@@ -37,10 +37,10 @@ INTERFACE = re.compile(r"((eth|ib|net|bond)\d+|en[sopx]\w*\d\w*|lo|docker\d*)$")
 )
 def interface_as_rdma_device(setting: Setting, context: Context) -> Iterator[Problem]:
     """An interface in the list of adapters."""
-    value = literal_value(setting) if setting.name == nccl_lists.ADAPTERS else None
+    value = literal_value(setting) if setting.name == lists.ADAPTERS else None
     if value is None or _without_rdma(context.container):
         return
-    listed = nccl_lists.parse_list(value)
+    listed = lists.parse_list(value)
     for name in () if listed.excludes else listed.names:
         if INTERFACE.match(name):
             yield Problem(

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.device_networks import functions_on_a_node
-from trainyard.analysis.device_plugins import offered, policies_of
-from trainyard.analysis.devices import quantity_at
-from trainyard.analysis.requests import of_pod
+from trainyard.analysis.network.device_networks import functions_on_a_node
+from trainyard.analysis.resources.device_plugins import offered, policies_of
+from trainyard.analysis.resources.devices import quantity_at
+from trainyard.analysis.resources.requests import of_pod
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.devices import is_accelerator
-from trainyard.facts.extended_resources import is_device
+from trainyard.facts.hardware.devices import is_accelerator
+from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.model.run import Role
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis import cni
-from trainyard.analysis.sriov_pools import sriov_pools
+from trainyard.analysis.network import cni
+from trainyard.analysis.resources.sriov_pools import sriov_pools
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Network
 

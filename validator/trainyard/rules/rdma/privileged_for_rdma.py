@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import rdma_resources
+from trainyard.analysis.resources.devices import rdma_resources
 from trainyard.document.document import Append, Edit, SetValue
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container

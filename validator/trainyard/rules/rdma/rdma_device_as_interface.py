@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import literal_value
+from trainyard.analysis.pods.settings import literal_value
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts import nccl_lists
+from trainyard.facts.nccl import lists
 from trainyard.model.run import Setting
 
 INTERFACE_LISTS = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
@@ -38,9 +38,9 @@ def rdma_device_as_interface(setting: Setting) -> Iterator[Problem]:
     value = literal_value(setting) if setting.name in INTERFACE_LISTS else None
     if value is None:
         return
-    listed = nccl_lists.parse_list(value)
+    listed = lists.parse_list(value)
     for name in () if listed.excludes else listed.names:
-        if nccl_lists.RDMA_DEVICE.match(name):
+        if lists.RDMA_DEVICE.match(name):
             yield Problem(
                 setting.at,
                 f"{setting.name} takes network interfaces, but `{name}` is an RDMA device: no interface matches",

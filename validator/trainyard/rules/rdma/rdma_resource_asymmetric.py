@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import shared_memory
-from trainyard.analysis.devices import any_rdma, rdma_resources
-from trainyard.analysis.workloads import runs_one_program
+from trainyard.analysis.jobs.workloads import runs_one_program
+from trainyard.analysis.resources import shared_memory
+from trainyard.analysis.resources.devices import any_rdma, rdma_resources
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.devices import RDMA
+from trainyard.facts.hardware.devices import RDMA
 from trainyard.model.run import Role, Run
 
 FOLDERS = ("/dev", "/dev/infiniband")

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.device_plugins import Offered, offered
-from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.resources.device_plugins import Offered, offered
+from trainyard.analysis.resources.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.devices import is_accelerator
-from trainyard.facts.extended_resources import is_device
+from trainyard.facts.hardware.devices import is_accelerator
+from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.model.run import Container
 
 # The default of the SR-IOV operator, which nothing else uses.

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at, rdma_resources
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.resources.devices import quantity_at, rdma_resources
 from trainyard.document.document import Append
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.device_plugins import policies_of
+from trainyard.analysis.resources.device_plugins import policies_of
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Resource

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.device_plugins import policies_of
 from trainyard.analysis.fabric import accelerated_container
+from trainyard.analysis.resources.device_plugins import policies_of
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Role
 
 

@@ -18,16 +18,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import is_known
-from trainyard.analysis.kubeflow import metadata_of
-from trainyard.analysis.pod_names import host_count, subdomain
-from trainyard.analysis.torchrun import operator_variables, torchrun_commands
-from trainyard.analysis.workloads import is_volcano, plugins
+from trainyard.analysis.jobs.kubeflow import metadata_of
+from trainyard.analysis.jobs.pod_names import host_count, subdomain
+from trainyard.analysis.jobs.workloads import is_volcano, plugins
+from trainyard.analysis.launchers.torchrun import operator_variables, torchrun_commands
+from trainyard.analysis.objects.known_objects import is_known
 from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES, WITH_SERVICES
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.jobs.kubeflow import RUNTIMES, WITH_SERVICES
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Project, Role, Run
 from trainyard.startup import pattern

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import everywhere
+from trainyard.analysis.objects.known_objects import everywhere
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Project, Resource

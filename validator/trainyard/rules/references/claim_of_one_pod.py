@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.claims import shared_claims
+from trainyard.analysis.objects.claims import shared_claims
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Run
 

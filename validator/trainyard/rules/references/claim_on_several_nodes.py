@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.claims import is_on_shared_storage, shared_claims
-from trainyard.analysis.devices import wants_gpu
+from trainyard.analysis.objects.claims import is_on_shared_storage, shared_claims
+from trainyard.analysis.resources.devices import wants_gpu
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Workload
 

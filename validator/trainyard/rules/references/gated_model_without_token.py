@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.caches import is_offline
-from trainyard.analysis.model_servers import ServerStart, server_starts
+from trainyard.analysis.launchers.model_servers import ServerStart, server_starts
+from trainyard.analysis.pods.caches import is_offline
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Pod

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.mounts import mount_of
+from trainyard.analysis.pods.mounts import mount_of
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, mapping
 from trainyard.engine.rule import Context, Problem, rule

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import everywhere, fitting
-from trainyard.analysis.references import references
+from trainyard.analysis.objects.known_objects import everywhere, fitting
+from trainyard.analysis.objects.references import references
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.model.run import Workload

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.kustomizations import PatchOf, patches
+from trainyard.analysis.objects.kustomizations import PatchOf, patches
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Project
 

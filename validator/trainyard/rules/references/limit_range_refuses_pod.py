@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.devices import quantity_at
-from trainyard.analysis.folders import of_namespace
-from trainyard.analysis.requests import limits_of, of_container, of_pod, place_of, written
+from trainyard.analysis.objects.folders import of_namespace
+from trainyard.analysis.resources.devices import quantity_at
+from trainyard.analysis.resources.requests import limits_of, of_container, of_pod, place_of, written
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.jobs.kubeflow import RUNTIMES
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container, Role, Run
 
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import Known, fitting
-from trainyard.analysis.mounts import mount_of
+from trainyard.analysis.objects.known_objects import Known, fitting
+from trainyard.analysis.pods.mounts import mount_of
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.launchers import launcher_in
+from trainyard.facts.programs.launchers import launcher_in
 from trainyard.loaders.manifests.shell import SHELLS
 from trainyard.model.run import Command, Container, Mount, Volume
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.folders import of_namespace
-from trainyard.analysis.requests import limits_of_pod, of_pod, place_of, pods_of, written
-from trainyard.analysis.training_commands import starts_launcher
+from trainyard.analysis.launchers.training_commands import starts_launcher
+from trainyard.analysis.objects.folders import of_namespace
+from trainyard.analysis.resources.requests import limits_of_pod, of_pod, place_of, pods_of, written
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.jobs.kubeflow import RUNTIMES
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Resource, Run
 
 

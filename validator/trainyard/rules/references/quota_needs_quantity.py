@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.folders import of_namespace
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.objects.folders import of_namespace
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.claims import is_claim_read_only
-from trainyard.analysis.mounts import mount_of
-from trainyard.analysis.writes import written_paths
+from trainyard.analysis.objects.claims import is_claim_read_only
+from trainyard.analysis.pods.mounts import mount_of
+from trainyard.analysis.pods.writes import written_paths
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container
 

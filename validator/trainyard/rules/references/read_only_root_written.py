@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import caches
-from trainyard.analysis.launcher_options import starts
-from trainyard.analysis.model_servers import server_starts
-from trainyard.analysis.mounts import mount_of
-from trainyard.analysis.writes import written_paths
+from trainyard.analysis.launchers.launcher_options import starts
+from trainyard.analysis.launchers.model_servers import server_starts
+from trainyard.analysis.pods import caches
+from trainyard.analysis.pods.mounts import mount_of
+from trainyard.analysis.pods.writes import written_paths
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Pod

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import only_elsewhere, stands_alone
-from trainyard.analysis.references import NAMESPACED, references
+from trainyard.analysis.objects.known_objects import only_elsewhere, stands_alone
+from trainyard.analysis.objects.references import NAMESPACED, references
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Workload
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.folders import SAME_FOLDER, distance
-from trainyard.analysis.known_objects import fitting, is_known, names, stands_alone
-from trainyard.analysis.references import references
+from trainyard.analysis.objects.folders import SAME_FOLDER, distance
+from trainyard.analysis.objects.known_objects import fitting, is_known, names, stands_alone
+from trainyard.analysis.objects.references import references
 from trainyard.document.document import SetValue
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import has_kind, is_known, names
-from trainyard.analysis.queues import flavors_of, unnamed_flavors
-from trainyard.analysis.references import Reference, references
+from trainyard.analysis.jobs.queues import flavors_of, unnamed_flavors
+from trainyard.analysis.objects.known_objects import has_kind, is_known, names
+from trainyard.analysis.objects.references import Reference, references
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match

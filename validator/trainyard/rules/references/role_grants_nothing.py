@@ -20,7 +20,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import items
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.rbac import GROUPS, SUBRESOURCES
+from trainyard.facts.kubernetes.rbac import GROUPS, SUBRESOURCES
 from trainyard.model.run import Resource
 
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import is_known, names
+from trainyard.analysis.objects.known_objects import is_known, names
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.training_runtimes import SHIPPED, ShippedRuntime, shipped_runtime
+from trainyard.facts.jobs.training_runtimes import SHIPPED, ShippedRuntime, shipped_runtime
 from trainyard.model.run import Run
 
 

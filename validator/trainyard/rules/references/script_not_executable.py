@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.mounts import mount_of
+from trainyard.analysis.pods.mounts import mount_of
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Volume

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.placement import has_labels
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.pods.placement import has_labels
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list

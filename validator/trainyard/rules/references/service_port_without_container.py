@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.patches import is_patch
-from trainyard.analysis.pod_names import may_match
+from trainyard.analysis.jobs.pod_names import may_match
+from trainyard.analysis.objects.patches import is_patch
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list

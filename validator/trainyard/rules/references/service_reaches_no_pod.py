@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.patches import is_patch
-from trainyard.analysis.pod_names import may_match
+from trainyard.analysis.jobs.pod_names import may_match
+from trainyard.analysis.objects.patches import is_patch
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.last_index import LastIndex

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import fitting
-from trainyard.analysis.pod_names import may_match, subdomain
+from trainyard.analysis.jobs.pod_names import may_match, subdomain
+from trainyard.analysis.objects.known_objects import fitting
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role

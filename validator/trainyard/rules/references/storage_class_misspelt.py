@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.folders import SAME_FOLDER, distance
-from trainyard.analysis.known_objects import everywhere, is_known
+from trainyard.analysis.objects.folders import SAME_FOLDER, distance
+from trainyard.analysis.objects.known_objects import everywhere, is_known
 from trainyard.document.document import SetValue
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.devices import is_accelerator
-from trainyard.facts.extended_resources import is_device
+from trainyard.facts.hardware.devices import is_accelerator
+from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.model.run import Container, Pod
 
 # Files that the default rules of the runtime leave out, each with what its device is.

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.resources.devices import quantity_at
 from trainyard.document.document import SetValue
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.extended_resources import is_device, is_exact, is_whole
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.extended_resources import is_device, is_exact, is_whole
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container
 
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.limits import has_default_limit, runtime_has_limit
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.resources.devices import quantity_at
+from trainyard.analysis.resources.limits import has_default_limit, runtime_has_limit
 from trainyard.document.document import Add, Edit, Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.extended_resources import is_exact
+from trainyard.facts.kubernetes.extended_resources import is_exact
 from trainyard.model.run import Container
 
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.resources.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.devices import is_accelerator
+from trainyard.facts.hardware.devices import is_accelerator
 from trainyard.facts.images import short_name
 from trainyard.model.run import Pod
 

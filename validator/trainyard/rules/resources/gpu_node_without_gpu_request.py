@@ -18,14 +18,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from trainyard.analysis.devices import wants_gpu
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.mounts import mounts_devices
-from trainyard.analysis.training_commands import starts_no_ranks
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.launchers.training_commands import starts_no_ranks
+from trainyard.analysis.pods.mounts import mounts_devices
+from trainyard.analysis.resources.devices import wants_gpu
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.model.run import Container, Pod
 from trainyard.startup import pattern
 

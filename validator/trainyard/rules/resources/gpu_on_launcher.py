@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import is_mpi_operator
+from trainyard.analysis.jobs.kubeflow import is_mpi_operator
 from trainyard.document.document import Edit, Remove
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.devices import is_accelerator
+from trainyard.facts.hardware.devices import is_accelerator
 from trainyard.model.run import Role
 
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.document.document import Append
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.devices import is_accelerator
-from trainyard.facts.kueue import QUEUE
+from trainyard.facts.hardware.devices import is_accelerator
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Role
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at
-from trainyard.analysis.torchrun import torchrun_commands
-from trainyard.analysis.workloads import runs_one_program
+from trainyard.analysis.jobs.workloads import runs_one_program
+from trainyard.analysis.launchers.torchrun import torchrun_commands
+from trainyard.analysis.resources.devices import quantity_at
 from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Role, Run

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.resources.devices import quantity_at
 from trainyard.document.document import Rename
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container

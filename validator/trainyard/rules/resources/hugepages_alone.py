@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.limits import has_default_limit
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.resources.devices import quantity_at
+from trainyard.analysis.resources.limits import has_default_limit
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.extended_resources import HUGE_PAGES
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.extended_resources import HUGE_PAGES
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container
 
 

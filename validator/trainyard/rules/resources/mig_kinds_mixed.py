@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import format_list
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container
 
 PREFIX = "nvidia.com/mig-"

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import shared_memory
-from trainyard.analysis.kubeflow import is_mpi_operator
-from trainyard.analysis.mounts import mount_of
+from trainyard.analysis.jobs.kubeflow import is_mpi_operator
+from trainyard.analysis.pods.mounts import mount_of
+from trainyard.analysis.resources import shared_memory
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS
 from trainyard.model.run import Container, Role
 from trainyard.startup import NamedTuple
 

@@ -15,15 +15,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.caches import cache_path
-from trainyard.analysis.claims import claim_of
-from trainyard.analysis.model_servers import ServerStart, only_server
-from trainyard.analysis.mounts import mount_of
-from trainyard.analysis.shared_memory import size_limit
+from trainyard.analysis.launchers.model_servers import ServerStart, only_server
+from trainyard.analysis.objects.claims import claim_of
+from trainyard.analysis.pods.caches import cache_path
+from trainyard.analysis.pods.mounts import mount_of
+from trainyard.analysis.resources.shared_memory import size_limit
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container, Role, Run, Workload
 
 BYTES = 1.8e9

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.resources.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.extended_resources import is_device
+from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.model.run import Container
 
 # Kinds whose image may come from elsewhere, or that another rule checks.

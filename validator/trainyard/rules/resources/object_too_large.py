@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.api_limits import MAX_CONFIG_MAP, MAX_OBJECT
+from trainyard.facts.kubernetes.api_limits import MAX_CONFIG_MAP, MAX_OBJECT
 from trainyard.model.run import Resource
 
 MIB = 1024 * 1024

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.extended_resources import is_device
+from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.model.run import Pod
 
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from trainyard.analysis.model_servers import whole_gpus
-from trainyard.analysis.mounts import mounts_devices
-from trainyard.analysis.settings import literal_value
+from trainyard.analysis.launchers.model_servers import whole_gpus
+from trainyard.analysis.pods.mounts import mounts_devices
+from trainyard.analysis.pods.settings import literal_value
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Setting

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.scalars import unquoted_scalar
+from trainyard.analysis.objects.scalars import unquoted_scalar
 from trainyard.document.document import Edit, SetValue
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Problem, rule

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.patches import is_patch
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.objects.patches import is_patch
 from trainyard.document.document import Edit, SetValue
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.loaders.schemas.partial import is_named_patch, is_patched
 from trainyard.model.run import Container, Pod, Run
 

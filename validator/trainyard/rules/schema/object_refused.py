@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from trainyard.analysis.admission import kubernetes, operators
 from trainyard.analysis.admission.constraints import refused
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.workloads import group_of
+from trainyard.facts.jobs.workloads import group_of
 from trainyard.loaders.schemas.partial import is_assertion, is_named_patch, is_partial
 from trainyard.model.run import Resource
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.patches import is_patch
-from trainyard.analysis.pod_validation import refused
+from trainyard.analysis.objects.patches import is_patch
+from trainyard.analysis.pods.validation import refused
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.schemas.partial import is_assertion, is_named_patch, is_partial
 from trainyard.model.run import Pod

@@ -19,18 +19,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import wants_gpu
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.mounts import mount_of
-from trainyard.analysis.training_commands import starts_launcher, training_indexes
-from trainyard.analysis.workloads import workload_restarts
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.jobs.workloads import workload_restarts
+from trainyard.analysis.launchers.training_commands import starts_launcher, training_indexes
+from trainyard.analysis.pods.mounts import mount_of
+from trainyard.analysis.resources.devices import wants_gpu
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer
 from trainyard.document.placeholders import has_parameter
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.checkpoints import COMMON, NAMES
-from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES
-from trainyard.facts.workloads import GROUPS, PLAIN, group_of
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS, RUNTIMES
+from trainyard.facts.jobs.workloads import GROUPS, PLAIN, group_of
+from trainyard.facts.programs.checkpoints import COMMON, NAMES
 from trainyard.model.run import Command, Container, Mount, Pod, Role, Run
 from trainyard.startup import pattern
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.workloads import is_ray
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.jobs.workloads import is_ray
 from trainyard.document.lookup import items
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container

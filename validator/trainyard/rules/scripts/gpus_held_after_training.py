@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.launchers import launcher_in
+from trainyard.facts.programs.launchers import launcher_in
 from trainyard.loaders.manifests import shell
 from trainyard.model.run import Script
 

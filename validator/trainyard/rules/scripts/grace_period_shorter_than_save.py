@@ -17,11 +17,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.document.document import Add, SetValue
 from trainyard.document.lookup import integer, items, mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES
+from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.model.run import Container, Role
 
 OPTIONS = (

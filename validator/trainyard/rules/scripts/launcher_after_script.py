@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.launcher_options import starts
+from trainyard.analysis.launchers.launcher_options import starts
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.launchers import BY_NAME
+from trainyard.facts.programs.launchers import BY_NAME
 from trainyard.model.run import Command, Container
 
 

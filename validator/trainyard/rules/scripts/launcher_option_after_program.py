@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.analysis.launchers.torchrun import torchrun_commands
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.launchers import BY_NAME, launcher_in
+from trainyard.facts.programs.launchers import BY_NAME, launcher_in
 from trainyard.model.run import Container
 
 OPTIONS = frozenset(

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.launchers import launcher_in
+from trainyard.facts.programs.launchers import launcher_in
 from trainyard.model.run import Command, Container
 
 

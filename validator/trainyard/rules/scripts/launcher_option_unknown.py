@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.launcher_options import is_option, starts
+from trainyard.analysis.launchers.launcher_options import is_option, starts
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.model.run import Container

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.launcher_options import Start, starts
+from trainyard.analysis.launchers.launcher_options import Start, starts
 from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Command, Container

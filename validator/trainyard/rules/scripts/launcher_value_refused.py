@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.launcher_options import starts
-from trainyard.analysis.option_values import fits, is_told, wanted
-from trainyard.analysis.settings import literal_value
+from trainyard.analysis.launchers.launcher_options import starts
+from trainyard.analysis.launchers.option_values import fits, is_told, wanted
+from trainyard.analysis.pods.settings import literal_value
 from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.launchers import Launcher
-from trainyard.facts.option_forms import ACCELERATE, DEEPSPEED, TORCHRUN, Form
+from trainyard.facts.programs.launchers import Launcher
+from trainyard.facts.programs.option_forms import ACCELERATE, DEEPSPEED, TORCHRUN, Form
 from trainyard.model.run import Container
 
 _VARIABLE = "PET_"
@@ -33,7 +33,7 @@ _VARIABLE = "PET_"
     confidence="high",
     since="0.4.0",
     sources=(
-        "facts/option_forms.py: the parser of each launcher",
+        "facts/programs/option_forms.py: the parser of each launcher",
         "pytorch 2.15.0 torch/distributed/run.py: config_from_args; elastic/rendezvous/utils.py",
     ),
     needs=("torchrun", "torch.distributed", "deepspeed", "accelerate"),

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.model.run import Command
 from trainyard.startup import pattern
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from trainyard.analysis.mounted_files import mounted_text
+from trainyard.analysis.pods.mounted_files import mounted_text
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.launchers import HOROVOD, MPI_LAUNCHERS, MPI_PROGRAM
+from trainyard.facts.programs.launchers import HOROVOD, MPI_LAUNCHERS, MPI_PROGRAM
 from trainyard.model.run import Command
 from trainyard.startup import pattern
 

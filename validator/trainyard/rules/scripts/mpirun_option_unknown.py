@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.launchers import MPI_LAUNCHERS
-from trainyard.facts.mpi_options import HYDRA, OPEN_MPI, OPEN_MPI_ONLY
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
+from trainyard.facts.programs.mpi_options import HYDRA, OPEN_MPI, OPEN_MPI_ONLY
 from trainyard.model.run import Command
 
 _OTHERS = {"hosts": "host", "genv": "x", "ppn": "npernode", "perhost": "npernode", "f": "hostfile", "env": "x"}

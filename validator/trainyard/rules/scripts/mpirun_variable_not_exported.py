@@ -19,7 +19,7 @@ from itertools import pairwise
 from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.model.run import Command, Role, Run, Setting
 
 LAUNCHER = "Launcher"

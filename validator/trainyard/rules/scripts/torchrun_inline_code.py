@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.analysis.launchers.torchrun import torchrun_commands
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
 

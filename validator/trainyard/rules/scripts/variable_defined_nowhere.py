@@ -21,16 +21,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import has_unknown_variables
-from trainyard.analysis.injected import injected
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.patches import is_patch
-from trainyard.analysis.torchrun import rendezvous_options
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.launchers.torchrun import rendezvous_options
+from trainyard.analysis.objects.patches import is_patch
+from trainyard.analysis.pods.environment import has_unknown_variables
+from trainyard.analysis.pods.injected import injected
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.extended_resources import is_device
-from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.launchers import BY_NAME
+from trainyard.facts.jobs.kubeflow import RUNTIMES
+from trainyard.facts.kubernetes.extended_resources import is_device
+from trainyard.facts.programs.launchers import BY_NAME
 from trainyard.loaders.manifests.shell import SHELLS
 from trainyard.loaders.schemas.partial import is_patched
 from trainyard.model.run import Command, Container, Pod

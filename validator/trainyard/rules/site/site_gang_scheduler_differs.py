@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import POD_GROUP_POLICIES, RUNTIMES
-from trainyard.facts.operator_kinds import API, SCHEMES
+from trainyard.facts.jobs.kubeflow import POD_GROUP_POLICIES, RUNTIMES
+from trainyard.facts.jobs.operator_kinds import API, SCHEMES
 from trainyard.model.run import Run
 from trainyard.model.site import Site
 

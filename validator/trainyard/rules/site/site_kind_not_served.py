@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis import sites
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.operator_kinds import API, SCHEMES
+from trainyard.facts.jobs.operator_kinds import API, SCHEMES
 from trainyard.model.run import Run
 from trainyard.model.site import Site
 

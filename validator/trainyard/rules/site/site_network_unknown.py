@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import multus, sites
-from trainyard.analysis.networks import Name, advice, defined_networks, is_among, is_defined, parse_names
+from trainyard.analysis import sites
+from trainyard.analysis.network import multus
+from trainyard.analysis.network.networks import Name, advice, defined_networks, is_among, is_defined, parse_names
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
 from trainyard.model.run import Pod

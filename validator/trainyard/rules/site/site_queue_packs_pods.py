@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import placement
+from trainyard.analysis.pods import placement
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kueue import QUEUE
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Role
 
 NODE = "kubernetes.io/hostname"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from trainyard.analysis import sites
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.kueue import QUEUE
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Run
 
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis import sites
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.extended_resources import is_exact
-from trainyard.facts.kueue import QUEUE
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.jobs.kueue import QUEUE
+from trainyard.facts.kubernetes.extended_resources import is_exact
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container, Run
 from trainyard.model.site import SiteQueue
 

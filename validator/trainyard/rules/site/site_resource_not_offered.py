@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at
+from trainyard.analysis.resources.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.devices import is_accelerator, is_rdma
-from trainyard.facts.extended_resources import is_device
+from trainyard.facts.hardware.devices import is_accelerator, is_rdma
+from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.facts.profiles import profile_devices
 from trainyard.model.run import Container
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.kueue import PREFERRED, QUEUE, REQUIRED, SLICE_REQUIRED
+from trainyard.facts.jobs.kueue import PREFERRED, QUEUE, REQUIRED, SLICE_REQUIRED
 from trainyard.model.run import Pod
 
 

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import wants_gpu
-from trainyard.analysis.torchrun import torchrun_commands
-from trainyard.analysis.workloads import is_volcano
+from trainyard.analysis.jobs.workloads import is_volcano
+from trainyard.analysis.launchers.torchrun import torchrun_commands
+from trainyard.analysis.resources.devices import wants_gpu
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource, Role, Run
 

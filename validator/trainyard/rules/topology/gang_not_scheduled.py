@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import wants_gpu
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.workloads import is_volcano
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.jobs.workloads import is_volcano
+from trainyard.analysis.resources.devices import wants_gpu
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.kueue import QUEUE
+from trainyard.facts.jobs.kubeflow import RUNTIMES
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Role, Run
 
 # Parts of the labels and annotations that name a pod group, or a queue of a gang scheduler.

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import JOB_KINDS, RUNTIMES
-from trainyard.facts.kueue import ELASTIC
+from trainyard.facts.jobs.kubeflow import JOB_KINDS, RUNTIMES
+from trainyard.facts.jobs.kueue import ELASTIC
 from trainyard.model.run import Run
 
 

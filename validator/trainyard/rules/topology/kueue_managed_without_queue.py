@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.workloads import is_volcano
+from trainyard.analysis.jobs.workloads import is_volcano
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.kueue import QUEUE, SLICES, TOPOLOGY_REQUESTS
-from trainyard.facts.workloads import PLAIN
+from trainyard.facts.jobs.kubeflow import RUNTIMES
+from trainyard.facts.jobs.kueue import QUEUE, SLICES, TOPOLOGY_REQUESTS
+from trainyard.facts.jobs.workloads import PLAIN
 from trainyard.model.run import Run
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kueue import GROUP, PREFERRED, REQUIRED, SLICE_CONSTRAINTS, SLICE_REQUIRED, SLICE_SIZE, SLICES
+from trainyard.facts.jobs.kueue import GROUP, PREFERRED, REQUIRED, SLICE_CONSTRAINTS, SLICE_REQUIRED, SLICE_SIZE, SLICES
 from trainyard.model.run import Role, Run
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kueue import TOPOLOGY_REQUESTS, UNCONSTRAINED
+from trainyard.facts.jobs.kueue import TOPOLOGY_REQUESTS, UNCONSTRAINED
 from trainyard.model.run import Pod
 
 # The values that Go's strconv.ParseBool accepts.

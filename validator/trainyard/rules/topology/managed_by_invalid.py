@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.workloads import is_batch_job
+from trainyard.analysis.jobs.workloads import is_batch_job
 from trainyard.document.document import SetValue
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubeflow import WITH_SERVICES
+from trainyard.facts.jobs.kubeflow import WITH_SERVICES
 from trainyard.model.run import Run
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"

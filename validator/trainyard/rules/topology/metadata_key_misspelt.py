@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.metadata import Written, written
+from trainyard.analysis.objects.metadata import Written, written
 from trainyard.document.document import Rename
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.metadata_keys import BY_NAME, BY_WORD, FORMER, NEEDS, Key
+from trainyard.facts.kubernetes.metadata_keys import BY_NAME, BY_WORD, FORMER, NEEDS, Key
 from trainyard.model.run import Workload
 
 

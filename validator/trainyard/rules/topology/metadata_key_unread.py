@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.metadata import Written, written
-from trainyard.analysis.workloads import is_volcano
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.jobs.workloads import is_volcano
+from trainyard.analysis.objects.metadata import Written, written
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kueue import QUEUE
-from trainyard.facts.metadata_keys import BY_NAME, GROUP, NEEDS, QUEUED_AS_A_WHOLE, Key
+from trainyard.facts.jobs.kueue import QUEUE
+from trainyard.facts.kubernetes.metadata_keys import BY_NAME, GROUP, NEEDS, QUEUED_AS_A_WHOLE, Key
 from trainyard.model.run import Run, Workload
 
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.mounts import host_paths
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.pods.mounts import host_paths
 from trainyard.document.lookup import items
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod, Setting

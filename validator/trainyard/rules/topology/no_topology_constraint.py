@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import wants_gpu
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.resources.devices import wants_gpu
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.kueue import SLICES, TOPOLOGY_REQUESTS
+from trainyard.facts.jobs.kubeflow import RUNTIMES
+from trainyard.facts.jobs.kueue import SLICES, TOPOLOGY_REQUESTS
 from trainyard.model.run import Role, Run
 from trainyard.startup import NamedTuple
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.placement import required_expressions, required_values
+from trainyard.analysis.pods.placement import required_expressions, required_values
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import format_list
-from trainyard.facts.node_labels import NAMES, VALUES
+from trainyard.facts.hardware.node_labels import NAMES, VALUES
 from trainyard.model.run import Pod
 
 _DURING = "DuringSchedulingIgnoredDuringExecution"

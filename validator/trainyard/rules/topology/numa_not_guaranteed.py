@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from trainyard.document.placeholders import has_parameter
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container
 
 

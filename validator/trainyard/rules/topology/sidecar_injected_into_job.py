@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.known_objects import everywhere
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.workloads import is_batch_job
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.jobs.workloads import is_batch_job
+from trainyard.analysis.objects.known_objects import everywhere
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import REPLICA_FIELDS, RUNTIMES
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS, RUNTIMES
 from trainyard.model.run import Role
 
 LABEL = "istio-injection"

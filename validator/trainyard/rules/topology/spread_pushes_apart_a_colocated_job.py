@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis import placement
-from trainyard.analysis.placement import Term
+from trainyard.analysis.pods import placement
+from trainyard.analysis.pods.placement import Term
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kueue import REQUIRED
+from trainyard.facts.jobs.kueue import REQUIRED
 from trainyard.model.run import Role
 
 

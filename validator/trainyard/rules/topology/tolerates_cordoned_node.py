@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import any_rdma, wants_gpu
+from trainyard.analysis.resources.devices import any_rdma, wants_gpu
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Pod

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.accelerate_config import AccelerateConfig, accelerate_configs
-from trainyard.analysis.option_values import fits, is_told, wanted
+from trainyard.analysis.launchers.accelerate_config import AccelerateConfig, accelerate_configs
+from trainyard.analysis.launchers.option_values import fits, is_told, wanted
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.accelerate import (
+from trainyard.facts.programs.accelerate import (
     FSDP_INTEGERS,
     FSDP_SWITCHES,
     FSDP_WORDS,
@@ -34,7 +34,7 @@ from trainyard.facts.accelerate import (
     SWITCH_WORDS,
     TYPES,
 )
-from trainyard.facts.option_forms import ACCELERATE
+from trainyard.facts.programs.option_forms import ACCELERATE
 from trainyard.model.run import Project
 
 

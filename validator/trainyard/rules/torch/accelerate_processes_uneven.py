@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.accelerate import accelerate_commands
+from trainyard.analysis.launchers.accelerate import accelerate_commands
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.accelerate import accelerate_commands
+from trainyard.analysis.launchers.accelerate import accelerate_commands
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import REPLICA_FIELDS
+from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS
 from trainyard.model.run import Role
 
 _OF_SEVERAL = ("--machine-rank", "--main-process-ip")

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import remove_variable
+from trainyard.analysis.pods.settings import remove_variable
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.torch_variables import TRUE
+from trainyard.facts.programs.torch_variables import TRUE
 from trainyard.model.run import Container
 
 _BLOCKING = ("TORCH_NCCL_BLOCKING_WAIT", "NCCL_BLOCKING_WAIT")

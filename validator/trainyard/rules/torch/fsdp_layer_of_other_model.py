@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.accelerate_config import accelerate_configs, scripts
+from trainyard.analysis.launchers.accelerate_config import accelerate_configs, scripts
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Project

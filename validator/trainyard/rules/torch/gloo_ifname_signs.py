@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import literal_value
+from trainyard.analysis.pods.settings import literal_value
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Setting
 

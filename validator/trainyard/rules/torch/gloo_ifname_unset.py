@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import has_unknown_variables
+from trainyard.analysis.pods.environment import has_unknown_variables
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Role

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis import versions
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.launchers import TORCHRUN_MODULES
+from trainyard.facts.programs.launchers import TORCHRUN_MODULES
 from trainyard.model.run import Container
 
 _, LAUNCH = TORCHRUN_MODULES

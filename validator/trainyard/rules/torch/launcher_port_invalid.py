@@ -38,8 +38,8 @@ def launcher_port_invalid(container: Container) -> Iterator[Problem]:
     found = [(setting.value, setting.at) for setting in settings if setting.value]
     if any(_is_invalid(told[0]) for command in container.commands for told in _options(command)):
         # Nearly no file comes here, and the options of a script must be left out.
-        from trainyard.analysis.accelerate import accelerate_commands
-        from trainyard.analysis.torchrun import torchrun_commands
+        from trainyard.analysis.launchers.accelerate import accelerate_commands
+        from trainyard.analysis.launchers.torchrun import torchrun_commands
 
         for launch in (*accelerate_commands(container), *torchrun_commands(container)):
             found += _options(launch)

@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import name_at, rename_variable
+from trainyard.analysis.pods.settings import name_at, rename_variable
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.library_variables import COMMON, KNOWN
+from trainyard.facts.programs.library_variables import COMMON, KNOWN
 from trainyard.model.run import Setting
 
 _FIRST = frozenset(one[:2] for one in COMMON)
@@ -31,7 +31,7 @@ _SHORTEST = 11
     confidence="high",
     since="0.4.0",
     sources=(
-        "facts/library_variables.py: the source of each library",
+        "facts/programs/library_variables.py: the source of each library",
         "github.com/rjmalagon/ollama-linux-amd-apu pull 35; github.com/neuralmagic/vllm pull 73",
         "github.com/Zhongdao/Towards-Realtime-MOT issue 65",
     ),

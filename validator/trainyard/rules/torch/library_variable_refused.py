@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import literal_value
+from trainyard.analysis.pods.settings import literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.library_variables import ALLOCATOR, KNOWN, Values
+from trainyard.facts.programs.library_variables import ALLOCATOR, KNOWN, Values
 from trainyard.model.run import Setting
 from trainyard.startup import pattern
 
@@ -33,7 +33,7 @@ _QUOTES = ('"', "'")
     confidence="high",
     since="0.4.0",
     sources=(
-        "facts/library_variables.py: the source of each library",
+        "facts/programs/library_variables.py: the source of each library",
         "github.com/huggingface/text-generation-inference issue 1451, github.com/openucx/ucx pull 9832",
         "github.com/containers/ai-lab-recipes pull 731; github.com/pytorch/pytorch issue 186453",
     ),

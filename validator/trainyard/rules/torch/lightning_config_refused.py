@@ -16,14 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.lightning_config import LightningConfig, lightning_configs
+from trainyard.analysis.launchers.lightning_config import LightningConfig, lightning_configs
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.lightning import ARGUMENTS, CLIPPING, PRECISIONS, STRATEGIES
+from trainyard.facts.programs.lightning import ARGUMENTS, CLIPPING, PRECISIONS, STRATEGIES
 from trainyard.model.run import Project
 
 

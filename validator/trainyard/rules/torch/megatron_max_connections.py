@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import has_unknown_variables
-from trainyard.analysis.settings import change_value
+from trainyard.analysis.pods.environment import has_unknown_variables
+from trainyard.analysis.pods.settings import change_value
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Command, Container

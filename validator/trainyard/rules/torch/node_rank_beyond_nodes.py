@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.accelerate import accelerate_commands
-from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.analysis.launchers.accelerate import accelerate_commands
+from trainyard.analysis.launchers.torchrun import torchrun_commands
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Command, Container

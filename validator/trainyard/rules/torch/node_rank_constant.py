@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.accelerate import accelerate_commands
-from trainyard.analysis.accelerate_config import accelerate_configs
-from trainyard.analysis.torchrun import operator_variables, torchrun_commands
+from trainyard.analysis.launchers.accelerate import accelerate_commands
+from trainyard.analysis.launchers.accelerate_config import accelerate_configs
+from trainyard.analysis.launchers.torchrun import operator_variables, torchrun_commands
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import has_unknown_variables
-from trainyard.analysis.torchrun import processes_per_node, torchrun_commands
+from trainyard.analysis.launchers.torchrun import processes_per_node, torchrun_commands
+from trainyard.analysis.pods.environment import has_unknown_variables
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.manifests.node_counts import count
 from trainyard.model.run import Role

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from trainyard.analysis.torchrun import node_range, processes_per_node, torchrun_commands
+from trainyard.analysis.launchers.torchrun import node_range, processes_per_node, torchrun_commands
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule

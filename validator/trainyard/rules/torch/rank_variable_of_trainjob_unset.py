@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import has_unknown_variables
-from trainyard.analysis.torchrun import has_torch_policy
+from trainyard.analysis.launchers.torchrun import has_torch_policy
+from trainyard.analysis.pods.environment import has_unknown_variables
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role
 from trainyard.startup import pattern

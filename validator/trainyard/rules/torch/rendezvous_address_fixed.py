@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.accelerate import accelerate_commands
-from trainyard.analysis.addresses import address
-from trainyard.analysis.torchrun import node_range, torchrun_commands
+from trainyard.analysis.launchers.accelerate import accelerate_commands
+from trainyard.analysis.launchers.torchrun import node_range, torchrun_commands
+from trainyard.analysis.network.addresses import address
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal, items
 from trainyard.engine.rule import Context, Problem, rule

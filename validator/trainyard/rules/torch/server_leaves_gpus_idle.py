@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import quantity_at
-from trainyard.analysis.model_servers import only_server, sizes, whole_gpus
-from trainyard.analysis.workloads import is_ray
+from trainyard.analysis.jobs.workloads import is_ray
+from trainyard.analysis.launchers.model_servers import only_server, sizes, whole_gpus
+from trainyard.analysis.resources.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.model_servers import server_starts
+from trainyard.analysis.launchers.model_servers import server_starts
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container

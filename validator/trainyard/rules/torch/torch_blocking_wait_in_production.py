@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import is_effective
-from trainyard.analysis.settings import remove_variable
+from trainyard.analysis.pods.environment import is_effective
+from trainyard.analysis.pods.settings import remove_variable
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.torch_variables import TRUE
+from trainyard.facts.programs.torch_variables import TRUE
 from trainyard.model.run import Setting
 
 NAMES = ("TORCH_NCCL_BLOCKING_WAIT", "NCCL_BLOCKING_WAIT")

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import change_value, literal_value
+from trainyard.analysis.pods.settings import change_value, literal_value
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.torch_variables import BOOLEANS, FALSE, INTEGERS, TRUE
+from trainyard.facts.programs.torch_variables import BOOLEANS, FALSE, INTEGERS, TRUE
 from trainyard.model.run import Setting
 from trainyard.startup import pattern
 

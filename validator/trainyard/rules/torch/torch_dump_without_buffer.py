@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis import versions
-from trainyard.analysis.environment import has_unknown_variables, set_variable
-from trainyard.analysis.settings import change_value
+from trainyard.analysis.pods.environment import has_unknown_variables, set_variable
+from trainyard.analysis.pods.settings import change_value
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.torch_variables import TRUE
+from trainyard.facts.programs.torch_variables import TRUE
 from trainyard.facts.versions import before
 from trainyard.model.run import Container, Setting
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis import versions
-from trainyard.analysis.settings import name_at, remove_variable, rename_variable
+from trainyard.analysis.pods.settings import name_at, remove_variable, rename_variable
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.torch_variables import LEGACY
+from trainyard.facts.programs.torch_variables import LEGACY
 from trainyard.facts.versions import since
 from trainyard.model.run import Setting
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import name_at, rename_variable
+from trainyard.analysis.pods.settings import name_at, rename_variable
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.nccl import nccl_variables
-from trainyard.facts.torch_variables import KNOWN, LEGACY
+from trainyard.facts.nccl.registry import nccl_variables
+from trainyard.facts.programs.torch_variables import KNOWN, LEGACY
 from trainyard.model.run import Setting
 
 PREFIXES = ("TORCH_NCCL_", "TORCH_FR_")

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import wants_gpu
-from trainyard.analysis.environment import has_unknown_variables
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.torchrun import processes_per_node, torchrun_commands
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.launchers.torchrun import processes_per_node, torchrun_commands
+from trainyard.analysis.pods.environment import has_unknown_variables
+from trainyard.analysis.resources.devices import wants_gpu
 from trainyard.document.document import Place
 from trainyard.document.lookup import items
 from trainyard.engine.rule import Context, Problem, rule

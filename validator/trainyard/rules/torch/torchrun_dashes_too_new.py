@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis import versions
-from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.analysis.launchers.torchrun import torchrun_commands
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.launchers import BY_NAME
+from trainyard.facts.programs.launchers import BY_NAME
 from trainyard.model.run import Container
 
 SINCE = (2, 0)

@@ -21,8 +21,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import has_unknown_variables
-from trainyard.analysis.torchrun import LOCAL, has_torch_policy, node_range, operator_variables, torchrun_commands
+from trainyard.analysis.launchers.torchrun import (
+    LOCAL,
+    has_torch_policy,
+    node_range,
+    operator_variables,
+    torchrun_commands,
+)
+from trainyard.analysis.pods.environment import has_unknown_variables
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Command, Container, Role, Run

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import literal_value
-from trainyard.analysis.torchrun import processes_per_node, torchrun_commands
+from trainyard.analysis.launchers.torchrun import processes_per_node, torchrun_commands
+from trainyard.analysis.pods.settings import literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.manifests.node_counts import count
 from trainyard.model.run import Role

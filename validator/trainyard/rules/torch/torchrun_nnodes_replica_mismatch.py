@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.torchrun import torchrun_commands
-from trainyard.analysis.workloads import is_batch_job
+from trainyard.analysis.jobs.workloads import is_batch_job
+from trainyard.analysis.launchers.torchrun import torchrun_commands
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.launchers import DLROVER
+from trainyard.facts.jobs.kubeflow import RUNTIMES
+from trainyard.facts.programs.launchers import DLROVER
 from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.model.run import Command, Container, Role, Run
 

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.torchrun import has_torch_policy, processes_per_node, torchrun_commands
+from trainyard.analysis.launchers.torchrun import has_torch_policy, processes_per_node, torchrun_commands
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.kubeflow import RUNTIMES
-from trainyard.facts.launchers import ALL, launcher_in
+from trainyard.facts.jobs.kubeflow import RUNTIMES
+from trainyard.facts.programs.launchers import ALL, launcher_in
 from trainyard.loaders.manifests.node_counts import count
 from trainyard.model.run import Command, Container, Role, Run
 

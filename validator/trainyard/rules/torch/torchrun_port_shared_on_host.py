@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.torchrun import torchrun_commands
+from trainyard.analysis.launchers.torchrun import torchrun_commands
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule

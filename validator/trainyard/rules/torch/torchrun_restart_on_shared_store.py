@@ -28,16 +28,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis import versions
-from trainyard.analysis.accelerate import accelerate_commands, starts_torchrun
-from trainyard.analysis.environment import has_unknown_variables
-from trainyard.analysis.settings import change_value, literal_value
-from trainyard.analysis.torchrun import (
+from trainyard.analysis.launchers.accelerate import accelerate_commands, starts_torchrun
+from trainyard.analysis.launchers.torchrun import (
     has_torch_policy,
     node_range,
     operator_variables,
     processes_per_node,
     torchrun_commands,
 )
+from trainyard.analysis.pods.environment import has_unknown_variables
+from trainyard.analysis.pods.settings import change_value, literal_value
 from trainyard.document.document import Append, Edit, Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.versions import since

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.torchrun import has_torch_policy, node_range, operator_variables, torchrun_commands
+from trainyard.analysis.launchers.torchrun import has_torch_policy, node_range, operator_variables, torchrun_commands
 from trainyard.document.document import Edit, Remove, Substitute
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Command, Container, Role, Run

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.torchrun import operator_variables, torchrun_commands
+from trainyard.analysis.launchers.torchrun import operator_variables, torchrun_commands
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container
 

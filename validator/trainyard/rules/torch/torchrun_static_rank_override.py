@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.settings import name_at, remove_variable
-from trainyard.analysis.torchrun import operator_variables
+from trainyard.analysis.launchers.torchrun import operator_variables
+from trainyard.analysis.pods.settings import name_at, remove_variable
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Run, Setting

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.option_values import fits, is_told, wanted
+from trainyard.analysis.launchers.option_values import fits, is_told, wanted
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.option_forms import TRAINER
+from trainyard.facts.programs.option_forms import TRAINER
 from trainyard.model.run import Command
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.scalars import unquoted_scalar
+from trainyard.analysis.objects.scalars import unquoted_scalar
 from trainyard.document.document import SetValue
 from trainyard.engine.rule import Problem, rule
 from trainyard.loaders.manifests.pods import as_text

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.scalars import unquoted_scalar
+from trainyard.analysis.objects.scalars import unquoted_scalar
 from trainyard.document.document import Document, Place, SetValue
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule

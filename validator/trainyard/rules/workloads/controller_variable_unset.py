@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.environment import has_unknown_variables
-from trainyard.analysis.workloads import controller_variables, is_volcano, plugins
+from trainyard.analysis.jobs.workloads import controller_variables, is_volcano, plugins
+from trainyard.analysis.pods.environment import has_unknown_variables
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.workloads import LEADER_WORKER, LEADER_WORKER_VARIABLES, group_of
+from trainyard.facts.jobs.workloads import LEADER_WORKER, LEADER_WORKER_VARIABLES, group_of
 from trainyard.model.run import Container, Run
 
 VARIABLE = re.compile(r"(?<![\\$])\$(?:\{((?:LWS|VC)_[A-Z0-9_]+)\}|((?:LWS|VC)_[A-Z0-9_]+))")

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.model_servers import whole_gpus
-from trainyard.analysis.placement import required_expressions
+from trainyard.analysis.launchers.model_servers import whole_gpus
+from trainyard.analysis.pods.placement import required_expressions
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Pod, Workload

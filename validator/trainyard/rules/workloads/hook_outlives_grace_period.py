@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.document.document import Add, SetValue
 from trainyard.document.lookup import integer, items, mapping
 from trainyard.engine.rule import Context, Problem, rule

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.devices import wants_gpu
-from trainyard.analysis.known_objects import everywhere
+from trainyard.analysis.objects.known_objects import everywhere
+from trainyard.analysis.resources.devices import wants_gpu
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.workloads import is_batch_job
+from trainyard.analysis.jobs.workloads import is_batch_job
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.images import short_name

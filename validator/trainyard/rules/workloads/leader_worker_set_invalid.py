@@ -16,7 +16,7 @@ from typing import Any
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.workloads import LEADER_WORKER, LEADER_WORKER_RESTARTS, group_of
+from trainyard.facts.jobs.workloads import LEADER_WORKER, LEADER_WORKER_RESTARTS, group_of
 from trainyard.model.run import Resource
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.requests import written
+from trainyard.analysis.resources.requests import written
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.quantities import parse_quantity
+from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container
 
 # The least memory with which a controller was seen to start, by a part of its image.

@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterator
 
 from trainyard.analysis.admission.pods import PROBES
-from trainyard.analysis.kubeflow import has_all_pods
-from trainyard.analysis.model_servers import only_server, port
+from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.launchers.model_servers import only_server, port
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container

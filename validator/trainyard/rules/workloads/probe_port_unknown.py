@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.admission.pods import PROBES
-from trainyard.analysis.kubeflow import has_all_pods
+from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list

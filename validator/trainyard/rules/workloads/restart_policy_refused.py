@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.patches import is_patch
+from trainyard.analysis.objects.patches import is_patch
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.schemas.partial import is_named_patch
 from trainyard.model.run import Pod

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.ssh_servers import ssh_servers
-from trainyard.analysis.workloads import is_volcano, restart_policies
+from trainyard.analysis.jobs.workloads import is_volcano, restart_policies
+from trainyard.analysis.launchers.ssh_servers import ssh_servers
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.launchers import MPI_LAUNCHERS
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.model.run import Container, Role, Run
 from trainyard.startup import pattern
 

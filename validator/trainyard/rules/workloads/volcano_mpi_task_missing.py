@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.workloads import argument, is_volcano, plugins
+from trainyard.analysis.jobs.workloads import argument, is_volcano, plugins
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Run
 

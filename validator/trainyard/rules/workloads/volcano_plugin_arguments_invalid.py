@@ -18,7 +18,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.workloads import VOLCANO, VOLCANO_PLUGIN_OPTIONS, group_of
+from trainyard.facts.jobs.workloads import VOLCANO, VOLCANO_PLUGIN_OPTIONS, group_of
 from trainyard.model.run import Resource
 
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.workloads import argument
+from trainyard.analysis.jobs.workloads import argument
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.workloads import VOLCANO, VOLCANO_PLUGINS, group_of
+from trainyard.facts.jobs.workloads import VOLCANO, VOLCANO_PLUGINS, group_of
 from trainyard.model.run import Resource
 
 # What happens if a plugin does not find its master task.

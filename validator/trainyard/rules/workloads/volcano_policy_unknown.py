@@ -18,7 +18,7 @@ from typing import Any
 from trainyard.document.document import Edit, Place, SetValue
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.workloads import VOLCANO, VOLCANO_ACTIONS, VOLCANO_EVENTS, group_of
+from trainyard.facts.jobs.workloads import VOLCANO, VOLCANO_ACTIONS, VOLCANO_EVENTS, group_of
 from trainyard.model.run import Resource
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from trainyard.document.document import SetValue
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.workloads import VOLCANO, group_of
+from trainyard.facts.jobs.workloads import VOLCANO, group_of
 from trainyard.model.run import Resource
 
 DEFAULT, WANTED = "default-scheduler", "volcano"

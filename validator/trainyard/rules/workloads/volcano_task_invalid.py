@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from trainyard.document.lookup import items, text
 from trainyard.document.placeholders import has_parameter
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.workloads import VOLCANO, group_of
+from trainyard.facts.jobs.workloads import VOLCANO, group_of
 from trainyard.model.run import Resource
 
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z")
