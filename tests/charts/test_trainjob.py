@@ -17,6 +17,8 @@ VARIABLES = {
     *("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED"),
     *("PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NNODES", "PET_NODE_RANK", "PET_NPROC_PER_NODE"),
 }
+# Only a PyTorchJob of Workers alone meets dynamically without restarts, so that each round needs a store of its own.
+ROUNDS = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE"}
 # Scenarios of PyTorchJobs that have no equivalent TrainJob, and the reasons.
 REFUSED = {
     "pod-template-values.yaml": "podTemplate.spec: container pytorch has no image",
@@ -66,7 +68,7 @@ def common(pod: dict[str, Any]) -> Any:
     (same["metadata"].get("annotations") or {}).pop("kueue.x-k8s.io/podset-group-name", None)
     same["spec"].pop("restartPolicy", None)
     container = same["spec"]["containers"][0]
-    container["env"] = [entry for entry in container["env"] if entry["name"] not in VARIABLES]
+    container["env"] = [entry for entry in container["env"] if entry["name"] not in VARIABLES | ROUNDS]
     container["command"] = [word for word in container["command"] if not word.startswith(("--rdzv-", "--n"))]
     return same
 

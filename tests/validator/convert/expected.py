@@ -50,6 +50,12 @@ MEANT = (
         ("pytorchjob-port", "torchrun", "tfjob-port", "jaxjob-port", "master", "xgboostjob-port"),
     ),
     Meant(rf"{NODE}\.env\.OMP_NUM_THREADS", "torchrun sets the same for several processes", ("1",)),
+    Meant(
+        r"Worker\.env\.TORCH_DISABLE_SHARE_RDZV_TCP_STORE",
+        "a new store for each round of Workers alone",
+        ("1",),
+        kinds=("PyTorchJob",),
+    ),
     Meant(r"policy\.backoffLimit", "an end of the restarts, of which the job says nothing"),
     Meant(r"processes", "the job does not say; nothing of the chart starts them"),
     Meant(r"elastic\.rdzv(Id|Conf)", "the chart's timeouts, where the job has those of torchrun"),

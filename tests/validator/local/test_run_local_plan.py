@@ -67,7 +67,11 @@ def test_each_node_is_a_torchrun_with_a_local_rendezvous() -> None:
 
 
 def test_a_trainjob_and_a_worker_only_run_have_the_plan_of_a_pytorchjob() -> None:
-    assert nodes("kind: TrainJob") == nodes("layout: worker-only") == nodes("{}")
+    assert nodes("kind: TrainJob") == nodes("{}")
+    workers = nodes("layout: worker-only")
+    # Each round of Workers alone has a store of its own.
+    stores = [node.environment.pop("TORCH_DISABLE_SHARE_RDZV_TCP_STORE") for node in workers]
+    assert (workers, set(stores)) == (nodes("{}"), {"1"})
 
 
 def test_options_for_nodes_and_processes_override_the_values() -> None:
