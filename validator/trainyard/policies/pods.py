@@ -95,7 +95,8 @@ PODS: dict[str, tuple[str, ...]] = {
         f"in {literal(kueue_topology_conflict.BOOLEANS)})",
     ),
     "tolerates-cordoned-node": (
-        f"object.kind == 'DaemonSet' || variables.templates.all(t, !t.?spec.?containers.orValue([]).exists(c, {_ASKS}) || "
+        "object.kind == 'DaemonSet' || "
+        f"variables.templates.all(t, !t.?spec.?containers.orValue([]).exists(c, {_ASKS}) || "
         f"t.?spec.?tolerations.orValue([]).all(o, {_TOLERATED}))",
     ),
 }
