@@ -37,7 +37,7 @@ DEFAULTS = {"port": "6379", "ray-client-server-port": "10001", "dashboard-port":
     code="RY025",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "docs.ray.io/en/latest/cluster/cli.html: ray start, --port, --ray-client-server-port",
         "docs.ray.io/en/latest/ray-core/configure.html: Head Node, ports",

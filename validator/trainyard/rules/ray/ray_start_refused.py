@@ -29,7 +29,7 @@ KNOWN = (*INTEGERS, *OTHERS)
     code="RY026",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "facts/programs/ray_options.py: the options of ray start",
         "ray-project/ray python/ray/scripts/scripts.py: start, `is a required flag unless starting a head node`",

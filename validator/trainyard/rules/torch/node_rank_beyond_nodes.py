@@ -23,7 +23,7 @@ from trainyard.model.run import Command, Container
     code="TD046",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "pytorch 2.15.0 torch/distributed/run.py: --node-rank, rank of the node for multi-node distributed training",
         "pytorch 2.15.0 torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py: create_rdzv_handler",

@@ -31,7 +31,7 @@ GIVING = ("Service", "Endpoints", "EndpointSlice")
     code="TD045",
     severity="warning",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "kubernetes.io/docs/concepts/workloads/pods: each Pod is assigned a unique IP address",
         "pytorch 2.15.0 torch/distributed/run.py: --master-addr, --rdzv-endpoint",
