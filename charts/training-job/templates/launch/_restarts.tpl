@@ -62,10 +62,10 @@ under Accelerate, unless the values name another rendezvous.
 {{- end -}}
 
 {{/*
-training-job.meetsAgain: "true" where torchrun meets at worker 0 and so starts another round when a pod is replaced, also
-without restarts, or "". The others notice three missed heartbeats, and need not fail before.
+training-job.isDynamic: "true" where torchrun has a dynamic rendezvous and so starts another round when a pod is
+replaced, also without restarts, or "". The others notice three missed heartbeats, and need not fail before.
 */}}
-{{- define "training-job.meetsAgain" -}}
+{{- define "training-job.isDynamic" -}}
 {{- $startsTorchrun := and (include "training-job.isPyTorch" .) (ne .Values.launcher "command") -}}
 {{- if and $startsTorchrun (gt (int .Values.nodes) 1) (not (include "training-job.isStatic" .)) -}}true{{- end -}}
 {{- end -}}
@@ -77,7 +77,7 @@ others for the pod, until the timeout ends all of them.
 */}}
 {{- define "training-job.storeEnv" -}}
 {{- $name := "TORCH_DISABLE_SHARE_RDZV_TCP_STORE" -}}
-{{- $isNeeded := or .Values.elastic.enabled (include "training-job.restarts" .) (include "training-job.meetsAgain" .) -}}
+{{- $isNeeded := or .Values.elastic.enabled (include "training-job.restarts" .) (include "training-job.isDynamic" .) -}}
 {{- if and $isNeeded (not (hasKey .Values.env $name)) (not (hasKey .Values.envSecrets $name)) }}
 - name: {{ $name }}
   value: "1"

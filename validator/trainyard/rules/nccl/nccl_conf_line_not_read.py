@@ -51,7 +51,7 @@ def _fault(line: str) -> str:
         return "`export` becomes a part of the name"
     if name != name.strip():
         return "the spaces become a part of the name"
-    if value.strip()[:1] in ('"', "'") and value.strip()[:1]:
+    if value.strip().startswith(('"', "'")):
         return "the quotes become a part of the value"
     if value != value.strip() or " #" in value:
         return "all text behind the `=` becomes the value"

@@ -82,7 +82,7 @@ def _of_runs_before(container: Container, context: Context) -> list[str]:
     run, found = context.run, list[str]()
     if run is None or run.kind not in ALONE:
         return found
-    meetings = [_meeting(launch) for launch, _, _ in _launches(container)]
+    known = [_rendezvous(launch) for launch, _, _ in _launches(container)]
     for other in context.project.runs:
         if other.at == run.at:
             break
@@ -91,12 +91,12 @@ def _of_runs_before(container: Container, context: Context) -> list[str]:
         for one in other.containers if other.nodes in (1, None) else ():
             for launch, option, _ in _launches(one):
                 told = launch.option_at(option)
-                number = _constant(told[0], one, told[1]) if told and _meeting(launch) in meetings else None
-                found += [number[0]] if number is not None and "$" not in (_meeting(launch)[0] or "$") else []
+                number = _constant(told[0], one, told[1]) if told and _rendezvous(launch) in known else None
+                found += [number[0]] if number is not None and "$" not in (_rendezvous(launch)[0] or "$") else []
     return found
 
 
-def _meeting(launch: Command) -> tuple[str | None, str | None]:
+def _rendezvous(launch: Command) -> tuple[str | None, str | None]:
     """Returns the address where the nodes of a launch meet, and their number."""
     address = launch.option("--master-addr", "--rdzv-endpoint", "--main-process-ip")
     return address, launch.option("--nnodes", "--num-machines")
