@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
-from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs.namespace import PYTORCHJOB, TRAINJOB, Kind
 from tests.harness.jobs.run import Run
 
-pytestmark = [pytest.mark.alone, pytest.mark.long]
+pytestmark = [pytest.mark.alone, pytest.mark.long, pytest.mark.usefixtures("trainer")]
 
 SECONDS = 90
 FILE = "/tmp/fail"  # noqa: S108
 # Ends with the status of its first argument on SIGTERM, and with 3 once it finds a file.
 PROGRAM = 'trap "exit $0" TERM; while ! test -e /tmp/fail; do sleep 0.2; done; exit 3'
-
-
-@pytest.fixture(scope="module")
-def namespace(cluster: Cluster, training_operator: None, trainer: None) -> Iterator[str]:
-    """A namespace, removed with its TrainJobs before Trainer."""
-    name = f"run-{uuid4().hex[:6]}"
-    namespaces.create(cluster.kubeconfig, name)
-    yield name
-    namespaces.delete(cluster.kubeconfig, name)
 
 
 def running(run: Run, connection: Any) -> str | None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 import yaml
@@ -23,6 +21,8 @@ from tests.harness.jobs.helm import CHARTS, Helm
 from tests.harness.jobs.namespace import TRAINJOB
 from tests.harness.jobs.run import CHART, Run
 from trainyard.cli.main import main
+
+pytestmark = pytest.mark.usefixtures("trainer")
 
 PYTORCHJOB_FILE = Path(__file__).parent / "converted" / "pytorchjob.yaml"
 WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
@@ -40,15 +40,6 @@ POD_GROUP = ("scheduling.x-k8s.io/v1alpha1", "PodGroup")
 RUNNING = ["Running", "Running"]
 UPGRADE = ("upgrade", "--reuse-values")
 EPOCH = re.compile(r"epoch=(\d+)/\d+ loss=([\d.]+) test_loss=[\d.]+ test_accuracy=([\d.]+)")
-
-
-@pytest.fixture(scope="module")
-def namespace(cluster: Cluster, training_operator: None, trainer: None) -> Iterator[str]:
-    """A namespace with Pod Security `restricted`, removed with its TrainJobs before Trainer."""
-    name = f"run-{uuid4().hex[:6]}"
-    namespaces.create(cluster.kubeconfig, name)
-    yield name
-    namespaces.delete(cluster.kubeconfig, name)
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +243,7 @@ def certificates(cluster: Cluster) -> dict[str, object]:
     }
 
 
-def test_an_upgrade_of_trainer_keeps_the_certificates(cluster: Cluster, engine: Engine, trainer: None) -> None:
+def test_an_upgrade_of_trainer_keeps_the_certificates(cluster: Cluster, engine: Engine) -> None:
     found = certificates(cluster)
     # Of two controllers with two and three, and two and two, webhooks.
     assert len(found) == 2 + 4 + 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from nodehealth.api import ApiError
 from nodehealth.clock import now, text
 from nodehealth.config import Controller, Pool
 from nodehealth.control.controller import Loop
-from nodehealth.keys import HISTORY, QUARANTINED, RECORD
+from nodehealth.keys import HISTORY, OUT_OF_SERVICE, OUTAGE, POWERED_OFF, QUARANTINED, RECORD
 from tests.nodehealth.api_server import ApiServer
 
 RUN = {"training.kubeflow.org/job-name": "llm"}
@@ -186,3 +187,49 @@ def test_an_api_server_that_is_gone_is_one_line(server: ApiServer, loop: Loop) -
 
     with pytest.raises(ApiError, match="the API server does not answer"):
         loop.round()
+
+
+def set_ready(server: ApiServer, name: str, status: str, minutes: float) -> None:
+    """Set the condition of the kubelet, which has not reported since."""
+    since = text(now() - timedelta(minutes=minutes))
+    new = {"type": "Ready", "status": status, "lastTransitionTime": since, "lastHeartbeatTime": since}
+    server.set_conditions(name, {"status": {"conditions": [new]}})
+
+
+def test_a_node_that_is_off_goes_out_of_service_and_returns(server: ApiServer, loop: Loop) -> None:
+    loop._settings = replace(SETTINGS, off_proofs=["annotation"])
+    server.nodes["a"]["spec"]["taints"] = [THEIRS]
+    server.nodes["a"]["status"]["conditions"][-1]["lastHeartbeatTime"] = text(now() - timedelta(minutes=9))
+    set_ready(server, "a", "Unknown", 8)
+    loop.round()
+    loop.round()
+    assert marks(server, "a") == (False, ["nvidia.com/gpu"])
+
+    server.merge("a", {"metadata": {"annotations": {POWERED_OFF: text(now())}}})
+    loop.round()
+    loop.round()
+    assert marks(server, "a") == (False, ["nvidia.com/gpu", OUT_OF_SERVICE])
+    record = json.loads(server.nodes["a"]["metadata"]["annotations"][OUTAGE])
+    assert record["by"] == "trainyard/node-health"
+    assert POWERED_OFF in record["proof"]
+
+    set_ready(server, "a", "True", 2)
+    loop.round()
+    loop.round()
+    assert marks(server, "a") == (False, ["nvidia.com/gpu"])
+    assert not {OUTAGE, POWERED_OFF} & set(server.nodes["a"]["metadata"]["annotations"])
+    assert reasons(server) == ["NodeLost", "OutOfService", "Returned"]
+
+
+def test_a_node_that_returns_as_it_is_judged_is_not_touched(server: ApiServer, loop: Loop) -> None:
+    loop._settings = replace(SETTINGS, off_proofs=["time"])
+    server.nodes["a"]["status"]["conditions"][-1]["lastHeartbeatTime"] = text(now() - timedelta(minutes=22))
+    set_ready(server, "a", "Unknown", 20)
+    read = server.client().nodes()
+    set_ready(server, "a", "True", 0)
+    server.merge("a", {})
+    loop._api.nodes = lambda: read  # type: ignore[method-assign]
+    loop.round()
+
+    assert marks(server, "a") == (False, [])
+    assert server.events == []

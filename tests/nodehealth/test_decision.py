@@ -58,7 +58,15 @@ def test_a_sick_node_goes_into_quarantine() -> None:
     judged = judge(SETTINGS, [*nodes(9), sick("bad")], NOON)
 
     assert actions(judged) == [("quarantine", "bad")]
-    assert judged[0].states == {"healthy": 9, "unhealthy": 1, "unknown": 0, "quarantined": 1, "waiting": 0}
+    assert judged[0].states == {
+        "healthy": 9,
+        "unhealthy": 1,
+        "unknown": 0,
+        "quarantined": 1,
+        "waiting": 0,
+        "lost": 0,
+        "off": 0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -84,7 +92,8 @@ def test_the_node_that_fell_ill_first_goes_first_and_the_others_hear_why_they_st
 
     assert actions(judged) == [("quarantine", "early"), ("wait", "late")]
     assert one(judged, "wait").message == (
-        "pool all has 1 of at most 1 nodes in quarantine: late stays in service though a GPU of late is lost"
+        "pool all has 1 of at most 1 nodes in quarantine or out of service: "
+        "late stays in service though a GPU of late is lost"
     )
     assert judged[0].states["waiting"] == 1
 

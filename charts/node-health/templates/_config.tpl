@@ -26,7 +26,10 @@ Settings of the programs as JSON, under the names of nodehealth/config.py. Both 
     | toRawJson -}}
 {{- end -}}
 
-{{/* node-health.controllerConfig */}}
+{{/*
+node-health.controllerConfig: an agent reports at the end of the first round after HEARTBEAT_SECONDS of nodehealth/agent.py,
+120 s.
+*/}}
 {{- define "node-health.controllerConfig" -}}
 {{- $quarantine := .Values.quarantine -}}
 {{- $pools := list -}}
@@ -44,6 +47,10 @@ Settings of the programs as JSON, under the names of nodehealth/config.py. Both 
     "window_seconds" (mul (int64 $quarantine.windowHours) 3600)
     "drain" $quarantine.drain
     "pod_selectors" $quarantine.podSelectors
+    "off_proofs" .Values.lostNodes.proofs
+    "off_seconds" .Values.lostNodes.offSeconds
+    "return_seconds" .Values.lostNodes.returnSeconds
+    "agent_seconds" (add .Values.checks.intervalSeconds .Values.checks.timeoutSeconds 130)
     "lease_namespace" .Values.controller.leaseNamespace
     "metrics_port" .Values.controller.metricsPort
     "pools" $pools

@@ -38,10 +38,10 @@ def condition(now: tuple[str, str, str], before: Mapping[str, Any] | None, momen
     }
 
 
-def of(node: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Returns the condition that a node has, or None."""
+def of(node: Mapping[str, Any], kind: str = CONDITION) -> dict[str, Any] | None:
+    """Returns a condition that a node has, or None."""
     conditions = (node.get("status") or {}).get("conditions") or ()
-    return next((dict(one) for one in conditions if one.get("type") == CONDITION), None)
+    return next((dict(one) for one in conditions if one.get("type") == kind), None)
 
 
 def _cut(message: str) -> str:

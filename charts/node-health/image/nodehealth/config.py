@@ -88,6 +88,11 @@ class Controller:
     window_seconds: float = 86_400
     drain: bool = True
     pod_selectors: list[str] = field(default_factory=list)
+    off_proofs: list[str] = field(default_factory=list)
+    off_seconds: float = 600
+    return_seconds: float = 60
+    # Longest time between two reports of an agent that runs.
+    agent_seconds: float = 220
     lease: str = "trainyard-node-health"
     lease_namespace: str = "kube-system"
     metrics_port: int = 9401

@@ -14,3 +14,11 @@ HISTORY = "trainyard/quarantine-history"
 REPAIRED = "trainyard/repaired-at"
 # An annotation with the value `true` by which an administrator keeps a node in service, whatever its condition.
 IGNORED = "trainyard/ignore-health"
+# The taint by which Kubernetes deletes the pods of a node that is off, so that their controllers replace them.
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+# An annotation with the record of that taint, as JSON. Only a taint with this record is ever removed.
+OUTAGE = "trainyard/out-of-service"
+# An annotation by which an administrator, or a program that fences nodes, states when a node was switched off.
+POWERED_OFF = "trainyard/powered-off-at"
+# The taint by which the cloud controller manager states that the machine of a node is shut down.
+SHUT_DOWN = "node.cloudprovider.kubernetes.io/shutdown"

@@ -20,6 +20,8 @@ NODES = Gauge("node_health_nodes", "Nodes of a pool by state", ["pool", "state"]
 LIMIT = Gauge("node_health_quarantine_limit", "Nodes of a pool that may be in quarantine", ["pool"])
 QUARANTINES = Counter("node_health_quarantines_total", "Nodes that were put into quarantine", ["pool"])
 RELEASES = Counter("node_health_releases_total", "Nodes that were released from quarantine", ["pool"])
+OUTAGES = Counter("node_health_outages_total", "Nodes that were off and taken out of service", ["pool"])
+RETURNS = Counter("node_health_returns_total", "Nodes that returned to service after an outage", ["pool"])
 EVICTIONS = Counter("node_health_evictions_total", "Evictions of pods from nodes in quarantine", ["result"])
 LEADER = Gauge("node_health_controller_leader", "1 in the controller that acts, 0 in one on standby")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from nodehealth.clock import text
 from nodehealth.control.decision import restorable
-from nodehealth.control.node import TAINT, Node, Record
-from nodehealth.keys import HISTORY, QUARANTINED, RECORD
+from nodehealth.control.node import OFF_TAINT, TAINT, Node, Record
+from nodehealth.keys import HISTORY, OUT_OF_SERVICE, OUTAGE, POWERED_OFF, QUARANTINED, RECORD
 
 Patch = dict[str, Any]
 
@@ -37,8 +37,19 @@ def restored(node: Node, record: Record, moment: datetime) -> Patch:
     return _patch(node, {QUARANTINED: "true"}, {RECORD: record.text()}, [*_others(node), TAINT])
 
 
-def _others(node: Node) -> list[Any]:
-    return [dict(taint) for taint in node.taints if taint.get("key") != QUARANTINED]
+def out_of_service(node: Node, proof: str, by: str, moment: datetime) -> Patch:
+    """Returns the patch that takes a node that is off out of service: taint and record at once."""
+    record = json.dumps({"since": text(moment), "proof": proof, "by": by})
+    return _patch(node, {}, {OUTAGE: record}, [*_others(node, OUT_OF_SERVICE), OFF_TAINT])
+
+
+def returned(node: Node) -> Patch:
+    """Returns the patch that removes what `out_of_service` has added, and the statement, which ends with the outage."""
+    return _patch(node, {}, {OUTAGE: None, POWERED_OFF: None}, _others(node, OUT_OF_SERVICE))
+
+
+def _others(node: Node, key: str = QUARANTINED) -> list[Any]:
+    return [dict(taint) for taint in node.taints if taint.get("key") != key]
 
 
 def _patch(node: Node, labels: dict[str, Any], annotations: dict[str, Any], taints: list[Any] | None) -> Patch:

@@ -80,11 +80,27 @@ class Loop:
             self._event(found, "Normal", "Released", f"released from quarantine: {action.message}")
         elif action.kind == decision.RESTORE and found.record is not None:
             self._restore(found, found.record, action)
+        elif action.kind in decision.OF_OUTAGES:
+            self._act_on_outage(action)
         # A fault that lasts has been told when it began.
         elif not (action.kind == decision.HOLD and found.status != condition.HEALTHY) and self._once(
             found.name, action.message
         ):
             reason = "QuarantineLimit" if action.kind == decision.WAIT else "QuarantineHeld"
+            self._event(found, "Warning", reason, action.message)
+
+    def _act_on_outage(self, action: Action) -> None:
+        found = action.node
+        if action.kind == decision.OUT:
+            self._api.patch_node(found.name, changes.out_of_service(found, action.message, self._name, now()))
+            metrics.OUTAGES.labels(action.pool).inc()
+            self._event(found, "Warning", "OutOfService", f"its pods are replaced on other nodes: {action.message}")
+        elif action.kind == decision.RETURN:
+            self._api.patch_node(found.name, changes.returned(found))
+            metrics.RETURNS.labels(action.pool).inc()
+            self._event(found, "Normal", "Returned", f"back in service: {action.message}")
+        elif self._once(f"kubelet of {found.name}", action.message):
+            reason = "NodeLost" if action.kind == decision.LOST else "OutOfServiceLimit"
             self._event(found, "Warning", reason, action.message)
 
     def _restore(self, found: Node, record: Record, action: Action) -> None:

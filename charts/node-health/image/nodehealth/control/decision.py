@@ -8,10 +8,13 @@ from datetime import datetime, timedelta
 
 from nodehealth import condition
 from nodehealth.config import Controller, Pool
+from nodehealth.control import outage
 from nodehealth.control.node import Node, Record
 from nodehealth.keys import IGNORED, REPAIRED
 
 QUARANTINE, RELEASE, RESTORE, WAIT, HOLD = "quarantine", "release", "restore", "wait", "hold"
+# Of nodes whose kubelet is silent: tell, hold back by the limit, take out of service; and the way back.
+OF_OUTAGES = LOST, LIMITED, OUT, RETURN = "lost", "limited", "out", "return"
 # Somebody else removes the marks of a quarantine. After so many in an hour the controller stops to restore them.
 RESTORES = 3
 RESTORE_WINDOW = timedelta(hours=1)
@@ -54,7 +57,7 @@ def members(pools: Sequence[Pool], nodes: Iterable[Node]) -> dict[str, list[Node
                 found[pool.name].append(node)
                 break
         else:
-            if node.record is not None:
+            if node.record is not None or node.outage:
                 found.setdefault("", []).append(node)
     return found
 
@@ -69,8 +72,11 @@ def judge(settings: Controller, nodes: Sequence[Node], moment: datetime) -> list
 def _judge(settings: Controller, pool: Pool, nodes: list[Node], moment: datetime) -> Judgement:
     judged = Judgement(pool.name, limit(pool, len(nodes)))
     judged.actions += _kept(settings, pool, nodes, moment)
-    freed = {action.node.name for action in judged.actions if action.kind == RELEASE}
-    taken = sum(node.record is not None and node.name not in freed for node in nodes)
+    judged.actions += _back(settings, pool, nodes, moment)
+    held = _taken(nodes, judged.actions)
+    if pool.name:
+        judged.actions += _lost(settings, judged, nodes, held, moment)
+    taken = len(held)
     sick = [node for node in nodes if node.status == condition.UNHEALTHY and node.record is None and not node.ignored]
     # The first to fall ill is the first to go.
     for node in sorted(sick, key=lambda one: (one.since or moment, one.name)):
@@ -78,13 +84,53 @@ def _judge(settings: Controller, pool: Pool, nodes: list[Node], moment: datetime
             taken += 1
             judged.actions.append(Action(QUARANTINE, node, pool.name, node.message))
         else:
-            full = f"pool {pool.name} has {taken} of at most {judged.limit} nodes in quarantine"
+            full = f"pool {pool.name} has {taken} of at most {judged.limit} nodes in quarantine or out of service"
             why = f"{full}: {node.name} stays in service though {node.message}"
             judged.actions.append(Action(WAIT, node, pool.name, why))
     if nodes and pool.name and judged.limit == 0:
         judged.warnings.append(_impossible(pool, len(nodes)))
     judged.states = _states(nodes, judged.actions)
     return judged
+
+
+def _taken(nodes: Sequence[Node], actions: Sequence[Action]) -> set[str]:
+    """Returns the names of the nodes that count for the limit: those in quarantine, and those out of service."""
+    freed = {(action.kind, action.node.name) for action in actions}
+    kept = {node.name for node in nodes if node.record is not None and (RELEASE, node.name) not in freed}
+    return kept | {node.name for node in nodes if node.out_of_service and (RETURN, node.name) not in freed}
+
+
+def _back(settings: Controller, pool: Pool, nodes: list[Node], moment: datetime) -> Iterator[Action]:
+    """Yields the return of nodes that the controller has taken out of service."""
+    for node in nodes:
+        if node.outage and (why := outage.returned(settings, node, moment)):
+            yield Action(RETURN, node, pool.name, why)
+
+
+def _lost(
+    settings: Controller, judged: Judgement, nodes: list[Node], taken: set[str], moment: datetime
+) -> Iterator[Action]:
+    """Yields what to do with nodes whose kubelet is silent, and adds those that go out of service to `taken`."""
+    silent = [node for node in nodes if node.kubelet.silent]
+    open_ = [node for node in silent if not (node.out_of_service or node.outage or node.ignored)]
+    for node in sorted(open_, key=lambda one: (one.kubelet.since or moment, one.name)):
+        proof = outage.proof(settings, node, moment)
+        if not proof:
+            if why := outage.doubt(settings, node, moment):
+                yield Action(LOST, node, judged.pool, why)
+        elif proof == outage.TIME and len(silent) > judged.limit:
+            # Nodes that fall silent together have rather lost their network than their power.
+            why = f"{len(silent)} nodes of pool {judged.pool} are silent, and its limit is {judged.limit}"
+            yield Action(LIMITED, node, judged.pool, f"{why}: time alone does not prove that {node.name} is off")
+        elif node.name not in taken and len(taken) >= judged.limit:
+            full = (
+                f"pool {judged.pool} has {len(taken)} of at most {judged.limit} nodes in quarantine or out of service"
+            )
+            why = f"{full}: the pods of {node.name} are not replaced though it is off"
+            yield Action(LIMITED, node, judged.pool, why)
+        else:
+            taken.add(node.name)
+            yield Action(OUT, node, judged.pool, outage.shown(settings, proof))
 
 
 def _impossible(pool: Pool, nodes: int) -> str:
@@ -138,11 +184,15 @@ def restorable(record: Record, moment: datetime) -> bool:
 
 
 def _states(nodes: Sequence[Node], actions: Sequence[Action]) -> dict[str, int]:
-    counts = dict.fromkeys(("healthy", "unhealthy", "unknown", "quarantined", "waiting"), 0)
+    counts = dict.fromkeys(("healthy", "unhealthy", "unknown", "quarantined", "waiting", "lost", "off"), 0)
     moved = {action.node.name: action.kind for action in actions if action.kind in (QUARANTINE, RELEASE)}
     names = {condition.HEALTHY: "healthy", condition.UNHEALTHY: "unhealthy"}
     for node in nodes:
         counts[names.get(node.status, "unknown")] += 1
         counts["quarantined"] += moved.get(node.name) != RELEASE and (node.record is not None or node.name in moved)
     counts["waiting"] = sum(action.kind == WAIT for action in actions)
+    left = {(action.kind, action.node.name) for action in actions}
+    off = [(node.out_of_service and (RETURN, node.name) not in left) or (OUT, node.name) in left for node in nodes]
+    counts["off"] = sum(off)
+    counts["lost"] = sum(node.kubelet.silent and not out for node, out in zip(nodes, off, strict=True))
     return counts

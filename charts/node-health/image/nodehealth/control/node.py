@@ -10,9 +10,20 @@ from typing import Any
 
 from nodehealth import condition
 from nodehealth.clock import parsed, text
-from nodehealth.keys import HISTORY, IGNORED, QUARANTINED, RECORD, REPAIRED
+from nodehealth.keys import (
+    HISTORY,
+    IGNORED,
+    OUT_OF_SERVICE,
+    OUTAGE,
+    POWERED_OFF,
+    QUARANTINED,
+    RECORD,
+    REPAIRED,
+    SHUT_DOWN,
+)
 
 TAINT = {"key": QUARANTINED, "value": "true", "effect": "NoSchedule"}
+OFF_TAINT = {"key": OUT_OF_SERVICE, "value": "nodeshutdown", "effect": "NoExecute"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,20 @@ class Record:
 
 
 @dataclass(frozen=True)
+class Kubelet:
+    """The condition `Ready` of a node: its status, since when, and the last report of the kubelet."""
+
+    status: str = ""
+    since: datetime | None = None
+    beat: datetime | None = None
+
+    @property
+    def silent(self) -> bool:
+        """Returns true if the kubelet does not report. One that reports a node as not ready still runs its pods."""
+        return self.status == condition.UNKNOWN
+
+
+@dataclass(frozen=True)
 class Node:
     """What counts for a decision."""
 
@@ -55,12 +80,31 @@ class Node:
     history: tuple[datetime, ...] = ()
     repaired: datetime | None = None
     ignored: bool = False
+    kubelet: Kubelet = Kubelet()
+    # The last report of the agent, which reaches the API server without the kubelet.
+    beat: datetime | None = None
+    powered_off: datetime | None = None
+    # True if the controller has taken the node out of service.
+    outage: bool = False
 
     @property
     def marked(self) -> bool:
         """Returns true if the node has both the label and the taint of a quarantine."""
         tainted = any(taint.get("key") == QUARANTINED and taint.get("effect") == "NoSchedule" for taint in self.taints)
         return tainted and QUARANTINED in self.labels
+
+    @property
+    def out_of_service(self) -> bool:
+        """Returns true if the node has the taint `out-of-service`, whoever has set it."""
+        return self._has(OUT_OF_SERVICE)
+
+    @property
+    def shut_down(self) -> bool:
+        """Returns true if the cloud states that the machine is shut down."""
+        return self._has(SHUT_DOWN)
+
+    def _has(self, key: str) -> bool:
+        return any(taint.get("key") == key for taint in self.taints)
 
 
 def node(tree: Mapping[str, Any], moment: datetime, stale_seconds: float) -> Node:
@@ -69,9 +113,9 @@ def node(tree: Mapping[str, Any], moment: datetime, stale_seconds: float) -> Nod
     annotations = metadata.get("annotations") or {}
     found = condition.of(tree)
     status, reason, message = condition.UNKNOWN, "", "no agent has reported"
+    beat = parsed((found or {}).get("lastHeartbeatTime"))
     if found is not None:
         status, reason, message = (str(found.get(key) or "") for key in ("status", "reason", "message"))
-        beat = parsed(found.get("lastHeartbeatTime"))
         if beat is None or moment - beat > timedelta(seconds=stale_seconds):
             status, message = condition.UNKNOWN, f"the agent has not reported since {found.get('lastHeartbeatTime')}"
     return Node(
@@ -87,7 +131,16 @@ def node(tree: Mapping[str, Any], moment: datetime, stale_seconds: float) -> Nod
         history=_times(_json(annotations.get(HISTORY))),
         repaired=parsed(annotations.get(REPAIRED)),
         ignored=annotations.get(IGNORED) == "true",
+        kubelet=_kubelet(condition.of(tree, "Ready") or {}),
+        beat=beat,
+        powered_off=parsed(annotations.get(POWERED_OFF)),
+        outage=OUTAGE in annotations,
     )
+
+
+def _kubelet(ready: Mapping[str, Any]) -> Kubelet:
+    since, beat = parsed(ready.get("lastTransitionTime")), parsed(ready.get("lastHeartbeatTime"))
+    return Kubelet(str(ready.get("status") or ""), since, beat)
 
 
 def _record(value: object) -> Record | None:

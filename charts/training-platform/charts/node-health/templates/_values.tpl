@@ -3,7 +3,8 @@
 {{- include "common.refuseEmpty" (dict "values" .Values "paths" (list "image" "checks" "checks.intervalSeconds"
     "checks.timeoutSeconds" "checks.confirmations" "checks.gpu" "checks.xid" "checks.links" "checks.disks" "sources"
     "sources.sysfs" "sources.kernelLog" "sources.state" "quarantine" "quarantine.healthySeconds"
-    "quarantine.maxQuarantines" "quarantine.windowHours" "quarantine.staleSeconds" "agent" "controller"
+    "quarantine.maxQuarantines" "quarantine.windowHours" "quarantine.staleSeconds" "lostNodes"
+    "lostNodes.offSeconds" "lostNodes.returnSeconds" "agent" "controller"
     "podDisruptionBudget" "networkPolicy" "podMonitor")) -}}
 {{- $names := list -}}
 {{- range .Values.pools -}}
