@@ -74,4 +74,6 @@ def _by_file(project: Project) -> dict[str, list[tuple[Run, Command, Command]]]:
 # Several rules ask, and one of them for each role.
 _configs: LastIndex[Project, tuple[AccelerateConfig, ...]] = LastIndex(lambda project: tuple(_find(project)))
 _starts = LastIndex(_by_file)
-_shared = LastIndex(lambda project: Counter(config.name for config in _configs.of(project)))
+_shared: LastIndex[Project, Counter[str]] = LastIndex(
+    lambda project: Counter(config.name for config in _configs.of(project))
+)

@@ -25,5 +25,6 @@ def mounted_text(path: str, container: Container, context: Context) -> tuple[str
         return None
     key = path.rpartition("/")[2]
     written = mapping(found[0].tree, "data").get(key)
-    is_shown = isinstance(written, str) and "{{" not in written
-    return (written, found[0].at.child("data", key)) if is_shown else None
+    if not isinstance(written, str) or "{{" in written:
+        return None
+    return written, found[0].at.child("data", key)
