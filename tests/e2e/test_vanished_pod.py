@@ -5,7 +5,6 @@ The run has Workers alone and any program: torchrun must end the wait, long befo
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,7 +79,7 @@ def test_a_pod_that_vanishes_without_a_word_is_replaced(
     api.wait_until(lambda: has_begun(1), what="the fifth step", seconds=120)
     address = next(pod.status.podIP for pod in run.pods(connection) if pod.metadata.name == lost)
     with unreachable(cluster, engine, address):
-        time.sleep(2)  # the others begin a step that cannot end
+        # Neither the step that the others are in nor the next one can end now.
         at_once = ("--grace-period=0", "--force", "--wait=false")
         api.kubectl(cluster.kubeconfig, "--namespace", fresh_namespace, "delete", "pod", lost, *at_once)
         api.wait_until(lambda: has_begun(2), what="the fifth step of the next attempt", seconds=RECOVERY_SECONDS)

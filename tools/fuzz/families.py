@@ -75,6 +75,30 @@ spec:
     applications:
       - {name: ranker, import_path: "ranker.app:graph", deployments: [{name: Ranker, user_config: {topK: 5}}]}
 """
+_MOUNTED = """\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: scripts}
+data: {train.sh: python train.py}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: llm}
+spec: {containers: [{name: main, image: a}], volumes: [{name: scripts, configMap: {name: scripts}}]}
+"""
+_ACCELERATE = """\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: llm}
+data: {accelerate.yaml: '{compute_environment: LOCAL_MACHINE, distributed_type: DEEPSPEED, deepspeed_config: {}}'}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: llm}
+spec: {template: {spec: {containers: [{name: a, command: [accelerate, launch, --config_file=accelerate.yaml, a.py]}]}}}
+"""
 
 FAMILIES = {
     "copies of a TrainJob and its runtime": ("", _TRAIN_JOB),
@@ -95,6 +119,8 @@ FAMILIES = {
     "TrainJobs without a runtime": ("", _BARE_TRAIN_JOB),
     "configurations of Ray Serve": ("", _SERVICE),
     "a number of many digits": (_ROLES + "    Worker:\n      replicas: ", "9"),
+    "ConfigMaps of one name": ("", _MOUNTED),
+    "configurations of Accelerate": ("", _ACCELERATE),
     "flow collections": ("a: [", "{b: [%d]}, "),
 }
 

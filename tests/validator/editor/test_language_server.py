@@ -183,6 +183,18 @@ def test_the_nearest_configuration_counts_and_a_wrong_one_is_named(editor: Edito
     assert codes(editor.shown(run)) == ["nccl-word-boolean"]
 
 
+def test_a_file_that_appears_beside_another_changes_what_it_is(editor: Editor, run: Path) -> None:
+    values = run.with_name("values.yaml")
+    wrong = "multus: {enabled: true, image: {tagg: v4}}\nwhereabouts: {enabled: true}\n"
+    values.write_text(wrong)
+    assert codes(editor.open(run, FAULTY)) == ["nccl-word-boolean"]
+    assert codes(editor.open(values)) == ["values-unknown-key"]
+    run.with_name("chainsaw-test.yaml").write_text("- assert:\n    file: run.yaml\n")
+    run.with_name("Chart.yaml").write_text("name: ours\n")
+    assert editor.type(run, FAULTY + "# again\n") == []
+    assert editor.type(values, wrong + "# again\n") == []
+
+
 def test_a_file_that_is_not_saved_yet_does_no_harm(editor: Editor, tmp_path: Path) -> None:
     assert editor.open(tmp_path / "new.yaml", FAULTY) == []
 

@@ -33,6 +33,8 @@ GROWING = (
     "releases of charts",
     "quoted templates in a damaged file",
     "broken documents",
+    "ConfigMaps of one name",
+    "configurations of Accelerate",
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainyard.document import files
+from trainyard.document import disk_answers, files
 from trainyard.document.files import File
 from trainyard.document.folders import SUFFIXES
 from trainyard.document.source import Source
@@ -83,6 +83,7 @@ class Project:
     def lint(self, buffers: Mapping[str, str]) -> Snapshot:
         """Lints the files of the project; `buffers` are the texts of the open ones, by path. Raises `MistakeError`."""
         os.chdir(self.root)
+        disk_answers.forget()
         self._buffers = buffers
         session = start_session((), self._options)
         only_open = not self._alone and self._is_large(session)

@@ -5,6 +5,7 @@ Source: huggingface/accelerate 1.15.0 src/accelerate/commands/config/config_args
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from trainyard.document.source import BrokenText
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Command, Project, Run
 
+# Of more files with one name it is not clear which one a command means, and comparing all would take quadratic time.
+_MOST = 16
 SIGNS = ("compute_environment", "distributed_type")
 
 
@@ -52,13 +55,25 @@ def launches(config: AccelerateConfig, project: Project) -> Iterator[tuple[Run, 
 
 def scripts(config: AccelerateConfig, project: Project) -> Iterator[tuple[Run, Command, Command]]:
     """Yields the starts of accelerate with this file, each with the script and its arguments."""
+    if _shared.of(project)[config.name] <= _MOST:
+        yield from _starts.of(project).get(config.name, ())
+
+
+def _by_file(project: Project) -> dict[str, list[tuple[Run, Command, Command]]]:
+    """Returns the starts of accelerate, each with its script, by the name of the configuration."""
+    starts: dict[str, list[tuple[Run, Command, Command]]] = {}
     for run in project.runs:
         for role in run.training_roles:
             for launch, script in accelerate_scripts(role.container) if role.container is not None else ():
                 written = launch.option("--config-file")
-                if written is not None and written.rsplit("/", 1)[-1] == config.name:
-                    yield run, launch, script
+                if written is not None:
+                    starts.setdefault(written.rsplit("/", 1)[-1], []).append((run, launch, script))
+    return starts
 
 
 # Several rules ask, and one of them for each role.
 _configs: LastIndex[Project, tuple[AccelerateConfig, ...]] = LastIndex(lambda project: tuple(_find(project)))
+_starts = LastIndex(_by_file)
+_shared: LastIndex[Project, Counter[str]] = LastIndex(
+    lambda project: Counter(config.name for config in _configs.of(project))
+)

@@ -11,14 +11,20 @@ from trainyard.model.run import Container
 
 
 def mounted_text(path: str, container: Container, context: Context) -> tuple[str, Place] | None:
-    """Returns the text of a file from a ConfigMap, and its place; None if the files do not show it."""
+    """Returns the text of a file from a ConfigMap, and its place; None if the files do not show it.
+
+    Several ConfigMaps may fit a name, as in folders of environments: then it is not clear which one the pod gets.
+    """
     pod, run = context.pod, context.run
     mount = mount_of(container, path)
     volume = pod.volume(mount.volume) if pod is not None and mount is not None else None
     if mount is None or run is None or volume is None or volume.kind != "configMap" or "items" in volume.body:
         return None
     found = fitting(context.project, "ConfigMap", text(volume.body, "name"), run.namespace, volume.at)
+    if len(found) != 1:
+        return None
     key = path.rpartition("/")[2]
-    written = text(found[0].tree, "data", key) if len(found) == 1 else ""
-    is_plain = isinstance(mapping(found[0].tree, "data").get(key), str) if found else False
-    return (written, found[0].at.child("data", key)) if is_plain and "{{" not in written else None
+    written = mapping(found[0].tree, "data").get(key)
+    if not isinstance(written, str) or "{{" in written:
+        return None
+    return written, found[0].at.child("data", key)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainyard.chart_folder import CHARTS as CHARTS_FOLDER
 from trainyard.document import opening
+from trainyard.document.disk_answers import remembered
 from trainyard.loaders import json_schema
 from trainyard.loaders.origins import value_at
 from trainyard.loaders.site.chart import FOLDER as PLATFORM
@@ -120,7 +121,7 @@ def recognise(document: Document) -> KnownChart | None:
     return None
 
 
-@functools.lru_cache(maxsize=256)
+@remembered
 def _is_of_another_chart(folder: Path) -> bool:
     """True if a folder is a chart of another name, whose values are its own."""
     with suppress(OSError):

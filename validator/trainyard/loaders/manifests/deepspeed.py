@@ -61,10 +61,9 @@ def deepspeeds(
         users = named.get(id(document), []) or _alone_with(document, runs)
         yield from _for_each(document.tree, Place(document), users)
     config_maps = [resource for resource in resources if resource.kind == "ConfigMap"]
-    mounting = _by_config_map(runs)
+    mounting = _by_config_map(runs, config_maps, near)
     for resource in config_maps:
-        users = [run for run in mounting.get(resource.name, []) if _refers_to(run, resource, near)]
-        yield from _of_config_map(resource, users)
+        yield from _of_config_map(resource, mounting.get(resource.at.child("data"), []))
 
 
 def _is_configuration(document: Document) -> bool:
@@ -97,12 +96,6 @@ def _nearest(documents: list[Document], run: Run) -> Document | None:
         if folder in by_folder:
             return by_folder[folder]
     return None
-
-
-def _refers_to(run: Run, resource: Resource, near: Neighbourhood) -> bool:
-    """Returns true if the name of a ConfigMap in a run stands for this one, and not for another of the same name."""
-    found = near.config_map((resource.namespace, resource.name), run.at.document.source)
-    return found is not None and found[1] == resource.at.child("data")
 
 
 def is_deepspeed(name: str, tree: dict[str, Any]) -> bool:
@@ -206,12 +199,22 @@ def _for_each(tree: dict[str, Any], at: Place, users: list[Run]) -> Iterator[Dee
         yield DeepSpeed(tree, user, at)
 
 
-def _by_config_map(runs: tuple[Run, ...]) -> dict[str, list[Run]]:
-    """Returns the runs that mount a ConfigMap, by its name."""
-    mounting: dict[str, list[Run]] = {}
+def _by_config_map(runs: tuple[Run, ...], config_maps: list[Resource], near: Neighbourhood) -> dict[Place, list[Run]]:
+    """Returns the runs that mount a ConfigMap, by the place of its data.
+
+    Each run looks its names up: files may hold thousands of runs, and as many ConfigMaps of one name.
+    """
+    namespaces: dict[str, dict[str, None]] = {}
+    for resource in config_maps:
+        namespaces.setdefault(resource.name, {})[resource.namespace] = None
+    mounting: dict[Place, list[Run]] = {}
     for run in runs:
         for name in dict.fromkeys(name for role in run.roles for name in _config_maps(role.pod)):
-            mounting.setdefault(name, []).append(run)
+            known = namespaces.get(name, {})
+            for namespace in dict.fromkeys(("", run.namespace)) if run.namespace else known:
+                found = near.config_map((namespace, name), run.at.document.source) if namespace in known else None
+                if found is not None:
+                    mounting.setdefault(found[1], []).append(run)
     return mounting
 
 
@@ -224,9 +227,8 @@ def _of_config_map(resource: Resource, mounting: list[Run]) -> Iterator[DeepSpee
                 found[key] = Place(inner)
     if not found:
         return
-    near = [run for run in mounting if resource.namespace in ("", run.namespace) or not run.namespace]
     for key, at in found.items():
-        users = [run for run in near if key in config_files(run) or (len(found) == 1 and not config_files(run))]
+        users = [run for run in mounting if key in config_files(run) or (len(found) == 1 and not config_files(run))]
         yield from _for_each(at.document.tree, at, users)
 
 

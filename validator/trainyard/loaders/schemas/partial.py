@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from trainyard.document import opening
+from trainyard.document.disk_answers import remembered
 from trainyard.document.lookup import items
 
 if TYPE_CHECKING:
@@ -67,12 +67,12 @@ def is_patched(document: Document) -> bool:
     return _is_changed(os.path.dirname(document.source.name))
 
 
-@functools.lru_cache(maxsize=256)
+@remembered
 def _is_beside(names: tuple[str, ...], folder: str) -> bool:
     return any(os.path.lexists(os.path.join(folder, name)) for name in names)
 
 
-@functools.lru_cache(maxsize=256)
+@remembered
 def _is_changed(folder: str) -> bool:
     for name in KUSTOMIZATIONS:
         with suppress(OSError):
@@ -80,7 +80,7 @@ def _is_changed(folder: str) -> bool:
     return False
 
 
-@functools.lru_cache(maxsize=256)
+@remembered
 def _asserted(folder: str) -> frozenset[str]:
     """Returns the files that a test of Chainsaw in a folder compares with objects of the cluster."""
     with suppress(OSError):

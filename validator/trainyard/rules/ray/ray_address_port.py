@@ -18,19 +18,14 @@ from trainyard.analysis.pods.mounted_files import mounted_text
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.programs.ray_ports import LISTENERS
 from trainyard.model.run import Container, Project
 from trainyard.startup import pattern
 
 ADDRESS = pattern(r"(?:(ray|https?)://)?[^\s:/@]+:(\d{2,5})/?")
 INIT = pattern(r"\bray\.init\(\s*(?:address\s*=\s*)?[\"']([^\"'{}]+)[\"']")
-# The right port and its listener for each scheme of an address.
-PORTS = {
-    "": ("6379", "the control store"),
-    "ray": ("10001", "the server of Ray Client"),
-    "http": ("8265", "the dashboard"),
-}
-LISTENERS = dict(PORTS.values())
-DEFAULTS = {"port": "6379", "ray-client-server-port": "10001", "dashboard-port": "8265"}
+BY_PORT = {listener.port: listener for listener in LISTENERS}
+BY_SCHEME = {listener.scheme: listener for listener in LISTENERS}
 
 
 @rule(
@@ -52,19 +47,15 @@ def ray_address_port(container: Container, context: Context) -> Iterator[Problem
         if match is None:
             continue
         scheme = "http" if match[1] == "https" else match[1] or ""
-        port, listener = PORTS[scheme]
-        if match[2] == port or match[2] not in LISTENERS or _is_moved(context.project):
+        meant, reached = BY_SCHEME[scheme], BY_PORT.get(match[2])
+        if reached is None or reached is meant or _is_moved(context.project):
             continue
         written = f"{scheme}://" if scheme else "a plain address"
         yield Problem(
             at,
-            f"port {match[2]} of `{value}` belongs to {LISTENERS[match[2]]}, and {written} leads to {listener}",
-            f"write port {port}, or the address {_address_of(match[2])}",
+            f"port {match[2]} of `{value}` belongs to {reached.name}, and {written} leads to {meant.name}",
+            f"write port {meant.port}, or the address {reached.form}",
         )
-
-
-def _address_of(port: str) -> str:
-    return {"6379": "without ray://", "10001": "with ray://", "8265": "with http://"}[port]
 
 
 def _addresses(container: Container, context: Context) -> Iterator[tuple[str, Place]]:
@@ -93,14 +84,14 @@ def _of_program(text: str, at: Place) -> Iterator[tuple[str, Place]]:
 def _is_moved(project: Project) -> bool:
     """True if an option gives a listener of Ray another port than its own."""
     commands = (command for run in project.runs for command in run.commands if command.program == "ray")
-    if any((command.option(f"--{name}") or port) != port for command in commands for name, port in DEFAULTS.items()):
+    if any((command.option(f"--{one.option}") or one.port) != one.port for command in commands for one in LISTENERS):
         return True
     params = (
         mapping(group, "rayStartParams")
         for resource in project.of_kind("RayCluster", "RayJob", "RayService")
         for group in _heads(resource.tree)
     )
-    return any(str(one.get(name, port)) != port for one in params for name, port in DEFAULTS.items())
+    return any(str(written.get(one.option, one.port)) != one.port for written in params for one in LISTENERS)
 
 
 def _heads(tree: dict[str, object]) -> Iterator[dict[str, object]]:

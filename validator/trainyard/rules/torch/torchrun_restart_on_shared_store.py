@@ -7,7 +7,8 @@ ended: `Connection refused`, or a hang until the timeout. The restart is used up
 without restarts. It is a race: of 16 restarts of two ranks with gloo, 2 worked, and 3 of 16 with the static rendezvous.
 
 With `TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1`, in the environment of torchrun, rank 0 of each attempt hosts a new store
-at a free port, and all restarts work. Only the dynamic rendezvous reads the variable, and only the value `1` counts.
+at a free port, and all restarts work: 20 of 20 with `--standalone`, and 20 of 20 of two torchruns. Only the dynamic
+rendezvous reads the variable, and only the value `1` counts.
 That is the rendezvous of an elastic PyTorchJob, of `--rdzv-backend=c10d`, and of `--standalone`.
 
 The static rendezvous ignores it: there torchrun takes the address from `--master-addr` or `PET_MASTER_ADDR`, which the
@@ -28,13 +29,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis import versions
+from trainyard.analysis.launchers import rendezvous
 from trainyard.analysis.launchers.accelerate import accelerate_commands, starts_torchrun
+from trainyard.analysis.launchers.rendezvous import VARIABLE
 from trainyard.analysis.launchers.torchrun import (
     has_torch_policy,
     node_range,
-    operator_variables,
     processes_per_node,
-    torchrun_commands,
 )
 from trainyard.analysis.pods.environment import has_unknown_variables
 from trainyard.analysis.pods.settings import change_value, literal_value
@@ -42,11 +43,6 @@ from trainyard.document.document import Append, Edit, Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.versions import since
 from trainyard.model.run import Command, Container, Run
-
-VARIABLE = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
-FIRST = (2, 6)
-# Both are torchrun's DynamicRendezvousHandler; `etcd` is a handler of its own.
-DYNAMIC = ("c10d", "etcd-v2")
 
 
 @rule(
@@ -71,7 +67,7 @@ def torchrun_restart_on_shared_store(run: Run, context: Context) -> Iterator[Pro
     """Report restarts of torchrun whose ranks share the store of the last attempt."""
     found: dict[Place, Problem] = {}
     for container in (role.container for role in run.training_roles):
-        if container is None or not since((release := versions.torch(context, container)).version, FIRST):
+        if container is None or not since((release := versions.torch(context, container)).version, rendezvous.FIRST):
             continue
         for problem in _problems(container, run, context):
             problem = problem._replace(rests_on=release)
@@ -87,19 +83,20 @@ def _joined(first: Problem, other: Problem) -> tuple[Edit, ...]:
 
 
 def _problems(container: Container, run: Run, context: Context) -> Iterator[Problem]:
-    for launch in _starts(container, run):
-        restarts = _restarts(launch, container, run)
+    for launch in rendezvous.starts(container, run):
+        restarts = rendezvous.restarts(launch, container, run)
         if restarts is None or _is_alone(launch, container, run):
             continue
-        instead = _instead(launch, container, run)
-        yield from _restarted("torchrun", restarts, _backend(launch, container, run), instead, container, context)
+        backend = rendezvous.backend(launch, container, run)
+        name = backend[0] if backend is not None else None
+        yield from _restarted("torchrun", restarts, name, _instead(launch, container, run), container, context)
     yield from _problems_of_accelerate(container, context)
 
 
 def _problems_of_accelerate(container: Container, context: Context) -> Iterator[Problem]:
     """Ignores the `PET_` variables, as Accelerate does."""
     for launch in accelerate_commands(container):
-        restarts = _number(launch.option_at("--max-restarts"))
+        restarts = rendezvous.positive(launch.option_at("--max-restarts"))
         if restarts is not None and starts_torchrun(launch, container):
             backend = (launch.option("--rdzv-backend") or "static").lower()
             yield from _restarted("Accelerate", restarts, backend, "pass --rdzv_backend=c10d", container, context)
@@ -110,7 +107,7 @@ def _restarted(
 ) -> Iterator[Problem]:
     """Yields the problem of restarts with a rendezvous; `instead` are the options of one that they work with."""
     number, at = restarts
-    if backend in DYNAMIC:
+    if backend in rendezvous.DYNAMIC:
         yield from _without_variable(number, at, container, context)
     elif backend == "static":
         yield Problem(
@@ -120,47 +117,12 @@ def _restarted(
         )
 
 
-def _starts(container: Container, run: Run) -> Iterator[Command]:
-    """Yields every start of torchrun. A pod of an elastic job without a command starts that of its image."""
-    yield from torchrun_commands(container)
-    if run.elastic is not None and not container.command:
-        yield Command(("torchrun",), (container.at,), container.at)
-
-
-def _restarts(launch: Command, container: Container, run: Run) -> tuple[int, Place] | None:
-    """Returns the number of restarts if it is known and not 0, and its place. An option overrides a variable."""
-    told = launch.option_at("--max-restarts")
-    if told is None and run.elastic is not None and "PET_MAX_RESTARTS" in operator_variables(run):
-        told = str(run.elastic["maxRestarts"]), run.at.child("spec", "elasticPolicy", "maxRestarts")
-    setting = container.setting("PET_MAX_RESTARTS")
-    if told is None and setting is not None and setting.value is not None:
-        told = setting.value, setting.at
-    return _number(told)
-
-
-def _number(told: tuple[str, Place] | None) -> tuple[int, Place] | None:
-    return (int(told[0]), told[1]) if told is not None and told[0].isdecimal() and int(told[0]) else None
-
-
 def _is_alone(launch: Command, container: Container, run: Run) -> bool:
     """Returns true if the run has one process."""
     nodes = node_range(launch, container, run)
     told = processes_per_node(launch, container, run)
     processes = str(container.gpus) if told in ("auto", "gpu") and container.gpus else told
     return nodes is not None and nodes[1] == 1 and processes == "1"
-
-
-def _backend(launch: Command, container: Container, run: Run) -> str | None:
-    """Returns the rendezvous that torchrun uses, None if the files do not say."""
-    if launch.has("--standalone"):
-        return "c10d"
-    told = launch.option("--rdzv-backend")
-    if told is not None:
-        return told.lower()
-    if run.elastic is not None and "PET_RDZV_BACKEND" in operator_variables(run):
-        return str(run.elastic.get("rdzvBackend") or "c10d").lower()
-    setting = container.setting("PET_RDZV_BACKEND")
-    return "static" if setting is None else setting.value
 
 
 def _without_variable(number: int, at: Place, container: Container, context: Context) -> Iterator[Problem]:
