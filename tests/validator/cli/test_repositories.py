@@ -249,6 +249,15 @@ def test_a_mistake_in_a_site_is_found_at_its_line(lint: Lint) -> None:
     assert "enabled" in out
 
 
+def test_values_of_a_chart_with_another_name_are_its_own(lint: Lint) -> None:
+    """The values of a wrapper have the keys of its subchart, and some of ours."""
+    values = "queues:\n  enabled: false\nfabric: {profile: none}\noperator: {enabledd: true}\n"
+    write({"wrapper/values.yaml": values, "wrapper/Chart.yaml": "apiVersion: v2\nname: wrapper\nversion: 1.0.0\n"})
+    assert "HV005" not in lint("wrapper")[1]
+    write({"ours/values.yaml": values, "ours/Chart.yaml": "apiVersion: v2\nname: training-platform\nversion: 1.0.0\n"})
+    assert "HV005" in lint("ours/values.yaml")[1]
+
+
 def test_the_shortest_run_is_recognised(lint: Lint) -> None:
     write({"run.yaml": 'image: {repository: a/b, tag: "1"}\nresources: {limits: {nvidia.com/gpu: 8}}\n'})
     assert lint("run.yaml")[0] == 0

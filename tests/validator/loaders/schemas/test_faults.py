@@ -52,12 +52,6 @@ def test_a_file_that_a_test_compares_is_no_object(name: str) -> None:
     assert faults(text, "e2e/01-install.yaml") != []
 
 
-@pytest.mark.parametrize("name", ["tests/fixtures/answer.json", "internal/testdata/answer.json"])
-def test_a_recorded_answer_is_no_object(name: str) -> None:
-    assert faults(DEPLOYMENT, name) == []
-    assert faults(DEPLOYMENT, name.replace(".json", ".yaml")) != []
-
-
 def test_a_patch_has_no_unknown_fields() -> None:
     assert [fault for fault, _ in faults(f"{DEPLOYMENT}  replica: 3\n", "patch.yaml")] == ["unknown field"]
 

@@ -48,13 +48,14 @@ def is_named_patch(document: Document) -> bool:
 
 
 def is_assertion(document: Document) -> bool:
-    """True if tests read the document and never create it.
+    """True if test tools compare the document with an object of a cluster, and never create it."""
+    return _ASSERTION.fullmatch(os.path.basename(document.source.name)) is not None
 
-    Test tools compare it with an object of a cluster, or it is a recorded answer: JSON below a folder of fixtures.
-    """
-    folder, name = os.path.split(document.source.name)
-    is_answer = name.endswith(".json") and not _FIXTURES.isdisjoint(folder.split(os.sep))
-    return is_answer or _ASSERTION.fullmatch(name) is not None
+
+def is_recorded(path: str) -> bool:
+    """True for JSON below a folder of fixtures: tests of programs keep answers of an API server there."""
+    folder, name = os.path.split(path)
+    return name.endswith(".json") and not _FIXTURES.isdisjoint(folder.split(os.sep))
 
 
 def is_compared(path: str) -> bool:
