@@ -285,20 +285,24 @@ def test_only_a_patch_that_names_something_can_add_it(lint: Lint) -> None:
 
 def test_a_secret_of_another_file_may_get_keys_from_a_controller(lint: Lint) -> None:
     """A key that is much like one of its own is a mistake all the same."""
-    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: store}\nstringData: {KEY: a}\n"
-    write({"job.yaml": POD, "secret.yaml": secret})
+    text = "apiVersion: v1\nkind: Secret\nmetadata: {name: store}\nstringData: {KEY: a}\n"
+    write({"job.yaml": POD, "secret.yaml": text})
     assert "RF004" not in lint(".")[1]
-    write({"secret.yaml": secret.replace("KEY", "endpoints")})
+    write({"secret.yaml": text.replace("KEY", "endpoints")})
     assert "did you mean `endpoints`?" in lint(".")[1]
-    write({"secret.yaml": "", "job.yaml": f"{POD}---\n{secret}"})
+    write({"secret.yaml": "", "job.yaml": f"{POD}---\n{text}"})
     assert "RF004" in lint(".")[1]
 
 
 def test_a_volcano_queue_of_another_example_is_no_limit(lint: Lint) -> None:
-    queue = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: q}\nspec: {capability: {cpu: 1}}\n"
+    queue = (
+        "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: q}\nspec: {capability: {cpu: 1}}\n"
+    )
     container = "{name: a, image: b, resources: {limits: {cpu: 2, memory: 1Gi}}}"
     tasks = f"[{{name: a, replicas: 2, template: {{spec: {{restartPolicy: Never, containers: [{container}]}}}}}}]"
-    job = f"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {{name: a}}\nspec: {{queue: q, tasks: {tasks}}}\n"
+    job = (
+        f"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {{name: a}}\nspec: {{queue: q, tasks: {tasks}}}\n"
+    )
     write({"one/queue.yaml": queue, "two/job.yaml": job})
     assert "QU008" not in lint(".")[1]
     write({"two/queue.yaml": queue, "one/queue.yaml": ""})

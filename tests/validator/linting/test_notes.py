@@ -109,7 +109,9 @@ def test_json_that_may_be_a_recorded_answer_is_not_judged_and_says_so(lint: Lint
     pod = json.dumps(yaml.safe_load(POD.replace("image: b", "imagee: b")))
     code, _, notes = lint(".", **{"a": POD, f"{folder}__a": pod})
     assert code == 0
-    assert f"note: ./{folder}/a.json: not checked: JSON below `fixtures` or `testdata` may be a recorded answer" in notes
+    assert (
+        f"note: ./{folder}/a.json: not checked: JSON below `fixtures` or `testdata` may be a recorded answer" in notes
+    )
     assert "imagee" in lint(f"{folder}/a.json")[1]
 
 
@@ -130,8 +132,8 @@ def test_what_deepspeed_reads_as_hjson_is_no_error(lint: Lint, text: str, reads:
 
 
 def test_a_masked_value_is_no_error(lint: Lint) -> None:
-    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData:\n  password: ******\n"
-    code, _, notes = lint(".", a=POD, b=secret)
+    text = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData:\n  password: ******\n"
+    code, _, notes = lint(".", a=POD, b=text)
     assert code == 0
     assert "note: ./b.yaml: not checked: a value is masked with asterisks" in notes
-    assert "HV009" in lint(".", b=secret.replace("******", "*a b: c"))[1]
+    assert "HV009" in lint(".", b=text.replace("******", "*a b: c"))[1]

@@ -48,7 +48,9 @@ def reason(reading: Reading) -> str | None:
     if any(isinstance(document.tree, dict) and "kind" in document.tree for document in reading.documents):
         return None
     if _DEEPSPEED.search(text) and _is_hjson(text):
-        return f"not checked: DeepSpeed reads it as Hjson, and other programs do not: line {fault.line}: {fault.message}"
+        return (
+            f"not checked: DeepSpeed reads it as Hjson, and other programs do not: line {fault.line}: {fault.message}"
+        )
     if _KUBERNETES.search(text) or _DEEPSPEED.search(text) or _is_values(text):
         return None
     return f"not checked: nothing names it as Kubernetes, and it cannot be parsed: line {fault.line}: {fault.message}"

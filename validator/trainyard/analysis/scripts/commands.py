@@ -38,7 +38,7 @@ _DETACHING = frozenset(
 _DECLARATIONS = frozenset(("export", "declare", "typeset", "local", "readonly"))
 # Files that set variables and define functions.
 _HARMLESS = re.compile(r"(?:\S*/)?(?:activate|conda\.sh|setvars\.sh|\.?bashrc|profile|\.bash_profile|os-release)\Z")
-# A script that waits this long keeps its pod for a person, who ends it: a thousand seconds, ten minutes, an hour, a day.
+# A script that waits this long keeps its pod for a person, who ends it: 1,000 seconds, ten minutes, an hour, a day.
 _FOREVER = re.compile(r"inf(?:inity)?\Z|\d{4,}s?\Z|\d{2,}m\Z|\d+[hd]\Z")
 # Programs that fail without the output of a launcher that has failed.
 _READERS = frozenset(("mv", "cp", "rsync", "tar", "zip", "gzip"))

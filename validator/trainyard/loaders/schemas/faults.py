@@ -30,7 +30,7 @@ _FEW = 8
 # Go programs write it into every template.
 _UNSET_TIME = ("creationTimestamp", None)
 # Exports of OpenShift 3 have this field of the first versions of its API in each container, and its clients drop it.
-_UNSET_CAPABILITIES = ("capabilities", {})
+_UNSET_CAPABILITIES: tuple[str, Any] = ("capabilities", {})
 # Text that a program replaces before the API server sees the object.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|\$\(|\$[A-Z_]|^<.*>$|^\(.*\)$|^__\w+__$|^@\w+@$|^%\w+%$|^[A-Z]+(?:_[A-Z0-9]+)+$")
 # A word in capitals is a placeholder where a number belongs.

@@ -56,6 +56,6 @@ def shm_default_64mi(role: Role, context: Context) -> Iterator[Problem]:
 
 def _is_one_process(container: Container) -> bool:
     """True for TensorFlow without a launcher: its strategies for one node use threads, and `tf.data` does too."""
-    return "tensorflow" in container.image and not any(
+    return "tensorflow" in (container.image or "") and not any(
         starts_launcher(command.words) or command.program.endswith(".sh") for command in container.commands
     )

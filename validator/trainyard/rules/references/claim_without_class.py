@@ -45,7 +45,9 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
         if volume.at.document.source is not resource.at.document.source:
             continue
         if text(own, "storageClassName"):
-            if text(spec, "volumeName") == volume.name and _is_no_default(text(own, "storageClassName"), context.project):
+            if text(spec, "volumeName") == volume.name and _is_no_default(
+                text(own, "storageClassName"), context.project
+            ):
                 yield from _of_class(resource, volume)
                 return
             continue

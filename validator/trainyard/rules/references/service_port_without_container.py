@@ -29,9 +29,9 @@ from trainyard.model.run import Container, Resource
 _WEBHOOK = 9443
 # The ports of servers without settings of their own, by a part of the name of their image. Source: their images.
 _USUAL = {
-    "nginx": (80, 443), "httpd": (80, 443), "apache": (80, 443), "caddy": (80, 443), "wordpress": (80,), "redis": (6379,),
-    "postgres": (5432,), "mysql": (3306,), "mariadb": (3306,), "mongo": (27017,), "rabbitmq": (5672, 15672),
-    "grafana": (3000,), "prometheus": (9090,), "jupyter": (8888,), "minio": (9000, 9001),
+    "nginx": (80, 443), "httpd": (80, 443), "apache": (80, 443), "caddy": (80, 443), "wordpress": (80,),
+    "redis": (6379,), "postgres": (5432,), "mysql": (3306,), "mariadb": (3306,), "mongo": (27017,),
+    "rabbitmq": (5672, 15672), "grafana": (3000,), "prometheus": (9090,), "jupyter": (8888,), "minio": (9000, 9001),
 }  # fmt: skip
 _OPERATION = ("metric", "health", "probe", "webhook", "debug")
 
@@ -99,7 +99,7 @@ def _is_proxy(container: Container) -> bool:
 
 def _is_usual(number: int, container: Container) -> bool:
     """True if the image is that of a server which listens on the port, whatever the container lists."""
-    name = container.image.rpartition("/")[2]
+    name = (container.image or "").rpartition("/")[2]
     return any(word in name and number in ports for word, ports in _USUAL.items())
 
 

@@ -3,8 +3,8 @@
 A block text (`|`) ends with a line break, and `echo TOKEN | base64` encodes one. Kubernetes passes it on as it is. The
 libraries then fail with "Illegal header value" or "invalid header", or the server answers that the token is wrong.
 
-The rule looks at keys that name a token or a key of an API. A password may be read from a file by a shell, which drops the
-line break, and no header carries that of a database.
+The rule looks at keys that name a token or a key of an API. A shell may read a password from a file, and drops
+the line break; no header carries that of a database.
 
 Write the value in one line, or with `|-`; encode it with `echo -n`.
 """

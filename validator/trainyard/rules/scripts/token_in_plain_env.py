@@ -5,8 +5,8 @@ in the version control of the values file and in every tool that lists pods; a C
 committed once must be revoked.
 
 The rule ignores values that refer to something else (`$(NAME)`, `${NAME}`, a path, `file://`), values that are empty,
-too short, or obvious placeholders (`<your token>`, `changeme`), defaults that everyone knows (`minio123`), and names of a
-tokenizer's special tokens, such as `EOS_TOKEN`.
+too short, or obvious placeholders (`<your token>`, `changeme`), defaults that everyone knows (`minio123`), and names of
+a tokenizer's special tokens, such as `EOS_TOKEN`.
 
 Put the value into a Secret and refer to it with `valueFrom.secretKeyRef`.
 """
@@ -59,7 +59,12 @@ def token_in_plain_env(setting: Setting) -> Iterator[Problem]:
     name, value = setting.name.upper(), (setting.value or "").strip()
     if not NAMES.search(name) or OTHER.search(name):
         return
-    if len(value) < SHORTEST or value.lower() in KNOWN or PLACEHOLDER.match(value) or any(space in value for space in " \n"):
+    if (
+        len(value) < SHORTEST
+        or value.lower() in KNOWN
+        or PLACEHOLDER.match(value)
+        or any(space in value for space in " \n")
+    ):
         return
     if "PASS" not in name and (WORDS.match(value) or CAPITALS.match(value)):
         return

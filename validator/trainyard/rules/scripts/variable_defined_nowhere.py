@@ -109,7 +109,9 @@ def _unset(command: Command, container: Container, context: Context) -> Iterator
                 continue
             if len(dollars) % 2 or name in known or name.startswith(prefixes) or SERVICE_LINK.match(name):
                 continue
-            message = f"container {container.name} has no variable {name}: the program gets the literal text `$({name})`"
+            message = (
+                f"container {container.name} has no variable {name}: the program gets the literal text `$({name})`"
+            )
             yield name, Problem(at, message, f"set {name} in env, or use a variable that this kind of job sets")
 
 

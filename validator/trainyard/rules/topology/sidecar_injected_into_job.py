@@ -4,9 +4,9 @@ The namespace has the label `istio-injection: enabled`, so every pod starts with
 rendezvous and of ssh, sets `fsGroup`, with which ssh refuses its key, and unless it is a native sidecar, it goes on
 after the training, so that the job does not complete.
 
-The rule applies to jobs of several pods in a namespace of the files. Istio starts native sidecars by default since 1.27.
-With an older release, a Job of one pod does not complete either: the rule reports it if the image of Istio's control
-plane in the files has such a version.
+The rule applies to jobs of several pods in a namespace of the files. Istio starts native sidecars by default since
+1.27. With an older release, a Job of one pod does not complete either: the rule reports it if the image of Istio's
+control plane in the files has such a version.
 
 Put the label `sidecar.istio.io/inject: "false"` on the pod templates.
 """
