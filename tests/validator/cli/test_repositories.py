@@ -249,6 +249,75 @@ def test_a_mistake_in_a_site_is_found_at_its_line(lint: Lint) -> None:
     assert "enabled" in out
 
 
+POD = """apiVersion: batch/v1
+kind: Job
+metadata: {name: run}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: run
+          image: registry.example.com/team/run:1
+          command: [run, --user, $(STORE_USER)]
+          env:
+            - {name: STORE, valueFrom: {secretKeyRef: {name: store, key: endpoint}}}
+          volumeMounts: [{name: corpus, mountPath: /data}]
+          resources: {limits: {memory: 1Gi}}
+"""
+OF_FILES = "SC002", "SM007"
+
+
+def test_only_a_patch_that_names_something_can_add_it(lint: Lint) -> None:
+    """The kustomization may be that of the file's own folder or of another one."""
+    patch = "kind: Job\nmetadata: {name: run}\nspec: {template: {spec: {volumes: [{name: corpus, emptyDir: {}}]}}}\n"
+    replicas = "patches: [{target: {kind: Job}, patch: '[{op: add, path: /spec/suspend, value: true}]'}]\n"
+    write({"base/kustomization.yaml": f"resources: [job.yaml]\n{replicas}", "base/job.yaml": POD})
+    assert all(code in lint(".")[1] for code in OF_FILES)
+    inline = patch.replace("\n", "\n    ")
+    write({"overlay/kustomization.yaml": f"resources: [../base]\npatches:\n- patch: |-\n    {inline}\n"})
+    out = lint(".")[1]
+    assert "SC002" in out
+    assert "SM007" not in out
+    write({"base/kustomization.yaml": "resources: [job.yaml]\nvars: [{name: STORE_USER}]\n"})
+    assert not any(code in lint(".")[1] for code in OF_FILES)
+
+
+def test_a_secret_of_another_file_may_get_keys_from_a_controller(lint: Lint) -> None:
+    """A key that is much like one of its own is a mistake all the same."""
+    text = "apiVersion: v1\nkind: Secret\nmetadata: {name: store}\nstringData: {KEY: a}\n"
+    write({"job.yaml": POD, "secret.yaml": text})
+    assert "RF004" not in lint(".")[1]
+    write({"secret.yaml": text.replace("KEY", "endpoints")})
+    assert "did you mean `endpoints`?" in lint(".")[1]
+    write({"secret.yaml": "", "job.yaml": f"{POD}---\n{text}"})
+    assert "RF004" in lint(".")[1]
+
+
+def test_a_volcano_queue_of_another_example_is_no_limit(lint: Lint) -> None:
+    queue = (
+        "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: q}\nspec: {capability: {cpu: 1}}\n"
+    )
+    container = "{name: a, image: b, resources: {limits: {cpu: 2, memory: 1Gi}}}"
+    tasks = f"[{{name: a, replicas: 2, template: {{spec: {{restartPolicy: Never, containers: [{container}]}}}}}}]"
+    job = (
+        f"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {{name: a}}\nspec: {{queue: q, tasks: {tasks}}}\n"
+    )
+    write({"one/queue.yaml": queue, "two/job.yaml": job})
+    assert "QU008" not in lint(".")[1]
+    write({"two/queue.yaml": queue, "one/queue.yaml": ""})
+    assert "QU008" in lint(".")[1]
+
+
+def test_values_of_a_chart_with_another_name_are_its_own(lint: Lint) -> None:
+    """The values of a wrapper have the keys of its subchart, and some of ours."""
+    values = "queues:\n  enabled: false\nfabric: {profile: none}\noperator: {enabledd: true}\n"
+    write({"wrapper/values.yaml": values, "wrapper/Chart.yaml": "apiVersion: v2\nname: wrapper\nversion: 1.0.0\n"})
+    assert "HV005" not in lint("wrapper")[1]
+    write({"ours/values.yaml": values, "ours/Chart.yaml": "apiVersion: v2\nname: training-platform\nversion: 1.0.0\n"})
+    assert "HV005" in lint("ours/values.yaml")[1]
+
+
 def test_the_shortest_run_is_recognised(lint: Lint) -> None:
     write({"run.yaml": 'image: {repository: a/b, tag: "1"}\nresources: {limits: {nvidia.com/gpu: 8}}\n'})
     assert lint("run.yaml")[0] == 0

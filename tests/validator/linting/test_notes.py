@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from trainyard.cli import main
 from trainyard.engine import registry
@@ -100,3 +101,39 @@ def test_files_that_a_test_compares_are_not_judged_and_say_so(lint: Lint) -> Non
     for name in ("00-assert", "expected_pod", "ray-result"):
         assert f"note: e2e/{name}.yaml: not checked: a test compares its objects" in notes
     assert "imagee" in lint("e2e/ray-result.yaml")[1]
+
+
+@pytest.mark.parametrize("folder", ["fixtures", "testdata"])
+def test_json_that_may_be_a_recorded_answer_is_not_judged_and_says_so(lint: Lint, folder: str) -> None:
+    """A user's own file may be there as well: it is checked if it is named."""
+    pod = json.dumps(yaml.safe_load(POD.replace("image: b", "imagee: b")))
+    code, _, notes = lint(".", **{"a": POD, f"{folder}__a": pod})
+    assert code == 0
+    assert (
+        f"note: ./{folder}/a.json: not checked: JSON below `fixtures` or `testdata` may be a recorded answer" in notes
+    )
+    assert "imagee" in lint(f"{folder}/a.json")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ('{\n "train_batch_size": 8\n "fp16": {"enabled": true},\n}\n', True),
+        ('{\n // steps\n "train_batch_size": 8, # all\n "zero_optimization": {"stage": 2} /* no more */\n}\n', True),
+        ('{\n "train_batch_size": 8,\n "fp16": {"enabled": true}\n', False),
+        ('{\n "train_batch_size": 8,, "fp16": [}\n}\n', False),
+    ],
+)
+def test_what_deepspeed_reads_as_hjson_is_no_error(lint: Lint, text: str, reads: bool) -> None:
+    code, out, notes = lint(".", a=POD, ds=text)
+    assert (code == 0) is reads, out
+    assert ("HV009" in out) is not reads
+    assert ("DeepSpeed reads it as Hjson" in notes) is reads
+
+
+def test_a_masked_value_is_no_error(lint: Lint) -> None:
+    text = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData:\n  password: ******\n"
+    code, _, notes = lint(".", a=POD, b=text)
+    assert code == 0
+    assert "note: ./b.yaml: not checked: a value is masked with asterisks" in notes
+    assert "HV009" in lint(".", b=text.replace("******", "*a b: c"))[1]

@@ -1,15 +1,18 @@
 """Recognises files that cannot be parsed and that a linter of training runs has nothing to say about.
 
 A template of Helm, Jinja or another program becomes YAML only when it is rendered. JSON with comments belongs to an
-editor or a compiler. Such a file gets a note. A damaged file that names itself as Kubernetes, as DeepSpeed or as the
+editor or a compiler. DeepSpeed reads its configurations as Hjson, and publishers mask passwords with asterisks. Such a
+file gets a note. A damaged file that names itself as Kubernetes, as DeepSpeed or as the
 values of a run stays an error: it would fail when it is used.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
+from trainyard.document.source import lines
 from trainyard.loaders.training_job.values import OWN_KEYS, TELLING_KEYS
 
 if TYPE_CHECKING:
@@ -22,6 +25,12 @@ _LINES = re.compile(r"^\$\{\w+\}[^\S\n]*$", re.MULTILINE)
 # The indentation contains no line end. Otherwise the search reads on from every empty line, in quadratic time.
 _KUBERNETES = re.compile(r"""(?:^|[{,])(?:-|[^\S\n])*["']?(?:apiVersion|kind)["']?\s*:""", re.MULTILINE)
 _DEEPSPEED = re.compile(r"\"(?:train_batch_size|train_micro_batch_size_per_gpu|zero_optimization)\"\s*:")
+# What Hjson takes and JSON does not: comments, no comma at the end of a line, one before the end of a list.
+# Sources: deepspeedai/DeepSpeed 0.19.6 runtime/config.py: DeepSpeedConfig, hjson.load; hjson.github.io, "Syntax".
+_COMMENTS = re.compile(r"""(?P<text>"(?:[^"\\\n]|\\.)*")|/\*.*?\*/|(?://|\#)[^\n]*""", re.DOTALL)
+_NO_COMMA = re.compile(r"""(?<=["\]}\w])[^\S\n]*\n(?=\s*["\[{])""")
+_SPARE_COMMA = re.compile(r",(?=\s*[\]}])")
+_MASKED = re.compile(r"""[:=-]\s+\*{2,}\s*(?:\#.*)?""")
 _KEY = re.compile(r"^([A-Za-z]\w*):", re.MULTILINE)
 
 
@@ -33,8 +42,15 @@ def reason(reading: Reading) -> str | None:
     fault = reading.broken[0]
     if _LINES.search(text) or _is_template(text):
         return "not checked: this is a template, which is no YAML before it is rendered"
+    numbered = lines(reading.source)
+    if all(_MASKED.search(numbered[min(one.line, len(numbered)) - 1]) for one in reading.broken):
+        return f"not checked: a value is masked with asterisks, which are no YAML without quotes: line {fault.line}"
     if any(isinstance(document.tree, dict) and "kind" in document.tree for document in reading.documents):
         return None
+    if _DEEPSPEED.search(text) and _is_hjson(text):
+        return (
+            f"not checked: DeepSpeed reads it as Hjson, and other programs do not: line {fault.line}: {fault.message}"
+        )
     if _KUBERNETES.search(text) or _DEEPSPEED.search(text) or _is_values(text):
         return None
     return f"not checked: nothing names it as Kubernetes, and it cannot be parsed: line {fault.line}: {fault.message}"
@@ -50,6 +66,16 @@ def _is_template(text: str) -> bool:
             return True
         found = _TEMPLATE.search(text, start + len(line))
     return False
+
+
+def _is_hjson(text: str) -> bool:
+    """True if a text becomes JSON with the commas that Hjson does not need, and without comments."""
+    plain = _COMMENTS.sub(lambda found: found["text"] or "", text)
+    try:
+        json.loads(_SPARE_COMMA.sub("", _NO_COMMA.sub(",\n", plain)))
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _is_values(text: str) -> bool:

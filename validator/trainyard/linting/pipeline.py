@@ -16,7 +16,7 @@ from trainyard.linting.beside import find_script
 from trainyard.linting.report import Report
 from trainyard.loaders import charts
 from trainyard.loaders.manifests import manifest
-from trainyard.loaders.schemas.partial import is_compared
+from trainyard.loaders.schemas.partial import is_compared, is_recorded
 
 if TYPE_CHECKING:
     from trainyard.document.files import File
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from trainyard.model.site import Site
 
 COMPARED = "not checked: a test compares its objects with others, and nothing creates them"
+
+RECORDED = "not checked: JSON below `fixtures` or `testdata` may be a recorded answer; name the file to check it"
 
 
 def read_file(file: File) -> Reading:
@@ -54,6 +56,8 @@ def read_input(file: File) -> Reading:
     """Returns the documents of a file that may be of any kind. One that is not ours to judge gets a note, no fault."""
     if file.folder is not None and is_compared(file.source.name):
         return Reading(file.source, (), (), Text(file.source), file.folder, note=COMPARED)
+    if file.folder is not None and is_recorded(file.source.name):
+        return Reading(file.source, (), (), Text(file.source), file.folder, note=RECORDED)
     documents = fast_yaml.read_plain(file.source) if file.fault is None else None
     if documents is not None:
         return Reading(file.source, tuple(documents), (), Text(file.source), file.folder)

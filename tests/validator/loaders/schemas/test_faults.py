@@ -52,12 +52,6 @@ def test_a_file_that_a_test_compares_is_no_object(name: str) -> None:
     assert faults(text, "e2e/01-install.yaml") != []
 
 
-@pytest.mark.parametrize("name", ["tests/fixtures/answer.json", "internal/testdata/answer.json"])
-def test_a_recorded_answer_is_no_object(name: str) -> None:
-    assert faults(DEPLOYMENT, name) == []
-    assert faults(DEPLOYMENT, name.replace(".json", ".yaml")) != []
-
-
 def test_a_patch_has_no_unknown_fields() -> None:
     assert [fault for fault, _ in faults(f"{DEPLOYMENT}  replica: 3\n", "patch.yaml")] == ["unknown field"]
 
@@ -96,12 +90,27 @@ def test_many_faults_are_described_in_part() -> None:
     assert len(faults(f"{DEPLOYMENT}{names}\n")) == 1_000
 
 
-@pytest.mark.parametrize(("text", "changes"), [("patches: [{path: a.yaml}]\n", True), ("resources: [a.yaml]\n", False)])
-def test_a_kustomization_with_patches_changes_the_files_beside_it(tmp_path: Path, text: str, changes: bool) -> None:
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("resources: [cache]\n", False),
+        ("vars: [{name: cache}]\n", True),
+        ("vars: [{name: other}]\n", False),
+        ("patches: [{path: volume.yaml}]\n", True),
+        ("patches: [{path: image.yaml}]\n", False),
+        ("patches: [{path: absent.yaml}]\n", True),
+        ("components: [../cache]\n", True),
+        ("patches: [{patch: '[{op: replace, path: /spec/template/spec/containers/0, value: {}}]'}]\n", True),
+        ("patches: [{patch: '[{op: add, path: /spec/template/spec/containers/0/image, value: a}]'}]\n", False),
+    ],
+)
+def test_a_kustomization_changes_what_its_patches_name(tmp_path: Path, text: str, changes: bool) -> None:
     (tmp_path / "kustomization.yaml").write_text(text, encoding="utf-8")
-    assert is_patched(Document(Source(str(tmp_path / "a.yaml"), DEPLOYMENT), 0, {}, ())) is changes
+    (tmp_path / "volume.yaml").write_text("spec: {volumes: [{name: cache}]}\n", encoding="utf-8")
+    (tmp_path / "image.yaml").write_text("spec: {containers: [{name: a, image: b}]}\n", encoding="utf-8")
+    assert is_patched(Document(Source(str(tmp_path / "a.yaml"), DEPLOYMENT), 0, {}, ()), "cache") is changes
 
 
 def test_a_kustomization_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "kustomization.yaml")
-    assert not is_patched(Document(Source(str(tmp_path / "a.yaml"), DEPLOYMENT), 0, {}, ()))
+    assert not is_patched(Document(Source(str(tmp_path / "a.yaml"), DEPLOYMENT), 0, {}, ()), "cache")

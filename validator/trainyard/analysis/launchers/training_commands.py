@@ -15,6 +15,9 @@ _INERT = frozenset(
         "ibstat", "ibv_devinfo", "ibv_devices", "lspci", "lsmod", "ip", "ls", "cat", "echo", "printf", "date", "env",
         "printenv", "hostname", "df", "free", "sleep", "tail", "true", ":", "set", "cd", "exit", "trap", "wait", "test",
         "service", "sshd", "chmod", "mkdir", "ulimit",
+        # Clients that measure a server of models, and tests of devices, each in one process.
+        "genai-perf", "aiperf", "perf_analyzer", "model-analyzer", "guidellm", "trtexec", "gpu-burn", "gpu_burn",
+        "nvbandwidth", "deviceQuery", "bandwidthTest", "vectorAdd",
     )
 )  # fmt: skip
 _COUNT = ("-np", "--np", "-n", "--n")

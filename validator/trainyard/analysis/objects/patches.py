@@ -1,13 +1,51 @@
-"""Tells whole pods from those of a patch."""
+"""Tells whole pods from those of a patch, and what patches change."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainyard.loaders.schemas.partial import CHANGES, is_patched
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project
+
 if TYPE_CHECKING:
-    from trainyard.model.run import Pod
+    from trainyard.document.document import Place
+    from trainyard.model.run import Pod, Run
 
 
 def is_patch(pod: Pod) -> bool:
     """True if a container has no image: another file has it, as in a patch of a kustomization."""
     return any("image" not in container.tree for container in pod.containers)
+
+
+def may_be_patched(at: Place, run: Run | None, project: Project, *names: str) -> bool:
+    """True if a kustomization may change what has one of these names, in the object of a place.
+
+    The kustomization stands beside the object, or in any folder: then its own text, or another file of an object with
+    this kind and name, contains the name.
+    """
+    if is_patched(at.document, *names):
+        return True
+    texts = [_written_in_kustomizations.of(project)]
+    if run is not None:
+        texts += [
+            str(other.spec)
+            for other in project.runs
+            if (other.kind, other.name) == (run.kind, run.name) and other.at.document is not run.at.document
+        ]
+    return any(name in one for one in texts for name in names)
+
+
+def _changes(project: Project) -> str:
+    """Returns the text of the patches, vars and replacements that stand in kustomizations themselves."""
+    trees = [document.tree for document in project.documents]
+    return "\n".join(
+        str(tree[field])
+        for tree in trees
+        if isinstance(tree, dict) and ("resources" in tree or "bases" in tree) and "spec" not in tree
+        for field in CHANGES
+        if field in tree
+    )
+
+
+_written_in_kustomizations: LastIndex[Project, str] = LastIndex(_changes)

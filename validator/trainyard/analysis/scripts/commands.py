@@ -38,7 +38,10 @@ _DETACHING = frozenset(
 _DECLARATIONS = frozenset(("export", "declare", "typeset", "local", "readonly"))
 # Files that set variables and define functions.
 _HARMLESS = re.compile(r"(?:\S*/)?(?:activate|conda\.sh|setvars\.sh|\.?bashrc|profile|\.bash_profile|os-release)\Z")
-_FOREVER = re.compile(r"inf(?:inity)?\Z|\d{6,}\Z|\d{2,}d\Z")
+# A script that waits this long keeps its pod for a person, who ends it: 1,000 seconds, ten minutes, an hour, a day.
+_FOREVER = re.compile(r"inf(?:inity)?\Z|\d{4,}s?\Z|\d{2,}m\Z|\d+[hd]\Z")
+# It fails without the output of a launcher that has failed.
+_MOVES = "mv"
 _EXPORTED = "export -f"
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=", re.DOTALL)
 _SUBSTITUTION = re.compile(r"\"?(?:\$\((?!\()(.*)\)|`(.*)`)\"?\Z", re.DOTALL)
@@ -258,7 +261,8 @@ def _other(name: str, words: tuple[str, ...], state: State, context: Context) ->
         return [state.ends(1)]
     if (name == "sleep" and len(words) > 1 and _FOREVER.match(words[1])) or _follows_file(name, words):
         return []
-    if name in _PREDICATES or (context.is_asked and name not in _CERTAIN):
+    needs_output = bool(state.launches) and name == _MOVES
+    if name in _PREDICATES or needs_output or (context.is_asked and name not in _CERTAIN):
         return either(state, None)
     return [state.ends(0)]
 

@@ -48,6 +48,10 @@ REMOVED: dict[tuple[str, str], tuple[str, str]] = {
     ("flowcontrol.apiserver.k8s.io/v1beta1", ""): ("1.26", "flowcontrol.apiserver.k8s.io/v1"),
     ("flowcontrol.apiserver.k8s.io/v1beta2", ""): ("1.29", "flowcontrol.apiserver.k8s.io/v1"),
     ("flowcontrol.apiserver.k8s.io/v1beta3", ""): ("1.32", "flowcontrol.apiserver.k8s.io/v1"),
+    ("resource.k8s.io/v1alpha1", ""): ("1.27", ""),
+    ("resource.k8s.io/v1alpha2", "ResourceClaim"): ("1.31", "resource.k8s.io/v1"),
+    ("resource.k8s.io/v1alpha2", "ResourceClaimTemplate"): ("1.31", "resource.k8s.io/v1"),
+    ("resource.k8s.io/v1alpha2", ""): ("1.31", ""),
 }
 # Kinds of the Kubeflow operators for training. Other projects have kinds of the same group.
 KUBEFLOW_JOBS = frozenset(("JAXJob", "MPIJob", "MXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob"))

@@ -29,6 +29,8 @@ _ALIKE, _SURELY_ALIKE = 0.8, 0.85
 _FEW = 8
 # Go programs write it into every template.
 _UNSET_TIME = ("creationTimestamp", None)
+# Exports of OpenShift 3 have this field of the first versions of its API in each container, and its clients drop it.
+_UNSET_CAPABILITIES: tuple[str, Any] = ("capabilities", {})
 # Text that a program replaces before the API server sees the object.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|\$\(|\$[A-Z_]|^<.*>$|^\(.*\)$|^__\w+__$|^@\w+@$|^%\w+%$|^[A-Z]+(?:_[A-Z0-9]+)+$")
 # A word in capitals is a placeholder where a number belongs.
@@ -71,6 +73,8 @@ class _Walk:
 
     def __init__(self, table: Table, at: Place, *, complete: bool) -> None:
         self._table, self._at, self._complete = table, at, complete
+        is_template = at.path[:1] == ("objects",)
+        self._without_effect = (_UNSET_TIME, _UNSET_CAPABILITIES) if is_template else (_UNSET_TIME,)
 
     def value(self, reference: str, value: Any, chain: Chain) -> Iterator[Misfit]:
         """Yields the faults of a value; `chain` ends with the step to it."""
@@ -120,7 +124,7 @@ class _Walk:
             reference = known.fields.get(field, known.others)
             if reference is not None:
                 yield from self.value(reference, value, _deeper(chain, reference, field))
-            elif not _is_directive(field) and (field, value) != _UNSET_TIME:
+            elif not _is_directive(field) and (field, value) not in self._without_effect:
                 yield from self._unknown(field, value, tree, chain)
         missing = [field for field in known.required if tree.get(field) is None]
         if name == _POD_SPEC and len(chain) <= _OF_TEMPLATE and "containers" not in tree:

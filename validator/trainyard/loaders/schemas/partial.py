@@ -7,9 +7,10 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from trainyard.document import opening
+from trainyard.document import fast_yaml, opening, reading
 from trainyard.document.disk_answers import remembered
 from trainyard.document.lookup import items
+from trainyard.document.source import Source
 
 if TYPE_CHECKING:
     from trainyard.document.document import Document
@@ -19,6 +20,10 @@ KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _MERGING = (*KUSTOMIZATIONS, "chainsaw-test.yaml")
 # With one of these, a kustomization changes its resources.
 _CHANGING = re.compile(rb"^(?:patches\w*|vars|replacements|components|transformers):", re.MULTILINE)
+# The fields that say how. Source: kubernetes-sigs/kustomize api/types/kustomization.go.
+CHANGES = ("patches", "patchesStrategicMerge", "patchesJson6902", "vars", "replacements")
+# A patch that replaces a whole container, a list of containers, or a whole pod.
+_WHOLE = re.compile(r"\$patch\W|path\W{1,4}/(?:[\w~-]+/)*(?:spec|template|(?:initC|c)ontainers(?:/\d+)?)(?![\w/-])")
 _WORDS = ("patch", "overlay", "override", "merge")
 # kuttl and Chainsaw compare such files with objects of a cluster, field by field.
 # Sources: kuttl.dev, "Test assertions"; kyverno.github.io/chainsaw, "Operations".
@@ -43,13 +48,14 @@ def is_named_patch(document: Document) -> bool:
 
 
 def is_assertion(document: Document) -> bool:
-    """True if tests read the document and never create it.
+    """True if test tools compare the document with an object of a cluster, and never create it."""
+    return _ASSERTION.fullmatch(os.path.basename(document.source.name)) is not None
 
-    Test tools compare it with an object of a cluster, or it is a recorded answer: JSON below a folder of fixtures.
-    """
-    folder, name = os.path.split(document.source.name)
-    is_answer = name.endswith(".json") and not _FIXTURES.isdisjoint(folder.split(os.sep))
-    return is_answer or _ASSERTION.fullmatch(name) is not None
+
+def is_recorded(path: str) -> bool:
+    """True for JSON below a folder of fixtures: tests of programs keep answers of an API server there."""
+    folder, name = os.path.split(path)
+    return name.endswith(".json") and not _FIXTURES.isdisjoint(folder.split(os.sep))
 
 
 def is_compared(path: str) -> bool:
@@ -62,9 +68,13 @@ def is_compared(path: str) -> bool:
     return _COMPARED.fullmatch(name) is not None or name in _asserted(folder)
 
 
-def is_patched(document: Document) -> bool:
-    """True if a kustomization beside the document changes its resources: with patches, vars or components."""
-    return _is_changed(os.path.dirname(document.source.name))
+def is_patched(document: Document, *names: str) -> bool:
+    """True if a kustomization beside the document may change what has one of these names.
+
+    Its patches, vars and replacements contain the name, replace a whole container or more, or are not all known.
+    """
+    changes = _changes(os.path.dirname(document.source.name))
+    return changes is None or any(name in changes for name in names)
 
 
 @remembered
@@ -73,11 +83,34 @@ def _is_beside(names: tuple[str, ...], folder: str) -> bool:
 
 
 @remembered
-def _is_changed(folder: str) -> bool:
+def _changes(folder: str) -> str | None:
+    """Returns the text of all changes of the kustomization in a folder; None if they are not known."""
     for name in KUSTOMIZATIONS:
+        path = os.path.join(folder, name)
         with suppress(OSError):
-            return _CHANGING.search(opening.read_found(os.path.join(folder, name), folder or ".")) is not None
-    return False
+            text = opening.read_found(path, folder or ".")
+            return _changes_in(folder, path, text) if _CHANGING.search(text) is not None else ""
+    return ""
+
+
+def _changes_in(folder: str, path: str, text: bytes) -> str | None:
+    source = Source(path, text.decode(errors="replace"))
+    found = fast_yaml.read_plain(source) or reading.read(source)[0]
+    tree = found[0].tree if found else None
+    if not isinstance(tree, dict) or tree.get("components") or tree.get("transformers"):
+        return None
+    texts = [str(tree.get(field, "")) for field in CHANGES]
+    for entry in (entry for field in CHANGES for entry in items(tree, field)):
+        name = entry if isinstance(entry, str) else entry.get("path") if isinstance(entry, dict) else None
+        if not isinstance(name, str) or "\n" in name:
+            continue
+        if ".." in name or os.path.isabs(name):
+            return None
+        try:
+            texts.append(opening.read_found(os.path.join(folder, name), folder or ".").decode(errors="replace"))
+        except OSError:
+            return None
+    return None if any(_WHOLE.search(one) for one in texts) else "\n".join(texts)
 
 
 @remembered

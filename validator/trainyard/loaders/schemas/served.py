@@ -22,6 +22,11 @@ _TWINS = frozenset(("azmonitoring.coreos.com",))
 # `oc` gives these kinds of `v1` their group, and processes templates of it.
 # Source: openshift/library-go pkg/legacyapi/legacygroupification: OAPIToGroupifiedGVK.
 _LEGACY_OF_OPENSHIFT = frozenset(("BuildConfig", "DeploymentConfig", "ImageStream", "Route", "Template"))
+# `argo submit`, `argo lint` and `argo template create` read these kinds whatever their version is.
+# Source: argoproj/argo-workflows v3 workflow/common/parse.go: objectForKind.
+_OF_ARGO = frozenset(
+    ("ClusterWorkflowTemplate", "CronWorkflow", "Workflow", "WorkflowEventBinding", "WorkflowTemplate")
+)
 _KUBEFLOW = "kubeflow.org"
 # A new version of these groups would be a new release of Kubernetes or of an operator that gets none.
 _SETTLED = (_KUBEFLOW, "trainer.kubeflow.org")
@@ -33,7 +38,9 @@ def unserved(resource: Resource) -> Iterator[Misfit]:
     if kind == "Config" and "clusters" in resource.tree:
         # The configuration of kubectl, which no API server gets.
         return
-    if (version == "v1" and kind in _LEGACY_OF_OPENSHIFT) or is_assertion(resource.at.document):
+    if version == "v1" and kind in (_LEGACY_OF_OPENSHIFT | _OF_ARGO):
+        return
+    if is_assertion(resource.at.document):
         return
     at = resource.at.child("apiVersion" if version else "kind")
     kinds = _kinds()

@@ -4,8 +4,9 @@ Without a volume at `/dev/shm`, container runtimes mount 64 MiB there. NCCL allo
 each pair of processes, and data loader workers pass whole batches through it. NCCL then ends with `failed to extend
 /dev/shm/nccl-...`, and loaders with `Bus error` or `unable to open shared memory object`, often only after some hours.
 
-The rule skips containers that only list devices or sleep (`nvidia-smi`, `sleep infinity`), pods that use the node's
-`/dev/shm` (`hostIPC: true`) and containers with `NCCL_SHM_DISABLE=1`, which other rules report.
+The rule skips containers that only list devices, measure or sleep (`nvidia-smi`, `genai-perf`, `sleep infinity`), pods
+that use the node's `/dev/shm` (`hostIPC: true`), containers with `NCCL_SHM_DISABLE=1`, which other rules report, and
+TensorFlow without a launcher, which drives all GPUs from one process.
 
 Mount an `emptyDir` with `medium: Memory` and a `sizeLimit` below the memory limit at `/dev/shm`.
 """
@@ -15,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.kubeflow import has_all_pods
-from trainyard.analysis.launchers.training_commands import starts_no_ranks
+from trainyard.analysis.launchers.training_commands import starts_launcher, starts_no_ranks
 from trainyard.analysis.resources import shared_memory
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Role
+from trainyard.model.run import Container, Role
 
 
 @rule(
@@ -40,6 +41,8 @@ def shm_default_64mi(role: Role, context: Context) -> Iterator[Problem]:
     for container in shared_memory.accelerated_containers(role):
         if not shared_memory.has_default_size(context.run, role, container) or starts_no_ranks(container):
             continue
+        if _is_one_process(container):
+            continue
         disabled = container.setting("NCCL_SHM_DISABLE")
         processes = shared_memory.process_count(context.run, role, container)
         if processes > 1 and (disabled is None or disabled.value != "1"):
@@ -49,3 +52,10 @@ def shm_default_64mi(role: Role, context: Context) -> Iterator[Problem]:
                 "mount an emptyDir with `medium: Memory` and a sizeLimit at /dev/shm",
                 shared_memory.mount_edits(role.pod, container),
             )
+
+
+def _is_one_process(container: Container) -> bool:
+    """True for TensorFlow without a launcher: its strategies for one node use threads, and `tf.data` does too."""
+    return "tensorflow" in (container.image or "") and not any(
+        starts_launcher(command.words) or command.program.endswith(".sh") for command in container.commands
+    )

@@ -21,6 +21,9 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Role, Run
 
+# Kueue counts the pods themselves. Source: kubernetes-sigs/kueue v0.19.2 pkg/workload: assignments of `pods`.
+_PODS = "pods"
+
 
 @rule(
     code="QU003",
@@ -41,7 +44,7 @@ def queue_ignores_job(run: Run, context: Context) -> Iterator[Problem]:
         return
     covered = {name for group in queue.groups for name in group.resources}
     for role in run.roles:
-        if role.pod.containers and role.replicas and not _requested(role) & covered:
+        if role.pod.containers and role.replicas and not _requested(role) & covered and _PODS not in covered:
             yield Problem(
                 role.pod.containers[0].at.child("resources"),
                 f"the pods request nothing that ClusterQueue `{queue.name}` covers: Kueue assigns no flavor and counts "

@@ -4,6 +4,8 @@ Volcano starts a job when `minAvailable` of its pods fit at once; without the fi
 `capability` is its hard limit. A gang above it waits forever, with `queue resource quota insufficient`, even in an
 empty cluster.
 
+The rule compares a job with the only queue of its name, in the same folder, or in one below or above it.
+
 Lower `minAvailable` or the requests, or raise the capability of the queue.
 """
 
@@ -12,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.workloads import is_volcano
+from trainyard.analysis.objects.folders import NESTED, distance
 from trainyard.analysis.resources.requests import of_pod, place_of, written
 from trainyard.document.lookup import integer, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -37,6 +40,9 @@ def volcano_gang_above_queue(run: Run, context: Context) -> Iterator[Problem]:
     name = text(run.spec, "queue") or "default"
     known = [one for one in context.project.of_kind("Queue") if one.name == name] if is_volcano(run) else []
     if len(known) != 1 or group_of(known[0].api_version) != "scheduling.volcano.sh":
+        return
+    # Examples beside each other often have a queue of one name.
+    if distance(known[0].at, run.at) > NESTED:
         return
     for resource, given in mapping(known[0].tree, "spec", "capability").items():
         capability, need = parse_quantity(given), _least(run, str(resource))

@@ -4,8 +4,9 @@ A claim without `storageClassName` gets the default class of the cluster, and a 
 claim then has an empty volume of another kind, or stays Pending if the class cannot provide `ReadWriteMany`. A claim
 with `volumeName` always stays Pending, with the event `VolumeMismatch`.
 
-The rule applies to a claim beside a PersistentVolume in the same file, if the volume has no class, or if `volumeName`
-names a volume with a class.
+The rule applies to a claim beside a PersistentVolume in the same file, if the volume has no class. If `volumeName`
+names a volume with a class, they bind if that is the default class of the cluster. The rule reports the claim if a
+StorageClass in the files is the default one and another, or is this one and not the default.
 
 Write `storageClassName: ""` into the claim, which asks for a volume without a class.
 """
@@ -16,7 +17,9 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Resource
+from trainyard.model.run import Project, Resource
+
+_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
 
 @rule(
@@ -42,7 +45,9 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
         if volume.at.document.source is not resource.at.document.source:
             continue
         if text(own, "storageClassName"):
-            if text(spec, "volumeName") == volume.name:
+            if text(spec, "volumeName") == volume.name and _is_no_default(
+                text(own, "storageClassName"), context.project
+            ):
                 yield from _of_class(resource, volume)
                 return
             continue
@@ -59,12 +64,23 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
             return
 
 
+def _is_no_default(name: str, project: Project) -> bool:
+    """True if the classes in the files show that the one of this name is not the default."""
+    classes = {one.name: one for one in project.of_kind("StorageClass")}
+    defaults = {
+        one.name
+        for one in classes.values()
+        if str(mapping(one.tree, "metadata", "annotations").get(_DEFAULT)).lower() == "true"
+    }
+    return name not in defaults and (name in classes or bool(defaults))
+
+
 def _of_class(claim: Resource, volume: Resource) -> Iterator[Problem]:
     own = text(volume.tree, "spec", "storageClassName")
     yield Problem(
         claim.at.child("spec").key(),
-        f"PersistentVolume `{volume.name}` has the class `{own}`, and the claim has none: they bind only if it is the "
-        "default class",
+        f"PersistentVolume `{volume.name}` has the class `{own}`, and the claim has none, which gives "
+        "it the default class: they do not bind",
         f"write `storageClassName: {own}`",
         related=((volume.at.child("spec", "storageClassName"), "the class of the volume"),),
     )

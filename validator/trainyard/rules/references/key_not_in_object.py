@@ -4,7 +4,9 @@ With `configMapKeyRef` or `secretKeyRef` the container stays in `CreateContainer
 `items` of a volume the pod stays in `ContainerCreating` (`references non-existent config key`). With `subPath` the
 kubelet mounts an empty folder in the place of the file, and the program fails with `Is a directory`.
 
-The rule ignores optional references, and objects without any data, which something else fills.
+The rule ignores optional references, objects without any data, which something else fills, and those that an object
+of an operator names: its controller may write more keys into them. An operator may also fill a Secret of another file
+that nothing names. Such a Secret is reported only if it has a key much like the one that is missing.
 
 Write the key as in the object, or add it there.
 """
@@ -13,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.objects.known_objects import everywhere, fitting
-from trainyard.analysis.objects.references import references
+from trainyard.analysis.objects.known_objects import Known, everywhere, fitting
+from trainyard.analysis.objects.makers import is_named_by_operator
+from trainyard.analysis.objects.references import Reference, references
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.model.run import Workload
@@ -44,9 +47,16 @@ def key_not_in_object(run: Workload, context: Context) -> Iterator[Problem]:
             continue
         keys = sorted(found[0].keys or ())
         near = closest_match(one.key, keys, 0.6)
+        if (near is None and _may_have_more(one, found[0])) or is_named_by_operator(context.project, one.name):
+            continue
         yield Problem(
             one.at,
             f"{one.kind} `{one.name}` has no key `{one.key}`",
             f"did you mean `{near}`?" if near is not None else f"its keys are {format_list(keys)}",
             related=((found[0].at, f"the {one.kind}"),),
         )
+
+
+def _may_have_more(reference: Reference, known: Known) -> bool:
+    """True for a Secret that was not written together with the pod: a controller may add keys to it."""
+    return known.kind == "Secret" and known.at.document.source is not reference.at.document.source

@@ -5,7 +5,8 @@ port 80, although the container listens at 8080.
 
 `containerPort` is only a note, and programs listen on ports that nobody lists. Therefore, the rule looks at pods with
 one container, if the Service sends to none of its listed ports, and neither commands nor variables nor probes name the
-port of the Service. It says nothing of a list with several ports or with ports of metrics alone, unless the Service is
+port of the Service, which is not the usual one of a server such as nginx either. It says nothing of a list with several
+ports or with ports of metrics alone, unless the Service is
 for metrics too, of webhooks at 9443, and of Envoy and Istio, whose ports come from a control plane.
 
 Write the port of the container into `targetPort`.
@@ -26,6 +27,12 @@ from trainyard.model.run import Container, Resource
 
 # The port of webhooks in controller-runtime, which few operators list. Source: pkg/webhook/server.go, DefaultPort.
 _WEBHOOK = 9443
+# The ports of servers without settings of their own, by a part of the name of their image. Source: their images.
+_USUAL = {
+    "nginx": (80, 443), "httpd": (80, 443), "apache": (80, 443), "caddy": (80, 443), "wordpress": (80,),
+    "redis": (6379,), "postgres": (5432,), "mysql": (3306,), "mariadb": (3306,), "mongo": (27017,),
+    "rabbitmq": (5672, 15672), "grafana": (3000,), "prometheus": (9090,), "jupyter": (8888,), "minio": (9000, 9001),
+}  # fmt: skip
 _OPERATION = ("metric", "health", "probe", "webhook", "debug")
 
 
@@ -75,6 +82,7 @@ def service_port_without_container(resource: Resource, context: Context) -> Iter
             isinstance(number, int)
             and not {number, number - 10_000} & {*listed, _WEBHOOK}
             and not _is_named(number, container)
+            and not _is_usual(number, container)
         ):
             yield Problem(
                 resource.at.child("spec", "ports", index, field),
@@ -87,6 +95,12 @@ def service_port_without_container(resource: Resource, context: Context) -> Iter
 def _is_proxy(container: Container) -> bool:
     """True for a proxy, whose ports its control plane sets."""
     return any(word in f"{container.name} {container.image}" for word in ("istio", "envoy", "proxyv2"))
+
+
+def _is_usual(number: int, container: Container) -> bool:
+    """True if the image is that of a server which listens on the port, whatever the container lists."""
+    name = (container.image or "").rpartition("/")[2]
+    return any(word in name and number in ports for word, ports in _USUAL.items())
 
 
 def _shown(listed: list[Any]) -> str:

@@ -8,7 +8,7 @@ The rule checks the pods of kinds whose pods are all in the file. Other controll
 runtimes, may add volumes. A StatefulSet and a Workflow of Argo make volumes of their `volumeClaimTemplates`, and a
 JobSet of its `volumeClaimPolicies`. The mpi-operator adds `mpi-job-config` and `ssh-auth`. A patch leaves volumes to
 the object that it changes: a pod with a container without an image is one, and so is a file whose path has the word
-`patch` or `overlay`. So is a file beside a kustomization with patches.
+`patch` or `overlay`. A volume that a patch of a kustomization names, or one for mounts as a whole, may be added.
 
 Correct the name, or add the volume to the pod.
 """
@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.kubeflow import has_all_pods
-from trainyard.analysis.objects.patches import is_patch
+from trainyard.analysis.objects.patches import is_patch, may_be_patched
 from trainyard.document.document import Edit, SetValue
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.jobs.kubeflow import RUNTIMES
-from trainyard.loaders.schemas.partial import is_named_patch, is_patched
+from trainyard.loaders.schemas.partial import is_named_patch
 from trainyard.model.run import Container, Pod, Run
 
 ALIKE = 0.75
@@ -50,7 +50,7 @@ def mount_of_absent_volume(container: Container, context: Context) -> Iterator[P
     # Kubeflow Trainer adds volumes to a runtime.
     if pod is None or run is None or run.kind in ("TrainJob", *RUNTIMES) or not has_all_pods(run):
         return
-    if is_patch(pod) or is_named_patch(container.at.document) or is_patched(container.at.document):
+    if is_patch(pod) or is_named_patch(container.at.document):
         return
     known = None
     for field in ("volumeMounts", "volumeDevices"):
@@ -59,7 +59,9 @@ def mount_of_absent_volume(container: Container, context: Context) -> Iterator[P
             if not name or pod.volume(name) is not None:
                 continue
             known = _volumes(pod, run) if known is None else known
-            if name not in known and "{{" not in name and "${" not in name:
+            if name in known or "{{" in name or "${" in name:
+                continue
+            if not may_be_patched(container.at, run, context.project, name, field):
                 at = container.at.child(field, index, "name")
                 meant = closest_match(name, known, ALIKE)
                 edits: tuple[Edit, ...] = (SetValue(at, meant),) if meant else ()

@@ -5,8 +5,8 @@ in the version control of the values file and in every tool that lists pods; a C
 committed once must be revoked.
 
 The rule ignores values that refer to something else (`$(NAME)`, `${NAME}`, a path, `file://`), values that are empty,
-too short, or obvious placeholders (`<your token>`, `changeme`), and names of a tokenizer's special tokens, such as
-`EOS_TOKEN`.
+too short, or obvious placeholders (`<your token>`, `changeme`), defaults that everyone knows (`minio123`), and names of
+a tokenizer's special tokens, such as `EOS_TOKEN`.
 
 Put the value into a Secret and refer to it with `valueFrom.secretKeyRef`.
 """
@@ -37,6 +37,11 @@ WORDS = pattern(r"[a-z]+(?:[-_.][a-z]+)*\Z")
 # The name of a variable or of a key, as `HF_TOKEN` and `nvapi-NVKEY`.
 CAPITALS = pattern(r"(?:[a-z]{2,6}[-_])?[A-Z]+(?:_[A-Z]+)*\Z")
 SHORTEST = 8
+# Passwords of quick starts and of images, which reveal nothing: MinIO's, and those of the manuals of databases.
+KNOWN = frozenset(
+    ("minio123", "minioadmin", "password", "password1", "password123", "passw0rd", "postgres", "mysecretpassword",
+     "my-secret-pw", "rootpassword", "admin123", "admin1234", "rabbitmq", "testpassword", "test1234", "12345678")
+)  # fmt: skip
 
 
 @rule(
@@ -54,7 +59,12 @@ def token_in_plain_env(setting: Setting) -> Iterator[Problem]:
     name, value = setting.name.upper(), (setting.value or "").strip()
     if not NAMES.search(name) or OTHER.search(name):
         return
-    if len(value) < SHORTEST or PLACEHOLDER.match(value) or any(space in value for space in " \n"):
+    if (
+        len(value) < SHORTEST
+        or value.lower() in KNOWN
+        or PLACEHOLDER.match(value)
+        or any(space in value for space in " \n")
+    ):
         return
     if "PASS" not in name and (WORDS.match(value) or CAPITALS.match(value)):
         return

@@ -11,7 +11,8 @@ In a script for a shell, an unchanged `$(NAME)` is worse: the shell runs the pro
 rule reports names in capitals there. It ignores `$NAME` in such a script, because a shell may read any variable of the
 image. It also ignores scripts of init containers, containers with an unknown `envFrom`, containers without an image,
 which a patch has, and those with a device whose plugin sets variables of its own, such as `VFIO_BDF0`. A kustomization
-beside the file may set variables with `vars` and patches, and a `$(NAME)` elsewhere in the pod is for another tool.
+may set the variable, if its `vars` and patches name it, or change the command. A `$(NAME)` elsewhere in the pod is for
+another tool.
 
 Set the variable, or start the program through `bash -c`.
 """
@@ -23,7 +24,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.launchers.torchrun import rendezvous_options
-from trainyard.analysis.objects.patches import is_patch
+from trainyard.analysis.objects.patches import is_patch, may_be_patched
 from trainyard.analysis.pods.environment import has_unknown_variables
 from trainyard.analysis.pods.injected import injected
 from trainyard.document.document import Place
@@ -32,7 +33,6 @@ from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.facts.programs.launchers import BY_NAME
 from trainyard.loaders.manifests.shell import SHELLS
-from trainyard.loaders.schemas.partial import is_patched
 from trainyard.model.run import Command, Container, Pod
 
 REFERENCE = re.compile(r"(\$*)\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
@@ -41,6 +41,8 @@ SHELL_STYLE = re.compile(r"\$\$?\{[A-Z][A-Z0-9_]*\}|(?<!\$)\$[A-Z][A-Z0-9_]+\b")
 SUBSTITUTED = re.compile(r"(?<![$\\])\$\(([A-Z][A-Za-z0-9_]{3,})\)")
 # Service links: the kubelet sets these for every Service of the namespace.
 SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)\Z|KUBERNETES_")
+# A patch with one of these may set any variable, or replace the command.
+_REPLACING = ("envFrom", "command", "args")
 # Their plugins set no variable that a command refers to.
 KNOWN_DEVICES = ("nvidia.com/", "amd.com/", "google.com/", "vpc.amazonaws.com/", "rdma/")
 
@@ -62,8 +64,15 @@ def variable_defined_nowhere(container: Container, context: Context) -> Iterator
     """References that are never replaced."""
     if not container.commands or has_unknown_variables(container, context) or _has_unknown_device(container):
         return
-    if is_patched(container.at.document) or (context.pod is not None and _is_template(context.pod)):
+    if context.pod is not None and _is_template(context.pod):
         return
+    for name, problem in _literal(container, context):
+        if not may_be_patched(container.at, context.run, context.project, name, *_REPLACING):
+            yield problem
+
+
+def _literal(container: Container, context: Context) -> Iterator[tuple[str, Problem]]:
+    """Yields the references that are never replaced, each with the name of its variable."""
     if container.scripts:
         yield from _substituted(container, context)
         return
@@ -89,7 +98,7 @@ def _is_template(pod: Pod) -> bool:
     return any(REFERENCE.search(str(pod.tree.get(name, ""))) for name in fields)
 
 
-def _unset(command: Command, container: Container, context: Context) -> Iterator[Problem]:
+def _unset(command: Command, container: Container, context: Context) -> Iterator[tuple[str, Problem]]:
     known, prefixes = _set(container, context)
     reported = _reported(container, context)
     for word, at in zip(command.words, command.word_at, strict=True):
@@ -100,14 +109,13 @@ def _unset(command: Command, container: Container, context: Context) -> Iterator
                 continue
             if len(dollars) % 2 or name in known or name.startswith(prefixes) or SERVICE_LINK.match(name):
                 continue
-            yield Problem(
-                at,
-                f"container {container.name} has no variable {name}: the program gets the literal text `$({name})`",
-                f"set {name} in env, or use a variable that this kind of job sets",
+            message = (
+                f"container {container.name} has no variable {name}: the program gets the literal text `$({name})`"
             )
+            yield name, Problem(at, message, f"set {name} in env, or use a variable that this kind of job sets")
 
 
-def _substituted(container: Container, context: Context) -> Iterator[Problem]:
+def _substituted(container: Container, context: Context) -> Iterator[tuple[str, Problem]]:
     """Yields references that the shell takes for programs: `$(NAME)` stays if nothing sets the variable."""
     run = context.run
     if run is None or run.kind in RUNTIMES or not has_all_pods(run) or (context.pod and is_patch(context.pod)):
@@ -121,11 +129,9 @@ def _substituted(container: Container, context: Context) -> Iterator[Problem]:
             if name in known or name.startswith(prefixes) or SERVICE_LINK.match(name) or f"{name}()" in script.text:
                 continue
             line = script.text.count("\n", 0, match.start())
-            yield Problem(
-                script.at.word(line, match[0].strip()),
-                f"nothing sets {name} in `env`, so `$({name})` stays: the shell looks for a program of this name",
-                f"set {name} in env, or write `${name}` for a variable of the shell",
-            )
+            message = f"nothing sets {name} in `env`, so `$({name})` stays: the shell looks for a program of this name"
+            advice = f"set {name} in env, or write `${name}` for a variable of the shell"
+            yield name, Problem(script.at.word(line, match[0].strip()), message, advice)
 
 
 def _reported(container: Container, context: Context) -> list[Place]:
@@ -155,7 +161,7 @@ def _set(container: Container, context: Context) -> tuple[frozenset[str], tuple[
     return operator.names | own, operator.prefixes
 
 
-def _shell_style(command: Command, container: Container, context: Context) -> Iterator[Problem]:
+def _shell_style(command: Command, container: Container, context: Context) -> Iterator[tuple[str, Problem]]:
     if "-c" in command.words:
         return
     known, prefixes = _set(container, context)
@@ -171,4 +177,4 @@ def _shell_style(command: Command, container: Container, context: Context) -> It
             doubled = received != found.group()
             if doubled or (not template and (name in known or name.startswith(prefixes))):
                 message = f"no shell expands this: the program gets the literal text `{received}`"
-                yield Problem(at, message, f"write $({name}), or start the program through `bash -c`")
+                yield name, Problem(at, message, f"write $({name}), or start the program through `bash -c`")

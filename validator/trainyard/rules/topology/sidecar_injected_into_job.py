@@ -4,8 +4,9 @@ The namespace has the label `istio-injection: enabled`, so every pod starts with
 rendezvous and of ssh, sets `fsGroup`, with which ssh refuses its key, and unless it is a native sidecar, it goes on
 after the training, so that the job does not complete.
 
-The rule applies to jobs of several pods, and to Jobs of Kubernetes, in a namespace of the files. Istio starts native
-sidecars by default since 1.27; with an older release, a Job of one pod does not complete either.
+The rule applies to jobs of several pods in a namespace of the files. Istio starts native sidecars by default since
+1.27. With an older release, a Job of one pod does not complete either: the rule reports it if the image of Istio's
+control plane in the files has such a version.
 
 Put the label `sidecar.istio.io/inject: "false"` on the pod templates.
 """
@@ -14,16 +15,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.jobs.controllers import version_of
 from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.jobs.workloads import is_batch_job
 from trainyard.analysis.objects.known_objects import everywhere
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS, RUNTIMES
-from trainyard.model.run import Role
+from trainyard.facts.versions import before
+from trainyard.model.run import Project, Role
 
 LABEL = "istio-injection"
 NAME = "sidecar.istio.io/inject"
+# The first release with native sidecars by default.
+NATIVE = (1, 27)
 
 
 @rule(
@@ -46,7 +51,7 @@ def sidecar_injected_into_job(role: Role, context: Context) -> Iterator[Problem]
         return
     # TP014 reports a setting in the wrong place.
     settings = (role.pod.labels, role.pod.annotations, run.labels, run.annotations)
-    alone = len(run.roles) == 1 and (role.replicas or 1) < 2 and not is_batch_job(run)
+    alone = len(run.roles) == 1 and (role.replicas or 1) < 2 and not (is_batch_job(run) and _stays(context.project))
     if any(NAME in one for one in settings) or alone or _ends_proxy(role):
         return
     for namespace in everywhere(context.project, "Namespace", run.namespace):
@@ -57,6 +62,11 @@ def sidecar_injected_into_job(role: Role, context: Context) -> Iterator[Problem]
                 f'put the label `{NAME}: "false"` on the pod template',
                 related=((namespace.at.child("metadata", "labels", LABEL), "the label"),),
             )
+
+
+def _stays(project: Project) -> bool:
+    """True if the control plane in the files injects proxies that do not end with the other containers."""
+    return before(version_of(project, "pilot"), NATIVE)
 
 
 def _ends_proxy(role: Role) -> bool:
