@@ -22,7 +22,7 @@ from trainyard.model.run import Script
 
 _OPTION = re.compile(r"--?[A-Za-z][\w.-]*(?:=|$)")
 # Data, with the line breaks that it has.
-_ARRAY = re.compile(r"""\w\+?=\((?>(?:[^()"'\\]++|\\.|"(?:[^"\\]|\\.)*+"|'[^']*+'|\([^()]*+\))*)\)""", re.DOTALL)
+_ARRAY = re.compile(r"""\w\+?=\((?>(?:[^()"'\\]++|\\.|"(?>(?:[^"\\]|\\.)*)"|'[^']*+'|\([^()]*+\))*)\)""", re.DOTALL)
 _SPACED = re.compile(r"(?<!\\)\\[ \t]+$")
 _COMMENTED = re.compile(r"(?<!\\)\\[ \t]+#")
 
