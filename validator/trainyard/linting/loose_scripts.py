@@ -76,7 +76,7 @@ def judge(project: Project, engine: Engine) -> list[Finding]:
 def _run(document: TextDocument) -> Run:
     name, at, content = document.source.name, Place(document), document.source.text
     if name.endswith((".conf", ".env")):
-        container = _container((), (), tuple(conf_settings(content, at)), at)
+        container = _container((), (), tuple(conf_settings(content[:MAX_LENGTH], at)), at)
     else:
         commands, settings = parse_script(content, at)
         container = _container((Script(content, at, name),), tuple(commands), tuple(settings), at)
