@@ -54,8 +54,7 @@ def command_in_one_word(container: Container, context: Context) -> Iterator[Prob
                 f"{start.command.program} looks for one file named `{word}`",
                 "write every word as an element of its own, without quotes around all of them",
             )
-    command = items(container.tree, "command")
-    first = command[0] if command else None
+    first = next(iter(items(container.tree, "command")), None)
     if not isinstance(first, str) or not _LINE.match(first) or "{{" in first:
         return
     run = context.run
