@@ -58,6 +58,8 @@ FILES = {
     "changed.yaml": f"{IMAGE}nodes: 2\n",
     "values.yaml": f"{IMAGE}nodes: 2\n",
     "site.yaml": "charts/training-platform/ci/onprem-ib-values.yaml",
+    "run.sh": "torchrun --nproc_per_node 8 train.py\n",
+    "nccl.conf": "NCCL_DEBUG=WARN\n",
     "site-run.yaml": "{}\n",
     "check.yaml": "charts/training-preflight/ci/listed-nodes-values.yaml",
     "monitoring.yaml": "charts/training-monitoring/ci/defaults-values.yaml",

@@ -7,8 +7,10 @@ import os
 from typing import NamedTuple
 
 from trainyard.document.gitignore import Ignores, ignores_above
+from trainyard.document.source import SCRIPTS
 
 SUFFIXES = (".yaml", ".yml", ".json")
+_WANTED = (*SUFFIXES, *SCRIPTS)
 # The file that makes a folder a chart, and the parts of a chart that only make sense together with it.
 CHART = "Chart.yaml"
 SCENARIO = "-values.yaml"
@@ -84,7 +86,7 @@ class _Search:
         if entry.is_symlink() and _is_folder(entry):
             # The links of a chart are followed when it is rendered.
             self.links += [] if is_chart else [path]
-        elif entry.name.endswith(SUFFIXES) and not (is_chart and entry.name in _CHART_FILES):
+        elif entry.name.endswith(_WANTED) and not (is_chart and entry.name in _CHART_FILES):
             self.files += [] if scenarios and entry.name.endswith(SCENARIO) else [path]
 
     def _add_chart(self, folder: str) -> None:

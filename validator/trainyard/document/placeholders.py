@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from trainyard.document.source import lines
 from trainyard.startup import pattern
 
 if TYPE_CHECKING:
@@ -41,5 +42,7 @@ def is_parameter(place: Place) -> bool:
             return False
         value = value[step]
     if isinstance(value, str) and place.line:
-        value = next(iter(value.split("\n")[place.line - 1 : place.line]), "")
+        # The lines of a script are kept.
+        every = value.split("\n") if place.path else lines(place.document.source)
+        value = next(iter(every[place.line - 1 : place.line]), "")
     return isinstance(value, str) and has_parameter(value) and not re.search(r"\s", _ANY.sub("", value.strip()))

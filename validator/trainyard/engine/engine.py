@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from trainyard.document.document import Document, EmbeddedDocument, TextDocument
@@ -65,6 +65,13 @@ class Engine:
         """Returns an engine that finds practically all faults: a fix must reduce them."""
         engine = Engine(self.rules, self._target, self._profile, self._parameters, self.site, self.checks)
         engine._most = _MOST_FOR_FIXES
+        return engine
+
+    def with_rules(self, codes: Set[str]) -> Engine:
+        """Returns an engine with those rules of this one that have these codes."""
+        rules = [rule for rule in self.rules if rule.code in codes]
+        engine = Engine(rules, self._target, self._profile, self._parameters, self.site)
+        engine._most = self._most
         return engine
 
     @property

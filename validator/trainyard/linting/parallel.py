@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from trainyard import processors
 from trainyard.document.document import TextDocument
 from trainyard.document.files import STDIN, Found, open_file
-from trainyard.document.source import Source
+from trainyard.document.source import SCRIPTS, Source
 from trainyard.document.text import Text
 from trainyard.engine.subjects import Reading
 from trainyard.facts.jobs.kubeflow import JOB_KINDS, RUNTIMES
@@ -40,15 +40,19 @@ def read_files(found: Sequence[Found], engine: Engine) -> list[Reading]:
         return [pipeline.read_input(open_file(one)) for one in found]
     from trainyard.linting.clean_cache import CleanCache
 
+    # A file with a job may start a script, and is judged without it.
+    scripts = [one for one in found if one.name.endswith(SCRIPTS)]
+    found = [one for one in found if not one.name.endswith(SCRIPTS)] if scripts else found
     memory = CleanCache(engine)
     unknown = memory.unknown(found)
     outcomes = dict(zip(unknown, _outcomes(unknown, engine), strict=True))
     if _TOGETHER in outcomes.values():
-        return [pipeline.read_input(open_file(one)) for one in found]
+        return [pipeline.read_input(open_file(one)) for one in (*found, *scripts)]
     judged = {one.name: pipeline.read_input(open_file(one)) for one in unknown if outcomes[one] != _CLEAN}
     memory.learn(judged)
     clean = {one.folder: one for one in found if one.name not in judged}
-    return [*judged.values(), *map(_clean, clean.values())]
+    read = (pipeline.read_input(open_file(one)) for one in scripts)
+    return [*judged.values(), *map(_clean, clean.values()), *read]
 
 
 def _clean(found: Found) -> Reading:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trainyard.document import fast_yaml, reading
-from trainyard.document.document import Document
-from trainyard.document.source import Source
+from trainyard.document.document import Document, TextDocument
+from trainyard.document.source import SCRIPTS, Source
 from trainyard.document.text import Text
 from trainyard.engine.finding import Finding
 from trainyard.engine.subjects import Reading
@@ -54,6 +55,9 @@ def released(release: ChartRelease, readings: Sequence[Reading], site: Site | No
 
 def read_input(file: File) -> Reading:
     """Returns the documents of a file that may be of any kind. One that is not ours to judge gets a note, no fault."""
+    if file.source.name.endswith(SCRIPTS) and file.fault is None:
+        document = TextDocument(file.source)
+        return Reading(file.source, (document,), (), Text(file.source), file.folder)
     if file.folder is not None and is_compared(file.source.name):
         return Reading(file.source, (), (), Text(file.source), file.folder, note=COMPARED)
     if file.folder is not None and is_recorded(file.source.name):
@@ -81,11 +85,23 @@ def lint(
     Each of the `releases` of charts is a cluster of its own: two scenarios of a chart have the same names.
     """
     known = tuple(readings)
-    named = (document for reading in known for document in reading.documents)
+    scripts = {reading.source.name: one for reading in known for one in reading.documents if type(one) is TextDocument}
+    named = (document for reading in known for document in reading.documents if type(document) is not TextDocument)
     project = manifest.load_project(charts.expand(named, values_below(engine.site)), find_script)
     known = _marked(known, project)
     projects = (project, *(manifest.load_project(release) for release in releases))
     findings = _distinct(finding for one in projects for finding in engine.judge(one))
+    alone = None
+    if scripts:
+        from trainyard.linting import loose_scripts
+
+        started = {os.path.normpath(document.source.name) for document in project.documents}
+        others = [one for name, one in scripts.items() if os.path.normpath(name) not in started]
+        alone = loose_scripts.project_of([one for one in others if loose_scripts.is_about_training(one)])
+        linted = started.union(os.path.normpath(one.source.name) for one in alone.documents)
+        known = loose_scripts.marked(known, linted)
+        projects = (*projects, alone)
+        findings += loose_scripts.judge(alone, engine)
     findings += engine.examine((*known, *_empty_folders(known)), project)
     entries = suppression.collect(known, projects, allowances, engine.rules, engine.checks)
     kept, allowed, entries = suppression.sift(findings, entries)
@@ -97,6 +113,8 @@ def lint(
     names = tuple(reading.source.name for reading in known)
     idle = notes.unchecked(known, project)
     said = (*notes.of_files(known, kept, idle), *notes.of_projects(projects), *suppression.cut(entries))
+    if alone is not None:
+        said += tuple(loose_scripts.notes(known, alone))
     return Report(tuple(kept), tuple(allowed), names, project, notes=said, unchecked=len(idle))
 
 

@@ -107,7 +107,8 @@ def requiring(name: str, other: str, *values: Any, default: Any = None) -> Check
         if given in values if values else given is not None:
             return
         if is_known(given):
-            right = f"`{other}: {str(values[0]).lower() if isinstance(values[0], bool) else values[0]}`"
+            first = next(iter(values), None)
+            right = f"`{other}: {str(first).lower() if isinstance(first, bool) else first}`"
             wanted = right if values else f"`{other}`"
             yield Refused(at.child(name).key(), f"`{name}` needs {wanted}", f"write {wanted}, or remove `{name}`")
 

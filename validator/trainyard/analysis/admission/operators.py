@@ -12,6 +12,7 @@ from typing import Any
 
 from trainyard.analysis.admission.constraints import (
     DNS_1035,
+    Check,
     Refused,
     Row,
     amount,
@@ -23,6 +24,7 @@ from trainyard.analysis.admission.constraints import (
     ordered,
     requiring,
     unique,
+    within,
 )
 from trainyard.analysis.admission.kubernetes import job_rows
 from trainyard.document.document import Place
@@ -31,6 +33,15 @@ from trainyard.startup import pattern
 
 LABEL = "begin with a letter, and use at most 63 lower case letters, digits and dashes"
 HOST = "kubernetes.io/hostname"
+# Labels and domains that nodes of Karpenter may have, although their domain is restricted.
+_RESTRICTED = ("kubernetes.io", "k8s.io", "karpenter.sh")
+_OPEN = ("node.kubernetes.io", "node-restriction.kubernetes.io", "kops.k8s.io")
+_FREE = frozenset((
+    "beta.kubernetes.io/instance-type", "failure-domain.beta.kubernetes.io/region", "beta.kubernetes.io/os",
+    "beta.kubernetes.io/arch", "failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region", "kubernetes.io/arch", "kubernetes.io/os", "node.kubernetes.io/windows-build",
+    "karpenter.sh/capacity-type",
+))  # fmt: skip
 _URI = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://.+\Z")
 REDIS = (("redis-password", "REDIS_PASSWORD"), ("", "RAY_REDIS_ADDRESS"))
 
@@ -122,6 +133,45 @@ def _rollout(spec: Any, at: Place) -> Iterator[Refused]:
     if amount(update.get("maxUnavailable", 1)) == 0 and amount(update.get("maxSurge", 0)) == 0:
         place = at.child("rolloutStrategy", "rollingUpdateConfiguration", "maxUnavailable")
         yield Refused(place, "`maxUnavailable` cannot be 0 without `maxSurge`", "write 1, or add `maxSurge`")
+
+
+def _sub_topology(tree: Any, at: Place) -> Iterator[Refused]:
+    name = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
+    if mapping(tree, "metadata", "annotations").get(name) is None:
+        return
+    if mapping(tree, "spec", "leaderWorkerTemplate").get("subGroupPolicy") is None:
+        place = at.child("metadata", "annotations", name).key()
+        told = "add `subGroupPolicy.subGroupSize`, or remove the annotation"
+        yield Refused(place, "`subgroup-exclusive-topology` needs a `subGroupPolicy`", told, True)
+
+
+def _percent(name: str) -> Check:
+    """A percentage is at most 100."""
+
+    def check(tree: Any, at: Place) -> Iterator[Refused]:
+        value = mapping(tree).get(name)
+        if isinstance(value, str) and (amount(value) or 0) > 100:
+            yield Refused(at.child(name), f"`{name}` is {value}, and at most 100% is right", "write 100% or less")
+
+    return check
+
+
+def _pod_sets(sets: Any, at: Place) -> Iterator[Refused]:
+    variable = [index for index, one in enumerate(sets or ()) if mapping(one).get("minCount") is not None]
+    if isinstance(sets, list) and len(variable) > 1:
+        place = at.child(variable[1], "minCount").key()
+        yield Refused(place, "`minCount` is in two pod sets, and one may have it", "remove one of the two")
+
+
+def _label_of_nodes(labels: Any, at: Place) -> Iterator[Refused]:
+    for name in mapping(labels):
+        domain, _, rest = str(name).partition("/")
+        if not rest or name in _FREE or not is_known(name):
+            continue
+        restricted = next((one for one in _RESTRICTED if domain.endswith(one)), None)
+        if name in ("karpenter.sh/nodepool", HOST) or (restricted and not domain.endswith(_OPEN)):
+            told = "use a domain of your own"
+            yield Refused(at.child(name).key(), f"a NodePool cannot set the label `{name}`", told)
 
 
 def _partitions(task: Any, at: Place) -> Iterator[Refused]:
@@ -280,6 +330,13 @@ ROWS: Mapping[tuple[str, str], tuple[Row, ...]] = {
         Row("spec.levels", _levels, "Topology CRD"),
         Row("spec.levels", unique("nodeLabel"), "Topology CRD"),
     ),
+    ("kueue.x-k8s.io", "Workload"): (
+        Row("spec.podSets", _pod_sets, "pkg/webhooks/workload_webhook.go: ValidateWorkload"),
+        Row("spec.podSets", unique("name"), "Workload CRD"),
+        Row("spec.podSets[]", ordered("minCount", "count"), "Workload CRD"),
+        Row("spec", requiring("priorityClassName", "priority"), "Workload CRD"),
+        Row("spec", requiring("priorityClassRef", "priority"), "Workload CRD"),
+    ),
     ("kueue.x-k8s.io", "MultiKueueConfig"): (Row("spec.clusters", unique(), "MultiKueueConfig CRD"),),
     ("jobset.x-k8s.io", "JobSet"): _set_rows("spec"),
     ("trainer.kubeflow.org", "TrainingRuntime"): _RUNTIME,
@@ -289,6 +346,12 @@ ROWS: Mapping[tuple[str, str], tuple[Row, ...]] = {
     ),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
         Row("spec", _rollout, "pkg/webhooks/leaderworkerset_webhook.go: generalValidate"),
+        Row("spec", within("replicas", 0), "pkg/webhooks/leaderworkerset_webhook.go: generalValidate"),
+        Row("", _sub_topology, "pkg/webhooks/leaderworkerset_webhook.go: generalValidate"),
+        *(
+            Row("spec.rolloutStrategy.rollingUpdateConfiguration", _percent(name), "isNotMoreThan100Percent")
+            for name in ("maxUnavailable", "maxSurge")
+        ),
     ),
     ("batch.volcano.sh", "Job"): (
         Row("spec.tasks[]", _partitions, "admit_job.go: validatePartitionPolicy"),
@@ -304,6 +367,7 @@ ROWS: Mapping[tuple[str, str], tuple[Row, ...]] = {
     ),
     ("karpenter.sh", "NodePool"): (
         Row("spec.template.spec.requirements[]", _requirement, "NodePool CRD"),
+        Row("spec.template.metadata.labels", _label_of_nodes, "NodePool CRD"),
         Row("spec.disruption.budgets[]", requiring("schedule", "duration"), "NodePool CRD"),
         Row("spec.disruption.budgets[]", requiring("duration", "schedule"), "NodePool CRD"),
     ),

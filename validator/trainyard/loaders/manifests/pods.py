@@ -279,11 +279,16 @@ def _nccl_conf(mounts: tuple[Mount, ...], scope: _Scope) -> Iterator[Setting]:
         # A mount of one file is yielded with each key of its ConfigMap.
         if path not in NCCL_FILES or not str(at.path[-1]).endswith("nccl.conf"):
             continue
-        for number, line in enumerate(content.split("\n")):
-            name, equals, value = line.partition("=")
-            # NCCL keeps spaces and quotes, which another rule reports.
-            if equals and name.isidentifier() and value == value.strip(" \t\r\"'"):
-                yield Setting(name, value, value, "file", at.word(number, line))
+        yield from conf_settings(content, at)
+
+
+def conf_settings(content: str, at: Place) -> Iterator[Setting]:
+    """Yields the lines of an `nccl.conf`, or of another file of variables."""
+    for number, line in enumerate(content.split("\n")):
+        name, equals, value = line.partition("=")
+        # NCCL keeps spaces and quotes, which another rule reports.
+        if equals and name.isidentifier() and value == value.strip(" \t\r\"'"):
+            yield Setting(name, value, value, "file", at.word(number, line))
 
 
 def as_text(raw: Any) -> str | None:

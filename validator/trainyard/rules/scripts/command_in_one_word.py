@@ -4,6 +4,9 @@ Kubernetes starts the first element of `command` itself, without a shell, and do
 "exec: python train.py: executable file not found in $PATH", and the pod stays in `CrashLoopBackOff` or
 `RunContainerError`.
 
+The same holds for `ray job submit ... -- "python train.py"`, and for a launcher with its script and its options in one
+word: they quote the word again, or start it without a shell.
+
 The rule leaves out pods of Ray, whose operator joins the command for a shell, and kinds that it does not know.
 
 Write every word as an element of its own, or pass the line to `sh -c`.
@@ -16,12 +19,16 @@ from collections.abc import Iterator
 
 from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.jobs.workloads import is_ray
+from trainyard.analysis.launchers.launcher_options import starts
 from trainyard.document.lookup import items
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Container
+from trainyard.model.run import Command, Container
 
 # A program, a space, and something that looks like an argument.
 _LINE = re.compile(r"\s*[\w./-]+[ \t]+[-\w./~\"'$]")
+
+
+_SCRIPT = re.compile(r"[\w./-]+\.py[ \t]+-")
 
 
 @rule(
@@ -31,13 +38,23 @@ _LINE = re.compile(r"\s*[\w./-]+[ \t]+[-\w./~\"'$]")
     since="0.1.0",
     sources=(
         "kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container",
-        "github.com/vllm-project/vllm issue 4462",
+        "ray 2.51 python/ray/dashboard/modules/job/cli.py: submit, list2cmdline",
+        "github.com/vllm-project/vllm issue 4462, github.com/ray-project/ray issue 25886",
     ),
 )
 def command_in_one_word(container: Container, context: Context) -> Iterator[Problem]:
     """Report a program whose name has spaces."""
-    command = items(container.tree, "command")
-    first = command[0] if command else None
+    for command in container.commands:
+        yield from _submitted(command)
+    for start in starts(container):
+        word = start.command.words[start.program] if start.program is not None else ""
+        if _SCRIPT.match(word):
+            yield Problem(
+                start.place(start.program or 0),
+                f"{start.command.program} looks for one file named `{word}`",
+                "write every word as an element of its own, without quotes around all of them",
+            )
+    first = next(iter(items(container.tree, "command")), None)
     if not isinstance(first, str) or not _LINE.match(first) or "{{" in first:
         return
     run = context.run
@@ -49,3 +66,17 @@ def command_in_one_word(container: Container, context: Context) -> Iterator[Prob
         f"the first element of `command` is a line of several words: there is no program of the name `{program} ...`",
         "write every word as an element of its own, or pass the line to `sh -c`",
     )
+
+
+def _submitted(command: Command) -> Iterator[Problem]:
+    """Yields the entrypoint of a Ray job that is a line in one word: Ray quotes it again."""
+    words = command.words
+    if command.program != "ray" or words[1:3] != ("job", "submit") or "--" not in words:
+        return
+    index = words.index("--") + 1
+    if index == len(words) - 1 and _LINE.match(words[index]) and "{{" not in words[index]:
+        yield Problem(
+            command.word_at[index],
+            f"Ray quotes each word behind `--` again, so the shell of the job looks for a program `{words[index]}`",
+            "write every word as an element of its own, without quotes around all of them",
+        )

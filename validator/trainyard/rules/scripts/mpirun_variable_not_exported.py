@@ -4,11 +4,16 @@ Open MPI starts ranks through ssh and passes its own variables only. A variable 
 the workers with `-x NAME` alone. The ranks run with their defaults, or those on the launcher with other values than the
 rest.
 
+In an MPIJob of `kubeflow.org/v2beta1`, sshd starts the ranks of a worker, and gives each session a fresh environment:
+the variables of the worker's own `env` do not reach them either. (Version v1 starts them with `kubectl exec`, which
+keeps the environment.) A script before sshd may write them to `/etc/environment`, so the rule leaves out workers with
+another command than sshd.
+
 The rule checks variables of an MPIJob that only ranks read (`HF_`, `CUDA_`, `TORCH_` and so on). It ignores Intel MPI
 and MPICH, which pass everything, variables that the command uses, and those that the workers set too. It also checks
 those before the command, as in `NCCL_DEBUG=INFO mpirun`.
 
-Add `-x NAME` to mpirun, or set the variable in the workers.
+Add `-x NAME` to mpirun, or `-x NAME=VALUE` if the launcher does not have it.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.programs.launchers import MPI_LAUNCHERS
-from trainyard.model.run import Command, Role, Run, Setting
+from trainyard.model.run import Command, Container, Role, Run, Setting
 
 LAUNCHER = "Launcher"
 OF_RANKS = ("HF_", "TORCH_", "CUDA_", "OMP_", "FI_", "WANDB_", "HUGGING", "TOKENIZERS_", "HOROVOD_", "TF_")
@@ -36,13 +41,18 @@ BEFORE = (*OF_RANKS, "NCCL_")
     sources=(
         "docs.open-mpi.org v5.0 man-openmpi/man1/mpirun.1: -x, exported environment variables",
         "kubeflow/mpi-operator v0.8.2 README.md: mpirun -x",
+        "openssh-portable V_9_9 session.c: do_setup_env",
+        "github.com/NVIDIA/cluster-readiness-engine pull 230",
     ),
     needs=("MPIJob",),
 )
 def mpirun_variable_not_exported(role: Role, context: Context) -> Iterator[Problem]:
     """Variables of the launcher that the ranks of other pods do not get."""
     run, container = context.run, role.container
-    if run is None or container is None or not _is_launcher(role, run) or not _is_open_mpi(run):
+    if run is None or container is None or run.kind != "MPIJob" or not _is_open_mpi(run):
+        return
+    if role.name != LAUNCHER:
+        yield from _of_sessions(container, run)
         return
     commands = [command for command in container.commands if command.program in MPI_LAUNCHERS]
     if len(commands) != 1 or len(container.commands) > 1 + bool(container.scripts):
@@ -61,12 +71,29 @@ def mpirun_variable_not_exported(role: Role, context: Context) -> Iterator[Probl
             yield Problem(
                 _name_at(setting),
                 f"mpirun does not pass {setting.name} to the ranks of other pods",
-                f"add `-x {setting.name}` to mpirun, or set it in the workers",
+                f"add `-x {setting.name}` to mpirun",
             )
 
 
-def _is_launcher(role: Role, run: Run) -> bool:
-    return run.kind == "MPIJob" and role.name == LAUNCHER
+def _of_sessions(container: Container, run: Run) -> Iterator[Problem]:
+    """Yields the variables of a worker that the sessions of its sshd do not have."""
+    launcher = run.role(LAUNCHER)
+    first = launcher.container if launcher is not None else None
+    words = (*container.command, *container.args)
+    is_served = bool(words) and words[0].endswith("sshd") and not container.scripts
+    if first is None or not is_served or not run.api_version.endswith("/v2beta1"):
+        return
+    commands = [command for command in first.commands if command.program in MPI_LAUNCHERS]
+    exported = _exported(commands[0]) if len(commands) == 1 else None
+    written = " ".join((*first.command, *first.args))
+    for setting in container.settings if exported is not None else ():
+        of_ranks = setting.name.startswith(BEFORE) and setting.via == "env" and setting.value is not None
+        if of_ranks and setting.name not in written:
+            yield Problem(
+                _name_at(setting),
+                f"sshd gives the ranks a fresh environment, so {setting.name} of the worker does not reach them",
+                f"add `-x {setting.name}={setting.value}` to mpirun",
+            )
 
 
 def _is_open_mpi(run: Run) -> bool:

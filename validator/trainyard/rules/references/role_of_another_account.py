@@ -1,0 +1,52 @@
+"""A binding gives a role to a service account of a namespace in which the files have no such account.
+
+Kubernetes takes any subject. The pods run with the account of their own namespace, which the binding does not name, and
+get `forbidden: User "system:serviceaccount:NAMESPACE:NAME" cannot ...`. This happens when the namespace is changed in
+the account and not in the binding, or when `namespace: system` of a scaffold is left in a file that no kustomization
+changes.
+
+The rule compares a binding with the accounts of its own file. It says nothing if one of them lacks a namespace, or if
+the file has no account of the name.
+
+Write the namespace of the account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.document.lookup import items, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Resource
+
+
+@rule(
+    code="RF039",
+    severity="error",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "kubernetes.io/docs/reference/access-authn-authz/rbac: referring to subjects",
+        "github.com/trustyai-explainability/trustyai-service-operator pull 918",
+    ),
+    needs=("RoleBinding",),
+)
+def role_of_another_account(resource: Resource, context: Context) -> Iterator[Problem]:
+    """Report subjects whose namespace is not that of the account of this name."""
+    if resource.kind not in ("RoleBinding", "ClusterRoleBinding"):
+        return
+    source = resource.at.document.source
+    accounts = [one for one in context.project.of_kind("ServiceAccount") if one.at.document.source is source]
+    for index, subject in enumerate(items(resource.tree, "subjects")):
+        name, namespace = text(subject, "name"), text(subject, "namespace")
+        homes = {one.namespace for one in accounts if one.name == name}
+        if text(subject, "kind") != "ServiceAccount" or not namespace or not homes or homes & {"", namespace}:
+            continue
+        if "{" in namespace or "$" in namespace:
+            continue
+        home = sorted(homes)[0]
+        yield Problem(
+            resource.at.child("subjects", index, "namespace"),
+            f"the account `{name}` is in the namespace `{home}`, and the role goes to one in `{namespace}`",
+            f"write `namespace: {home}`",
+        )
