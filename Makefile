@@ -82,7 +82,7 @@ oldest: export TRAINYARD_KUBERNETES := oldest
 oldest: export TRAINYARD_E2E := trainyard-oldest
 
 .PHONY: long
-long: setup tools oldest ## Run `oldest`, the path of a stranger, Flux and Argo CD, gangs with Volcano, an autoscaler, the tutorial on ZeRO-3, images, torchtitan, show 500 sets of values to an API server (TRAINYARD_DRAWS=5000: 5000 sets), and `mutations`
+long: setup tools oldest ## Run `oldest`, the tests marked `long` (the path of a stranger, Flux and Argo CD, upgrades of each chart, Volcano, an autoscaler, ZeRO-3, images), torchtitan, 500 sets of values (TRAINYARD_DRAWS=5000: 5000), and `mutations`
 	@$(RUN) tests.harness up --name $(E2E) --renew
 	TRAINYARD_DRAWS=$${TRAINYARD_DRAWS:-500} pytest tests/e2e/test_dry_run.py
 	pytest -m long tests/e2e

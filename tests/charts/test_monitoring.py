@@ -177,6 +177,13 @@ def test_the_dashboards_show_the_speed_of_a_run_and_its_slow_ranks() -> None:
     assert {"trainer_mfu", "trainer_part_seconds_total", "trainer_step_seconds", "trainer_straggler_score"} <= shown
 
 
+def test_no_panel_shows_the_operator_s_count_of_restarts_which_is_several_for_one() -> None:
+    shown = {name for query in all_queries() for name in promql.exporters_of(query.expression)}
+
+    assert "training_operator_jobs_failed_total" in shown
+    assert "training_operator_jobs_restarted_total" not in shown
+
+
 def test_a_panel_shows_what_its_series_say(tmp_path: Path) -> None:
     expressions: dict[str, str] = {}
     for query in all_queries():

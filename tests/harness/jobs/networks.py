@@ -29,6 +29,17 @@ def images(cluster: Cluster, engine: Engine) -> Settings:
     return found
 
 
+def values(cluster: Cluster, engine: Engine, networks: Sequence[Network]) -> Settings:
+    """Load the chart's images and return the values for these networks."""
+    return {
+        **images(cluster, engine),
+        "whereabouts.enabled": True,
+        "networks": list(networks),
+        # No pod of a run is scheduled on the control plane, and images are not loaded into it.
+        "tolerations": [],
+    }
+
+
 def install(
     cluster: Cluster,
     engine: Engine,
@@ -38,14 +49,7 @@ def install(
     settings: Settings | None = None,
 ) -> None:
     """Install or upgrade Multus, Whereabouts and these networks, and wait until every node has them."""
-    given = {
-        **images(cluster, engine),
-        "whereabouts.enabled": True,
-        "networks": list(networks),
-        # No pod of a run is scheduled on the control plane, and images are not loaded into it.
-        "tolerations": [],
-        **(settings or {}),
-    }
+    given = {**values(cluster, engine, networks), **(settings or {})}
     Helm(cluster.kubeconfig, program).install(RELEASE, CHART, namespace=NAMESPACE, settings=given, upgrade=True)
     wait_ready(cluster)
 

@@ -42,8 +42,11 @@ class Preflight:
         """Return the name of a revision's Job."""
         return self.release if revision == 1 else f"{self.release}-{revision}"
 
-    def install(self, settings: Settings, *, upgrade: bool = False) -> None:
-        """Install or upgrade the release; the image is loaded into nodes that lack it."""
+    def install(self, settings: Settings, *, chart: str = CHART, upgrade: bool = False) -> None:
+        """Install or upgrade the release; the image is loaded into nodes that lack it.
+
+        `chart` is the name of one of our charts, or the path of a package.
+        """
         repository, tag = loading.load(self.cluster, self.engine, "trainer", self.nodes).rsplit(":", 1)
         given = {
             "image.repository": repository,
@@ -53,7 +56,7 @@ class Preflight:
             **settings,
         }
         helm = Helm(self.cluster.kubeconfig)
-        helm.install(self.release, CHART, namespace=self.namespace, settings=given, upgrade=upgrade)
+        helm.install(self.release, chart, namespace=self.namespace, settings=given, upgrade=upgrade)
 
     def result(self, revision: int = 1) -> Result:
         """Wait for the end of a revision's first pod and return its result."""
