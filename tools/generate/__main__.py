@@ -31,6 +31,7 @@ from tools.generate import (
     plan_page,
     policy_overlays,
     rule_index,
+    scale_picture,
     trainer_readme,
     trainer_schema,
     type_tables,
@@ -62,6 +63,7 @@ class Part(StrEnum):
     PLAN = "plan"
     DOCTOR = "doctor"
     CLI = "cli"
+    SCALE = "scale"
     ARCHITECTURE = "architecture"
 
 
@@ -92,6 +94,7 @@ GENERATORS = {
     Part.PLAN: Generator("page of `trainyard plan`", plan_page.FILES, plan_page.write),
     Part.DOCTOR: Generator("page of `trainyard doctor`", doctor_page.FILES, doctor_page.write),
     Part.CLI: Generator("page of the command line", (cli_page.FILES,), cli_page.write),
+    Part.SCALE: Generator("picture of the scale", (scale_picture.FILES,), scale_picture.write),
     Part.ARCHITECTURE: Generator("diagrams of the architecture", (architecture_page.FILES,), architecture_page.write),
 }
 # Their sources are large, so these parts are written only if they are named.
