@@ -13,6 +13,7 @@ import pytest
 
 from tests.harness.cluster import cache
 from tests.harness.processes import left_behind
+from tools.generate import scale_picture
 from tools.scale import control_plane, measuring, nodes, operators, page, placement, workloads
 from tools.scale.control_plane import RAISED, STOCK, ControlPlane
 from tools.scale.page import Results
@@ -135,3 +136,14 @@ def test_the_page_says_which_bars_hold(tmp_path: Path) -> None:
     assert "| PyTorchJob: seconds above the Indexed Job | at most 12 | 10.0 | yes |" in lines
     assert "| PyTorchJob: times as fast as stock | at least 4 | 4.5 | yes |" in lines
     assert any(line.startswith("| stock | stock | PyTorchJob of 100 pods | not reached |") for line in lines)
+
+
+def test_the_picture_has_a_bar_for_each_start_and_says_which_was_not_reached() -> None:
+    results = Results(NODES, 0.0, starts=[(Scenario(STOCK, "stock", Workload(JOB, 1, NODES)), None)])
+    page_text = "\n".join(page.lines(results))
+    (start,) = scale_picture.starts(page_text)
+    assert start == ("stock", "stock", f"Indexed Job of {NODES} pods", None)
+    recorded = scale_picture.starts((scale_picture.ROOT / scale_picture.PAGE).read_text())
+    drawn = "\n".join(scale_picture.picture([*recorded, start]))
+    assert drawn.count('<rect x="400"') == len(recorded) + 2
+    assert ">not reached<" in drawn

@@ -26,6 +26,9 @@ SEARCHES = {
     "NC005": "rules/",
     "nccl-word-boolean": "rules/nccl-word-boolean/",
     "charts": "charts/",
+    "command line": "cli/",
+    "exit codes": "cli/",
+    "networks rail": "tutorials/multi-rail-roce/",
 }
 FIRST = 8
 
@@ -54,7 +57,9 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     opened.close()
 
 
-@pytest.mark.parametrize("place", ["", "quickstart/", "charts/training-job/", "rules/", "plan/", "messages/"])
+@pytest.mark.parametrize(
+    "place", ["", "quickstart/", "charts/training-job/", "rules/", "cli/", "plan/", "scale/", "messages/"]
+)
 def test_a_page_loads_nothing_from_elsewhere_and_fits_a_telephone(browser: Browser, address: str, place: str) -> None:
     context = browser.new_context(viewport=TELEPHONE)
     page = context.new_page()

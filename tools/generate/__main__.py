@@ -21,6 +21,7 @@ from tools.generate import (
     architecture_page,
     chart_files,
     chart_parts,
+    cli_page,
     crd_schemas,
     crds,
     doctor_page,
@@ -30,6 +31,7 @@ from tools.generate import (
     plan_page,
     policy_overlays,
     rule_index,
+    scale_picture,
     trainer_readme,
     trainer_schema,
     type_tables,
@@ -60,6 +62,8 @@ class Part(StrEnum):
     README = "readme"
     PLAN = "plan"
     DOCTOR = "doctor"
+    CLI = "cli"
+    SCALE = "scale"
     ARCHITECTURE = "architecture"
 
 
@@ -89,6 +93,8 @@ GENERATORS = {
     Part.README: Generator("chart README files", (chart_files.READMES,), chart_files.write_readmes),
     Part.PLAN: Generator("page of `trainyard plan`", plan_page.FILES, plan_page.write),
     Part.DOCTOR: Generator("page of `trainyard doctor`", doctor_page.FILES, doctor_page.write),
+    Part.CLI: Generator("page of the command line", (cli_page.FILES,), cli_page.write),
+    Part.SCALE: Generator("picture of the scale", (scale_picture.FILES,), scale_picture.write),
     Part.ARCHITECTURE: Generator("diagrams of the architecture", (architecture_page.FILES,), architecture_page.write),
 }
 # Their sources are large, so these parts are written only if they are named.

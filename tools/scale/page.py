@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.harness.cluster import tools
 from tools import markdown, results_page
+from tools.generate import scale_picture
 from tools.scale.chaos import Chaos
 from tools.scale.control_plane import RAISED, Limits
 from tools.scale.measuring import Usage
@@ -52,8 +53,9 @@ def summary(timing: Timing | None) -> str:
 
 
 def write(results: Results) -> None:
-    """Write the tables to the page."""
+    """Write the tables to the page, and draw its picture."""
     results_page.write(PAGE, lines(results))
+    scale_picture.write(scale_picture.ROOT)
 
 
 def lines(results: Results) -> Iterator[str]:

@@ -17,6 +17,8 @@ A finding is identified by its rule, its file and the text of its line. It stays
 \b
   trainyard baseline k8s/
   trainyard lint k8s/ --baseline trainyard-baseline.json
+
+Exit codes: 0 written, 2 wrong usage or configuration, or a file that cannot be written, 3 nothing was linted.
 """
 
 

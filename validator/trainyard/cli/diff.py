@@ -19,7 +19,7 @@ Order, defaults, and units of quantities are no differences. Neither are the nam
   helm get manifest llm | trainyard diff - run.yaml
   trainyard diff run.yaml changed.yaml --output-format json
 
-Exit codes: 0 the runs mean the same, 1 they differ, 2 wrong usage, or a side holds no run.
+Exit codes: 0 the runs mean the same, 1 they differ, 2 wrong usage, a side holds no run, or a cluster does not answer.
 """
 
 

@@ -13,6 +13,8 @@ HELP = """Show a rule's page: the fact behind it, its sources and what to write 
   trainyard explain nccl-word-boolean
 
 A check of the configuration is a rule as well.
+
+Exit codes: 0 shown, 2 wrong usage, or no such rule.
 """
 
 

@@ -27,6 +27,8 @@ vim.lsp.enable('trainyard'). Helix: command = "trainyard" and args = ["lsp"] bel
 documentation has settings for VS Code and Emacs.
 
 Needs the protocol library: python -m pip install '{DISTRIBUTION}[lsp]'
+
+Exit codes: 0 the editor has ended the server, 2 wrong usage or configuration, 3 the library is not installed.
 """
 
 

@@ -97,7 +97,7 @@ _OPTIONS = (
     click.option(
         "--strategy",
         type=click.Choice(["ddp", "zero1", "zero2", "zero3", "fsdp", "hsdp"]),
-        help="How the state of the model is spread. Default: that of the run, or fsdp.",
+        help="Way to spread the state of the model. Default: that of the run, or fsdp.",
     ),
     click.option("--tensor", metavar="N", type=_COUNT, help="Ranks that share each matrix."),
     click.option("--pipeline", metavar="N", type=_COUNT, help="Stages of the pipeline."),

@@ -31,6 +31,8 @@ the linter.
 
 Without --action, an API server refuses objects with an error and warns of the others. A job is judged when it is
 created; pods of a controller are judged as a part of its object. An expression that fails refuses nothing.
+
+Exit codes: 0 printed, 2 wrong usage or configuration, or no rule of the selection is a policy.
 """
 ACTIONS = ("Deny", "Warn", "Audit")
 

@@ -18,6 +18,8 @@ An editor with the YAML language server then completes and checks a file with th
 
 \b
   # yaml-language-server: $schema=run.schema.json
+
+Exit codes: 0 printed, 2 wrong usage.
 """
 
 
