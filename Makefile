@@ -15,6 +15,8 @@ SHELL_SCRIPTS := .ci/run tests/harness/cluster/node/usr/local/bin/* charts/*/fil
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # With it, each of the hundreds of Python processes of the tests would compile the modules of the repository.
 unexport PYTHONDONTWRITEBYTECODE
+# Another checkout, as of CI, checks only the types of what has changed.
+export MYPY_CACHE_DIR ?= $(or $(TRAINYARD_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/trainyard)/mypy
 
 ##@ Use it
 
