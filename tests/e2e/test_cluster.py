@@ -1,4 +1,7 @@
-"""The harness itself: the cluster that `up` creates, its times, recovery, and what `down` leaves alone."""
+"""The harness itself: the cluster that `up` creates, its times, recovery, and what `down` leaves alone.
+
+Only the tests that promise seconds are `idle`: while they wait, the processors have nothing else to do.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,8 @@ from tests.harness.cluster.engine import PROBE_REFERENCE, Engine
 COMMAND = [sys.executable, "-m", "tests.harness"]
 NEIGHBOUR = Cluster("trainyard-neighbour")
 
-# The tests stop a node, and the promised times hold on an idle machine.
-pytestmark = pytest.mark.idle
 
-
+@pytest.mark.alone
 def test_up_gives_one_control_plane_two_workers_and_cluster_dns(kube_cluster: KubeCluster, cluster: Cluster) -> None:
     client = kube_cluster.kube_client
     assert client is not None
@@ -35,6 +36,7 @@ def test_up_gives_one_control_plane_two_workers_and_cluster_dns(kube_cluster: Ku
     assert len(control_planes) == 1
 
 
+@pytest.mark.alone
 def test_the_default_storage_class_is_local_and_another_is_shared(connection: Any) -> None:
     classes = {
         item.metadata.name: item.metadata.annotations
@@ -49,10 +51,12 @@ def test_the_default_storage_class_is_local_and_another_is_shared(connection: An
     assert "shared" in classes
 
 
+@pytest.mark.alone
 def test_pods_on_different_nodes_share_a_volume(cluster: Cluster) -> None:
     storage.verify_shared_volume(cluster)
 
 
+@pytest.mark.idle
 def test_a_second_up_on_a_live_cluster_takes_under_five_seconds(cluster: Cluster) -> None:
     started = time.monotonic()
     finished = subprocess.run([*COMMAND, "up", "--name", cluster.name], capture_output=True, text=True, check=True)
@@ -60,11 +64,13 @@ def test_a_second_up_on_a_live_cluster_takes_under_five_seconds(cluster: Cluster
     assert finished.stdout.strip() == f"export KUBECONFIG={cluster.kubeconfig}"
 
 
+@pytest.mark.alone
 def test_status_names_every_node_and_succeeds(cluster: Cluster) -> None:
     finished = subprocess.run([*COMMAND, "status", "--name", cluster.name], capture_output=True, text=True, check=True)
     assert all(node in finished.stderr for node in cluster.node_names)
 
 
+@pytest.mark.alone
 def test_load_puts_an_image_of_the_engine_on_every_worker(cluster: Cluster, engine: Engine) -> None:
     command = [*COMMAND, "load", PROBE_REFERENCE, "--name", cluster.name]
     finished = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -74,6 +80,7 @@ def test_load_puts_an_image_of_the_engine_on_every_worker(cluster: Cluster, engi
         assert PROBE_REFERENCE in listed.stdout.split()
 
 
+@pytest.mark.alone
 def test_load_of_something_else_names_what_can_be_loaded(cluster: Cluster, values_file: Path) -> None:
     values_file.write_text("nodes: 2\n")
     for what, message in (("absent:1", "neither an image archive nor"), (str(values_file), "is not an image archive")):
@@ -106,6 +113,7 @@ def cut_power(cluster: Cluster, engine: Engine) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.idle
 def test_an_interrupted_up_recovers_beside_another_cluster_and_down_removes_only_its_own(
     cluster: Cluster, engine: Engine, connection: Any
 ) -> None:
@@ -134,6 +142,7 @@ def test_an_interrupted_up_recovers_beside_another_cluster_and_down_removes_only
     assert api.nodes_ready(connection, WORKERS + 1)
 
 
+@pytest.mark.alone
 def test_up_restarts_a_stopped_node(cluster: Cluster, engine: Engine, connection: Any) -> None:
     engine.check("stop", "--time", "5", cluster.workers[-1])
     lifecycle.up(cluster)
@@ -142,6 +151,7 @@ def test_up_restarts_a_stopped_node(cluster: Cluster, engine: Engine, connection
     storage.verify_shared_volume(cluster)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("arguments", "environment", "message"),
     [
