@@ -142,7 +142,7 @@ def test_the_picture_has_a_bar_for_each_start_and_says_which_was_not_reached() -
     results = Results(NODES, 0.0, starts=[(Scenario(STOCK, "stock", Workload(JOB, 1, NODES)), None)])
     page_text = "\n".join(page.lines(results))
     (start,) = scale_picture.starts(page_text)
-    assert start == ("stock", "stock", f"Indexed Job of {NODES} pods", None)
+    assert start == scale_picture.Start("stock", "stock", f"Indexed Job of {NODES} pods", None)
     recorded = scale_picture.starts((scale_picture.ROOT / scale_picture.PAGE).read_text())
     drawn = "\n".join(scale_picture.picture([*recorded, start]))
     assert drawn.count('<rect x="400"') == len(recorded) + 2

@@ -62,9 +62,9 @@ def picture(found: list[Start]) -> Iterator[str]:
         yield f'<rect x="{x}" y="32" width="12" height="12" fill="{colour}"/>'
         yield f'<text x="{x + 18}" y="42">{NAMES[side]}</text>'
     for second in range(0, int(longest) + 1, 20):
-        x = LEFT + scale * second
-        yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 6}" y2="{bottom}"/>'
-        yield f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{second} s</text>'
+        line = LEFT + scale * second
+        yield f'<line x1="{line:.1f}" x2="{line:.1f}" y1="{TOP - 6}" y2="{bottom}"/>'
+        yield f'<text x="{line:.1f}" y="{bottom + 18}" text-anchor="middle">{second} s</text>'
     for number, start in enumerate(found):
         yield from _bar(start, TOP + ROW * number, scale)
     yield "</svg>"
