@@ -41,7 +41,7 @@ _OTHERS = ("kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io", "batch", "
 
 
 @rule(
-    code="TD049",
+    code="TD047",
     severity="warning",
     confidence="medium",
     since="0.4.0",
