@@ -6,7 +6,7 @@ each pair of processes, and data loader workers pass whole batches through it. N
 
 The rule skips containers that only list devices, measure or sleep (`nvidia-smi`, `genai-perf`, `sleep infinity`), pods
 that use the node's `/dev/shm` (`hostIPC: true`), containers with `NCCL_SHM_DISABLE=1`, which other rules report, and
-TensorFlow without a launcher, which drives all GPUs from one process.
+TensorFlow without a launcher outside of a TFJob, which drives all GPUs from one process.
 
 Mount an `emptyDir` with `medium: Memory` and a `sizeLimit` below the memory limit at `/dev/shm`.
 """
@@ -41,7 +41,7 @@ def shm_default_64mi(role: Role, context: Context) -> Iterator[Problem]:
     for container in shared_memory.accelerated_containers(role):
         if not shared_memory.has_default_size(context.run, role, container) or starts_no_ranks(container):
             continue
-        if _is_one_process(container):
+        if not (context.run and context.run.kind == "TFJob") and _is_one_process(container):
             continue
         disabled = container.setting("NCCL_SHM_DISABLE")
         processes = shared_memory.process_count(context.run, role, container)
