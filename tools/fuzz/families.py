@@ -121,6 +121,7 @@ FAMILIES = {
     "a number of many digits": (_ROLES + "    Worker:\n      replicas: ", "9"),
     "ConfigMaps of one name": ("", _MOUNTED),
     "configurations of Accelerate": ("", _ACCELERATE),
+    "open comments in a configuration of DeepSpeed": ('{"zero_optimization": ', "/* "),
     "flow collections": ("a: [", "{b: [%d]}, "),
 }
 

@@ -118,6 +118,7 @@ LARGE = {
     "containers": (JOB, "          - {name: c%d, resources: {limits: {nvidia.com/gpu: 1}}}\n"),
     "volumes": (JOB + "          volumes:\n", "            - {name: v%d, emptyDir: {medium: Memory}}\n"),
     "empty lines of a damaged file": ("train: {config: {epochs: 3}}\nnodes: *missing\n", "\n"),
+    "open comments of a damaged configuration": ('{"zero_optimization": ', "/* "),
     "jobs": ("", "---\n" + JOB.replace("name: llm\n", "name: llm-%d\n")),
     "networks": ("", NETWORK),
     "teams": ("", TEAM),

@@ -5,8 +5,9 @@ get `forbidden: User "system:serviceaccount:NAMESPACE:NAME" cannot ...`. This ha
 the account and not in the binding, or when `namespace: system` of a scaffold is left in a file that no kustomization
 changes.
 
-The rule compares a binding with the accounts of its own file. It says nothing if one of them lacks a namespace, or if
-the file has no account of the name.
+The rule compares a binding with the accounts of its own file. It says nothing if one of them lacks a namespace, if
+the file has no account of the name, or if another file has the one that the binding names. Every namespace has an
+account `default`.
 
 Write the namespace of the account.
 """
@@ -16,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.document.lookup import items, text
+from trainyard.document.source import Source
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Resource
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Resource
 
 
 @rule(
@@ -36,11 +39,13 @@ def role_of_another_account(resource: Resource, context: Context) -> Iterator[Pr
     if resource.kind not in ("RoleBinding", "ClusterRoleBinding"):
         return
     source = resource.at.document.source
-    accounts = [one for one in context.project.of_kind("ServiceAccount") if one.at.document.source is source]
+    accounts = _accounts.of(context.project)
     for index, subject in enumerate(items(resource.tree, "subjects")):
         name, namespace = text(subject, "name"), text(subject, "namespace")
-        homes = {one.namespace for one in accounts if one.name == name}
-        if text(subject, "kind") != "ServiceAccount" or not namespace or not homes or homes & {"", namespace}:
+        if text(subject, "kind") != "ServiceAccount" or not namespace or name == "default":
+            continue
+        homes = accounts.get((name, source), set())
+        if not homes or accounts[name, None] & {"", namespace}:
             continue
         if "{" in namespace or "$" in namespace:
             continue
@@ -50,3 +55,15 @@ def role_of_another_account(resource: Resource, context: Context) -> Iterator[Pr
             f"the account `{name}` is in the namespace `{home}`, and the role goes to one in `{namespace}`",
             f"write `namespace: {home}`",
         )
+
+
+def _by_name(project: Project) -> dict[tuple[str, Source | None], set[str]]:
+    """Returns the namespaces of the accounts of a name, in each file and, with None, in all."""
+    found: dict[tuple[str, Source | None], set[str]] = {}
+    for account in project.of_kind("ServiceAccount"):
+        for source in (account.at.document.source, None):
+            found.setdefault((account.name, source), set()).add(account.namespace)
+    return found
+
+
+_accounts = LastIndex(_by_name)
