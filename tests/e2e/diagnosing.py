@@ -7,9 +7,9 @@ from pathlib import Path
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.errors import ClusterError
-from trainyard.audit.cluster import connect
-from trainyard.doctor.diagnosis import diagnose
-from trainyard.support import collecting, files
+from trainyard.commands.audit.cluster import connect
+from trainyard.commands.doctor.diagnosis import diagnose
+from trainyard.commands.support import collecting, files
 
 
 def causes(cluster: Cluster, namespace: str, name: str, folder: Path) -> frozenset[str]:

@@ -17,9 +17,9 @@ from tests.harness.jobs import dry_run, kubeflow_trainer, mpi_operator, operator
 from tests.harness.jobs import namespace as namespaces
 from tests.validator.policies import verdicts
 from tests.validator.policies.verdicts import OUT_OF_REACH, POLICIES
+from trainyard.commands.policies import catalog
+from trainyard.commands.policies.policy import Options, manifests
 from trainyard.linting.config import load_config
-from trainyard.policies import catalog
-from trainyard.policies.policy import Options, manifests
 
 NAMESPACE = "policies"
 READY_SECONDS = 60

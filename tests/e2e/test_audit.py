@@ -16,7 +16,7 @@ from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.jobs import account
 from tests.harness.jobs.helm import Helm
-from trainyard.audit import objects
+from trainyard.commands.audit import objects
 
 PAGE = Path(__file__).parents[2] / "docs" / "validator" / "audit.md"
 # Kinds that this cluster does not serve: their operators need hardware, or are not part of this project.

@@ -57,7 +57,7 @@ def command(
 def _import_linter() -> None:
     """Imports what any input may need, so that no input pays for it."""
     for module in pkgutil.walk_packages(trainyard.__path__, "trainyard."):
-        if not module.name.startswith(("trainyard.audit", "trainyard.__main__")):
+        if not module.name.startswith(("trainyard.commands.audit", "trainyard.__main__")):
             importlib.import_module(module.name)
 
 

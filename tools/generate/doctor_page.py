@@ -11,8 +11,8 @@ from tests.validator.doctor.measuring import HELD_OUT, MENDED, Score, measure
 from tools import markdown
 from tools.generate.example import example
 from trainyard.cli.doctor import command
-from trainyard.doctor.catalogue import FAMILIES
-from trainyard.doctor.cause import Cause, Level
+from trainyard.commands.doctor.catalogue import FAMILIES
+from trainyard.commands.doctor.cause import Cause, Level
 
 ROOT = Path(__file__).parents[2]
 PAGE = "docs/doctor.md"

@@ -6,15 +6,15 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trainyard.plan import failures
-from trainyard.plan.fabrics import fabric_of
-from trainyard.plan.hardware import gpu_of
-from trainyard.plan.layout import STATES, Layout
-from trainyard.plan.memory import ACCURACY, memory, stage_parameters
-from trainyard.plan.published import Published
-from trainyard.plan.shapes import shape_of
-from trainyard.plan.timing import timing
-from trainyard.plan.traffic import all_reduce_bytes, gather_bytes, traffic
+from trainyard.commands.plan import failures
+from trainyard.commands.plan.fabrics import fabric_of
+from trainyard.commands.plan.hardware import gpu_of
+from trainyard.commands.plan.layout import STATES, Layout
+from trainyard.commands.plan.memory import ACCURACY, memory, stage_parameters
+from trainyard.commands.plan.published import Published
+from trainyard.commands.plan.shapes import shape_of
+from trainyard.commands.plan.timing import timing
+from trainyard.commands.plan.traffic import all_reduce_bytes, gather_bytes, traffic
 
 COLUMNS = ("estimate", "formula", "source")
 SUMS = Path(__file__).parents[2] / "tests" / "validator" / "plan" / "sums.csv"

@@ -15,8 +15,8 @@ from tools import markdown
 from tools.generate import plan_formulas
 from tools.generate.example import example
 from trainyard.cli.plan import command
-from trainyard.plan import estimate, memory, published, tables, timing
-from trainyard.plan.published import Published
+from trainyard.commands.plan import estimate, memory, published, tables, timing
+from trainyard.commands.plan.published import Published
 
 ROOT = Path(__file__).parents[2]
 PAGE, PICTURE = "docs/plan.md", "docs/plan.svg"

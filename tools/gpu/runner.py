@@ -12,7 +12,7 @@ from tools.gpu.check import Check, Outcome, Result
 from tools.gpu.errors import CheckFailedError, NotRunError
 from tools.gpu.machine import Machine
 from tools.gpu.session import Session, Start, start_python
-from trainyard.local.descendants import Descendants
+from trainyard.commands.local.descendants import Descendants
 
 
 class Runner:

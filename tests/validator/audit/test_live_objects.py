@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.validator.audit.api_server import RESOURCES
-from trainyard.audit import objects
-from trainyard.audit.kinds import kinds
+from trainyard.commands.audit import objects
+from trainyard.commands.audit.kinds import kinds
 from trainyard.document.reading import read
 
 PAGE = Path(__file__).parents[3] / "docs" / "validator" / "audit.md"

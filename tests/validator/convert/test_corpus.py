@@ -10,9 +10,9 @@ import pytest
 
 from tests.validator.convert.expected import MOVED, REFUSED, REMAINING, WITHOUT_NOTE, reason
 from tests.validator.convert.meaning import differences
-from trainyard.convert.conversion import Converted, convert, is_convertible, rendered
-from trainyard.convert.errors import ConvertError
-from trainyard.convert.writing import text_of
+from trainyard.commands.convert.conversion import Converted, convert, is_convertible, rendered
+from trainyard.commands.convert.errors import ConvertError
+from trainyard.commands.convert.writing import text_of
 from trainyard.document import reading
 from trainyard.document.files import File
 from trainyard.document.source import Source

@@ -13,8 +13,8 @@ import pytest
 from tests.harness.cluster.tools import binary
 from tests.validator.diff.test_differences import JOB
 from trainyard.cli.main import main
-from trainyard.diff import report
-from trainyard.diff.comparison import compare
+from trainyard.commands.diff import report
+from trainyard.commands.diff.comparison import compare
 from trainyard.document import reading
 from trainyard.document.source import Source
 from trainyard.loaders.manifests.manifest import load_project

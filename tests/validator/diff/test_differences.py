@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.diff.comparison import Change, compare
+from trainyard.commands.diff.comparison import Change, compare
 from trainyard.document import reading
 from trainyard.document.source import Source
 from trainyard.loaders.manifests.manifest import load_project

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from trainyard.doctor import causes
+from trainyard.commands.doctor import causes
 
 FOLDER = Path(causes.__file__).parent / "cases"
 _HEADER = re.compile(r"# (source|expect|first): (.+)\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.validator.doctor.log_cases import cases
-from trainyard.doctor.diagnosis import Diagnosis, diagnose
+from trainyard.commands.doctor.diagnosis import Diagnosis, diagnose
 
 FOLDER = Path(__file__).parent / "field"
 MENDED, HELD_OUT, HEALTHY = FOLDER / "mended", FOLDER / "held_out", FOLDER / "healthy"

@@ -8,8 +8,8 @@ import pytest
 
 from tests.validator.doctor.log_cases import LogCase, cases
 from tests.validator.doctor.measuring import HEALTHY, HELD_OUT, MENDED, measure, names
-from trainyard.doctor.catalogue import causes
-from trainyard.doctor.diagnosis import Diagnosis, diagnose
+from trainyard.commands.doctor.catalogue import causes
+from trainyard.commands.doctor.diagnosis import Diagnosis, diagnose
 from trainyard.engine import registry
 
 

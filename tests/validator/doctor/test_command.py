@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from trainyard.cli import main
-from trainyard.doctor import reading
-from trainyard.doctor.diagnosis import diagnose
+from trainyard.commands.doctor import reading
+from trainyard.commands.doctor.diagnosis import diagnose
 
 OOM = "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB.\n"
 LOST = "[rank9]: ncclRemoteError: A call failed possibly due to a network error\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.doctor.diagnosis import Diagnosis, diagnose
+from trainyard.commands.doctor.diagnosis import Diagnosis, diagnose
 
 OOM = "[rank0]: torch.OutOfMemoryError: CUDA out of memory.\n"
 TRACEBACK = """[rank3]: Traceback (most recent call last):

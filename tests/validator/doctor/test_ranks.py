@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.doctor.diagnosis import Diagnosis, diagnose
+from trainyard.commands.doctor.diagnosis import Diagnosis, diagnose
 
 RANKS = Path(__file__).parent / "ranks"
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from trainyard.doctor import recorder
-from trainyard.doctor.diagnosis import Diagnosis, diagnose
-from trainyard.doctor.errors import DoctorError
+from trainyard.commands.doctor import recorder
+from trainyard.commands.doctor.diagnosis import Diagnosis, diagnose
+from trainyard.commands.doctor.errors import DoctorError
 
 DUMPS = Path(__file__).parent / "recorder"
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from torch.distributed.flight_recorder.components.types import MatchState, Op
 
-from trainyard.doctor.diagnosis import Diagnosis, diagnose
+from trainyard.commands.doctor.diagnosis import Diagnosis, diagnose
 
 _RANKS = 4
 

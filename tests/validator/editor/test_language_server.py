@@ -14,7 +14,7 @@ from tests.validator.cli.sample_runs import CLEAN, FAULTY
 from tests.validator.editor.client import Editor, applied
 from trainyard import DISTRIBUTION
 from trainyard.cli import main
-from trainyard.editor.ruler import Ruler, text_edits
+from trainyard.commands.editor.ruler import Ruler, text_edits
 from trainyard.engine import registry, selection
 
 PAGE = registry.page(selection.find_one("nccl-word-boolean"))
@@ -229,7 +229,7 @@ def test_a_missing_library_ends_with_the_command_that_installs_it(
     real = builtins.__import__
 
     def missing(name: str, *others: Any) -> Any:
-        if name.startswith("trainyard.editor"):
+        if name.startswith("trainyard.commands.editor"):
             raise ModuleNotFoundError("No module named 'pygls'", name="pygls.lsp")
         return real(name, *others)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.local.first_error import ErrorLog
+from trainyard.commands.local.first_error import ErrorLog
 
 NOTICED = (
     "E1126 16:36:39.601000 11206 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 1) local_rank"
@@ -81,7 +81,7 @@ def test_the_error_of_the_rank_that_failed_first_is_found(
 
 def test_an_error_long_before_the_end_is_not_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     log, clock = ErrorLog(), iter([0.0, 60.0, 61.0])
-    monkeypatch.setattr("trainyard.local.first_error.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("trainyard.commands.local.first_error.time.monotonic", lambda: next(clock))
     for line in ("OSError: no space, tries again", "gives up", NOTICED):
         log.add("a", line)
     found = log.first()

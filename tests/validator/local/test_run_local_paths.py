@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainyard.local.paths import Folders
+from trainyard.commands.local.paths import Folders
 
 HERE = Path("/home/user/runs/digits")
 MOUNTS = ("/checkpoints", "/data", "/data/cache", "/etc/trainyard", "/data-2")

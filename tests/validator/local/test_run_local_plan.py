@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from trainyard.local import differences, job, plan, view
-from trainyard.local.errors import RunRefusedError
-from trainyard.local.image import Image
-from trainyard.local.machine import Machine
-from trainyard.local.node import Node
+from trainyard.commands.local import differences, job, plan, view
+from trainyard.commands.local.errors import RunRefusedError
+from trainyard.commands.local.image import Image
+from trainyard.commands.local.machine import Machine
+from trainyard.commands.local.node import Node
 
 CI = Path("charts/training-job/ci")
 HERE = Path("/runs/digits")

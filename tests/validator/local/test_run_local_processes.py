@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.harness.processes import left_behind
-from trainyard.local import processes
-from trainyard.local.errors import MissingProgramError
-from trainyard.local.node import Node
-from trainyard.local.processes import Outcome
+from trainyard.commands.local import processes
+from trainyard.commands.local.errors import MissingProgramError
+from trainyard.commands.local.node import Node
+from trainyard.commands.local.processes import Outcome
 
 MARK = "TRAINYARD_TEST_RUN"
 FOREVER = "import time; time.sleep(600)"

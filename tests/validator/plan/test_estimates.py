@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from trainyard.commands.plan import estimate, plot
+from trainyard.commands.plan.configs import model_of, shape_of_config
+from trainyard.commands.plan.errors import PlanError
+from trainyard.commands.plan.estimate import Conditions, Plan
+from trainyard.commands.plan.fabrics import fabric_names, fabric_of
+from trainyard.commands.plan.hardware import gpu_names, gpu_of, name_of_label
+from trainyard.commands.plan.layout import Layout
+from trainyard.commands.plan.memory import memory
+from trainyard.commands.plan.shapes import shape_names, shape_of
+from trainyard.commands.plan.traffic import traffic
 from trainyard.facts.profiles import profile_names
-from trainyard.plan import estimate, plot
-from trainyard.plan.configs import model_of, shape_of_config
-from trainyard.plan.errors import PlanError
-from trainyard.plan.estimate import Conditions, Plan
-from trainyard.plan.fabrics import fabric_names, fabric_of
-from trainyard.plan.hardware import gpu_names, gpu_of, name_of_label
-from trainyard.plan.layout import Layout
-from trainyard.plan.memory import memory
-from trainyard.plan.shapes import shape_names, shape_of
-from trainyard.plan.traffic import traffic
 
 CONDITIONS = Conditions(tokens=1e12, price=2.0, gpu_mtbf_hours=50_000, storage=1e10, restart=600)
 LLAMA = shape_of("llama-3-8b")

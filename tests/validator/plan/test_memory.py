@@ -10,10 +10,10 @@ from torch import Tensor
 
 from trainer.config import ModelConfig
 from trainer.models import Model, build_model
-from trainyard.plan.configs import shape_of_trainer
-from trainyard.plan.layout import Layout
-from trainyard.plan.memory import ACCURACY, Memory, activation_numbers, memory
-from trainyard.plan.shapes import Shape
+from trainyard.commands.plan.configs import shape_of_trainer
+from trainyard.commands.plan.layout import Layout
+from trainyard.commands.plan.memory import ACCURACY, Memory, activation_numbers, memory
+from trainyard.commands.plan.shapes import Shape
 
 VOCABULARY, CONTEXT, SAMPLES = 512, 128, 4
 CASES: dict[str, dict[str, Any]] = {

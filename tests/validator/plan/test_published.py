@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.plan import estimate
-from trainyard.plan.failures import GPU_MTBF_HOURS, checkpoint_bytes, daly, failures, young
-from trainyard.plan.layout import Layout
-from trainyard.plan.published import Published, published_runs
-from trainyard.plan.shapes import shape_of
-from trainyard.plan.traffic import all_reduce_bytes
+from trainyard.commands.plan import estimate
+from trainyard.commands.plan.failures import GPU_MTBF_HOURS, checkpoint_bytes, daly, failures, young
+from trainyard.commands.plan.layout import Layout
+from trainyard.commands.plan.published import Published, published_runs
+from trainyard.commands.plan.shapes import shape_of
+from trainyard.commands.plan.traffic import all_reduce_bytes
 
 RUNS = published_runs()
 TESTS = [run for run in RUNS if run.use != "calibration"]

@@ -9,13 +9,13 @@ from typing import Any
 
 from tests.validator.rules import cases
 from trainyard.checks.expressions import Expression
+from trainyard.commands.policies import catalog
+from trainyard.commands.policies.kinds import SERVED
+from trainyard.commands.policies.policy import BY_A_USER, Policy
 from trainyard.document.files import File
 from trainyard.document.source import Source
 from trainyard.engine import registry
 from trainyard.linting import pipeline
-from trainyard.policies import catalog
-from trainyard.policies.kinds import SERVED
-from trainyard.policies.policy import BY_A_USER, Policy
 
 POLICIES = {policy.rule: policy for policy in catalog.of_rules()}
 # Bad cases that a policy does not refuse, and why. It must refuse at least one, and never a good one.

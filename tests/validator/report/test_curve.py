@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from trainyard.report.curve import Point, curve
+from trainyard.commands.report.curve import Point, curve
 
 
 def points(picture: str) -> list[Point]:

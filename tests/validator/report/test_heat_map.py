@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.validator.report.test_history import LOGS
-from trainyard.report.heat_map import heat_map
+from trainyard.commands.report.heat_map import heat_map
 
 LOG = (LOGS / "preflight.log").read_text()
 

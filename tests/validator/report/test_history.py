@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trainyard.report.history import Restart, history
+from trainyard.commands.report.history import Restart, history
 
 LOGS = Path(__file__).parent / "logs"
 BEFORE, AFTER = ((LOGS / f"{name}.log").read_text() for name in ("before_kill", "after_resume"))

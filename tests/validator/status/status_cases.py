@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from trainyard.status.snapshot import Snapshot, moment
+from trainyard.commands.status.snapshot import Snapshot, moment
 
 FOLDER = Path(__file__).parent / "cases"
 

@@ -19,8 +19,8 @@ import yaml
 from tests.validator.audit.api_server import KUBECONFIG, ApiServer
 from tests.validator.status.status_cases import FOLDER, case
 from trainyard.cli import main
-from trainyard.status.kinds import run_kinds
-from trainyard.status.snapshot import Snapshot
+from trainyard.commands.status.kinds import run_kinds
+from trainyard.commands.status.snapshot import Snapshot
 
 ROOT = Path(__file__).parents[3]
 

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from tests.validator.status.status_cases import StatusCase, case, cases
-from trainyard.status import report
-from trainyard.status.kinds import run_kinds
-from trainyard.status.logs import merged
-from trainyard.status.obstacles import ORDER
-from trainyard.status.progress import Progress, from_log, from_metrics, from_train_job
-from trainyard.status.scheduling import refusal
-from trainyard.status.shape import shape
-from trainyard.status.snapshot import Snapshot, moment
-from trainyard.status.verdict import judge
+from trainyard.commands.status import report
+from trainyard.commands.status.kinds import run_kinds
+from trainyard.commands.status.logs import merged
+from trainyard.commands.status.obstacles import ORDER
+from trainyard.commands.status.progress import Progress, from_log, from_metrics, from_train_job
+from trainyard.commands.status.scheduling import refusal
+from trainyard.commands.status.shape import shape
+from trainyard.commands.status.snapshot import Snapshot, moment
+from trainyard.commands.status.verdict import judge
 
 PAGE = Path(__file__).parents[3] / "docs" / "status.md"
 EXPECTED = [case for case in cases() if "rows" in case.expect]

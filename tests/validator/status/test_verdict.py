@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.validator.status.status_cases import StatusCase, cases
-from trainyard.status.verdict import judge
+from trainyard.commands.status.verdict import judge
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)

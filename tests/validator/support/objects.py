@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.audit.cluster import Cluster, RequestRefusedError
+from trainyard.commands.audit.cluster import Cluster, RequestRefusedError
 
 TOKEN = "s3cr3t-value"  # noqa: S105 (no secret)
 PLACE = "/api/v1/namespaces/demo"

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tests.validator.support.objects import JOBS, PLACE, TOKEN, Answers, failed_run, pod
-from trainyard.audit.cluster import ClusterError
 from trainyard.cli import main
-from trainyard.doctor.diagnosis import diagnose
-from trainyard.support import collecting, files
+from trainyard.commands.audit.cluster import ClusterError
+from trainyard.commands.doctor.diagnosis import diagnose
+from trainyard.commands.support import collecting, files
 
 
 @pytest.fixture

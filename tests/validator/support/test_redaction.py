@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.support.redaction import LEFT_OUT, Redaction
+from trainyard.commands.support.redaction import LEFT_OUT, Redaction
 
 
 @pytest.mark.parametrize(

@@ -86,9 +86,9 @@ def _read_cluster(
     run: Session, kubeconfig: Path | None, context: str | None, namespaces: tuple[str, ...]
 ) -> tuple[list[File], Session]:
     """Returns the cluster's objects, and the session for its version."""
-    from trainyard.audit.cluster import ClusterError, connect
-    from trainyard.audit.references import is_name
-    from trainyard.audit.survey import Survey
+    from trainyard.commands.audit.cluster import ClusterError, connect
+    from trainyard.commands.audit.references import is_name
+    from trainyard.commands.audit.survey import Survey
 
     for name in namespaces:
         if not is_name(name):

@@ -12,8 +12,8 @@ from trainyard.cli import output
 from trainyard.linting.exit_codes import CLEAN, FINDINGS, NOTHING
 
 if TYPE_CHECKING:
-    from trainyard.audit.platform import Answer
-    from trainyard.audit.problem import Problem
+    from trainyard.commands.audit.platform import Answer
+    from trainyard.commands.audit.problem import Problem
 
 # As in the documentation of the chart.
 _RELEASE, _NAMESPACE = "platform", "trainyard"
@@ -46,9 +46,9 @@ def run(
 
 
 def _answer(site: str, release: str, kubeconfig: Path | None, context: str | None, namespace: str) -> Answer:
-    from trainyard.audit.cluster import ClusterError, connect
-    from trainyard.audit.platform import audit
-    from trainyard.audit.references import is_name
+    from trainyard.commands.audit.cluster import ClusterError, connect
+    from trainyard.commands.audit.platform import audit
+    from trainyard.commands.audit.references import is_name
     from trainyard.loaders.site.loading import load_site
 
     for option, name in (("--release", release), ("--namespace", namespace)):

@@ -15,7 +15,7 @@ from trainyard.cli.option_list import Function, option_list
 from trainyard.linting.exit_codes import NOTHING
 
 if TYPE_CHECKING:
-    from trainyard.status.reading import Reader
+    from trainyard.commands.status.reading import Reader
 
 KUBECONFIG = click.option(
     "--kubeconfig", metavar="FILE", type=click.Path(path_type=Path), help="Kubeconfig of the cluster, as for kubectl."
@@ -40,10 +40,10 @@ def connection(function: Function) -> Function:
 @contextmanager
 def reader(kubeconfig: Path | None, context: str | None, namespace: str | None) -> Iterator[tuple[Reader, str]]:
     """Yields a reader of the cluster and the namespace. Errors of the cluster become messages; notes go to stderr."""
-    from trainyard.audit.cluster import ClusterError, RequestRefusedError, connect, default_namespace
-    from trainyard.audit.references import is_name
-    from trainyard.status.errors import NoRunError
-    from trainyard.status.reading import Reader
+    from trainyard.commands.audit.cluster import ClusterError, RequestRefusedError, connect, default_namespace
+    from trainyard.commands.audit.references import is_name
+    from trainyard.commands.status.errors import NoRunError
+    from trainyard.commands.status.reading import Reader
 
     if namespace is not None and not is_name(namespace):
         raise click.UsageError(f"--namespace: `{namespace}` is not a valid namespace")

@@ -13,8 +13,8 @@ from trainyard.cli.output import say
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
 if TYPE_CHECKING:
-    from trainyard.convert.conversion import Converted
-    from trainyard.convert.reading import Given
+    from trainyard.commands.convert.conversion import Converted
+    from trainyard.commands.convert.reading import Given
 
 HELP = """Convert a job into values of charts/training-job.
 
@@ -51,8 +51,8 @@ chart cannot start, 3 there is no job.
 @click.option("--job", metavar="NAME", help="Name of the job, if the file holds several.")
 def command(file: str, output: Path | None, force: bool, kind: str | None, job: str | None) -> int:
     """Converts a job."""
-    from trainyard.convert import conversion, reading, writing
-    from trainyard.convert.errors import NoJobError
+    from trainyard.commands.convert import conversion, reading, writing
+    from trainyard.commands.convert.errors import NoJobError
 
     if output == Path("-"):
         output = None

@@ -34,9 +34,9 @@ def command(before: str, after: str, site: str | None, job: str | None, namespac
     """Compares two runs."""
     if before == after == "-":
         raise click.UsageError("only one side can be standard input; name a file for the other one")
-    from trainyard.diff import report
-    from trainyard.diff.comparison import compare
-    from trainyard.diff.sides import read_side
+    from trainyard.commands.diff import report
+    from trainyard.commands.diff.comparison import compare
+    from trainyard.commands.diff.sides import read_side
     from trainyard.loaders.site.loading import load_site
 
     known = load_site(site) if site is not None else None

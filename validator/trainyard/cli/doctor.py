@@ -15,8 +15,8 @@ from trainyard.cli.format_option import formats
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
 if TYPE_CHECKING:
-    from trainyard.doctor.diagnosis import Diagnosis
-    from trainyard.support.collecting import Run
+    from trainyard.commands.doctor.diagnosis import Diagnosis
+    from trainyard.commands.support.collecting import Run
 
 HELP = f"""Find the cause of a failed run in its logs, in a support bundle, or in the cluster.
 
@@ -79,7 +79,7 @@ def command(
         raise click.UsageError("Missing argument 'LOG...', or --run NAME")
     with tempfile.TemporaryDirectory() as folder:
         names = [*_unpacked(logs, Path(folder)), *_laid_out(runs, Path(folder), connection)]
-        from trainyard.doctor.diagnosis import diagnose
+        from trainyard.commands.doctor.diagnosis import diagnose
 
         result = diagnose(names)
         _show(result, output, f"{folder}/")
@@ -91,7 +91,7 @@ def _unpacked(logs: tuple[str, ...], folder: Path) -> Iterator[str]:
     for name in logs:
         path = Path(name)
         if name.endswith(_BUNDLE) and path.is_file():
-            from trainyard.support import files
+            from trainyard.commands.support import files
 
             place = folder / path.name
             place.mkdir()
@@ -106,7 +106,7 @@ def _unpacked(logs: tuple[str, ...], folder: Path) -> Iterator[str]:
 
 def _laid_out(runs: tuple[str, ...], folder: Path, connection: _Connection) -> Iterator[str]:
     for name in dict.fromkeys(runs):
-        from trainyard.support import files
+        from trainyard.commands.support import files
 
         place = folder / "run" / name.replace("/", "-")
         files.lay_out(_run(name, connection), place)
@@ -115,9 +115,9 @@ def _laid_out(runs: tuple[str, ...], folder: Path, connection: _Connection) -> I
 
 def _run(name: str, connection: _Connection) -> Run:
     """Reads a run from the cluster; what cannot be read is named on stderr."""
-    from trainyard.audit.cluster import ClusterError, RequestRefusedError, connect, default_namespace
+    from trainyard.commands.audit.cluster import ClusterError, RequestRefusedError, connect, default_namespace
+    from trainyard.commands.support.collecting import collect
     from trainyard.reporters.escaping import whole_line
-    from trainyard.support.collecting import collect
 
     try:
         place = connection.namespace or default_namespace(connection.kubeconfig, connection.context)
@@ -130,7 +130,7 @@ def _run(name: str, connection: _Connection) -> Run:
 
 
 def _show(result: Diagnosis, form: str, folder: str) -> None:
-    from trainyard.doctor import report
+    from trainyard.commands.doctor import report
     from trainyard.reporters.escaping import whole_line
 
     for reason in result.skipped:
@@ -145,7 +145,7 @@ def _show(result: Diagnosis, form: str, folder: str) -> None:
 
 
 def _collect(name: str, target: Path, connection: _Connection) -> int:
-    from trainyard.support import files
+    from trainyard.commands.support import files
 
     run = _run(name, connection)
     try:

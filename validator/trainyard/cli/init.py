@@ -15,7 +15,7 @@ from trainyard.facts.jobs.kubeflow import CHART_KINDS
 from trainyard.linting.exit_codes import CLEAN
 
 if TYPE_CHECKING:
-    from trainyard.convert.beginning import Answers
+    from trainyard.commands.convert.beginning import Answers
 
 HELP = """Write the values of a new run.
 
@@ -55,8 +55,8 @@ class Program(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Returns the line."""
-        from trainyard.convert.beginning import program
-        from trainyard.convert.errors import ConvertError
+        from trainyard.commands.convert.beginning import program
+        from trainyard.commands.convert.errors import ConvertError
 
         try:
             program(str(value))
@@ -72,7 +72,7 @@ class Claim(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Returns the name."""
-        from trainyard.audit.references import is_name
+        from trainyard.commands.audit.references import is_name
 
         text = str(value).strip()
         if text and not is_name(text):
@@ -126,7 +126,7 @@ def command(site: str | None, output: Path, force: bool, yes: bool, **given: Any
     to_stdout = str(output) == "-"
     if not to_stdout:
         refuse_existing(output, force=force)
-    from trainyard.convert import beginning
+    from trainyard.commands.convert import beginning
     from trainyard.loaders.site.loading import load_site
 
     known = load_site(site) if site is not None else None

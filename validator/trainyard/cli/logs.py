@@ -16,10 +16,10 @@ from trainyard.cli.option_list import option_list
 from trainyard.linting.exit_codes import CLEAN
 
 if TYPE_CHECKING:
-    from trainyard.status.logs import Line, Source
-    from trainyard.status.reading import Reader
-    from trainyard.status.snapshot import Tree
-    from trainyard.status.verdict import Verdict
+    from trainyard.commands.status.logs import Line, Source
+    from trainyard.commands.status.reading import Reader
+    from trainyard.commands.status.snapshot import Tree
+    from trainyard.commands.status.verdict import Verdict
 
 HELP = """Print the logs of all ranks of a run, merged by time, each line with its rank.
 
@@ -140,14 +140,14 @@ class _Printer:
 
 
 def _verdict(found: Reader, job: Tree) -> Verdict:
-    from trainyard.status.verdict import judge
+    from trainyard.commands.status.verdict import judge
 
     return judge(found.snapshot(job, reports=False))
 
 
 def _sources(verdict: Verdict, rank: int | None, printer: _Printer) -> Sequence[Source]:
     """Returns the pods that have started, and gives the printer their prefixes."""
-    from trainyard.status.logs import source, with_rank
+    from trainyard.commands.status.logs import source, with_rank
 
     every = [source(one) for one in verdict.replicas]
     chosen = every if rank is None else with_rank(every, rank)
@@ -162,8 +162,8 @@ def _sources(verdict: Verdict, rank: int | None, printer: _Printer) -> Sequence[
 
 
 def _has_started(pod: Tree) -> bool:
+    from trainyard.commands.status.reading import main_container
     from trainyard.document.lookup import items, mapping
-    from trainyard.status.reading import main_container
 
     main = main_container(pod)
     statuses = [one for one in items(pod, "status", "containerStatuses") if one.get("name") == main]
@@ -178,7 +178,7 @@ def _has_started(pod: Tree) -> bool:
 def _of_all(
     found: Reader, job: Tree, rank: int | None, query: dict[str, str | int], printer: _Printer
 ) -> Iterator[Line]:
-    from trainyard.status.logs import merged
+    from trainyard.commands.status.logs import merged
 
     sources = _sources(_verdict(found, job), rank, printer)
     yield from merged({one.name: _log(found, one.pod, query) for one in sources})
@@ -186,9 +186,9 @@ def _of_all(
 
 def _log(found: Reader, pod: Tree, query: dict[str, str | int], *, previous: bool = False) -> Iterator[str]:
     """Yields the lines of a log; a note stands for one that cannot be read."""
-    from trainyard.audit.cluster import RequestRefusedError
     from trainyard.cli import output
-    from trainyard.status.snapshot import name
+    from trainyard.commands.audit.cluster import RequestRefusedError
+    from trainyard.commands.status.snapshot import name
 
     try:
         yield from found.log(pod, query, previous=previous)
@@ -200,7 +200,7 @@ def _followed(
     found: Reader, job: Tree, rank: int | None, query: dict[str, str | int], printer: _Printer
 ) -> Iterator[Line]:
     from trainyard.cli import output
-    from trainyard.status.logs import Follower
+    from trainyard.commands.status.logs import Follower
 
     def read(one: Source, last: str) -> Iterator[str]:
         begin: dict[str, str | int] = {"sinceTime": f"{last.partition('.')[0]}Z"} if last else query
@@ -218,7 +218,7 @@ def _followed(
 
 def _of_the_failed(found: Reader, job: Tree, query: dict[str, str | int], printer: _Printer) -> Iterator[Line]:
     from trainyard.cli import output
-    from trainyard.status.logs import Line, parsed, source
+    from trainyard.commands.status.logs import Line, parsed, source
 
     verdict = _verdict(found, job)
     if not verdict.failures:

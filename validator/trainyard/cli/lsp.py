@@ -40,7 +40,7 @@ def command(stdio: bool, **options: Any) -> None:  # noqa: ARG001
     from trainyard.linting.session import Options
 
     try:
-        from trainyard.editor import server
+        from trainyard.commands.editor import server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise

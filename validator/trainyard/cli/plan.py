@@ -14,9 +14,9 @@ from trainyard.cli.option_list import option_list
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
 if TYPE_CHECKING:
-    from trainyard.plan.estimate import Plan
-    from trainyard.plan.job import Job
-    from trainyard.plan.settings import Settings
+    from trainyard.commands.plan.estimate import Plan
+    from trainyard.commands.plan.job import Job
+    from trainyard.commands.plan.settings import Settings
 
 HELP = """Estimate what a run takes before it starts: GPUs, memory, traffic, time, failures and cost.
 
@@ -52,12 +52,12 @@ class Tokens(click.ParamType[float]):
 
 
 def names_of(module: str, function: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Returns a completion by the names that a function of trainyard.plan knows."""
+    """Returns a completion by the names that a function of trainyard.commands.plan knows."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
         import importlib
 
-        known = getattr(importlib.import_module(f"trainyard.plan.{module}"), function)()
+        known = getattr(importlib.import_module(f"trainyard.commands.plan.{module}"), function)()
         return [name for name in known if name.startswith(incomplete)]
 
     return complete
@@ -147,7 +147,7 @@ def command(
     """Plans the run and prints the plan."""
     if files:
         raise click.UsageError(f"name the run with -f: `trainyard plan -f {' -f '.join((*names, *files))}`")
-    from trainyard.plan import estimate, settings
+    from trainyard.commands.plan import estimate, settings
 
     job = _job(names, site)
     given = settings.Given(
@@ -164,16 +164,16 @@ def command(
 
 
 def _job(names: tuple[str, ...], site: str | None) -> Job | None:
+    from trainyard.commands.plan.job import read_job
     from trainyard.loaders.site.loading import load_site
-    from trainyard.plan.job import read_job
 
     known = load_site(site) if site is not None else None
     return read_job(names, known) if names else None
 
 
 def _draw(plan: Plan, path: Path) -> None:
+    from trainyard.commands.plan import estimate, plot
     from trainyard.document.opening import reason
-    from trainyard.plan import estimate, plot
 
     try:
         svg = plot.picture(list(estimate.on_nodes(plan)))
@@ -183,7 +183,7 @@ def _draw(plan: Plan, path: Path) -> None:
 
 
 def _print(plan: Plan, plans: list[Plan], settings: Settings, job: Job | None, output: str) -> None:
-    from trainyard.plan import report
+    from trainyard.commands.plan import report
 
     if output == "text":
         click.echo(report.comparison(plans) if plans else report.text(plan, settings, job), nl=False)

@@ -12,9 +12,9 @@ from trainyard.cli import output
 from trainyard.cli.options import load_configuration, rule_names
 
 if TYPE_CHECKING:
+    from trainyard.commands.policies.policy import Options, Policy
     from trainyard.engine.rule import Rule
     from trainyard.linting.config import Config
-    from trainyard.policies.policy import Options, Policy
 
 HELP = """Print rules as ValidatingAdmissionPolicies, so that an API server refuses what the linter finds.
 
@@ -88,8 +88,8 @@ def command(
     """Prints the policies."""
     import yaml
 
+    from trainyard.commands.policies import policy
     from trainyard.linting.session import split_names
-    from trainyard.policies import policy
 
     config = load_configuration(config_file)
     config = config._replace(
@@ -110,8 +110,8 @@ def command(
 
 def _policies(config: Config, *, named: bool) -> Iterator[tuple[Rule, Policy]]:
     """Yields the rules that are on, with their policies; notes the checks that cannot be policies, unless named."""
+    from trainyard.commands.policies import catalog
     from trainyard.engine import selection
-    from trainyard.policies import catalog
 
     on = {
         rule.name: rule
@@ -134,7 +134,7 @@ def _policies(config: Config, *, named: bool) -> Iterator[tuple[Rule, Policy]]:
 def _options(
     actions: tuple[str, ...], prefix: str, labels: tuple[str, ...], except_namespaces: tuple[str, ...]
 ) -> Options:
-    from trainyard.policies.policy import Options
+    from trainyard.commands.policies.policy import Options
 
     if {"Deny", "Warn"} <= {*actions}:
         raise click.UsageError("--action: an API server takes either Deny or Warn")

@@ -15,12 +15,12 @@ from trainyard.cli.plan import names_of
 from trainyard.linting.exit_codes import CLEAN
 
 if TYPE_CHECKING:
+    from trainyard.commands.report.contents import Contents, Manifest
+    from trainyard.commands.status.reading import Reader
+    from trainyard.commands.status.snapshot import Snapshot
     from trainyard.document.document import Document
     from trainyard.document.files import File
     from trainyard.engine.finding import Finding
-    from trainyard.report.contents import Contents, Manifest
-    from trainyard.status.reading import Reader
-    from trainyard.status.snapshot import Snapshot
 
 HELP = f"""Write what is known about a run in a cluster to one HTML file.
 
@@ -99,12 +99,12 @@ def command(
 def _contents(
     found: Reader, snapshot: Snapshot, *, values: tuple[str, ...], site: str | None, preflight: Path | None, **plan: Any
 ) -> Contents:
+    from trainyard.commands.plan.settings import Given
+    from trainyard.commands.report import gathering
+    from trainyard.commands.report.contents import contents
+    from trainyard.commands.report.history import history
+    from trainyard.commands.report.planned import compare
     from trainyard.loaders.site.loading import load_site
-    from trainyard.plan.settings import Given
-    from trainyard.report import gathering
-    from trainyard.report.contents import contents
-    from trainyard.report.history import history
-    from trainyard.report.planned import compare
 
     given = _given(values) if values else _live(snapshot)
     logs = gathering.logs(found, snapshot)
@@ -124,18 +124,18 @@ def _contents(
 
 
 def _given(names: tuple[str, ...]) -> _Input:
+    from trainyard.commands.report.contents import Manifest
     from trainyard.document.files import open_files
     from trainyard.loaders.run_files import documents_of
-    from trainyard.report.contents import Manifest
 
     files = list(open_files(names))
     return _Input(files, documents_of(names), [Manifest(file.source.name, file.source.text) for file in files])
 
 
 def _live(snapshot: Snapshot) -> _Input:
-    from trainyard.audit.objects import file
+    from trainyard.commands.audit.objects import file
+    from trainyard.commands.report.contents import Manifest
     from trainyard.loaders.run_files import documents_in
-    from trainyard.report.contents import Manifest
 
     files = [file(tree) for tree in (snapshot.job, *snapshot.runtimes)]
     documents = [document for one in files for document in documents_in(one.source)]
@@ -161,7 +161,7 @@ def _text(path: Path) -> str:
 
 def _page(contents: Contents) -> str:
     try:
-        from trainyard.report.page import page
+        from trainyard.commands.report.page import page
     except ModuleNotFoundError as error:
         raise click.ClickException(
             f"the report needs {error.name}: python -m pip install '{DISTRIBUTION}[report]'"

@@ -16,11 +16,11 @@ from trainyard.cli.output import say
 from trainyard.linting import exit_codes
 
 if TYPE_CHECKING:
+    from trainyard.commands.local.image import Image
+    from trainyard.commands.local.machine import Machine
+    from trainyard.commands.local.plan import Plan
+    from trainyard.commands.local.values import Values
     from trainyard.linting.report import Report
-    from trainyard.local.image import Image
-    from trainyard.local.machine import Machine
-    from trainyard.local.plan import Plan
-    from trainyard.local.values import Values
 
 HELP = """Run the values of a training job on this machine, without a cluster.
 
@@ -134,7 +134,7 @@ def command(
         nodes = processes = 1
     if image is not None and python is not None:
         raise click.UsageError("--python names an interpreter of this machine: leave it out, or --image")
-    from trainyard.local import differences, job, machine, plan, preparation, values, view
+    from trainyard.commands.local import differences, job, machine, plan, preparation, values, view
 
     name = release or _name(names[0])
     wanted = job.job_of(_accepted_values(values.read_values(names, settings, name), names), name, nodes, processes)
@@ -148,7 +148,7 @@ def command(
     if shown.logs is not None:
         say(f"rank {only_rank} is shown; the output of all ranks is in {preparation.display_path(shown.logs)}")
     if dry_run:
-        from trainyard.local import script
+        from trainyard.commands.local import script
 
         click.echo("\n".join(script.shell_lines(planned, attached=debug)))
         return exit_codes.DONE
@@ -156,8 +156,8 @@ def command(
 
 
 def _found(name: str) -> Image:
-    from trainyard.local import errors
-    from trainyard.local.image import find_image
+    from trainyard.commands.local import errors
+    from trainyard.commands.local.image import find_image
 
     try:
         return find_image(name)
@@ -195,7 +195,7 @@ def _show(report: Report) -> None:
 
 
 def _run(plan: Plan, machine: Machine, *, debug: bool) -> int:
-    from trainyard.local import attached, errors, preparation, processes
+    from trainyard.commands.local import attached, errors, preparation, processes
 
     try:
         preparation.check_requirements(plan, machine)

@@ -14,7 +14,7 @@ from trainyard.cli.format_option import formats
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
 if TYPE_CHECKING:
-    from trainyard.status.reading import Reader
+    from trainyard.commands.status.reading import Reader
 
 HELP = f"""Show what a run in a cluster waits for, how far it is, or why it has failed.
 
@@ -55,9 +55,9 @@ def command(
 
 def show(found: Reader, run: str, place: str, output: str) -> int:
     """Prints the state of one run and returns the exit code."""
+    from trainyard.commands.status import report
+    from trainyard.commands.status.verdict import judge
     from trainyard.reporters.escaping import whole_line
-    from trainyard.status import report
-    from trainyard.status.verdict import judge
 
     snapshot = found.snapshot(found.find(run, place))
     verdict = judge(snapshot)
@@ -73,9 +73,9 @@ def show(found: Reader, run: str, place: str, output: str) -> int:
 def _list(found: Reader, place: str, output: str) -> int:
     import datetime
 
+    from trainyard.commands.status import report
+    from trainyard.commands.status.verdict import judge
     from trainyard.reporters.escaping import whole_line
-    from trainyard.status import report
-    from trainyard.status.verdict import judge
 
     verdicts = [judge(snapshot) for snapshot in found.snapshots(found.runs(place))]
     now = datetime.datetime.now(datetime.UTC)

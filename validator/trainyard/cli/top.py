@@ -16,7 +16,7 @@ from trainyard.cli.status import show
 from trainyard.linting.exit_codes import CLEAN, FINDINGS
 
 if TYPE_CHECKING:
-    from trainyard.status.reading import Reader
+    from trainyard.commands.status.reading import Reader
 
 HELP = """Watch a run: what `trainyard status` shows, again every few seconds, until the run has ended.
 
@@ -60,9 +60,9 @@ def _watch(found: Reader, run: str, place: str, interval: float) -> int:
         raise click.ClickException(
             f"the display needs the package rich: python -m pip install '{DISTRIBUTION}[status]'"
         ) from None
+    from trainyard.commands.status import report
+    from trainyard.commands.status.verdict import judge
     from trainyard.reporters.escaping import whole_line
-    from trainyard.status import report
-    from trainyard.status.verdict import judge
 
     job = found.find(run, place)
     last: list[str] = []
