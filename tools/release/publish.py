@@ -14,6 +14,7 @@ import typer
 from rich.markup import escape
 
 from tests.harness.cluster import progress, tools
+from tests.harness.cluster.archive import unpack
 from tools.release.errors import ReleaseError
 
 
@@ -42,7 +43,7 @@ def publish(folder: Path, repository: str, cosign_key: Path | None = None) -> It
     for image in sorted((folder / "images").glob("*.tar")):
         with tempfile.TemporaryDirectory(dir=folder) as layout:
             with tarfile.open(image) as archive:
-                archive.extractall(layout, filter="data")
+                unpack(archive, layout)
             yield from _push(Path(layout), repository, cosign_key)
 
 

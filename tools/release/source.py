@@ -7,6 +7,7 @@ import subprocess
 import tarfile
 from pathlib import Path
 
+from tests.harness.cluster.archive import unpack
 from tools.release.errors import ReleaseError
 
 # Tags of releases, such as v0.3.0.
@@ -45,4 +46,4 @@ def export(root: Path, folder: Path) -> None:
     command = ["git", "archive", "--format=tar", "HEAD"]
     packed = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-        archive.extractall(folder, filter="data")
+        unpack(archive, folder)

@@ -21,6 +21,7 @@ from tests.e2e import typed_steps
 from tests.e2e.typed_steps import Shell
 from tests.harness import signatures
 from tests.harness.cluster import loading, tools
+from tests.harness.cluster.archive import unpack
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import argo, flux, operator, platform
@@ -67,7 +68,7 @@ def registry(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
                 charts.sign(package, chart, SIGNER)
     for package in RELEASED.glob("*.tgz"):
         with tarfile.open(package) as archive:
-            archive.extractall(made / package.stem, filter="data")
+            unpack(archive, made / package.stem)
         (chart,) = (made / package.stem).iterdir()
         packages.append((chart, package))
     chart_layout.write(packages, made / "oci", 0)

@@ -25,6 +25,7 @@ from tests.harness import signatures
 from tests.harness.browser import chromium, served
 from tests.harness.checkout import repository
 from tests.harness.cluster import api, loading, tools
+from tests.harness.cluster.archive import unpack
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.grafana import answers
@@ -130,7 +131,7 @@ def test_the_site_of_the_release_leads_to_its_commands_and_to_messages(
     files: Path, browser: Browser, tmp_path: Path
 ) -> None:
     with tarfile.open(files / "release" / site.NAME) as archive:
-        archive.extractall(tmp_path, filter="data")
+        unpack(archive, tmp_path)
     with served(tmp_path / "site") as address:
         page = browser.new_page()
         page.goto(address)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tarfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -81,7 +82,11 @@ class PythonImage:
             described = archive.extractfile("manifest.json")
             assert described is not None
             (_, name, _) = json.load(described)[0]["Layers"]
-            archive.extract(name, folder, filter="data")
+            packed = archive.extractfile(name)
+            assert packed is not None
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            with (folder / name).open("wb") as layer:
+                shutil.copyfileobj(packed, layer)
         return Layer(folder / name, name.removesuffix(".tar"))
 
     def layer(self, folder: Path, contents: Mapping[str, Content]) -> Layer:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from trainyard.commands.status.replicas import containers
 from trainyard.commands.status.snapshot import when
@@ -71,9 +72,19 @@ def unpack(bundle: Path, folder: Path) -> None:
                 if count >= _MOST_FILES or left < 0:
                     raise BundleError(f"{bundle}: the bundle is larger than {_MOST_FILES:,} files or 8 GiB")
                 if member.isfile() and member.name.startswith(READ):
-                    archive.extract(member, folder, filter="data")
+                    _write(archive, member, folder)
     except (OSError, EOFError, tarfile.TarError) as error:
         raise BundleError(f"{bundle}: the bundle cannot be read: {error}") from None
+
+
+def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    # The filters of tarfile are missing before Python 3.11.4, which Debian 12 has.
+    if ".." in Path(member.name).parts:
+        raise tarfile.ReadError(f"{member.name!r} leads out of the bundle")
+    path, content = folder / member.name, archive.extractfile(member)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        shutil.copyfileobj(cast("IO[bytes]", content), file)
 
 
 def lay_out(run: Run, folder: Path) -> None:
