@@ -28,7 +28,7 @@ _DEEPSPEED = re.compile(r"\"(?:train_batch_size|train_micro_batch_size_per_gpu|z
 # What Hjson takes and JSON does not: comments, no comma at the end of a line, one before the end of a list.
 # Sources: deepspeedai/DeepSpeed 0.19.6 runtime/config.py: DeepSpeedConfig, hjson.load; hjson.github.io, "Syntax".
 # A text or a comment that does not end is one too. Otherwise the search reads on from each of its characters.
-_COMMENTS = re.compile(r"""(?P<text>"(?:[^"\\\n]|\\.)*+"?)|/\*.*?(?:\*/|\Z)|(?://|\#)[^\n]*""", re.DOTALL)
+_COMMENTS = re.compile(r"""(?P<text>"(?>(?:[^"\\\n]|\\.)*)"?)|/\*.*?(?:\*/|\Z)|(?://|\#)[^\n]*""", re.DOTALL)
 _NO_COMMA = re.compile(r"""(?<=["\]}\w])[^\S\n]*\n(?=\s*["\[{])""")
 _SPARE_COMMA = re.compile(r",(?=\s*[\]}])")
 _MASKED = re.compile(r"""[:=-]\s+\*{2,}\s*(?:\#.*)?""")
