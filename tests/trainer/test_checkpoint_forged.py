@@ -7,6 +7,7 @@ import json
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from torch.distributed.checkpoint.metadata import (
 from tests.trainer.fake_strategy import FakeStrategy, new_manager, run, train_state_at
 from tests.trainer.forgery import forge, forge_state
 from trainer.checkpoint.catalog import valid_checkpoints
+from trainer.checkpoint.manifest import InvalidCheckpointError
+from trainer.checkpoint.metadata import read_metadata
 from trainer.checkpoint.peers import Peers
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
@@ -176,6 +179,29 @@ def test_forged_metadata_do_not_change_pytorch(directory: Path, capsys: pytest.C
     assert TensorStorageMetadata.__init__ is before
     expected = f"skipped invalid checkpoint {path}: .metadata changes TensorStorageMetadata"
     assert expected in capsys.readouterr().out.splitlines()
+
+
+class ByName(pickle.Pickler):
+    """Writes members of enumerations as Python 3.11.2 does."""
+
+    def reducer_override(self, value: Any) -> Any:  # noqa: D102 (a method of pickle)
+        return (getattr, (type(value), value.name)) if isinstance(value, Enum) else NotImplemented
+
+
+def test_metadata_that_python_of_debian_12_wrote_are_read(directory: Path) -> None:
+    path, written = directory / "step-00000002", io.BytesIO()
+    ByName(written).dump(metadata_of(path))
+    assert b"getattr" in written.getvalue()
+    forge(path, ".metadata", written.getvalue())
+    assert read_metadata(path, {one.name for one in path.iterdir()}) == metadata_of(path)
+
+
+def test_attributes_that_are_no_members_of_an_enumeration_are_refused(directory: Path) -> None:
+    path = directory / "step-00000002"
+    code = b"cbuiltins\ngetattr\nctorch\nSize\nX\x05\x00\x00\x00count\x86R."
+    forge(path, ".metadata", b"\x80\x02" + code)
+    with pytest.raises(InvalidCheckpointError, match="reads the attribute 'count'"):
+        read_metadata(path, ())
 
 
 @pytest.mark.parametrize(

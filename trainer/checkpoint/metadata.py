@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Collection
+from enum import EnumType
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,11 +22,22 @@ from .manifest import (
 NAME = METADATA_NAME
 # `pickle.Unpickler` is written in C and cannot be told how to set attributes.
 _InterpretedUnpickler: Any = pickle._Unpickler
+
+
+def _member(kind: object, name: str) -> Any:
+    """Returns a member of an enumeration, which is all that PyTorch's metadata use `getattr` for."""
+    if isinstance(kind, EnumType) and name in kind.__members__:
+        return kind.__members__[name]
+    raise InvalidCheckpointError(f"{NAME} reads the attribute {name!r}, which no checkpoint contains")
+
+
 # The types that PyTorch 2.14 and 2.15 write. They only hold data or look up a name. Any other name in a pickle could
 # run code of its author.
 _KNOWN = {
     ("torch", "Size"): torch.Size,
     ("torch.serialization", "_get_layout"): {"torch.strided": torch.strided}.__getitem__,
+    # Python 3.11.2, that of Debian 12, pickles members of enumerations by name. Source: python/cpython pull 26658.
+    ("builtins", "getattr"): _member,
     (filesystem.__name__, "_StorageInfo"): filesystem._StorageInfo,
     **{
         (metadata.__name__, name): getattr(metadata, name)
