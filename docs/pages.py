@@ -31,7 +31,7 @@ BADGES = {
 }
 
 
-EXAMPLE, SITE = Path("example.yaml"), "onprem.site.yaml"
+EXAMPLE = Path("example.yaml")
 # A rule about what other rules find: alone it finds nothing.
 NEEDS_OTHERS = ("unused-suppression",)
 # In results of the search: hundreds of rules would hide the page of messages. A rule's own name is found all the same.
@@ -85,10 +85,8 @@ def _parameters(rule: Rule) -> list[str]:
 
 def _site(rule: Rule) -> list[str]:
     """The site that the examples of a rule are compared with, for those that need one."""
-    if not rule.of_site:
-        return []
-    site = (registry.folder() / "site" / "cases" / SITE).read_text(encoding="utf-8")
-    return ["## The site of these examples", _block("yaml", site)]
+    site = _case(rule, "bad").site if rule.of_site else None
+    return ["## The site of these examples", _block("yaml", site.document.source.text)] if site is not None else []
 
 
 def _reported(rule: Rule) -> list[str]:
@@ -135,7 +133,7 @@ def _printed(rule: Rule, case: Case, findings: Sequence[Finding]) -> str:
         *([f"--select {rule.name}"] if rule.name not in NEEDS_OTHERS else []),
         *(f"--target {name}={version}" for name, version in versions.items()),
         *([f"--profile {case.profile}"] if case.profile else []),
-        *([f"--site {SITE}"] if case.site else []),
+        *([f"--site {Path(case.site.document.source.name).name}"] if case.site else []),
     ]
     report = Report(tuple(findings), (), (str(EXAMPLE),), NOTHING)
     printed = text.render(report, (rule,), Style()).replace(f"{registry.folder() / 'site' / 'cases'}/", "")

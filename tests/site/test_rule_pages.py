@@ -42,8 +42,8 @@ def test_the_command_of_a_page_prints_what_the_page_shows(
     command, _, printed = found[at].partition("\n")
     example = next(block for block in found[at + 1 :] if not block.startswith("@@ "))
     Path("example.yaml").write_text(example, encoding="utf-8")
-    if "--site" in command:
-        Path("onprem.site.yaml").write_text(found[at - 1], encoding="utf-8")
+    if site := re.search(r"--site (\S+)", command):
+        Path(site[1]).write_text(found[at - 1], encoding="utf-8")
 
     main(shlex.split(command)[2:])
 
