@@ -25,9 +25,8 @@ from trainyard.analysis.jobs.workloads import is_batch_job, restart_policies
 from trainyard.analysis.launchers import rendezvous
 from trainyard.analysis.launchers.rendezvous import VARIABLE
 from trainyard.analysis.launchers.torchrun import node_range
-from trainyard.analysis.pods.environment import has_unknown_variables
-from trainyard.analysis.pods.settings import change_value, literal_value
-from trainyard.document.document import Append, Edit, Place
+from trainyard.analysis.pods.shared_store import shared_store
+from trainyard.document.document import Place
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS, RUNTIMES
@@ -80,23 +79,14 @@ def _problems(container: Container, run: Run, context: Context) -> Iterator[Prob
 
 
 def _without_variable(at: Place, container: Container, context: Context) -> Iterator[Problem]:
-    setting = container.setting(VARIABLE)
-    if setting is None:
-        if has_unknown_variables(container, context):
-            return
-        fault = f"{VARIABLE} is not set"
-        edits: tuple[Edit, ...] = (Append(container.at.child("env"), {"name": VARIABLE, "value": "1"}),)
-    else:
-        value = literal_value(setting)
-        if value is None or value == "1":
-            return
-        fault, at, edits = f"{VARIABLE} is `{value}`, and not 1", setting.at, change_value(setting, "1")
-    yield Problem(
-        at,
-        f"a pod that is replaced or added does not find the store of the others, and all time out: {fault}",
-        f"set {VARIABLE} to 1",
-        edits,
-    )
+    shared = shared_store(container, context)
+    if shared is not None:
+        yield Problem(
+            shared.at or at,
+            f"a pod that is replaced or added does not find the store of the others, and all time out: {shared.reason}",
+            f"set {VARIABLE} to 1",
+            shared.edits,
+        )
 
 
 def _replaces_one_pod(run: Run, role: Role) -> bool:

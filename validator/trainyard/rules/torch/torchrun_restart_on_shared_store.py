@@ -37,9 +37,8 @@ from trainyard.analysis.launchers.torchrun import (
     node_range,
     processes_per_node,
 )
-from trainyard.analysis.pods.environment import has_unknown_variables
-from trainyard.analysis.pods.settings import change_value, literal_value
-from trainyard.document.document import Append, Edit, Place
+from trainyard.analysis.pods.shared_store import shared_store
+from trainyard.document.document import Edit, Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.versions import since
 from trainyard.model.run import Command, Container, Run
@@ -126,24 +125,16 @@ def _is_alone(launch: Command, container: Container, run: Run) -> bool:
 
 
 def _without_variable(number: int, at: Place, container: Container, context: Context) -> Iterator[Problem]:
-    setting = container.setting(VARIABLE)
-    if setting is None:
-        if has_unknown_variables(container, context):
-            return
-        fault, place = f"{VARIABLE} is not set", at
-        edits: tuple[Edit, ...] = (Append(container.at.child("env"), {"name": VARIABLE, "value": "1"}),)
-    else:
-        value = literal_value(setting)
-        if value is None or value == "1":
-            return
-        fault, place, edits = f"{VARIABLE} is `{value}`, and not 1", setting.at, change_value(setting, "1")
-    yield Problem(
-        place,
-        f"the {number} restarts of torchrun mostly fail, because ranks find addresses of the last attempt: {fault}",
-        f"set {VARIABLE} to 1",
-        edits,
-        ((at, "the restarts"),) if place is not at else (),
-    )
+    shared = shared_store(container, context)
+    if shared is not None:
+        reason = f"ranks find addresses of the last attempt: {shared.reason}"
+        yield Problem(
+            shared.at or at,
+            f"the {number} restarts of torchrun mostly fail, because {reason}",
+            f"set {VARIABLE} to 1",
+            shared.edits,
+            ((at, "the restarts"),) if shared.at is not None else (),
+        )
 
 
 def _instead(launch: Command, container: Container, run: Run) -> str:
