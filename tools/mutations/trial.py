@@ -11,8 +11,10 @@ from tests.harness import checkout
 from tools.mutations.mutants import Mutant
 from tools.mutations.targets import Target
 
-# A change may make a loop endless. The tests of a target take at most 20 s on an idle machine.
-SECONDS = 300
+# A change may make a loop endless, or make a process wait for ever. The tests of a target take at most 20 s on an idle
+# machine. On a busy one only the time of the processor tells an endless loop.
+PROCESSOR_SECONDS = 120
+SECONDS = 3600
 
 
 class TestsFailError(Exception):
@@ -56,6 +58,8 @@ def _pytest(arguments: list[str], folder: Path) -> tuple[int, str]:
     # Without bytecode: it is not written anew for a change of the same size in the same second.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": "validator:."}
     command = [
+        "prlimit",
+        f"--cpu={PROCESSOR_SECONDS}",
         str(Path(sys.executable).absolute()),
         "-m",
         "pytest",

@@ -19,7 +19,8 @@ _MAX_NODES = 200_000
 
 # libyaml composes recursively in C. A megabyte of brackets or dashes would overflow its stack.
 _MAX_OPEN_BRACKETS = 1_000
-_BRACKET = re.compile(r"[\[\]{}]")
+# Or the beginning of a document, which ends all nesting for libyaml. Brackets in texts need not be closed.
+_BRACKET = re.compile(r"[\[\]{}]|^---(?![^ \t\r\n])", re.MULTILINE)
 # Levels that begin on one line. Short lines cannot nest deep enough for an overflow: each level is a column further.
 _COMPACT = re.compile(r"(?:---)?[ ]*((?:[-?:][ \t]+)+)")
 _MAX_COLUMN = 5_000
@@ -177,7 +178,8 @@ def too_deep(text: str) -> int | None:
     if text.count("[") + text.count("{") > _MAX_OPEN_BRACKETS:
         depth = 0
         for match in _BRACKET.finditer(text):
-            depth = depth + 1 if match.group() in "[{" else max(0, depth - 1)
+            found = match.group()
+            depth = 0 if found == "---" else depth + 1 if found in "[{" else max(0, depth - 1)
             if depth > _MAX_OPEN_BRACKETS:
                 return text.count("\n", 0, match.start()) + 1
     return None

@@ -452,6 +452,14 @@ def test_a_full_disk_is_no_bug_report(trainyard: Trainyard) -> None:
         )
 
 
+@pytest.mark.parametrize("words", [("lint", "run.yaml"), ("lint", "."), ("fix", "."), ("baseline", ".")])
+def test_a_current_folder_that_is_gone_is_said(tmp_path: Path, trainyard: Trainyard, words: tuple[str, ...]) -> None:
+    tmp_path.rmdir()
+    result = trainyard(*words)
+    assert result.code == 2
+    assert result.err == "Error: the current folder has been deleted; change to another one\n"
+
+
 def test_without_yaml_rs_the_findings_are_the_same(trainyard: Trainyard) -> None:
     for number in range(parallel.MANY + 2):
         trainyard.file(f"jobs/{number}.yaml", FAULTY if number % 9 == 0 else CLEAN)

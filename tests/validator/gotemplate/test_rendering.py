@@ -172,6 +172,7 @@ UNSUPPORTED = """
 {{ if .Values.empty }}{{ $x := 1 }}{{ else }}{{ $x }}{{ end }}
 {{ with $x := .Values.name }}{{ end }}{{ $x }}
 {{ range .Values.deep.none }}{{ $x := 1 }}{{ else }}{{ $x }}{{ end }}
+{{ range .Values.words }}{{ $x }}{{ else }}{{ $x := 1 }}{{ end }}
 {{ (1 }}
 {{ 1 | }}
 {{ | 1 }}

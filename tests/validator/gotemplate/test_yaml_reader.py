@@ -85,6 +85,15 @@ def test_documents_before_an_anchor_that_is_set_again_are_read_once() -> None:
     assert [tree for tree, _ in load_documents(text)] == [{"a": 1}, {"b": 2}, {"c": 1, "d": 2, "e": 2}, {"f": 3}]
 
 
+def test_brackets_in_texts_of_many_documents_are_not_nested() -> None:
+    text = "---\na: '['\n" * 1500
+    assert len(load_documents(text)) == 1500
+    assert too_deep(text.replace("\n", "\r\n")) is None
+    # These begin no document, so the brackets are in one.
+    for line in ("---x", " ---", "---\u00a0", "--"):
+        assert too_deep(f"{line}\n[" * 1001) == 1002
+
+
 def test_many_brackets_or_dashes_are_refused_at_their_line() -> None:
     assert too_deep("a: 1\nb: " + "[" * 1000) is None
     assert too_deep("a: 1\nb: " + "[" * 1001) == 2

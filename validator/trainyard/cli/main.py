@@ -121,6 +121,11 @@ def main(arguments: list[str] | None = None) -> int:
         # The reader has closed the pipe, as `head` does: no message would be seen.
         sys.stdout = None
         return INTERRUPTED
+    except FileNotFoundError:
+        if _has_folder():
+            return _report_bug()
+        click.echo("Error: the current folder has been deleted; change to another one", err=True)
+        return USAGE
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             return _report_bug()
@@ -141,6 +146,17 @@ def _show(error: click.ClickException) -> None:
         click.UsageError(message, error.ctx) if isinstance(error, click.UsageError) else click.ClickException(message)
     )
     shown.show()
+
+
+def _has_folder() -> bool:
+    """True if there is a current folder."""
+    from pathlib import Path
+
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _report_bug() -> int:

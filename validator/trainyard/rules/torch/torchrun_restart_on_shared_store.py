@@ -7,8 +7,8 @@ ended: `Connection refused`, or a hang until the timeout. The restart is used up
 without restarts. It is a race: of 16 restarts of two ranks with gloo, 2 worked, and 3 of 16 with the static rendezvous.
 
 With `TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1`, in the environment of torchrun, rank 0 of each attempt hosts a new store
-at a free port, and all restarts work: 20 of 20 with `--standalone`, and 20 of 20 of two torchruns. Only the dynamic
-rendezvous reads the variable, and only the value `1` counts.
+at a free port, and all restarts work: 20 of 20 with `--standalone`, 20 of 20 of two torchruns, and 20 of 20 of two
+`accelerate launch`. Only the dynamic rendezvous reads the variable, and only the value `1` counts.
 That is the rendezvous of an elastic PyTorchJob, of `--rdzv-backend=c10d`, and of `--standalone`.
 
 The static rendezvous ignores it: there torchrun takes the address from `--master-addr` or `PET_MASTER_ADDR`, which the
