@@ -166,7 +166,7 @@ verify: setup tools ## Fail if a generated file differs from its source
 
 .PHONY: docs
 docs: setup ## Build the documentation site into build/site, and read it in a browser
-	@DISABLE_MKDOCS_2_WARNING=true $(RUN) mkdocs build --strict --quiet
+	@DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=true $(RUN) mkdocs build --strict --quiet
 	pytest tests/site
 
 .PHONY: format

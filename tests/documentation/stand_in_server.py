@@ -62,8 +62,9 @@ def programs(folder: Path) -> Iterator[Path]:
             for name in names:
                 (folder / name).write_text(CLIENT.format(python=sys.executable, address=address, name=name))
                 (folder / name).chmod(0o755)
-        # All that examples pipe into.
-        (folder / "grep").symlink_to("/bin/grep")
+        # All that examples pipe into or from.
+        for name in ("grep", "sed"):
+            (folder / name).symlink_to(f"/bin/{name}")
         yield folder
 
 

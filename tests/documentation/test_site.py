@@ -81,6 +81,13 @@ def test_the_quickstart_is_the_part_of_the_readme_that_a_user_types() -> None:
 
 
 @pytest.mark.parametrize("chart", readmes.charts())
+def test_the_page_of_a_chart_names_the_oldest_kubernetes_in_words(chart: str) -> None:
+    page = readmes.page(f"charts/{chart}/README.md")
+    assert re.search(r"requires Kubernetes 1\.\d\d or newer", page)
+    assert ".0-0" not in page
+
+
+@pytest.mark.parametrize("chart", readmes.charts())
 def test_the_table_of_values_fits_a_page(chart: str) -> None:
     """A key, its type and its default share a cell: in columns of their own they leave no room for the description."""
     written = (ROOT / "charts" / chart / "README.md").read_text()

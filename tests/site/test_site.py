@@ -29,6 +29,13 @@ SEARCHES = {
     "command line": "cli/",
     "exit codes": "cli/",
     "networks rail": "tutorials/multi-rail-roce/",
+    "air-gapped": "how-to/packages/",
+    "Kueue": "how-to/queues/",
+    "kubectl plugin": "status/",
+    "heat map": "report/",
+    "lostNodes": "charts/node-health/",
+    "nccl.conf": "validator/",
+    ".env": "validator/",
 }
 FIRST = 8
 

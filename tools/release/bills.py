@@ -93,7 +93,9 @@ def _debian(status: bytes) -> Iterator[Component]:
     """Yield the packages of dpkg's record of what is installed."""
     for paragraph in status.strip().split(b"\n\n"):
         about = BytesHeaderParser().parsebytes(paragraph)
-        yield _component(ComponentType.LIBRARY, "deb", about["Package"], about["Version"], "debian")
+        # Of a package that was removed, the record keeps the configuration.
+        if about["Status"].endswith(" installed"):
+            yield _component(ComponentType.LIBRARY, "deb", about["Package"], about["Version"], "debian")
 
 
 def _component(kind: ComponentType, source: str, name: str, version: str, owner: str | None = None) -> Component:

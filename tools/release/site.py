@@ -37,4 +37,5 @@ def _environment(checkout: Path, seconds: int) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(map(str, (checkout, checkout / "validator"))),
         "SOURCE_DATE_EPOCH": str(seconds),
         "DISABLE_MKDOCS_2_WARNING": "true",
+        "NO_MKDOCS_2_WARNING": "true",
     }

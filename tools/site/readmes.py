@@ -15,6 +15,8 @@ QUICKSTART = ("## Two commands", "## Find your way")
 
 _FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 _VALUES = "| Key | Type | Default | Description |\n|-----|------|---------|-------------|\n"
+# `kubeVersion` of a chart, whose ending lets Helm accept the versions of clouds.
+_NEWER = re.compile(r">=(\d+\.\d+)\.0-0")
 _VALUE = re.compile(r"^\| (\S+) \| (\w+) \| (`.*?`) \| (.*) \|$", re.MULTILINE)
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^)\s]+)\)")
 
@@ -41,7 +43,7 @@ def page(file: str) -> str:
     if file == "README.md":
         start, end = (text.index(f"{heading}\n") for heading in QUICKSTART)
         text = f"# Quickstart\n\n{text[start:end]}"
-    return with_links_of_the_site(_with_narrow_values(text), file)
+    return with_links_of_the_site(_with_narrow_values(_NEWER.sub(r"\1 or newer", text)), file)
 
 
 def _with_narrow_values(text: str) -> str:

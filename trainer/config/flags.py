@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -33,7 +35,10 @@ examples:
 class _Parser(argparse.ArgumentParser):
     # argparse prints and exits by itself; under torchrun every rank would print the same message.
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message}: `python -m trainer --help` lists every flag")
+        unknown = re.match("unrecognized arguments: ([^ =]+)", message)
+        near = get_close_matches(unknown[1], self._option_string_actions, n=1) if unknown else []
+        advice = f"did you mean {near[0]}?" if near else "`python -m trainer --help` lists every flag"
+        raise ConfigError(f"{message}: {advice}")
 
 
 def parse_flags(arguments: Sequence[str]) -> TrainerConfig:

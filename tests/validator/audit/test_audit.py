@@ -270,6 +270,14 @@ def test_an_invalid_kubeconfig_is_a_usage_error(audit: Audit, text: str | None, 
     assert words in err
 
 
+def test_a_misspelt_context_is_answered_with_those_of_the_kubeconfig(audit: Audit) -> None:
+    server = ApiServer()
+    path = server.kubeconfig(audit.folder)
+    server.stop()
+    code, out, err = audit.on(path, "--context", "hear")
+    assert (code, out, err) == (2, "", f"Error: the kubeconfig {path} has no context `hear`; it has `here`\n")
+
+
 @pytest.fixture
 def free_port() -> Iterator[int]:
     """A port that is in use and that nothing listens on."""

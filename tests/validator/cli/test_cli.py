@@ -125,6 +125,15 @@ def test_a_dash_is_standard_input(trainyard: Trainyard, monkeypatch: pytest.Monk
     assert out.startswith("<stdin>:17:22: error NC005")
 
 
+def test_on_a_terminal_a_dash_says_that_the_command_waits(
+    trainyard: Trainyard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = io.TextIOWrapper(io.BytesIO(CLEAN.encode()))
+    monkeypatch.setattr(typed, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdin", typed)
+    assert trainyard("lint", "-").err == "note: standard input is read; Ctrl-D ends it\n"
+
+
 @pytest.mark.parametrize("text", ["", "# nothing\n", "replicas: 3\n", "---\n---\n", "[]", "null"])
 def test_the_exit_status_for_a_file_without_anything_to_lint_is_3(trainyard: Trainyard, text: str) -> None:
     trainyard.file("values.yaml", text)
@@ -180,6 +189,8 @@ def test_a_byte_order_mark_is_understood_and_kept(trainyard: Trainyard, mark: by
 MISTAKES = {
     "no such file": (["lint", "rum.yaml"], "rum.yaml: no such file or directory"),
     "nothing named": (["lint"], "name a file, a folder or `-`"),
+    "nothing named to fix": (["fix"], "`trainyard fix .` takes this folder"),
+    "no command": ([], "Commands: lint"),
     "no such command": (["lnt", "run.yaml"], "there is no command `lnt`; did you mean `lint`?"),
     "nothing like a command": (["xyzzy"], "there is no command `xyzzy`; `trainyard --help` lists all"),
     "a file as the command": (["run.yaml"], "`trainyard lint FILE` checks a file"),
@@ -436,6 +447,20 @@ def test_a_closed_pipe_is_no_error(trainyard: Trainyard) -> None:
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True, env=environment())
     assert result.stdout.startswith("run.yaml:17:22: error NC005")
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize("command", [["rules"], ["explain", "nccl-word-boolean"]], ids=" ".join)
+def test_output_that_nobody_reads_has_the_exit_status_130(command: list[str]) -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    call = [sys.executable, "-m", "trainyard", *command]
+    result = subprocess.run(call, stdout=writes, stderr=subprocess.PIPE, check=False, env=environment())
+    os.close(writes)
+    assert (result.returncode, result.stderr) == (130, b"")
+
+
+def test_the_help_without_a_command_keeps_its_lines(trainyard: Trainyard) -> None:
+    assert trainyard().err == trainyard("--help").out
 
 
 def test_a_full_disk_is_no_bug_report(trainyard: Trainyard) -> None:

@@ -229,7 +229,7 @@ def test_values_that_the_schema_refuses_are_a_usage_error_with_their_places(trai
     assert (code, out) == (2, "")
     assert "run.yaml:1:8: error HV010 values-refused: `nodes` takes an integer of at least 1" in err
     assert "--set trian.args:1:2: error HV005 values-unknown-key" in err
-    assert err.endswith("Error: Helm would render nothing with these values, so there is nothing to run\n")
+    assert err.endswith("Error: the chart refuses these values, so there is nothing to run\n")
 
 
 def test_values_that_a_template_refuses_are_a_usage_error_despite_suppressions(trainyard: Command) -> None:

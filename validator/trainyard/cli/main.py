@@ -78,6 +78,15 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Calls the command. Click alone would end with 1, which means findings, when the reader closes the pipe."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            # No message would be seen.
+            sys.stdout = None
+            raise click.Abort from error
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -97,10 +106,21 @@ def _advice(word: str) -> str:
     return nearest(word, COMMANDS) or "`trainyard --help` lists all"
 
 
-@click.group(cls=Commands, help=HELP, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    help=HELP,
+    epilog=EPILOG,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, "-V", "--version", prog_name="trainyard", message="%(prog)s %(version)s")
-def trainyard() -> None:
-    """Finds mistakes; the help text is HELP."""
+@click.pass_context
+def trainyard(context: click.Context) -> int:
+    """Finds mistakes; the help text is HELP. Without a command, the help is shown."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        return USAGE
+    return CLEAN
 
 
 def main(arguments: list[str] | None = None) -> int:

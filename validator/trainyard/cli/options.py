@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +135,10 @@ def session(names: tuple[str, ...], **options: Any) -> Session:
     own = {name: options.pop(name) for name in Options._fields if name in options}
     chart = named_chart(**options)
     if not names and chart is None:
-        raise click.UsageError("name a file, a folder or `-` for standard input; `trainyard lint .` takes this folder")
+        command = click.get_current_context().command_path
+        raise click.UsageError(f"name a file, a folder or `-` for standard input; `{command} .` takes this folder")
+    if "-" in names and sys.stdin.isatty():
+        output.say("note: standard input is read; Ctrl-D ends it")
     started = start_session(names, Options(**own), chart)
     for note in started.notes:
         output.say(f"note: {note}")

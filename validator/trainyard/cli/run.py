@@ -178,7 +178,7 @@ def _accepted_values(found: Values, names: tuple[str, ...]) -> dict[str, Any]:
         say(f"note: {note}")
     if found.refused.findings:
         _show(found.refused)
-        raise click.ClickException("Helm would render nothing with these values, so there is nothing to run")
+        raise click.ClickException("the chart refuses these values, so there is nothing to run")
     if found.errors.findings:
         _show(found.errors)
         count = counted(len(found.errors.findings), "error")

@@ -167,7 +167,22 @@ def connect(kubeconfig: Path | None = None, context: str | None = None, *, extra
         return Cluster(config.new_client_from_config(location, context, persist_config=False))
     # Any text is parsed here, with credentials in it: the possible errors have no narrower type.
     except Exception as error:
+        known = _contexts(location)
+        if context is not None and known and context not in known:
+            names = ", ".join(f"`{name}`" for name in known)
+            raise ClusterError(f"the kubeconfig {location} has no context `{context}`; it has {names}") from None
         raise ClusterError(f"the kubeconfig {location} cannot be used: {_reason(error)}") from error
+
+
+def _contexts(location: str) -> list[str]:
+    """Returns the names of the contexts, or none if the file cannot be read."""
+    from kubernetes import config
+
+    try:
+        contexts, _ = config.list_kube_config_contexts(location)
+    except Exception:
+        return []
+    return [text(one, "name") for one in contexts]
 
 
 def default_namespace(kubeconfig: Path | None = None, context: str | None = None) -> str:
