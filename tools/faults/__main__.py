@@ -18,6 +18,7 @@ from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs import operator
 from tools import results_page
 from tools.faults import faults, record, table
+from tools.faults.control_plane import replace_operator
 from tools.faults.measure import measure
 from tools.faults.runners import RUNNERS, Runner
 
@@ -48,10 +49,10 @@ def command(
 
 def _measure(cluster: Cluster, engine: Engine, fault: faults.Fault, runner: Runner, call: float) -> None:
     with progress.step(f"{fault.what}: {runner.name}"):
-        lifecycle.up(cluster)
-        # The operator's pod may have been on a node that a fault stopped.
-        operator.wait_available(cluster)
         try:
+            lifecycle.up(cluster)
+            # The old pod may have been on a node that a fault stopped, or have lost the API server several times.
+            replace_operator(cluster)
             result = measure(cluster, engine, fault, runner)
         except ClusterError as error:
             # The other measurements are worth having all the same.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs import operator
 from tools.faults.injection import Injection, temporary
@@ -18,10 +19,15 @@ MANIFEST = "kube-apiserver.yaml"
 def kill_operator(sandbox: Sandbox, _runner: Runner) -> float:
     """Delete the operator's pod without a grace period, and wait for its successor."""
     injected = time.time()
-    options = ("--all", "--namespace", operator.NAMESPACE)
-    api.kubectl(sandbox.cluster.kubeconfig, "delete", "pods", *options, *AT_ONCE)
-    operator.wait_available(sandbox.cluster)
+    replace_operator(sandbox.cluster)
     return injected
+
+
+def replace_operator(cluster: Cluster) -> None:
+    """Give the operator a new pod, which waits for no back-off after restarts of the old one."""
+    options = ("--all", "--namespace", operator.NAMESPACE)
+    api.kubectl(cluster.kubeconfig, "delete", "pods", *options, *AT_ONCE)
+    operator.wait_available(cluster)
 
 
 def stop_api(seconds: float) -> Injection:

@@ -14,25 +14,26 @@ from tools.faults.sandbox import EVENTS, Sandbox
 
 # Ends all processes of a pod at once, as the loss of its node does.
 AT_ONCE = ("--grace-period=0", "--force")
-# The youngest process of a pod with a second of CPU time is a rank: torchrun and its supervisor are older.
+# The youngest process with a second of CPU time is a rank: torchrun and its supervisor are older.
 FIND_RANK = """
 rank=0
-for file in /proc/[0-9]*/stat; do
+for file in {files}; do
   set -- $(cat "$file")
-  if [ "${14:-0}" -gt 100 ] && [ "$1" -gt "$rank" ]; then rank=$1; fi
+  if [ "${{14:-0}}" -gt 100 ] && [ "$1" -gt "$rank" ]; then rank=$1; fi
 done
 """
-KILL_RANK = f"""{FIND_RANK}
+KILL_RANK = f"""{FIND_RANK.format(files="/proc/[0-9]*/stat")}
 date +%s.%N
 kill -9 "$rank"
 """
 EXIT_FILE = "exit.py"
 EXIT = "import os; os._exit(1)"
-# The rank runs the file between two of its own instructions. Only Python 3.14 and newer can do so, on kernels that let
-# a process write to another one of its user (`kernel.yama.ptrace_scope` 0).
-END_RANK = f"""{FIND_RANK}
-python3 -c 'import sys, time; print(time.time()); sys.remote_exec(int(sys.argv[1]), sys.argv[2])' \
-  "$rank" /{EVENTS}/{EXIT_FILE}
+# The rank runs the file between two of its own instructions, which Python 3.14 and newer can do. On the node, because
+# a container may not write to the memory of its processes. A UID has `_` for `-` in the names of some cgroups.
+END_RANK = f"""{FIND_RANK.format(files="$(grep -l @UID@ /proc/[0-9]*/cgroup | sed s/cgroup$/stat/)")}
+nsenter --target "$rank" --mount --pid \\
+  python3 -c 'import sys, time; print(time.time()); sys.remote_exec(int(sys.argv[1]), sys.argv[2])' \\
+  "$(awk '/^NSpid:/ {{ print $NF }}' "/proc/$rank/status")" /{EVENTS}/{EXIT_FILE}
 """
 
 
@@ -43,8 +44,11 @@ def kill_rank(sandbox: Sandbox, runner: Runner) -> float:
 
 def end_rank(sandbox: Sandbox, runner: Runner) -> float:
     """Let one rank exit by itself, with status 1."""
+    pod = runner.other_pod
     (sandbox.host_folder(EVENTS) / EXIT_FILE).write_text(EXIT)
-    return float(sandbox.kubectl("exec", runner.other_pod, "--", "sh", "-c", END_RANK).strip())
+    uid = sandbox.kubectl("get", "pod", pod, "--output=jsonpath={.metadata.uid}")
+    script = END_RANK.replace("@UID@", uid.replace("-", "."))
+    return float(sandbox.on_node(sandbox.node_of(pod), "sh", "-c", script))
 
 
 def delete_pod(choose: Choice, *options: str) -> Injection:
