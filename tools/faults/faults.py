@@ -39,7 +39,7 @@ def all_faults(*, quick: bool = False) -> list[Fault]:
         RANK_KILLED,
         # The kubelet restarts a container at once the first time, then with a back-off: 10 s, 20 s, up to 5 min.
         Fault("rank-killed-again", "SIGKILL of a rank once more", kill_rank, times=2),
-        Fault("rank-ended", "exit 1 of a rank", end_rank, by_name=True),
+        Fault("rank-ended", "exit 1 of a rank", end_rank),
         Fault("pod-deleted", "worker pod deleted", delete_pod(other_pod)),
         Fault("store-lost", "pod with the store deleted", delete_pod(store_pod)),
         Fault("pod-killed", "worker pod killed", delete_pod(other_pod, *AT_ONCE)),
@@ -51,7 +51,7 @@ def all_faults(*, quick: bool = False) -> list[Fault]:
         Fault("node-tainted", "node tainted `NoExecute` for 30 s", taint_node(30)),
         OPERATOR_KILLED,
         Fault("volume-full", "volume full for 30 s", fill_volume(30), local="tmpfs"),
-        Fault("volume-hangs", "volume hangs for 30 s", freeze_volume(30), local="ext4", by_name=True),
+        Fault("volume-hangs", "volume hangs for 30 s", freeze_volume(30), local="ext4"),
         Fault("checkpoint-torn", "newest checkpoint torn, SIGKILL of a rank", tear_checkpoint),
         Fault("partition-short", "partition between the pods, 8 s", partition(8)),
         Fault("partition-long", "partition between the pods, 60 s", partition(60)),
