@@ -111,8 +111,8 @@ bench: setup tools ## Measure the validator and other linters
 	@$(RUN) tools.bench.validator
 
 .PHONY: faults
-faults: setup tools ## Measure the cost of faults for a run and a stock PyTorchJob, on a separate cluster (FAULTS=name: only that fault)
-	@$(RUN) tools.faults $(foreach name,$(FAULTS),--only $(name))
+faults: setup tools ## Measure the cost of faults for a run and a stock PyTorchJob, on a separate cluster (FAULTS=name: only that fault, MEASUREMENTS=3: medians)
+	@$(RUN) tools.faults $(foreach name,$(FAULTS),--only $(name)) $(if $(MEASUREMENTS),--measurements $(MEASUREMENTS))
 
 .PHONY: scale
 scale: setup tools ## Measure the start of runs on a simulation of 1,000 nodes, up to an hour on 2 cores (SCALE=50: 50 nodes, without the page)

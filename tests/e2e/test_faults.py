@@ -10,10 +10,12 @@ from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import operator
 from tools.faults import faults
+from tools.faults.control_plane import stop_api
 from tools.faults.faults import Fault
 from tools.faults.measure import inject_and_measure
 from tools.faults.runners import RUNNERS, SAVE_STEPS
 from tools.faults.sandbox import Sandbox, create_sandbox
+from tools.faults.storage import fill_volume
 
 # The operator and the API server are stopped, which other tests need.
 pytestmark = pytest.mark.alone
@@ -24,7 +26,7 @@ OURS = RUNNERS["ours"]
 @pytest.fixture(scope="module")
 def sandbox(cluster: Cluster, engine: Engine, training_operator: None) -> Iterator[Sandbox]:
     """A sandbox with a run of two pods, whose checkpoint volume can be filled."""
-    with create_sandbox(cluster, engine, small=True) as created:
+    with create_sandbox(cluster, engine, local="tmpfs") as created:
         OURS.install(created)
         yield created
     # The operator restarts after a long outage of the API server.
@@ -35,8 +37,8 @@ def sandbox(cluster: Cluster, engine: Engine, training_operator: None) -> Iterat
     "fault",
     [
         faults.OPERATOR_KILLED,
-        Fault("api-gone", "API server gone for 10 s", faults.stop_api(10)),
-        Fault("volume-full", "volume full for 10 s", faults.fill_volume(10), small=True),
+        Fault("api-gone", "API server gone for 10 s", stop_api(10)),
+        Fault("volume-full", "volume full for 10 s", fill_volume(10), local="tmpfs"),
     ],
     ids=lambda fault: fault.name,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import Annotated
 
 import typer
@@ -12,12 +13,14 @@ from rich.console import Console
 from tests.harness.cluster import api, lifecycle, progress
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.command import exit_status
+from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs import operator
 from tools import results_page
-from tools.faults import faults, table
+from tools.faults import faults, record, table
+from tools.faults.control_plane import replace_operator
 from tools.faults.measure import measure
-from tools.faults.runners import RUNNERS
+from tools.faults.runners import RUNNERS, Runner
 
 DEFAULT_NAME = "trainyard-faults"
 
@@ -25,6 +28,7 @@ DEFAULT_NAME = "trainyard-faults"
 def command(
     only: Annotated[list[str] | None, typer.Option(help="Measure only this fault. Repeatable.")] = None,
     runner: Annotated[list[str] | None, typer.Option(help="Measure only this job: ours or stock. Repeatable.")] = None,
+    measurements: Annotated[int, typer.Option(help="Measure so often, and show the median and the range.", min=1)] = 1,
     name: Annotated[str, typer.Option(help="The cluster's name.")] = DEFAULT_NAME,
     quick: Annotated[bool, typer.Option("--quick", help="Stop the API server for 30 s instead of 2 min.")] = False,
 ) -> None:
@@ -35,29 +39,36 @@ def command(
     cluster = Cluster(name)
     engine = lifecycle.up(cluster)
     operator.install(cluster, engine)
-    for fault in [known[name] for name in only or known]:
-        for compared in [RUNNERS[name] for name in runner or ("ours", "stock")]:
-            with progress.step(f"{fault.what}: {compared.name}"):
-                lifecycle.up(cluster)
-                # The operator's pod may have been on a node that a fault stopped.
-                operator.wait_available(cluster)
-                try:
-                    result = measure(cluster, engine, fault, compared)
-                except ClusterError as error:
-                    # The other measurements are worth having all the same.
-                    progress.report(error)
-                    continue
-            table.save_result(result)
-            progress.console.print(str(result))
+    call = time.time()
+    for fault in [known[name] for name in only or known if only or not known[name].by_name]:
+        # In turns, so that another load of the machine slows down both.
+        for compared in [RUNNERS[name] for name in runner or ("ours", "stock")] * measurements:
+            _measure(cluster, engine, fault, compared, call)
     _show(list(known.values()), cluster)
 
 
+def _measure(cluster: Cluster, engine: Engine, fault: faults.Fault, runner: Runner, call: float) -> None:
+    with progress.step(f"{fault.what}: {runner.name}"):
+        try:
+            lifecycle.up(cluster)
+            # The old pod may have been on a node that a fault stopped, or have lost the API server several times.
+            replace_operator(cluster)
+            result = measure(cluster, engine, fault, runner)
+        except ClusterError as error:
+            # The other measurements are worth having all the same.
+            progress.report(error)
+            return
+    record.save_result(result, call)
+    progress.console.print(str(result))
+
+
 def _show(known: list[faults.Fault], cluster: Cluster) -> None:
-    results = table.load_results()
+    results = record.load_results()
     found = table.rows(known, results)
     Console().print(table.terminal_table(found))
     server = json.loads(api.kubectl(cluster.kubeconfig, "version", "--output=json"))["serverVersion"]["gitVersion"]
-    where = results_page.environment(f"kind's Kubernetes {server}", command="make faults")
+    versions = (f"kind's Kubernetes {server}", table.measurements(known, results))
+    where = results_page.environment(*versions, command="make faults")
     table.write_page(found, table.reasons(known, results), where)
 
 

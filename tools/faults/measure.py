@@ -56,7 +56,7 @@ def measure(cluster: Cluster, engine: Engine, fault: Fault, runner: Runner, *, l
 
     Raises `ClusterError` when the run does not start, or the fault cannot be injected.
     """
-    with create_sandbox(cluster, engine, small=fault.small) as sandbox:
+    with create_sandbox(cluster, engine, local=fault.local) as sandbox:
         runner.install(sandbox)
         for _ in range(fault.times - 1):
             inject_and_measure(sandbox, fault, runner, limit=limit)

@@ -11,6 +11,7 @@ from tests.harness.jobs.run import Run
 from tools.faults.sandbox import CHECKPOINTS, EVENTS, EVENTS_FILE, Sandbox
 
 PLAIN = Path(__file__).with_name("stock_training.py")
+STOCK_CHECKPOINT = "last.pt"
 # A step takes about 0.2 s on one core.
 MODEL = {"hidden_size": 128, "num_layers": 2, "context_length": 64, "batch_size": 24}
 LIMITS = {"cpu": "1", "memory": "1Gi"}
@@ -36,6 +37,10 @@ class Runner(ABC):
     def install(self, sandbox: Sandbox) -> None:
         """Start a run with the name of the runner; it does not end by itself."""
 
+    @abstractmethod
+    def newest_checkpoint(self, folder: Path) -> Path:
+        """Return the file with the tensors of the newest checkpoint in this folder."""
+
 
 class Ours(Runner):
     """`charts/training-job` with the reference trainer, elastic, with our recommended settings."""
@@ -46,6 +51,11 @@ class Ours(Runner):
         """Install the release."""
         run = Run(sandbox.cluster, sandbox.engine, sandbox.namespace, self.name)
         run.install(settings=self.settings(sandbox))
+
+    def newest_checkpoint(self, folder: Path) -> Path:
+        """Return the largest file of the newest checkpoint."""
+        newest = max(folder.glob("step-*"))
+        return max(newest.iterdir(), key=lambda file: file.stat().st_size)
 
     def settings(self, sandbox: Sandbox) -> dict[str, object]:
         """Return the values of the release."""
@@ -69,7 +79,7 @@ class Ours(Runner):
             "resources": {"limits": LIMITS, "requests": REQUESTS},
             "checkpoints.existingClaim": CHECKPOINTS,
             "volumes": {EVENTS: {"claim": EVENTS, "mountPath": f"/{EVENTS}"}},
-            "placement.spread": "none" if sandbox.small else "required",
+            "placement.spread": "none" if sandbox.local else "required",
         }
 
 
@@ -96,6 +106,10 @@ class Stock(Runner):
         }
         api.apply(sandbox.cluster.kubeconfig, script, job)
 
+    def newest_checkpoint(self, folder: Path) -> Path:
+        """Return the only checkpoint."""
+        return folder / STOCK_CHECKPOINT
+
     def _template(self, sandbox: Sandbox) -> dict[str, object]:
         options = [f"--{name.replace('_', '-')}={value}" for name, value in MODEL.items()]
         container = {
@@ -103,7 +117,7 @@ class Stock(Runner):
             "image": loading.load(sandbox.cluster, sandbox.engine, "trainer"),
             "imagePullPolicy": "Never",
             "command": ["torchrun", f"/script/{PLAIN.name}"],
-            "args": [f"--checkpoint=/{CHECKPOINTS}/last.pt", f"--events=/{EVENTS}/{EVENTS_FILE}", *options],
+            "args": [f"--checkpoint=/{CHECKPOINTS}/{STOCK_CHECKPOINT}", f"--events=/{EVENTS}/{EVENTS_FILE}", *options],
             "env": [{"name": "OMP_NUM_THREADS", "value": "1"}],
             "resources": {"limits": LIMITS, "requests": REQUESTS},
             "volumeMounts": [
@@ -115,7 +129,7 @@ class Stock(Runner):
         volumes += [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in (CHECKPOINTS, EVENTS)]
         spec: dict[str, object] = {"containers": [container], "volumes": volumes}
         labels = {"app": self.name}
-        if not sandbox.small:
+        if not sandbox.local:
             apart = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
             spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
         return {"metadata": {"labels": labels}, "spec": spec}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 
 from rich.table import Table
 
 from tools import markdown, results_page
 from tools.faults.faults import Fault
 from tools.faults.measure import Result
+from tools.faults.record import Results
 
-RECORD = Path("build/faults.jsonl")
 PAGE = Path("docs/trainer/faults.md")
 COLUMNS = (
     *("fault", "s to the next step", "stock", "s without steps", "stock", "ours to stock"),
@@ -21,78 +21,89 @@ COLUMNS = (
 )
 
 Row = Sequence[str]
-# By the names of fault and runner.
-Results = dict[tuple[str, str], Result]
-
-
-def save_result(result: Result) -> None:
-    """Append a result to the record, from which later calls take the newest result of each fault and runner."""
-    RECORD.parent.mkdir(exist_ok=True)
-    with RECORD.open("a") as file:
-        file.write(json.dumps(asdict(result)) + "\n")
-
-
-def load_results() -> Results:
-    """Return the newest result of each fault and runner."""
-    if not RECORD.exists():
-        return {}
-    results = (Result(**json.loads(line)) for line in RECORD.read_text().splitlines())
-    return {(result.fault, result.runner): result for result in results}
+# What a result says in one cell: a number, or words.
+Cell = Callable[[Result], float | str]
 
 
 def rows(faults: Sequence[Fault], results: Results) -> list[Row]:
     """Return a row for each measured fault."""
     return [
-        _row(fault.what, results[fault.name, "ours"], results.get((fault.name, "stock")))
+        _row(fault.what, results[fault.name, "ours"], results.get((fault.name, "stock"), []))
         for fault in faults
         if (fault.name, "ours") in results
     ]
 
 
-def _row(what: str, ours: Result, stock: Result | None) -> Row:
-    pairs = [cell(result) for cell in (_lost, _starts, _end) for result in (ours, stock)]
-    times = [cell(result) for cell in (_seconds, _paused) for result in (ours, stock)]
-    return (what, *times, _ratio(ours, stock), *pairs)
+def _row(what: str, ours: Sequence[Result], stock: Sequence[Result]) -> Row:
+    seconds, stock_seconds, paused, stock_paused = (
+        _merged(list(map(cell, found)), ".1f") for cell in (_seconds, _paused) for found in (ours, stock)
+    )
+    counts = [_merged(list(map(cell, found)), "g") for cell in (_lost, _starts, _end) for found in (ours, stock)]
+    times = (seconds, stock_seconds or "not measured", paused, stock_paused)
+    return (what, *times, _ratio(ours, stock), *counts)
+
+
+def _merged(values: Sequence[float | str], spec: str) -> str:
+    """Returns the text of a cell: of numbers the median, and the range unless it is empty; of words their counts."""
+    numbers = [value for value in values if not isinstance(value, str)]
+    words = Counter(value for value in values if isinstance(value, str) and value)
+    if not numbers and len(words) == 1 and words.total() == len(values):
+        return next(iter(words))
+    texts = [f"{count} of {len(values)} {word}" for word, count in words.items()]
+    if numbers:
+        low, high = f"{min(numbers):{spec}}", f"{max(numbers):{spec}}"
+        texts.insert(0, f"{median(numbers):{spec}}" + (f" ({low} to {high})" if low != high else ""))
+    return ", ".join(texts)
 
 
 def reasons(faults: Sequence[Fault], results: Results) -> list[str]:
     """Return the reasons why runs did not recover."""
     whats = {fault.name: fault.what for fault in faults}
-    return [
+    found = [
         f"{whats[name]}, {runner}: {result.reason}"
-        for (name, runner), result in sorted(results.items())
+        for (name, runner), measured in sorted(results.items())
+        for result in measured
         if result.reason and name in whats
     ]
+    return list(dict.fromkeys(found))
 
 
-def _seconds(result: Result | None) -> str:
-    if result is None:
-        return "not measured"
+def measurements(faults: Sequence[Fault], results: Results) -> str:
+    """Return how often the faults were measured."""
+    names = {fault.name for fault in faults}
+    counts = sorted({len(measured) for (name, _), measured in results.items() if name in names})
+    if not counts or counts == [1]:
+        return "one measurement each"
+    return f"{' to '.join(map(str, sorted({counts[0], counts[-1]})))} measurements each"
+
+
+def _seconds(result: Result) -> float | str:
     if result.seconds is None:
         return "no"
-    return f"{result.seconds:.1f}" if result.noticed else "goes on"
+    return result.seconds if result.noticed else "goes on"
 
 
-def _paused(result: Result | None) -> str:
-    return "" if result is None or result.paused is None else f"{result.paused:.1f}"
+def _paused(result: Result) -> float | str:
+    return "" if result.paused is None else result.paused
 
 
-def _ratio(mine: Result | None, stock: Result | None) -> str:
-    if mine is None or stock is None or not (mine.paused and stock.paused):
+def _ratio(ours: Sequence[Result], stock: Sequence[Result]) -> str:
+    mine, theirs = ([found.paused for found in measured if found.paused is not None] for measured in (ours, stock))
+    if not (mine and theirs and median(mine) and median(theirs)):
         return ""
-    return f"{mine.paused / stock.paused:.2f}"
+    return f"{median(mine) / median(theirs):.2f}"
 
 
-def _lost(result: Result | None) -> str:
-    return "" if result is None else "" if result.seconds is None else str(result.steps_lost)
+def _lost(result: Result) -> float | str:
+    return "" if result.seconds is None else result.steps_lost
 
 
-def _starts(result: Result | None) -> str:
-    return "" if result is None else str(result.restarts)
+def _starts(result: Result) -> float | str:
+    return result.restarts
 
 
-def _end(result: Result | None) -> str:
-    return "" if result is None else result.end
+def _end(result: Result) -> float | str:
+    return result.end
 
 
 def terminal_table(found: Sequence[Row]) -> Table:

@@ -1,0 +1,111 @@
+"""The table of faults: the results that count, and the text of its cells."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from tools.faults import record, table
+from tools.faults.faults import RANK_KILLED, Fault
+from tools.faults.measure import Result
+
+OURS = Result(
+    fault=RANK_KILLED.name,
+    runner="ours",
+    seconds=2.0,
+    paused=3.0,
+    noticed=True,
+    steps_lost=4,
+    restarts=1,
+    reason="",
+    end="running",
+    step_seconds=0.3,
+    saves_failed=0,
+    saved_after=True,
+)
+STOCK = dataclasses.replace(OURS, runner="stock", seconds=8.0, paused=12.0)
+FAILED = dataclasses.replace(OURS, seconds=None, paused=None, reason="no steps", end="failed")
+GOES_ON = dataclasses.replace(OURS, seconds=0.4, paused=0.0, noticed=False, steps_lost=0, restarts=0)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def row(ours: list[Result], stock: list[Result]) -> dict[str, str]:
+    """Return the cells of a row by the names of their columns; those of the stock job end with `, stock`."""
+    [cells] = table.rows([RANK_KILLED], {(RANK_KILLED.name, "ours"): ours, (RANK_KILLED.name, "stock"): stock})
+    names = [
+        f"{before}, stock" if name == "stock" else name
+        for before, name in zip(("", *table.COLUMNS), table.COLUMNS, strict=False)
+    ]
+    return dict(zip(names, cells, strict=True))
+
+
+def with_times(result: Result, *seconds: float) -> list[Result]:
+    return [dataclasses.replace(result, seconds=each, paused=each + 1) for each in seconds]
+
+
+def test_a_cell_of_one_measurement_is_its_number() -> None:
+    cells = row([OURS], [STOCK])
+    assert (cells["s to the next step"], cells["s to the next step, stock"]) == ("2.0", "8.0")
+    assert (cells["s without steps"], cells["s without steps, stock"]) == ("3.0", "12.0")
+    assert (cells["ours to stock"], cells["steps lost"], cells["job afterwards"]) == ("0.25", "4", "running")
+
+
+def test_a_cell_of_several_measurements_is_their_median_with_the_range() -> None:
+    cells = row(with_times(OURS, 2, 9, 3), with_times(STOCK, 19, 7, 15))
+    assert cells["s to the next step"] == "3.0 (2.0 to 9.0)"
+    assert cells["s without steps, stock"] == "16.0 (8.0 to 20.0)"
+    assert cells["ours to stock"] == "0.25"
+    assert cells["restarts"] == "1"
+
+
+def test_runs_that_end_in_different_ways_are_counted() -> None:
+    cells = row([OURS, FAILED, OURS], [STOCK, STOCK, FAILED])
+    assert cells["s to the next step"] == "2.0, 1 of 3 no"
+    assert cells["s without steps"] == "3.0"
+    assert cells["job afterwards, stock"] == "2 of 3 running, 1 of 3 failed"
+    assert row([GOES_ON, GOES_ON], [FAILED])["s to the next step"] == "goes on"
+
+
+def test_a_run_without_an_interruption_has_no_ratio() -> None:
+    assert row([GOES_ON], [STOCK])["ours to stock"] == ""
+    assert row([OURS], [FAILED])["ours to stock"] == ""
+
+
+def test_a_job_that_was_not_measured_has_empty_cells() -> None:
+    cells = row([OURS], [])
+    assert cells["s to the next step, stock"] == "not measured"
+    assert {cells[name] for name in ("s without steps, stock", "restarts, stock", "job afterwards, stock")} == {""}
+
+
+def test_the_results_of_the_newest_call_count() -> None:
+    for result in with_times(OURS, 5, 6):
+        record.save_result(result, call=1)
+    record.save_result(STOCK, call=1)
+    for result in (newest := with_times(OURS, 2, 3)):
+        record.save_result(result, call=2)
+
+    results = record.load_results()
+    assert results == {(RANK_KILLED.name, "ours"): newest, (RANK_KILLED.name, "stock"): [STOCK]}
+    assert table.measurements([RANK_KILLED], results) == "1 to 2 measurements each"
+    assert table.measurements([], results) == "one measurement each"
+
+
+def test_the_last_result_of_a_record_without_calls_counts() -> None:
+    record.RECORD.parent.mkdir()
+    lines = [json.dumps(dataclasses.asdict(result)) for result in (STOCK, OURS, FAILED)]
+    record.RECORD.write_text("\n".join(lines) + "\n")
+
+    assert record.load_results() == {(RANK_KILLED.name, "ours"): [FAILED], (RANK_KILLED.name, "stock"): [STOCK]}
+
+
+def test_each_reason_is_given_once() -> None:
+    measured = {(RANK_KILLED.name, "ours"): [FAILED, FAILED]}
+    assert table.reasons([RANK_KILLED], measured) == [f"{RANK_KILLED.what}, ours: no steps"]
+    assert table.reasons([Fault("other", "another", RANK_KILLED.inject)], measured) == []

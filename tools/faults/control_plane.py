@@ -1,0 +1,61 @@
+"""Faults of the operator and of the API server."""
+
+from __future__ import annotations
+
+import time
+
+from tests.harness.cluster import api
+from tests.harness.cluster.cluster import Cluster
+from tests.harness.cluster.errors import ClusterError
+from tests.harness.jobs import operator
+from tools.faults.injection import Injection, temporary
+from tools.faults.pods import AT_ONCE
+from tools.faults.runners import Runner
+from tools.faults.sandbox import Sandbox
+
+MANIFEST = "kube-apiserver.yaml"
+
+
+def kill_operator(sandbox: Sandbox, _runner: Runner) -> float:
+    """Delete the operator's pod without a grace period, and wait for its successor."""
+    injected = time.time()
+    replace_operator(sandbox.cluster)
+    return injected
+
+
+def replace_operator(cluster: Cluster) -> None:
+    """Give the operator a new pod, which waits for no back-off after restarts of the old one."""
+    options = ("--all", "--namespace", operator.NAMESPACE)
+    api.kubectl(cluster.kubeconfig, "delete", "pods", *options, *AT_ONCE)
+    operator.wait_available(cluster)
+
+
+def stop_api(seconds: float) -> Injection:
+    """Stop the API server, and start it again."""
+
+    def inject(sandbox: Sandbox, _runner: Runner) -> float:
+        node = sandbox.cluster.node_names[0]
+
+        def take_away() -> None:
+            # Without the manifest the kubelet does not restart the static pod.
+            sandbox.on_node(node, "mv", f"/etc/kubernetes/manifests/{MANIFEST}", "/root/")
+            api.wait_until(lambda: not _answers(sandbox), what="the API server to be gone", seconds=60)
+
+        with temporary(
+            take_away, lambda: sandbox.on_node(node, "mv", f"/root/{MANIFEST}", "/etc/kubernetes/manifests/")
+        ):
+            # The fault begins when the API server is gone, not when the manifest is.
+            injected = time.time()
+            time.sleep(seconds)
+        api.wait_until(lambda: _answers(sandbox), what="the API server to be back", seconds=120)
+        return injected
+
+    return inject
+
+
+def _answers(sandbox: Sandbox) -> bool:
+    try:
+        api.kubectl(sandbox.cluster.kubeconfig, "get", "--raw", "/readyz", "--request-timeout=2s")
+    except ClusterError:
+        return False
+    return True
