@@ -126,7 +126,7 @@ def _affinities(node: Any, at: Place, pods: Set[Place]) -> Iterable[Misfit]:
         if not isinstance(value, dict | list) or not may_hold(str(step), value):
             continue
         place = at.child(step)
-        if step == "affinity" and _is_affinity(value):
+        if step == "affinity" and isinstance(value, dict) and _is_affinity(value):
             table = table_of(BUILT_IN)
             if table is not None and not table.fits(_AFFINITY, value):
                 from trainyard.loaders.schemas.faults import faults_of_part
@@ -138,11 +138,10 @@ def _affinities(node: Any, at: Place, pods: Set[Place]) -> Iterable[Misfit]:
             yield from _affinities(value, place, pods)
 
 
-def _is_affinity(value: Any) -> bool:
+def _is_affinity(value: dict[str, Any]) -> bool:
     """True if a value has the form of the affinity of a pod. That of some kinds has fields of their own."""
-    if not isinstance(value, dict) or not value or not value.keys() <= _PLACEMENT:
-        return False
-    return all(isinstance(one, dict) and one.keys() <= _TERMS for one in value.values())
+    inner = value.values() if value.keys() <= _PLACEMENT else ()
+    return bool(inner) and all(isinstance(one, dict) and one.keys() <= _TERMS for one in inner)
 
 
 def _is_pod(spec: dict[str, Any]) -> bool:

@@ -45,18 +45,21 @@ def serve_replica_larger_than_node(resource: Resource) -> Iterator[Problem]:
     for option, parameter, name, title in KINDS:
         sizes = [_size(group, parameter, name) for group in groups]
         known = [size for size in sizes if size is not None]
-        if not known or len(known) < len(sizes):
+        # Without a limit, the runtime of the nodes may still give GPUs to all containers.
+        most = max(known, default=0)
+        if not most or len(known) < len(sizes):
             continue
         for application, at in applications(resource):
             for index, deployment in enumerate(items(application, "deployments")):
                 asked = mapping(deployment, "ray_actor_options").get(option)
-                is_number = isinstance(asked, int | float) and not isinstance(asked, bool)
-                if is_number and asked > max(known) and "placement_group_bundles" not in deployment:
+                if not isinstance(asked, int | float) or "placement_group_bundles" in deployment:
+                    continue
+                if asked > most:
                     yield Problem(
                         at.child("deployments", index, "ray_actor_options", option),
                         f"each replica of `{text(deployment, 'name')}` asks for {asked:g} {title}, and no node of the "
-                        f"cluster has more than {max(known):g}: Ray places none",
-                        f"write {max(known):g} or less, or raise the limits of a group",
+                        f"cluster has more than {most:g}: Ray places none",
+                        f"write {most:g} or less, or raise the limits of a group",
                     )
 
 
