@@ -25,7 +25,9 @@ def unchecked(readings: Iterable[Reading], project: Project) -> dict[str, set[st
     kinds: dict[int, set[str]] = {}
     for resource in project.resources:
         kinds.setdefault(_source(resource.at.document), set()).add(resource.kind)
-    judged = {_source(thing.at.document) for things in (project.runs, project.deepspeeds) for thing in things}
+    judged = {
+        _source(thing.at.document) for things in (project.runs, project.deepspeeds, project.misfits) for thing in things
+    }
     found = ((known.source.name, id(known.source)) for known in readings)
     return {
         name: kinds[source]

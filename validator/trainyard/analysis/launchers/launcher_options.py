@@ -35,7 +35,8 @@ def starts(container: Container) -> Iterator[Start]:
     for command in container.commands:
         found = launcher_in(command.words)
         # `python train.py -m torch...` starts no launcher.
-        if found is not None and found.launcher.valued and not any(_is_script(word) for word in command.words[:2]):
+        before = command.words[: min(2, found.after)] if found is not None else ()
+        if found is not None and found.launcher.valued and not any(_is_script(word) for word in before):
             yield _read(command, found.launcher, found.after)
 
 

@@ -10,14 +10,11 @@ from trainyard.document.lookup import items, mapping
 from trainyard.document.placeholders import masked
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText, Path, Source
+from trainyard.loaders.contents import describes, may_hold
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Resource
 from trainyard.startup import NamedTuple
 
-# Pods in objects of these groups are patterns and schemas: nothing creates them.
-_DESCRIBING_GROUPS = frozenset(
-    ("apiextensions.k8s.io", "kustomize.config.k8s.io", "kyverno.io", "policies.kyverno.io", "templates.gatekeeper.sh")
-)
 # The most frequent kinds that hold neither pods nor other objects; looking into each of thousands takes time.
 _PLAIN_KINDS = frozenset(
     (
@@ -25,8 +22,6 @@ _PLAIN_KINDS = frozenset(
         "k8s.cni.cncf.io/v1 NetworkAttachmentDefinition",
     )
 )
-# Fields with parts of an object, which something merges into another one, or compares with it.
-_PARTIAL = ("patch", "override", "assert")
 _WORKFLOWS = "argoproj.io"
 # The operator of Dynamo completes the container of this name.
 _DYNAMO = "nvidia.com/"
@@ -48,8 +43,7 @@ class Template(NamedTuple):
 
 def may_hold_pods(resource: Resource) -> bool:
     """True if looking into an object is worth the time."""
-    known = f"{resource.api_version} {resource.kind}" in _PLAIN_KINDS
-    if known or resource.api_version.partition("/")[0] in _DESCRIBING_GROUPS:
+    if f"{resource.api_version} {resource.kind}" in _PLAIN_KINDS or describes(resource.api_version):
         return False
     document = resource.at.document
     # The text of an object from a chart is that of its template.
@@ -117,11 +111,7 @@ def _mappings(tree: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any], tupl
             yield path, node, above
             if not path or not is_object(node):
                 inner = (*above, node)
-                left += [((*path, key), node[key], inner) for key in reversed(node) if _may_hold(key, node[key])]
+                left += [((*path, key), node[key], inner) for key in reversed(node) if may_hold(key, node[key])]
         else:
             inside = range(len(node) - 1, -1, -1)
             left += [((*path, index), node[index], above) for index in inside if isinstance(node[index], dict | list)]
-
-
-def _may_hold(key: str, value: Any) -> bool:
-    return isinstance(value, dict | list) and not any(word in key.lower() for word in _PARTIAL)

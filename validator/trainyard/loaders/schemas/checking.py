@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from trainyard.loaders.contents import describes, may_hold
 from trainyard.loaders.schemas.table import BUILT_IN, table_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,12 @@ _WITH_TAINTS = (
     ("nodeRegistration",),
 )
 _TAINTS = ("taints", "startupTaints")
+# Custom kinds take the rules of placement of their pods as they are, often without a template of the pod.
+_AFFINITY = "Affinity"
+_PLACEMENT = frozenset(("nodeAffinity", "podAffinity", "podAntiAffinity"))
+_TERMS = frozenset(
+    ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution")
+)
 # Reports end at fewer findings of a rule in a file, and each takes time to describe.
 _MOST = 1_000
 
@@ -34,7 +41,7 @@ def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
     The pods of an object of an unknown kind are checked by themselves; `runs` holds them.
     """
     found: list[Misfit] = []
-    unknown: set[Place] = set()
+    unknown: dict[Place, Resource] = {}
     for resource in resources:
         if len(found) > _MOST:
             break
@@ -46,9 +53,9 @@ def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
 
                 found += islice(faults(table, root, resource), _MOST)
             if not table.has_pods and not _is_stored(resource):
-                unknown.add(resource.at)
+                unknown[resource.at] = resource
         elif not resource.is_too_large and not _is_stored(resource):
-            unknown.add(resource.at)
+            unknown[resource.at] = resource
             from trainyard.loaders.schemas.served import unserved
 
             found += unserved(resource)
@@ -56,6 +63,7 @@ def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
     for run in runs if unknown else ():
         if run.at in unknown and not run.is_job and len(found) <= _MOST:
             found += islice(_pods(run), _MOST)
+    found += islice(_placement(unknown.values(), runs), _MOST)
     return found
 
 
@@ -99,6 +107,41 @@ def _taints(resource: Resource) -> Iterable[Misfit]:
                     from trainyard.loaders.schemas.faults import faults_of_pod
 
                     yield from faults_of_pod(table, _TAINT, taint, resource.at.child(*path, field, number))
+
+
+def _placement(resources: Iterable[Resource], runs: Sequence[Run]) -> Iterable[Misfit]:
+    """Yields the faults of rules of placement that stand outside of the specs of known pods."""
+    pods: frozenset[Place] | None = None
+    for resource in resources:
+        if resource.is_too_large or describes(resource.api_version):
+            continue
+        if pods is None:
+            pods = frozenset(role.pod.at for run in runs for role in run.roles)
+        yield from _affinities(resource.tree, resource.at, pods)
+
+
+def _affinities(node: Any, at: Place, pods: Set[Place]) -> Iterable[Misfit]:
+    inner = node.items() if isinstance(node, dict) else enumerate(node)
+    for step, value in inner:
+        if not isinstance(value, dict | list) or not may_hold(str(step), value):
+            continue
+        place = at.child(step)
+        if step == "affinity" and isinstance(value, dict) and _is_affinity(value):
+            table = table_of(BUILT_IN)
+            if table is not None and not table.fits(_AFFINITY, value):
+                from trainyard.loaders.schemas.faults import faults_of_part
+
+                found = faults_of_part(table, _AFFINITY, value, place)
+                # Values of a chart are merged with those of its file; the items of lists are whole.
+                yield from (one for one in found if one.fault != "missing field" or isinstance(one.at.path[-1], int))
+        elif place not in pods:
+            yield from _affinities(value, place, pods)
+
+
+def _is_affinity(value: dict[str, Any]) -> bool:
+    """True if a value has the form of the affinity of a pod. That of some kinds has fields of their own."""
+    inner = value.values() if value.keys() <= _PLACEMENT else ()
+    return bool(inner) and all(isinstance(one, dict) and one.keys() <= _TERMS for one in inner)
 
 
 def _is_pod(spec: dict[str, Any]) -> bool:

@@ -68,6 +68,11 @@ def faults_of_pod(table: Table, root: str, spec: dict[str, Any], at: Place) -> I
     yield from _Walk(table, at, complete=False).value(root, spec, ((root, ()),))
 
 
+def faults_of_part(table: Table, root: str, part: dict[str, Any], at: Place) -> Iterator[Misfit]:
+    """Yields the faults of a part of a pod that an object of unknown kind takes over as it is."""
+    yield from _Walk(table, at, complete=True).value(root, part, ((root, ()),))
+
+
 class _Walk:
     """Walks through one object."""
 

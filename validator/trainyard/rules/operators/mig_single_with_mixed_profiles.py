@@ -7,7 +7,8 @@ resource per profile, such as `nvidia.com/mig-1g.10gb`.
 The label `nvidia.com/mig.config` of a node chooses a configuration of the ConfigMap `migManager.config.name`. The rule
 reports the strategy if each configuration there that makes MIG devices has several profiles. Without the label, a node
 gets the layout of `migManager.config.default`: `all-balanced` of the operator's own ConfigMap has several profiles.
-`single` is the default of the GPU operator's chart.
+`single` is the default of the GPU operator's chart. The chart of the device plugin alone has `migStrategy`, and names
+no ConfigMap: the rule takes the one with MIG configurations in the files, if there is only one.
 
 Set the strategy to `mixed`, or use a configuration with one profile.
 """
@@ -32,11 +33,11 @@ MIXED, OWN = "all-balanced", ("", "default-mig-parted-config")
 
 
 class Chosen(NamedTuple):
-    """The strategy, its place, and the section of the MIG manager."""
+    """The strategy, its place, and the section of the MIG manager, None if something else cuts the GPUs."""
 
     strategy: str
     at: Place
-    config: dict[str, Any]
+    config: dict[str, Any] | None
 
 
 @rule(
@@ -47,27 +48,28 @@ class Chosen(NamedTuple):
     sources=(
         "NVIDIA/k8s-device-plugin v0.20.0 internal/rm/device_map.go: assertAllMigDevicesAreValid",
         "NVIDIA/gpu-operator v26.7.0 deployments/gpu-operator/values.yaml: mig.strategy, migManager.config",
-        "NVIDIA/gpu-operator issues 286 and 479",
+        "NVIDIA/gpu-operator issues 286 and 479, NVIDIA/k8s-device-plugin issue 397",
     ),
-    needs=("migManager",),
+    needs=("migManager", "mig-configs"),
 )
 def mig_single_with_mixed_profiles(project: Project) -> Iterator[Problem]:
     """Several profiles with the strategy for one."""
     for chosen in _chosen(project):
         if chosen.strategy != DEFAULT:
             continue
-        if text(chosen.config, "default") == MIXED and text(chosen.config, "name") in OWN:
+        config = chosen.config
+        if config is not None and text(config, "default") == MIXED and text(config, "name") in OWN:
             yield Problem(
                 chosen.at,
                 f"the MIG strategy is single, but the default layout `{MIXED}` creates several profiles on each GPU",
                 "set the strategy to mixed",
             )
-        for tree, at in _files(project, text(chosen.config, "name")):
+        for name, tree, at in _files(project, config):
             profiles = [(len(devices), place) for devices, place in _devices(tree, at) if devices]
             if profiles and all(count > 1 for count, _ in profiles):
                 yield Problem(
                     chosen.at,
-                    f"the MIG strategy is single, but {text(chosen.config, 'name')} creates several profiles",
+                    f"the MIG strategy is single, but {name} creates several profiles",
                     "set the strategy to mixed",
                     related=((profiles[0][1], f"{profiles[0][0]} profiles"),),
                 )
@@ -87,16 +89,19 @@ def _chosen(project: Project) -> Iterator[Chosen]:
             strategy = text(release.values, "mig", "strategy") or DEFAULT
             config = mapping(release.values, "migManager", "config")
             yield Chosen(strategy, release.place("mig", "strategy"), config)
+        elif release.chart == "nvidia-device-plugin":
+            yield Chosen(text(release.values, "migStrategy"), release.place("migStrategy"), None)
     for resource in project.of_kind("ClusterPolicy"):
         spec = mapping(resource.tree, "spec")
         config = mapping(spec, "migManager", "config")
         yield Chosen(text(spec, "mig", "strategy"), resource.at.child("spec", "mig", "strategy"), config)
 
 
-def _files(project: Project, name: str) -> Iterator[tuple[dict[str, Any], Place]]:
-    for resource in project.of_kind("ConfigMap"):
-        raw = text(resource.tree, "data", FILE)
-        if resource.name == name and "mig-configs" in raw:
-            inner = embedded(resource.at.child("data", FILE), raw)
+def _files(project: Project, config: dict[str, Any] | None) -> Iterator[tuple[str, dict[str, Any], Place]]:
+    """Yields the file of the chosen ConfigMap; that of the only one with MIG configurations if none is chosen."""
+    found = [one for one in project.of_kind("ConfigMap") if "mig-configs" in text(one.tree, "data", FILE)]
+    for resource in found:
+        if len(found) == 1 if config is None else resource.name == text(config, "name"):
+            inner = embedded(resource.at.child("data", FILE), text(resource.tree, "data", FILE))
             if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
-                yield inner.tree, Place(inner)
+                yield resource.name, inner.tree, Place(inner)
