@@ -21,7 +21,7 @@ QUESTIONS = frozenset(("--check-build", "-cb", "--version", "-v", "--help", "-h"
 
 
 @rule(
-    code="KF055",
+    code="KF046",
     severity="error",
     confidence="high",
     since="0.4.0",

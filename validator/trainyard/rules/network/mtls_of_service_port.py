@@ -23,7 +23,7 @@ KIND = "PeerAuthentication"
 
 
 @rule(
-    code="NT046",
+    code="NT037",
     severity="warning",
     confidence="high",
     since="0.4.0",

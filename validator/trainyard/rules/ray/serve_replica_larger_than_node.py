@@ -28,7 +28,7 @@ SLICES = "/mig-"
 
 
 @rule(
-    code="RY036",
+    code="RY027",
     severity="error",
     confidence="high",
     since="0.4.0",

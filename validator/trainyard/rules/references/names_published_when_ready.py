@@ -28,7 +28,7 @@ PUBLISH = "publishNotReadyAddresses"
 
 
 @rule(
-    code="RF049",
+    code="RF042",
     severity="error",
     confidence="high",
     since="0.4.0",
