@@ -1,7 +1,8 @@
 """Results of programs that read a chart and their arguments: kept in the cache folder for the next run.
 
-A result is named by the content of the chart, the command and its input. The path of a program of the harness has the
-hash of its version. Only success is kept: what fails runs again.
+A result is named by the content of the chart, the command and its input, and not by the path of the chart: another
+checkout, as of CI, has the same results. The path of a program of the harness has the hash of its version. Only success
+is kept: what fails runs again.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from tests.harness.cluster import cache
 
 # Results of a chart that nobody has asked for as long are removed: each change of a chart makes new ones.
 SECONDS = 7 * 24 * 3600
+# Takes the place of the chart's path, and stands in no output of a program.
+PATH = "\0"
 
 
 def run(
@@ -26,9 +29,11 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Return the result of a command that reads no other file than those of `chart`, and `text` on standard input."""
     settings = [f"{name}={value}" for name, value in sorted(environment.items()) if name.startswith("HELM_")]
-    file = _folder(chart) / f"{cache.digest(*command, *settings, text)}.gz"
+    words = [word.replace(str(chart), PATH) for word in command]
+    file = _folder(chart) / f"{cache.digest(*words, *settings, text)}.gz"
     try:
-        return subprocess.CompletedProcess(command, 0, gzip.decompress(file.read_bytes()).decode(), "")
+        output = gzip.decompress(file.read_bytes()).decode().replace(PATH, str(chart))
+        return subprocess.CompletedProcess(command, 0, output, "")
     except FileNotFoundError:
         result = subprocess.run(
             command, input=text, env=environment, capture_output=True, encoding="utf-8", check=False
@@ -37,7 +42,8 @@ def run(
     if result.returncode == 0 and not result.stderr:
         # Another process may write or read the file.
         written = file.with_suffix(f".{os.getpid()}")
-        written.write_bytes(gzip.compress(result.stdout.encode(), compresslevel=1))
+        output = result.stdout.replace(str(chart), PATH)
+        written.write_bytes(gzip.compress(output.encode(), compresslevel=1))
         written.replace(file)
     return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,17 @@ def test_a_changed_chart_input_command_or_setting_runs_again(chart: Path) -> Non
     assert run(chart, script=f"{SCRIPT}; echo c") == "a: 2\nc\n"
     assert run(chart, HELM_NAMESPACE="other") == "a: 2\n"
     assert ran(chart) == 5
+
+
+def test_another_checkout_has_the_same_results_with_its_own_path(chart: Path) -> None:
+    other = chart.parent / "checkout" / chart.name
+    shutil.copytree(chart, other)
+    script = 'echo ran >> "$0/../ran"; echo "==> Linting $0"'
+
+    found = [kept.run(["sh", "-c", script, str(one)], one, os.environ).stdout for one in (chart, other)]
+
+    assert found == [f"==> Linting {chart}\n", f"==> Linting {other}\n"]
+    assert not (other.parent / "ran").exists()
 
 
 @pytest.mark.parametrize("end", ["exit 1", "echo warning >&2"])

@@ -1,6 +1,6 @@
 """The harness itself: the cluster that `up` creates, its times, recovery, and what `down` leaves alone.
 
-Only the tests that promise seconds are `idle`: while they wait, the processors have nothing else to do.
+Only the tests that promise seconds are `idle`: they run after all other tests on a cluster.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def test_an_empty_cache_is_announced_with_parts_time_disk_and_logs(
     said = capsys.readouterr().err
     count = len(plan.parts())
     assert f"{count} of {count} parts are built now and kept in {own_cache}" in said
-    assert "about 21 min on 2 cores" in said
+    assert "about 20 min on 2 cores" in said
     assert "Disk: 15 GiB needed, 20 GiB free." in said
     assert f"Logs: {own_cache}/logs" in said
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness import processors
 from tests.harness.cluster.progress import console
 from tests.harness.processes import left_behind
 from tools import steps
@@ -96,16 +97,29 @@ def test_the_output_of_a_failed_step_is_shown_whole_and_that_of_others_is_kept(
 def test_the_table_has_a_row_for_each_step_in_the_order_in_which_they_began(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    late = Result("late", Outcome.FAILED, start=60, seconds=30, processor_seconds=45, tests="1 failed")
+    late = Result("late", Outcome.FAILED, start=60, seconds=30, processor_seconds=45, idle=0.257, tests="1 failed")
     early = Result("early", Outcome.PASSED, start=1, seconds=59, processor_seconds=20)
 
     console.print(steps.table([late, early], 90))
 
     rows = [line.split() for line in capsys.readouterr().err.splitlines() if "early" in line or "late" in line]
     assert [[word for word in row if word not in "│┃"] for row in rows] == [
-        ["early", "1", "59", "20", "passed"],
-        ["late", "60", "30", "45", "failed,", "1", "failed"],
+        ["early", "1", "59", "20", "0%", "passed"],
+        ["late", "60", "30", "45", "26%", "failed,", "1", "failed"],
     ]
+
+
+def test_the_idle_share_is_what_programs_have_left_of_the_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+
+    assert processors.idle_share(busy=10, seconds=10) == 0.75
+    assert processors.idle_share(busy=40.1, seconds=10) == 0
+
+
+def test_a_step_that_computes_leaves_less_idle_time_than_the_machine_has() -> None:
+    (result,) = steps.run([Step(script("computes", "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done"))], make=MAKE)
+
+    assert 0 <= result.idle < 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

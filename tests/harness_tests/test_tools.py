@@ -12,13 +12,16 @@ from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs.helm import CHARTS
 
 # By the version of Kubernetes' modules that they are built with.
-OF_THE_CLUSTER = ("cni-plugins", "device-plugin", "etcd", "kubernetes", "local-path-provisioner")
+OF_THE_CLUSTER = ("cni-plugins", "coredns", "device-plugin", "etcd", "kubernetes", "local-path-provisioner")
 # They need newer modules than the cluster is built with.
 OF_CONTROLLERS = ("kubeflow-trainer", "kueue", "mpi-operator", "multus", "scheduler-plugins", "whereabouts")
 OF_DEVELOPERS = ("helm", "helm-unittest", "helm4", "prometheus")
 # etcd is older than the client of Kubernetes, as CONTRIBUTING.md explains. Kueue is built with the API of the Trainer
-# that it was released with. Trainer's CRDs contain a type of Volcano, as in its release.
+# that it was released with. Trainer's CRDs contain a type of Volcano, as in its release. CoreDNS needs newer modules of
+# DNS than kubeadm, which reads its configuration, and the local-path provisioner.
 APART = {
+    ("coredns", "github.com/coredns/caddy"),
+    ("coredns", "github.com/miekg/dns"),
     ("etcd", "go.etcd.io/etcd/api/v3"),
     ("etcd", "go.etcd.io/etcd/client/pkg/v3"),
     ("etcd", "go.etcd.io/etcd/client/v3"),

@@ -74,6 +74,8 @@ def release(
     url: str = "",
 ) -> Path:
     """Write the files of a release into a folder of its version, which replaces an older one, and return it."""
+    if url:
+        address.check(url)
     check(root, version)
     seconds = source.time_of(root)
     output.mkdir(parents=True, exist_ok=True)

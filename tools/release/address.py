@@ -9,15 +9,19 @@ from tools.release.errors import ReleaseError
 from tools.release.python import PROJECTS
 
 
-def write(checkout: Path, url: str) -> None:
-    """Add the address to each chart of an exported checkout, with its dependencies, and to each Python package.
+def check(url: str) -> None:
+    """Refuse an address that no reader can open.
 
     Raises:
-        ReleaseError: It is not an address that a reader can open.
+        ReleaseError: It is such an address.
     """
     parts = urlsplit(url)
     if parts.scheme != "https" or not parts.hostname or not url.isprintable() or set(url) & set(" \"'"):
         raise ReleaseError(f"{url!r} is not an address of a project. Write one such as https://example.com/trainyard.")
+
+
+def write(checkout: Path, url: str) -> None:
+    """Add the address to each chart of an exported checkout, with its dependencies, and to each Python package."""
     for chart in (checkout / "charts").rglob("Chart.yaml"):
         _append(chart, f'home: "{url}"\nsources:\n  - "{url}"\n')
     for project in PROJECTS:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from tools.scale.control_plane import ControlPlane
-from tools.scale.processes import TICKS
 
 # Sent by a program, and answered by the API server.
 SENT = re.compile(r"^rest_client_requests_total\{.*\} (\S+)$", re.MULTILINE)
@@ -52,13 +50,6 @@ def idle(plane: ControlPlane, seconds: float) -> dict[str, Usage]:
     before = usage(plane)
     time.sleep(seconds)
     return between(before, usage(plane), seconds)
-
-
-def busy_seconds() -> float:
-    """Return the processor time that all programs of the machine have used."""
-    # Source: proc_stat(5): user, nice, system, idle, iowait, irq, softirq, and steal.
-    fields = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
-    return (sum(fields) - fields[3] - fields[4]) / TICKS
 
 
 def _requests(plane: ControlPlane, name: str) -> float:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.harness.cluster.errors import ClusterError
+from tests.harness.processors import TICKS
 
 STOP_SECONDS = 10
-TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 

@@ -15,6 +15,7 @@ import yaml
 from tests.harness.cluster import api
 from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs.helm import CHARTS, Helm, Settings
+from tests.harness.processors import busy_seconds
 from tools.scale import measuring, watching
 from tools.scale.control_plane import ControlPlane
 from tools.scale.measuring import Usage
@@ -108,7 +109,7 @@ def measure(
     """
     objects = list(rendered(plane, workload))
     pods, services = watching.pods(plane, NAMESPACE), watching.services(plane, NAMESPACE)
-    before, busy = measuring.usage(plane), measuring.busy_seconds()
+    before, busy = measuring.usage(plane), busy_seconds()
     begin = time.monotonic()
     with removed(plane, workload):
         try:
@@ -117,7 +118,7 @@ def measure(
             watching.wait(plane, wanted, seconds=seconds, report=report)
             used = measuring.between(before, measuring.usage(plane))
             own = sum(program.processor for program in used.values())
-            others = max(measuring.busy_seconds() - busy - own, 0) / (time.monotonic() - begin)
+            others = max(busy_seconds() - busy - own, 0) / (time.monotonic() - begin)
             inspect()
         finally:
             pods.close()

@@ -17,7 +17,7 @@ TOOLS = {
     "kind": 20,
     "kubernetes": 420,
     "etcd": 60,
-    "coredns": 90,
+    "coredns": 20,
     "cni-plugins": 25,
     "local-path-provisioner": 40,
     "multus": 60,
