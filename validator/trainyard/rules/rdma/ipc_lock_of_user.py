@@ -2,7 +2,8 @@
 
 Kubernetes adds a capability to the set that the container may have. The process of another user than root starts
 without it, unless its program file carries the capability. Registering memory for RDMA then hits the limit of
-`ulimit -l`, and NCCL fails with "ibv_reg_mr failed: Cannot allocate memory", or uses sockets.
+`ulimit -l`, and NCCL fails with "ibv_reg_mr failed: Cannot allocate memory", or uses sockets. Where the node has raised
+that limit, memory can be registered without the capability.
 
 The rule applies to pods that request RDMA devices.
 
@@ -22,7 +23,7 @@ from trainyard.model.run import Container
 @rule(
     code="RD022",
     severity="warning",
-    confidence="medium",
+    confidence="high",
     since="0.1.0",
     sources=(
         "kubernetes/kubernetes issue 56374: capabilities of users other than root are not ambient",
