@@ -1,8 +1,8 @@
 """A container asks for IPC_LOCK, as RDMA needs it, but its virtual functions have no RDMA device.
 
 The SR-IOV device plugin puts the RDMA device of a function into the container only if the selectors of its pool say
-`isRdma: true`; the default is false. Without it, the pod has the network interface and no `/dev/infiniband`: `ibv_devices`
-lists nothing, and NCCL, UCX and perftest find no device.
+`isRdma: true`; the default is false. Without it, the pod has the network interface and no `/dev/infiniband`:
+`ibv_devices` lists nothing, and NCCL, UCX and perftest find no device.
 
 The rule applies to adapters of NVIDIA (vendor `15b3`), whose DPDK driver needs the RDMA device, too, and to pools that
 are in the files.
@@ -30,7 +30,7 @@ VENDOR = "15b3"
     confidence="high",
     since="0.4.0",
     sources=(
-        "k8snetworkplumbingwg/sriov-network-device-plugin v3.11.0 pkg/netdevice/pciNetDevice.go: NewPciNetDevice, isRdma",
+        "k8snetworkplumbingwg/sriov-network-device-plugin pkg/netdevice/pciNetDevice.go: NewPciNetDevice, isRdma",
         "github.com/Mellanox/network-operator pull 343",
     ),
     needs=("resourceList", "sriovDevicePlugin"),

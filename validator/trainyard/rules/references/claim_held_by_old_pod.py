@@ -30,7 +30,8 @@ from trainyard.model.run import Workload
     sources=(
         "kubernetes v1.34.4 pkg/apis/apps/v1/defaults.go: SetDefaults_Deployment, maxSurge",
         "kubernetes v1.34.4 pkg/controller/volume/attachdetach/reconciler: Multi-Attach error",
-        "github.com/GoogleCloudPlatform/kubernetes-engine-samples issue 90, github.com/datopian/ckan-cloud-helm pull 20",
+        "github.com/GoogleCloudPlatform/kubernetes-engine-samples issue 90",
+        "github.com/datopian/ckan-cloud-helm pull 20",
     ),
     needs=("PersistentVolumeClaim",),
 )

@@ -85,7 +85,7 @@ def _others(run: Run, claim: Known, project: Project) -> Iterator[tuple[str, Pla
         if other.at.document.source is not source or other.at == run.at or any(map(_is_bound, _pods(other))):
             continue
         # Of two servers, the first one is reported.
-        if _stays(other) and _order(other.at) < _order(run.at):
+        if _stays(other) and other.at.locate().line < run.at.locate().line:
             continue
         for found, at in _claims(other, project):
             if found is claim:
@@ -101,10 +101,6 @@ def _others(run: Run, claim: Known, project: Project) -> Iterator[tuple[str, Pla
 
 def _pods(run: Run) -> list[Pod]:
     return [role.pod for role in run.roles]
-
-
-def _order(at: Place) -> int:
-    return at.locate().line
 
 
 def _names(uri: str, claim: str) -> bool:

@@ -1,6 +1,6 @@
 """A model server gets an option of another model server, so it stops at start-up.
 
-vLLM, SGLang and Text Generation Inference have the same purpose and different options. Each refuses those of the others:
+vLLM, SGLang and Text Generation Inference do the same with different options. Each refuses those of the others:
 "unrecognized arguments: --enable-metrics". `--mem-fraction-static` of SGLang is `--gpu-memory-utilization` of vLLM, and
 `--max-model-len` of vLLM is `--context-length` of SGLang.
 

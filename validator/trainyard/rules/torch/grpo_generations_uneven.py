@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.launchers.trainer_files import with_file
+from trainyard.analysis.pods.trainer_files import with_file
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Command, Container

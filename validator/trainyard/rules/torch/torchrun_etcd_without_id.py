@@ -1,8 +1,8 @@
 """The rendezvous is in etcd and has no ID, so all runs on this etcd meet in one rendezvous.
 
 torchrun keeps the state of a rendezvous in etcd under its ID, which is `none` by default. Two jobs that train at the
-same time then form one group of ranks. A job that starts after another one finds the closed rendezvous of that one, and
-its workers end: "The rendezvous for run_id 'none' has already been closed". etcd keeps the state when the pods are gone.
+same time then form one group of ranks. A job that starts after another one finds the closed rendezvous of that one,
+and its workers end: "The rendezvous for run_id 'none' has already been closed". etcd keeps the state after the pods.
 
 The rule applies to the backends `etcd` and `etcd-v2`. With `c10d`, each job has a store of its own.
 

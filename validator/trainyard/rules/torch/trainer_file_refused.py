@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.launchers.option_values import fits, is_told, wanted
 from trainyard.analysis.launchers.trainer_conflicts import conflicts
-from trainyard.analysis.launchers.trainer_files import SIGN, trainer_files
+from trainyard.analysis.pods.trainer_files import SIGN, trainer_files
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.programs.option_forms import TRAINER
 from trainyard.model.run import Command, Project

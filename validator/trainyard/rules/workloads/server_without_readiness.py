@@ -1,9 +1,9 @@
 """Several pods of a model server are behind a Service and have no readiness probe.
 
-A Service sends requests to pods that are ready. A container without a readiness or startup probe counts as ready as soon
-as its process runs, and a model server then loads its model for minutes. With each new pod, a part of the requests is
-refused: after an update, a restart, and whenever the autoscaler adds one. A rolling update even stops all old pods
-before a new one answers.
+A Service sends requests to pods that are ready. A container without a readiness or startup probe counts as ready as
+soon as its process runs, and a model server then loads its model for minutes. With each new pod, a part of the
+requests is refused: after an update, a restart, and whenever the autoscaler adds one. A rolling update even stops all
+old pods before a new one answers.
 
 The rule applies to vLLM, SGLang, TGI, TensorRT-LLM and NIM with two replicas or more behind a Service of the files.
 
