@@ -2,8 +2,7 @@
 
 Kubernetes adds a capability to the set that the container may have. The process of another user than root starts
 without it, unless its program file carries the capability. Registering memory for RDMA then hits the limit of
-`ulimit -l`, and NCCL fails with "ibv_reg_mr failed: Cannot allocate memory", or uses sockets. Where the node has raised
-that limit, memory can be registered without the capability.
+`ulimit -l`, and NCCL fails with "ibv_reg_mr failed: Cannot allocate memory", or uses sockets.
 
 The rule applies to pods that request RDMA devices.
 
@@ -23,7 +22,7 @@ from trainyard.model.run import Container
 @rule(
     code="RD022",
     severity="warning",
-    confidence="high",
+    confidence="medium",
     since="0.1.0",
     sources=(
         "kubernetes/kubernetes issue 56374: capabilities of users other than root are not ambient",
