@@ -13,6 +13,7 @@ Request `ReadWriteMany` from a storage class that supports it, or remove the pod
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from trainyard.analysis.objects.claims import access_modes, claim_of, is_attached_to_node
 from trainyard.analysis.objects.known_objects import Known
@@ -20,6 +21,7 @@ from trainyard.analysis.pods.placement import is_on_one_node
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Pod, Project, Run, Workload
 
 SERVERS = ("Deployment", "ReplicaSet", "StatefulSet")
@@ -40,21 +42,67 @@ URI = "pvc://"
 )
 def claim_of_several_workloads(run: Workload, context: Context) -> Iterator[Problem]:
     """Report claims that a server holds while others need them."""
-    if not _stays(run):
-        return
-    for claim, at in _claims(run, context.project):
-        if claim.at.document.source is not run.at.document.source or not is_attached_to_node(claim, context.project):
-            continue
-        other = next(_others(run, claim, context.project), None)
-        if other is not None:
-            name, place = other
+    for held in _held.of(context.project).get(run.at, ()):
+        if held.other and is_attached_to_node(held.claim, context.project):
+            name, place = held.other
             yield Problem(
-                at,
-                f"claim `{claim.name}` is {min(access_modes(claim))}, and {name} needs it too: it does not start on "
-                "another node",
+                held.at,
+                f"claim `{held.claim.name}` is {min(access_modes(held.claim))}, and {name} needs it too: it does not "
+                "start on another node",
                 "request ReadWriteMany, or let one of them have the claim",
-                related=((place, name), (claim.at.child("spec", "accessModes"), "the access modes")),
+                related=((place, name), (held.claim.at.child("spec", "accessModes"), "the access modes")),
             )
+
+
+class _Held(NamedTuple):
+    """A claim of the same file, the place at which a server names it, and another workload with its place."""
+
+    claim: Known
+    at: Place
+    other: tuple[str, Place] | None
+
+
+def _find(project: Project) -> dict[Place, list[_Held]]:
+    """Returns the claims of one file by the first server that holds each."""
+    holders: dict[int, tuple[Run, _Held]] = {}
+    waiting: dict[int, tuple[str, Place]] = {}
+    for run in project.runs:
+        for claim, at in _claims(run, project):
+            name = f"{run.kind} `{run.name}`"
+            if _stays(run) and id(claim) not in holders:
+                holders[id(claim)] = run, _Held(claim, at, None)
+            elif not any(_is_bound(role.pod) for role in run.roles):
+                waiting.setdefault(id(claim), (name, at))
+    uris = _uris(project)
+    found: dict[Place, list[_Held]] = {}
+    for key, (run, held) in holders.items():
+        source = id(held.claim.at.document.source)
+        other = waiting.get(key) or uris.get((source, held.claim.name))
+        found.setdefault(run.at, []).append(held._replace(other=other))
+    return found
+
+
+def _uris(project: Project) -> dict[tuple[int, str], tuple[str, Place]]:
+    """Returns the services of KServe that mount a claim, by their file and its name."""
+    found: dict[tuple[int, str], tuple[str, Place]] = {}
+    for service in project.of_kind("InferenceService"):
+        for field, model in mapping(service.tree, "spec", "predictor").items():
+            uri = text(mapping(model), "storageUri")
+            if uri.startswith(URI):
+                at = service.at.child("spec", "predictor", field, "storageUri")
+                claim = uri.removeprefix(URI).partition("/")[0]
+                key = id(service.at.document.source), claim
+                found.setdefault(key, (f"InferenceService `{service.name}`", at))
+    return found
+
+
+def _claims(run: Run, project: Project) -> Iterator[tuple[Known, Place]]:
+    """Yields the claims that a run mounts and its file defines."""
+    for role in run.roles:
+        for volume in role.pod.volumes:
+            claim = claim_of(volume, run, project)
+            if claim is not None and claim.at.document.source is run.at.document.source:
+                yield claim, volume.at.child(volume.kind, "claimName")
 
 
 def _stays(run: Run) -> bool:
@@ -70,38 +118,5 @@ def _is_bound(pod: Pod) -> bool:
     return is_on_one_node(pod) or bool(mapping(pod.tree, "affinity", "podAffinity"))
 
 
-def _claims(run: Run, project: Project) -> Iterator[tuple[Known, Place]]:
-    for role in run.roles:
-        for volume in role.pod.volumes:
-            claim = claim_of(volume, run, project)
-            if claim is not None:
-                yield claim, volume.at.child(volume.kind, "claimName")
-
-
-def _others(run: Run, claim: Known, project: Project) -> Iterator[tuple[str, Place]]:
-    """Yields the workloads of the same file that need the claim, with the places that name it."""
-    source = run.at.document.source
-    for other in project.runs:
-        if other.at.document.source is not source or other.at == run.at or any(map(_is_bound, _pods(other))):
-            continue
-        # Of two servers, the first one is reported.
-        if _stays(other) and other.at.locate().line < run.at.locate().line:
-            continue
-        for found, at in _claims(other, project):
-            if found is claim:
-                yield f"{other.kind} `{other.name}`", at
-    for service in project.of_kind("InferenceService"):
-        predictor = mapping(service.tree, "spec", "predictor")
-        for field in ("model", *predictor):
-            uri = text(mapping(predictor.get(field)), "storageUri")
-            same = service.namespace in ("", claim.namespace) or not claim.namespace
-            if service.at.document.source is source and same and _names(uri, claim.name):
-                yield f"InferenceService `{service.name}`", service.at.child("spec", "predictor", field, "storageUri")
-
-
-def _pods(run: Run) -> list[Pod]:
-    return [role.pod for role in run.roles]
-
-
-def _names(uri: str, claim: str) -> bool:
-    return uri.startswith(URI) and uri.removeprefix(URI).partition("/")[0] == claim
+# Each run asks, and comparing all with all would take quadratic time.
+_held: LastIndex[Project, dict[Place, list[_Held]]] = LastIndex(_find)
