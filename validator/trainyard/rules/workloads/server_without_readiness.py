@@ -18,6 +18,7 @@ from trainyard.analysis.launchers.model_servers import server_starts
 from trainyard.analysis.pods.placement import has_labels
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Project, Resource, Workload
 from trainyard.startup import pattern
 
@@ -62,9 +63,24 @@ def _is_server(container: Container) -> bool:
 
 
 def _service(pod: Pod, namespace: str, project: Project) -> Resource | None:
+    by_label = _services.of(project)
+    for label in pod.labels.items():
+        for service in by_label.get((namespace, *map(str, label)), ()):
+            if has_labels(pod.labels, mapping(service.tree, "spec", "selector")):
+                return service
+    return None
+
+
+def _find(project: Project) -> dict[tuple[str, str, str], list[Resource]]:
+    """Returns the Services with an address, by their namespace and the first label that they select."""
+    found: dict[tuple[str, str, str], list[Resource]] = {}
     for service in project.of_kind("Service"):
         selector = mapping(service.tree, "spec", "selector")
-        headless = mapping(service.tree, "spec").get("clusterIP") == "None"
-        if selector and not headless and service.namespace == namespace and has_labels(pod.labels, selector):
-            return service
-    return None
+        if selector and mapping(service.tree, "spec").get("clusterIP") != "None":
+            name, value = next(iter(selector.items()))
+            found.setdefault((service.namespace, str(name), str(value)), []).append(service)
+    return found
+
+
+# Each server asks, and comparing it with all Services would take quadratic time.
+_services: LastIndex[Project, dict[tuple[str, str, str], list[Resource]]] = LastIndex(_find)
