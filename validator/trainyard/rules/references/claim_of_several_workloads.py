@@ -110,7 +110,7 @@ def _stays(run: Run) -> bool:
     if len(run.roles) != 1 or _is_bound(run.roles[0].pod):
         return False
     if run.kind in SERVERS:
-        return run.spec.get("replicas", 1) != 0
+        return bool(run.spec.get("replicas", 1) != 0)
     return run.kind == "Pod" and text(run.roles[0].pod.tree, "restartPolicy") in ("", "Always")
 
 

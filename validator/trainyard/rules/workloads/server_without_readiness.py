@@ -64,8 +64,8 @@ def _is_server(container: Container) -> bool:
 
 def _service(pod: Pod, namespace: str, project: Project) -> Resource | None:
     by_label = _services.of(project)
-    for label in pod.labels.items():
-        for service in by_label.get((namespace, *map(str, label)), ()):
+    for name, value in pod.labels.items():
+        for service in by_label.get((namespace, str(name), str(value)), ()):
             if has_labels(pod.labels, mapping(service.tree, "spec", "selector")):
                 return service
     return None
