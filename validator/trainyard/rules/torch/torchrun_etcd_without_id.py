@@ -22,7 +22,7 @@ from trainyard.model.run import Container
 @rule(
     code="TD048",
     severity="warning",
-    confidence="high",
+    confidence="medium",
     since="0.4.0",
     sources=(
         "pytorch 2.15.0 torch/distributed/run.py: --rdzv-id, default none; elastic/rendezvous/etcd_rendezvous.py",

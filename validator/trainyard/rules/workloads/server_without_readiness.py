@@ -30,7 +30,7 @@ PROBES = ("readinessProbe", "startupProbe")
 @rule(
     code="WL023",
     severity="warning",
-    confidence="high",
+    confidence="medium",
     since="0.4.0",
     sources=(
         "kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle: container probes, the default state is Success",
