@@ -20,7 +20,7 @@ IN_PLACE = ("Always", "OnFailure")
 
 
 @rule(
-    code="WL022",
+    code="WL023",
     severity="warning",
     confidence="high",
     since="0.4.0",

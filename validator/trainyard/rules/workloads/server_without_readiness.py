@@ -28,7 +28,7 @@ PROBES = ("readinessProbe", "startupProbe")
 
 
 @rule(
-    code="WL023",
+    code="WL024",
     severity="warning",
     confidence="medium",
     since="0.4.0",
