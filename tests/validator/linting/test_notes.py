@@ -87,7 +87,7 @@ def test_the_kinds_that_rules_name_count_as_checked() -> None:
     # These are judged only together with others: what is wrapped, claims of volumes, pods of Services, labels of nodes,
     # queues with their checks, accounts of bindings.
     beside = {"AdmissionCheck", "AppWrapper", "NodePool", "PersistentVolume", "Secret", "Service", "ServiceAccount"}
-    beside.add("StorageClass")
+    beside |= {"InferenceService", "StorageClass"}
     assert named - jobs - beside <= JUDGED_KINDS
 
 

@@ -223,6 +223,7 @@ OF_JOBS = {
     "gpu-node-without-gpu-request",
     "gpus-held-after-training",
     "elastic-with-fixed-nnodes",
+    "grpo-generations-uneven",
     "host-network-without-dns-policy",
     "job-with-endless-helper",
     "launcher-exit-code-lost",
@@ -240,6 +241,7 @@ OF_JOBS = {
     "null-gpu-quantity",
     "restart-policy-refused",
     "tolerates-cordoned-node",
+    "torchrun-etcd-without-id",
     "torchrun-static-rank-override",
 }
 

@@ -141,7 +141,7 @@ def _marked(readings: tuple[Reading, ...], project: Project) -> tuple[Reading, .
     linted |= {
         id(document.source)
         for document in project.documents
-        if charts.holds_values(document) or _is_of_accelerate(document)
+        if charts.holds_values(document) or _is_of_launcher(document)
     }
     return tuple(
         reading if reading.linted or id(reading.source) not in linted else reading._replace(linted=True)
@@ -149,9 +149,12 @@ def _marked(readings: tuple[Reading, ...], project: Project) -> tuple[Reading, .
     )
 
 
-def _is_of_accelerate(document: Document) -> bool:
+def _is_of_launcher(document: Document) -> bool:
+    """True for a configuration of Accelerate, and for arguments of Hugging Face's Trainer."""
     tree = document.tree
-    return isinstance(tree, dict) and "distributed_type" in tree and "compute_environment" in tree
+    if not isinstance(tree, dict):
+        return False
+    return ("distributed_type" in tree and "compute_environment" in tree) or "per_device_train_batch_size" in tree
 
 
 def _empty_folders(readings: tuple[Reading, ...]) -> Iterator[Reading]:

@@ -18,6 +18,7 @@ _SHARED = (
     "nfs", "efs", "fsx", "lustre", "cephfs", "filestore", "azurefile", "smb", "gluster", "beegfs", "weka", "vast",
     "gpfs", "scale", "juicefs", "hostpath", "s3", "gcs", "blob", "rwx", "shared",
 )  # fmt: skip
+ONE_NODE = frozenset(("ReadWriteOnce", "ReadWriteOncePod"))
 _SHARED_SOURCES = frozenset(("nfs", "cephfs", "glusterfs", "hostPath"))
 
 
@@ -82,6 +83,24 @@ def is_on_shared_storage(claim: Known, project: Project) -> bool:
             return True
         words += text(source, "csi", "driver").lower()
     return any(word in words for word in _SHARED)
+
+
+def is_attached_to_node(claim: Known, project: Project) -> bool:
+    """True if a node attaches the volume of a claim, as a disk, and pods may run on others.
+
+    A local volume binds its pods to its node, and a shared one has no node.
+    """
+    spec = mapping(claim.tree, "spec")
+    volume = text(spec, "volumeName")
+    local = any("local" in mapping(one.tree, "spec") for one in everywhere(project, "PersistentVolume", volume))
+    modes = access_modes(claim)
+    return (
+        len(modes) == 1
+        and modes <= ONE_NODE
+        and not local
+        and "local" not in text(spec, "storageClassName").lower()
+        and not is_on_shared_storage(claim, project)
+    )
 
 
 def is_claim_read_only(volume: Volume) -> bool:

@@ -15,6 +15,7 @@ _JOB_NAME_LABELS = (*(labels.run for labels in BY_NAME), OLD_JOB_NAME)
 ROLE_LABELS = tuple(labels.role[0] for labels in BY_NAME if labels.role)
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+HOSTNAME = "kubernetes.io/hostname"
 INSTANCE_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 
 
@@ -84,6 +85,18 @@ def required_values(pod: Pod, labels: Collection[str]) -> Iterator[tuple[str, Pl
         if text(expression, "key") in labels and text(expression, "operator") == "In":
             for index, value in enumerate(items(expression, "values")):
                 yield str(value), at.child("values", index)
+
+
+def is_on_one_node(pod: Pod) -> bool:
+    """True if a pod names the node that it runs on."""
+    if text(pod.tree, "nodeName") or text(pod.tree, "nodeSelector", HOSTNAME):
+        return True
+    return any(
+        text(expression, "key") == HOSTNAME
+        and text(expression, "operator") == "In"
+        and len(items(expression, "values")) == 1
+        for expression, _ in required_expressions(pod)
+    )
 
 
 def required_expressions(pod: Pod) -> Iterator[tuple[Any, Place]]:

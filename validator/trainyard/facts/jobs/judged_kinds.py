@@ -7,6 +7,7 @@ JUDGED_KINDS = frozenset(
         *("ConfigMap", "LimitRange", "PersistentVolumeClaim", "PodGroup", "ResourceClaim", "ResourceClaimTemplate"),
         "ResourceQuota",
         *("AppWrapper", "ClusterTrainingRuntime", "Experiment", "TrainingRuntime", "RayService", "Queue"),
+        "LLMInferenceService",
         *("LocalQueue", "ClusterQueue", "ResourceFlavor", "Topology"),
         *("PrometheusRule", "ServiceMonitor", "PodMonitor"),
         *("ClusterPolicy", "NVIDIADriver", "NicClusterPolicy", "NicNodePolicy", "NetworkAttachmentDefinition"),

@@ -6,8 +6,8 @@ only `NCCL_DEBUG=INFO` logs the reason. Without `NCCL_CONF_FILE` it continues wi
 `NCCL_GRAPH_FILE` it fails with a system error.
 
 A path outside every mount can still be part of the image, which the files do not show; therefore the confidence is
-medium. A path in an `emptyDir` that no init container fills, or in a ConfigMap without such a key, cannot exist. A word
-without a slash and a dot is no path, but a name that a template has left.
+medium. A path in an `emptyDir` that no init container fills, or in a ConfigMap without such a key, cannot exist. NC046
+reports values that are no path.
 
 Mount the file from a ConfigMap or from the host, or unset the variable.
 """
@@ -38,7 +38,6 @@ FILES = {
     sources=(
         "NVIDIA/nccl v2.30.7-1 src/graph/xml.cc: ncclTopoGetXmlFromFile, ncclTopoGetXmlGraphFromFile",
         "NVIDIA/nccl v2.30.7-1 src/misc/param.cc: setEnvFile",
-        "github.com/NVIDIA-NeMo/nemo-platform pull 319",
     ),
     needs=("NCCL_CONF_FILE", "NCCL_GRAPH_FILE", "NCCL_TOPO_FILE"),
 )
@@ -46,10 +45,6 @@ def nccl_topo_file_not_mounted(setting: Setting, context: Context) -> Iterator[P
     """A file that no volume provides."""
     path = setting.value or ""
     if setting.name not in FILES or not is_effective(setting, context.container):
-        return
-    if path and not any(sign in path for sign in "/.$"):
-        message = f"{setting.name} is `{path}`, which is no path: {FILES[setting.name]}"
-        yield Problem(setting.at, message, "write the path of the mounted file")
         return
     if not path.startswith("/") or "$" in path:
         return

@@ -1,8 +1,8 @@
-"""The LimitRange of the namespace refuses a pod of the job, so the pod is not created.
+"""The LimitRange of the namespace refuses a pod, so the pod is not created.
 
 The API server compares each container with the `max` and `min` of the LimitRange, and each pod with those of the type
 `Pod`. It also gives a container without a limit the `default` of the range: if that is below the request that the
-container writes, the pod is invalid. The operator tries again forever, and the job stays without pods.
+container writes, the pod is invalid. A controller tries again forever, and its job or server stays without pods.
 
 Change the resources of the container, or the LimitRange.
 """
@@ -20,7 +20,7 @@ from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.facts.kubernetes.quantities import parse_quantity
-from trainyard.model.run import Container, Role, Run
+from trainyard.model.run import Container, Role, Run, Workload
 
 
 @rule(
@@ -34,19 +34,19 @@ from trainyard.model.run import Container, Role, Run
     ),
     needs=("LimitRange",),
 )
-def limit_range_refuses_pod(role: Role, context: Context) -> Iterator[Problem]:
+def limit_range_refuses_pod(run: Workload, context: Context) -> Iterator[Problem]:
     """Pods outside of the range of their namespace."""
-    run = context.run
-    if run is None or run.kind in RUNTIMES:
+    if run.kind in RUNTIMES:
         return
     for found in of_namespace(context.project, "LimitRange", run.namespace, run.at):
         for index, limit in enumerate(items(found.tree, "spec", "limits")):
             at = found.at.child("spec", "limits", index)
-            if text(limit, "type") == "Container":
-                for container in role.pod.containers:
-                    yield from _of_container(run, role, container, limit, at)
-            elif text(limit, "type") == "Pod":
-                yield from _of_pod(run, role, limit, at)
+            for role in run.roles:
+                if text(limit, "type") == "Container":
+                    for container in role.pod.containers:
+                        yield from _of_container(run, role, container, limit, at)
+                elif text(limit, "type") == "Pod":
+                    yield from _of_pod(run, role, limit, at)
 
 
 def _of_container(run: Run, role: Role, container: Container, limit: Any, range_at: Place) -> Iterator[Problem]:

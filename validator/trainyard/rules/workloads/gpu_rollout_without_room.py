@@ -16,12 +16,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis.launchers.model_servers import whole_gpus
-from trainyard.analysis.pods.placement import required_expressions
-from trainyard.document.lookup import items, mapping, text
+from trainyard.analysis.pods.placement import is_on_one_node
+from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.model.run import Pod, Workload
-
-HOSTNAME = "kubernetes.io/hostname"
+from trainyard.model.run import Workload
 
 
 @rule(
@@ -41,7 +39,7 @@ def gpu_rollout_without_room(run: Workload) -> Iterator[Problem]:
     if role is None or (role.replicas or 1) > 3:
         return
     held = [found for container in role.pod.containers if (found := whole_gpus(container)) is not None]
-    if not held or not _bound(role.pod) or not _surges(run.spec):
+    if not held or not is_on_one_node(role.pod) or not _surges(run.spec):
         return
     need = f"{held[0][1]} {held[0][0]}"
     yield Problem(
@@ -49,17 +47,6 @@ def gpu_rollout_without_room(run: Workload) -> Iterator[Problem]:
         f"an update starts the new pod before it stops the old one, and each needs {need} of the one node",
         "write `strategy: {type: Recreate}`, or `maxSurge: 0` with `maxUnavailable: 1`",
         related=((role.pod.at.key(), "the pods, which are bound to one node"),),
-    )
-
-
-def _bound(pod: Pod) -> bool:
-    if text(pod.tree, "nodeName") or text(pod.tree, "nodeSelector", HOSTNAME):
-        return True
-    return any(
-        text(expression, "key") == HOSTNAME
-        and text(expression, "operator") == "In"
-        and len(items(expression, "values")) == 1
-        for expression, _ in required_expressions(pod)
     )
 
 

@@ -1,0 +1,58 @@
+"""An update of the Deployment starts the new pod while the old one holds the volume, which only one node can mount.
+
+A Deployment rolls by default: it starts a new pod before it stops the old one. A claim with the access mode
+`ReadWriteOnce` is attached to the node of the old pod. On another node, the new pod stays in `ContainerCreating` with
+`Multi-Attach error for volume`, and never gets ready, so the old one is never stopped. On the same node, both programs
+write to the volume for a while.
+
+The rule applies to Deployments of one replica whose claim is in the files. It leaves out pods that are bound to one
+node, and volumes that are local or shared, such as NFS, by the name of the storage class or the source of the volume.
+
+Write `strategy: {type: Recreate}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.objects.claims import access_modes, claim_of, is_attached_to_node
+from trainyard.analysis.pods.placement import is_on_one_node
+from trainyard.document.lookup import mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Workload
+
+
+@rule(
+    code="RF040",
+    severity="warning",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "kubernetes v1.34.4 pkg/apis/apps/v1/defaults.go: SetDefaults_Deployment, maxSurge",
+        "kubernetes v1.34.4 pkg/controller/volume/attachdetach/reconciler: Multi-Attach error",
+        "github.com/GoogleCloudPlatform/kubernetes-engine-samples issue 90",
+        "github.com/datopian/ckan-cloud-helm pull 20",
+    ),
+    needs=("PersistentVolumeClaim",),
+)
+def claim_held_by_old_pod(run: Workload, context: Context) -> Iterator[Problem]:
+    """Report Deployments that roll on a volume of one node."""
+    role = run.roles[0] if run.kind == "Deployment" and len(run.roles) == 1 else None
+    strategy = mapping(run.spec, "strategy")
+    surge = str(mapping(strategy, "rollingUpdate").get("maxSurge", "25%"))
+    if role is None or run.spec.get("replicas", 1) != 1 or is_on_one_node(role.pod):
+        return
+    if text(strategy, "type") not in ("", "RollingUpdate") or surge in ("0", "0%"):
+        return
+    for volume in role.pod.volumes:
+        claim = claim_of(volume, run, context.project)
+        if claim is not None and is_attached_to_node(claim, context.project):
+            mode = min(access_modes(claim))
+            yield Problem(
+                volume.at.child(volume.kind, "claimName"),
+                f"an update starts the new pod while the old one holds claim `{claim.name}`, which is {mode}: on "
+                "another node it waits for ever",
+                "write `strategy: {type: Recreate}`",
+                related=((claim.at.child("spec", "accessModes"), "the access modes"),),
+            )
+            return
