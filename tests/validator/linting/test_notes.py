@@ -157,7 +157,7 @@ def test_a_masked_value_is_no_error(lint: Lint) -> None:
 
 def test_a_backslash_in_a_suite_of_helm_unittest_is_no_error(lint: Lint) -> None:
     """helm-unittest reads such a suite again, with the backslashes doubled."""
-    text = 'suite: config\ntests:\n  - it: renders\n    documentSelector:\n      kind: Pod\n    asserts:\n'
+    text = "suite: config\ntests:\n  - it: renders\n    documentSelector:\n      kind: Pod\n    asserts:\n"
     text += '      - matchRegex: {path: data.a, pattern: "a\\s*b"}\n---\nkind: Pod\n'
     code, out, notes = lint(".", a=POD, b=text)
     assert code == 0, out
