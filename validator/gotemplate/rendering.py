@@ -111,7 +111,8 @@ def render_texts(
     """Yields the text of each template, unless it is blank, in Helm's order. Raises the errors of `render_chart`."""
     about = {**release, "Service": "Helm", "IsInstall": True, "IsUpgrade": False, "Revision": 1}
     capabilities = {
-        "APIVersions": Value({"Has": Value(lambda name: name in apis)}),
+        # A cluster lists the kinds of a version as well: `batch/v1/CronJob`.
+        "APIVersions": Value({"Has": Value(lambda name: name in apis or name.rpartition("/")[0] in apis)}),
         "KubeVersion": Value(_kube_version(kube_version)),
     }
     shared = {"Release": Value(about), "Capabilities": Value(capabilities)}

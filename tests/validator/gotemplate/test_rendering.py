@@ -138,6 +138,19 @@ def test_a_release_is_rendered_for_a_version_of_kubernetes(tmp_path: Path) -> No
     assert ours.data == helm.template("helm", tmp_path, "--kube-version", "1.30").stdout.split("\n", 2)[2]
 
 
+def test_a_cluster_serves_the_kinds_of_its_versions(tmp_path: Path) -> None:
+    """Helm knows `batch/v1/CronJob` on a cluster, and `helm template` only with `--api-versions`."""
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: cases\nversion: 0.1.0\n")
+    asked = ("batch/v1", "batch/v1/CronJob", "batch/v1beta1/CronJob", "batch")
+    served = "".join(f'{{{{ .Capabilities.APIVersions.Has "{name}" }}}} ' for name in asked)
+    (tmp_path / "templates" / "served.yaml").write_text(f"served: {served}\n")
+    chart = Chart(tmp_path)
+    about = {"Name": helm.RELEASE, "Namespace": "default"}
+    ((_, ours),) = rendering.render_texts(chart, coalesce(chart, {}), about, apis=("batch/v1",))
+    assert ours.data.split() == ["served:", "true", "true", "false", "false"]
+
+
 UNSUPPORTED = """
 {{ getHostByName 1 }}
 {{ b64dec "run!" }}

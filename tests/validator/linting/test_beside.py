@@ -120,3 +120,22 @@ def test_a_job_names_the_deepspeed_configuration_of_its_folder(tmp_path: Path) -
         sizes = {"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 2, "train_batch_size": total}
         (tmp_path / name / "ds_config.json").write_text(json.dumps(sizes))
     assert [(Path(file).parent.name, code) for file, _, code in found(tmp_path)] == [("prod", "DS001")]
+
+
+ACCOUNT = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: launcher, namespace: %s}\n"
+BINDING = """---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: launcher, namespace: training}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: launcher}
+subjects: [{kind: ServiceAccount, name: launcher, namespace: training}]
+"""
+
+
+def test_an_account_of_another_file_may_be_the_one_that_a_binding_names(tmp_path: Path) -> None:
+    bound, other = tmp_path / "bound.yaml", tmp_path / "other.yaml"
+    bound.write_text(ACCOUNT % "notebooks" + BINDING)
+    other.write_text(ACCOUNT % "serving")
+    assert found(bound, other) == [("bound.yaml", 9, "RF039")]
+    other.write_text(ACCOUNT % "training")
+    assert found(bound, other) == []

@@ -104,6 +104,21 @@ def test_files_that_a_test_compares_are_not_judged_and_say_so(lint: Lint) -> Non
     assert "imagee" in lint("e2e/ray-result.yaml")[1]
 
 
+def test_the_expected_output_of_a_test_is_not_judged_and_says_so(lint: Lint, tmp_path: Path) -> None:
+    """A folder above the one that is linted may have any name."""
+    pod = POD.replace("image: b", "imagee: b")
+    for folder in ("src/test/resources/expected_helm_output", "tests/expected", "mine/expected"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "a.yaml").write_text(pod)
+    _, out, notes = lint(".", b=POD)
+    assert re.findall(r"note: (\S+): not checked: a test compares", notes) == [
+        "./src/test/resources/expected_helm_output/a.yaml",
+        "./tests/expected/a.yaml",
+    ]
+    assert re.findall(r"^(\S+):\d+:\d+: error", out, re.MULTILINE) == ["./mine/expected/a.yaml"]
+    assert "imagee" in lint("tests/expected")[1]
+
+
 @pytest.mark.parametrize("folder", ["fixtures", "testdata"])
 def test_json_that_may_be_a_recorded_answer_is_not_judged_and_says_so(lint: Lint, folder: str) -> None:
     """A user's own file may be there as well: it is checked if it is named."""
@@ -138,3 +153,13 @@ def test_a_masked_value_is_no_error(lint: Lint) -> None:
     assert code == 0
     assert "note: ./b.yaml: not checked: a value is masked with asterisks" in notes
     assert "HV009" in lint(".", b=text.replace("******", "*a b: c"))[1]
+
+
+def test_a_backslash_in_a_suite_of_helm_unittest_is_no_error(lint: Lint) -> None:
+    """helm-unittest reads such a suite again, with the backslashes doubled."""
+    text = "suite: config\ntests:\n  - it: renders\n    documentSelector:\n      kind: Pod\n    asserts:\n"
+    text += '      - matchRegex: {path: data.a, pattern: "a\\s*b"}\n---\nkind: Pod\n'
+    code, out, notes = lint(".", a=POD, b=text)
+    assert code == 0, out
+    assert "note: ./b.yaml: not checked: helm-unittest reads a backslash that YAML refuses: line 7" in notes
+    assert "HV009" in lint(".", b=text.replace("asserts:", "expects:"))[1]

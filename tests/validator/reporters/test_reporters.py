@@ -177,6 +177,18 @@ def test_text_output_has_no_control_characters_from_hostile_files() -> None:
     assert "\\x1b[31m" in text
 
 
+def test_many_findings_with_one_message_are_shown_once_with_all_places() -> None:
+    """Copies of one mistake hide the others; the numbers of the summary and other formats count each."""
+    many = report(FAULTY, FAULTY, FAULTY, FAULTY, FAULTY, FAULTY, "a: [")
+    text = rendered("text", many)
+    assert len(re.findall(r"^k8s/run .*: error", text, re.MULTILINE)) == 2
+    assert re.search(r"= note: 5 more with this message, in these lines:\n +=   k8s/run 1\.yaml:\d+\n", text)
+    assert f"Found {len(many.findings)} errors" in text
+    assert len(json.loads(rendered("json", many))["findings"]) == len(many.findings) == 7
+    few = rendered("text", report(FAULTY, FAULTY, FAULTY, FAULTY, FAULTY))
+    assert (few.count(": error "), "more with" in few) == (5, False)
+
+
 @given(st.text(max_size=300), st.integers(1, 300), st.integers(0, 300))
 def test_the_caret_stands_below_the_fault(line: str, column: int, length: int) -> None:
     position = Position(Source("run.yaml", line), 1, column, 1, column + length)

@@ -49,7 +49,8 @@ def _not(args: Sequence[Value]) -> Value:
 
 
 def _default(args: Sequence[Value]) -> Value:
-    default, value = args
+    default, *values = args
+    value = values[0] if values else Value(None)
     return value if value else _with_origin(default, (value,))
 
 

@@ -1,9 +1,9 @@
 """Recognises files that cannot be parsed and that a linter of training runs has nothing to say about.
 
 A template of Helm, Jinja or another program becomes YAML only when it is rendered. JSON with comments belongs to an
-editor or a compiler. DeepSpeed reads its configurations as Hjson, and publishers mask passwords with asterisks. Such a
-file gets a note. A damaged file that names itself as Kubernetes, as DeepSpeed or as the
-values of a run stays an error: it would fail when it is used.
+editor or a compiler. DeepSpeed reads its configurations as Hjson, publishers mask passwords with asterisks, and
+helm-unittest takes any backslash. Such a file gets a note. A damaged file that names itself as Kubernetes, as DeepSpeed
+or as the values of a run stays an error: it would fail when it is used.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ _COMMENTS = re.compile(r"""(?P<text>"(?>(?:[^"\\\n]|\\.)*)"?)|/\*.*?(?:\*/|\Z)|(
 _NO_COMMA = re.compile(r"""(?<=["\]}\w])[^\S\n]*\n(?=\s*["\[{])""")
 _SPARE_COMMA = re.compile(r",(?=\s*[\]}])")
 _MASKED = re.compile(r"""[:=-]\s+\*{2,}\s*(?:\#.*)?""")
+# helm-unittest reads a suite again with each backslash doubled if YAML knows no such escape.
+# Source: helm-unittest/helm-unittest pkg/unittest/test_suite.go: createTestSuite.
+_SUITE = re.compile(r"^(?:tests|suite):", re.MULTILINE)
+_ASSERTS = re.compile(r"^[ \t-]+asserts:", re.MULTILINE)
 _KEY = re.compile(r"^([A-Za-z]\w*):", re.MULTILINE)
 
 
@@ -46,6 +50,8 @@ def reason(reading: Reading) -> str | None:
     numbered = lines(reading.source)
     if all(_MASKED.search(numbered[min(one.line, len(numbered)) - 1]) for one in reading.broken):
         return f"not checked: a value is masked with asterisks, which are no YAML without quotes: line {fault.line}"
+    if all("escape" in one.message for one in reading.broken) and _SUITE.search(text) and _ASSERTS.search(text):
+        return f"not checked: helm-unittest reads a backslash that YAML refuses: line {fault.line}"
     if any(isinstance(document.tree, dict) and "kind" in document.tree for document in reading.documents):
         return None
     if _DEEPSPEED.search(text) and _is_hjson(text):

@@ -58,7 +58,7 @@ def read_input(file: File) -> Reading:
     if file.source.name.endswith(SCRIPTS) and file.fault is None:
         document = TextDocument(file.source)
         return Reading(file.source, (document,), (), Text(file.source), file.folder)
-    if file.folder is not None and is_compared(file.source.name):
+    if file.folder is not None and is_compared(file.source.name, file.folder):
         return Reading(file.source, (), (), Text(file.source), file.folder, note=COMPARED)
     if file.folder is not None and is_recorded(file.source.name):
         return Reading(file.source, (), (), Text(file.source), file.folder, note=RECORDED)

@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 
 MAX_WIDTH = 120
 MAX_NOTES = 20
+# More findings with one message than this are shown as one, with the places of the others below it.
+MAX_REPEATS = 5
 _COLORS = {"error": "1;31", "warning": "1;33", "info": "1;36", "bold": "1", "frame": "34", "help": "1;32"}
 
 
 def render(report: Report, rules: Sequence[Rule], style: Style) -> str:  # noqa: ARG001
-    """Returns all findings, then their number."""
+    """Returns all findings, those with one message below the first of them if they are many, then their number."""
     paint = _Paint(style.color, links=style.links)
-    shown = [line for finding in report.findings for line in (*_finding(finding, paint), "")]
+    shown = [
+        line
+        for finding, repeats in _folded(report.findings)
+        for line in (*_finding(finding, paint), *_repeats(finding, repeats, paint), "")
+    ]
     if style.statistics and report.findings:
         shown += [*_statistics(report), ""]
     return "\n".join([*shown, summary(report)]) + "\n"
@@ -96,6 +102,36 @@ def _finding(finding: Finding, paint: _Paint) -> Iterator[str]:
         yield f"{margin} {paint('frame', '=')} {paint('bold', 'note')}: {visible(why)}: {_place(position)}"
     if finding.help:
         yield f"{margin} {paint('frame', '=')} {paint('help', 'help')}: {visible(finding.help)}"
+
+
+def _folded(findings: Sequence[Finding]) -> Iterator[tuple[Finding, Sequence[Finding]]]:
+    """Yields each finding with those that it stands for."""
+    alike: dict[tuple[object, ...], list[Finding]] = {}
+    for one in findings:
+        alike.setdefault(_cause(one), []).append(one)
+    for one in findings:
+        group = alike[_cause(one)]
+        if len(group) <= MAX_REPEATS:
+            yield one, ()
+        elif one is group[0]:
+            yield one, group[1:]
+
+
+def _cause(finding: Finding) -> tuple[object, ...]:
+    """Returns what findings share for which one text can stand; notes about other places belong to one finding."""
+    own = finding.position if finding.related else None
+    return finding.rule.code, finding.message, finding.help, finding.fix, own
+
+
+def _repeats(finding: Finding, repeats: Sequence[Finding], paint: _Paint) -> Iterator[str]:
+    """Yields a line for each file with findings that the shown one stands for."""
+    numbers: dict[str, list[str]] = {}
+    for one in repeats:
+        numbers.setdefault(one.position.source.name, []).append(str(one.position.line))
+    if repeats:
+        margin = f"{' ' * len(str(finding.position.line))} {paint('frame', '=')}"
+        yield f"{margin} {paint('bold', 'note')}: {len(repeats)} more with this message, in these lines:"
+        yield from (f"{margin}   {path(name)}:{', '.join(found)}" for name, found in numbers.items())
 
 
 def _place(position: Position) -> str:

@@ -27,9 +27,11 @@ _WHOLE = re.compile(r"\$patch\W|path\W{1,4}/(?:[\w~-]+/)*(?:spec|template|(?:ini
 _WORDS = ("patch", "overlay", "override", "merge")
 # kuttl and Chainsaw compare such files with objects of a cluster, field by field.
 # Sources: kuttl.dev, "Test assertions"; kyverno.github.io/chainsaw, "Operations".
-_COMPARED = re.compile(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?|(?:.+[-_.])?expected)(?:[-_][\w-]+)?\.(?:ya?ml|json)")
+_ASSERTION = re.compile(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?)(?:[-_][\w-]+)?\.(?:ya?ml|json)")
+_STEPS = re.compile(r"chainsaw-test(?:-[\w-]+)?\.ya?ml")
+_EXPECTED = re.compile(r"(?:.+[-_.])?expected(?:[-_][\w-]+)?\.(?:ya?ml|json)")
+_EXPECTED_IN = re.compile(r"(?:^|/)tests?/(?:.+/)?expected(?:[-_][\w-]+)?/")
 _ASSERTED = re.compile(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)", re.MULTILINE)
-_ASSERTION = re.compile(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?|chainsaw-test)(?:-[\w-]+)?\.ya?ml")
 _FIXTURES = frozenset(("fixtures", "testdata"))
 
 
@@ -49,7 +51,8 @@ def is_named_patch(document: Document) -> bool:
 
 def is_assertion(document: Document) -> bool:
     """True if test tools compare the document with an object of a cluster, and never create it."""
-    return _ASSERTION.fullmatch(os.path.basename(document.source.name)) is not None
+    name = os.path.basename(document.source.name)
+    return _ASSERTION.fullmatch(name) is not None or _STEPS.fullmatch(name) is not None
 
 
 def is_recorded(path: str) -> bool:
@@ -58,14 +61,16 @@ def is_recorded(path: str) -> bool:
     return name.endswith(".json") and not _FIXTURES.isdisjoint(folder.split(os.sep))
 
 
-def is_compared(path: str) -> bool:
+def is_compared(path: str, top: str) -> bool:
     """True if a test compares the whole file with what it finds, and nothing creates the objects in it.
 
     Assertions of kuttl and Chainsaw have such names, or a test of Chainsaw in their folder names them. Programs that
-    write manifests are tested with files of their expected output.
+    write manifests are tested with files of their expected output, which a folder of the tests may hold. Folders above
+    `top`, the one that is linted, say nothing.
     """
     folder, name = os.path.split(path)
-    return _COMPARED.fullmatch(name) is not None or name in _asserted(folder)
+    named = _ASSERTION.fullmatch(name) or _EXPECTED.fullmatch(name) or _EXPECTED_IN.search(path.removeprefix(top))
+    return named is not None or name in _asserted(folder)
 
 
 def is_patched(document: Document, *names: str) -> bool:

@@ -7,7 +7,7 @@ cluster's DNS can resolve. The pods retry with `Name or service not known` or `f
 The rule ignores MPIJobs and Volcano's Jobs, because the operators set the policy themselves. It also ignores single
 pods, Deployments and Jobs that are not indexed, unless a variable or an argument has the name of a Service, such as
 `http://collector.monitoring.svc:4318`, or `http://collector:4318` for a Service of the files. A name that the pod's
-certificate gets (`--dns-names`) is not looked up. Pods with a `dnsPolicy`
+certificate gets (`--dns-names`), and the issuer and audience of tokens, are not looked up. Pods with a `dnsPolicy`
 of `None` bring their own DNS configuration.
 
 Write `dnsPolicy: ClusterFirstWithHostNet` beside `hostNetwork: true`.
@@ -27,8 +27,9 @@ from trainyard.model.run import Pod, Project, Role, Run
 # The MPI operator sets the policy itself, and HyperPod's operator is closed.
 CLOSED = ("MPIJob", "HyperPodPyTorchJob")
 SERVICE = re.compile(r"\b[a-z0-9-]+\.[a-z0-9-]+\.svc\b(?!\.(?!cluster\.local))")
-# The names in the certificate that a server makes for itself, as the webhook of cert-manager does.
-OF_CERTIFICATE = re.compile(r"--[\w-]*(?:dns-names?|cert-hosts?|san)=")
+# The names in the certificate that a server makes for itself, as the webhook of cert-manager does, and the words of
+# tokens that an API server signs.
+NOT_LOOKED_UP = re.compile(r"--[\w-]*(?:dns-names?|cert-hosts?|san|service-account-issuer|audiences?)=")
 # A host without a domain, in a URL or with a port.
 ADDRESS = re.compile(r"(?:^|[\s=,])(?:[a-z][a-z0-9+]{1,15}://)?([a-z][a-z0-9-]{0,62}):\d{2,5}(?![\w.])")
 # Their pods have no names that others could look up.
@@ -73,7 +74,7 @@ def _names_service(pod: Pod, run: Run, project: Project) -> bool:
     """Returns true if a variable or an argument has the name of a Service, which only the cluster's DNS knows."""
     for container in pod.containers:
         words = (*container.command, *container.args, *(setting.value or "" for setting in container.settings))
-        texts = [text for text in words if not OF_CERTIFICATE.match(text)]
+        texts = [text for text in words if not NOT_LOOKED_UP.match(text)]
         if any(".svc" in text and SERVICE.search(text) for text in texts):
             return True
         hosts = {match[1] for text in texts for match in ADDRESS.finditer(text)}

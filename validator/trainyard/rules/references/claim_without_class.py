@@ -2,7 +2,8 @@
 
 A claim without `storageClassName` gets the default class of the cluster, and a volume without one never matches it. The
 claim then has an empty volume of another kind, or stays Pending if the class cannot provide `ReadWriteMany`. A claim
-with `volumeName` always stays Pending, with the event `VolumeMismatch`.
+with `volumeName` always stays Pending, with the event `VolumeMismatch`. Without it, a volume whose `claimRef` names the
+claim binds whatever the class.
 
 The rule applies to a claim beside a PersistentVolume in the same file, if the volume has no class. If `volumeName`
 names a volume with a class, they bind if that is the default class of the cluster. The rule reports the claim if a
@@ -29,6 +30,8 @@ _DEFAULT = "storageclass.kubernetes.io/is-default-class"
     since="0.1.0",
     sources=(
         "kubernetes.io/docs/concepts/storage/persistent-volumes: Class, defaulting behaviors",
+        "kubernetes v1.34.4 staging/src/k8s.io/component-helpers/storage/volume/pv_helpers.go: FindMatchingVolume "
+        "takes a volume that is bound to the claim before it compares classes",
         "github.com/mappedinn/kubernetes-nfs-volume-on-gke issue 1",
         "github.com/testdrivenio/flask-vue-kubernetes pull 1",
     ),
@@ -89,6 +92,6 @@ def _of_class(claim: Resource, volume: Resource) -> Iterator[Problem]:
 def _is_meant(claim: Resource, volume: Resource) -> bool:
     spec, own = mapping(claim.tree, "spec"), mapping(volume.tree, "spec")
     if text(spec, "volumeName") or mapping(own, "claimRef"):
-        return text(spec, "volumeName") == volume.name or text(own, "claimRef", "name") == claim.name
+        return text(spec, "volumeName") == volume.name
     asked = mapping(spec, "resources", "requests").get("storage")
     return asked is not None and str(asked) == str(mapping(own, "capacity").get("storage"))

@@ -5,8 +5,8 @@ in the version control of the values file and in every tool that lists pods; a C
 committed once must be revoked.
 
 The rule ignores values that refer to something else (`$(NAME)`, `${NAME}`, a path, `file://`), values that are empty,
-too short, or obvious placeholders (`<your token>`, `changeme`), defaults that everyone knows (`minio123`), and names of
-a tokenizer's special tokens, such as `EOS_TOKEN`.
+too short, or obvious placeholders (`<your token>`, `ch4ngeme`, `test-only`, also in base64), defaults that everyone
+knows (`minio123`), and names of a tokenizer's special tokens, such as `EOS_TOKEN`.
 
 Put the value into a Secret and refer to it with `valueFrom.secretKeyRef`.
 """
@@ -27,11 +27,14 @@ NAMES = pattern(
 OTHER = pattern(
     r"(?:^|_)(?:PAD|EOS|BOS|UNK|MASK|SEP|CLS|STOP|IMAGE|SPECIAL|START|END|PER|MAX|MIN|NEXT|CLUSTER|DISCOVERY)_TOKEN$"
 )
+REFERENCE = pattern(r"[/~<{\[]|file:|secret:|vault:", re.IGNORECASE)
 PLACEHOLDER = pattern(
-    r"[/~<{\[]|file:|secret:|vault:"
-    r"|.*(?:\$|your|insert|change[-_ ]?(?:me|it)|replace|placeholder|dummy|redacted|xxx|\*\*\*|todo|\.\.\.)",
+    r".*(?:\$|your|insert|change[-_ ]?(?:me|it|this)|replace|placeholder|dummy|redacted|xxx|\*\*\*|todo|\.\.\."
+    r"|(?:test|testing|dev|demo|example)[-_ ]?only|not[-_ ]?for[-_ ]?prod)",
     re.IGNORECASE,
 )
+# Digits that stand for letters.
+LETTERS = str.maketrans("0134", "oiea")
 # Words without digits: the name of a Secret, of a profile or of an authentication method.
 WORDS = pattern(r"[a-z]+(?:[-_.][a-z]+)*\Z")
 # The name of a variable or of a key, as `HF_TOKEN` and `nvapi-NVKEY`.
@@ -62,7 +65,8 @@ def token_in_plain_env(setting: Setting) -> Iterator[Problem]:
     if (
         len(value) < SHORTEST
         or value.lower() in KNOWN
-        or PLACEHOLDER.match(value)
+        or REFERENCE.match(value)
+        or any(PLACEHOLDER.match(form) for form in (value, value.translate(LETTERS), _decoded(value)))
         or any(space in value for space in " \n")
     ):
         return
@@ -73,3 +77,14 @@ def token_in_plain_env(setting: Setting) -> Iterator[Problem]:
         f"the value of {setting.name} is in plain text: everyone who can read this object has it",
         "put it into a Secret, refer to it with valueFrom.secretKeyRef, and revoke this one",
     )
+
+
+def _decoded(value: str) -> str:
+    """Returns the text that a value in base64 stands for; empty if it is none."""
+    import base64
+
+    try:
+        text = base64.b64decode(value, validate=True).decode("ascii")
+    except ValueError:
+        return ""
+    return text.strip()
