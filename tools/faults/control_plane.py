@@ -19,15 +19,21 @@ MANIFEST = "kube-apiserver.yaml"
 def kill_operator(sandbox: Sandbox, _runner: Runner) -> float:
     """Delete the operator's pod without a grace period, and wait for its successor."""
     injected = time.time()
-    replace_operator(sandbox.cluster)
+    options = ("--all", "--namespace", operator.NAMESPACE)
+    api.kubectl(sandbox.cluster.kubeconfig, "delete", "pods", *options, *AT_ONCE)
+    operator.wait_available(sandbox.cluster)
     return injected
 
 
 def replace_operator(cluster: Cluster) -> None:
-    """Give the operator a new pod, which waits for no back-off after restarts of the old one."""
-    options = ("--all", "--namespace", operator.NAMESPACE)
-    api.kubectl(cluster.kubeconfig, "delete", "pods", *options, *AT_ONCE)
-    operator.wait_available(cluster)
+    """Give the operator a new pod, which waits for no back-off after restarts of the old one.
+
+    The old pod serves the webhook until the new one is ready: after a deletion the Deployment counts as Available until
+    its controller looks, and a job that is created meanwhile is refused.
+    """
+    deployment = f"deployment/{operator.RELEASE}"
+    for command in (("restart",), ("status", "--timeout", f"{operator.READY_SECONDS}s")):
+        api.kubectl(cluster.kubeconfig, "--namespace", operator.NAMESPACE, "rollout", *command, deployment)
 
 
 def stop_api(seconds: float) -> Injection:
