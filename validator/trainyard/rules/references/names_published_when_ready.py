@@ -52,7 +52,7 @@ def names_published_when_ready(pod: Pod, context: Context) -> Iterator[Problem]:
     if spec.get("clusterIP") != "None" or PUBLISH in spec or not selector or not may_match(selector, role):
         return
     for container in pod.containers:
-        at = _meeting(container, f"{run.name}-0.{name}")
+        at = _rendezvous(container, f"{run.name}-0.{name}")
         if at is not None and mapping(container.tree, "readinessProbe", "httpGet"):
             yield Problem(
                 found[0].at.child("spec").key(),
@@ -64,7 +64,7 @@ def names_published_when_ready(pod: Pod, context: Context) -> Iterator[Problem]:
             return
 
 
-def _meeting(container: Container, host: str) -> Place | None:
+def _rendezvous(container: Container, host: str) -> Place | None:
     """Returns the place of the address at which a server meets its other nodes, if the host is in it."""
     starts = server_starts(container)
     told = [start.command.option_at(*ADDRESSES) for start in starts]
