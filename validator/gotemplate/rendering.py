@@ -111,8 +111,7 @@ def render_texts(
     """Yields the text of each template, unless it is blank, in Helm's order. Raises the errors of `render_chart`."""
     about = {**release, "Service": "Helm", "IsInstall": True, "IsUpgrade": False, "Revision": 1}
     capabilities = {
-        # A cluster lists the kinds of a version as well: `batch/v1/CronJob`.
-        "APIVersions": Value({"Has": Value(lambda name: name in apis or name.rpartition("/")[0] in apis)}),
+        "APIVersions": Value({"Has": Value(lambda name: _is_served(name, apis))}),
         "KubeVersion": Value(_kube_version(kube_version)),
     }
     shared = {"Release": Value(about), "Capabilities": Value(capabilities)}
@@ -212,3 +211,10 @@ def chart_values(tree: Any, read: set[Path] | None = None, path: Path = ()) -> A
     if isinstance(tree, list):
         return [chart_values(item, read, path) for item in tree]
     return float(tree) if isinstance(tree, int) and not isinstance(tree, bool) else tree
+
+
+def _is_served(name: str, apis: Collection[str]) -> bool:
+    """True for one of the APIs, and for a kind of Kubernetes' own, as `batch/v1/CronJob`: Helm lists those too."""
+    version = name.rpartition("/")[0]
+    group = version.partition("/")[0]
+    return name in apis or (version in apis and ("." not in group or group.endswith(".k8s.io")))
