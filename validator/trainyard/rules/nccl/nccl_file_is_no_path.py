@@ -12,13 +12,8 @@ from collections.abc import Iterator
 
 from trainyard.analysis.pods.environment import is_effective
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.nccl.files import FILES
 from trainyard.model.run import Setting
-
-FILES = {
-    "NCCL_TOPO_FILE": "NCCL uses the topology that it detects",
-    "NCCL_CONF_FILE": "NCCL runs without its settings",
-    "NCCL_GRAPH_FILE": "NCCL fails with a system error",
-}
 
 
 @rule(

@@ -21,13 +21,8 @@ from trainyard.analysis.pods.environment import is_effective
 from trainyard.analysis.pods.mounts import mount_of
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.nccl.files import FILES
 from trainyard.model.run import Container, Pod, Resource, Setting
-
-FILES = {
-    "NCCL_TOPO_FILE": "NCCL uses the topology that it detects",
-    "NCCL_CONF_FILE": "NCCL runs without its settings",
-    "NCCL_GRAPH_FILE": "NCCL fails with a system error",
-}
 
 
 @rule(

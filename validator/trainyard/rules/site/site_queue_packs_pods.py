@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.pods import placement
+from trainyard.analysis.pods.placement import HOSTNAME, required
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Role
 
-NODE = "kubernetes.io/hostname"
 GPUS_OF_A_NODE = 4
 
 
@@ -38,12 +37,12 @@ GPUS_OF_A_NODE = 4
 def site_queue_packs_pods(role: Role, context: Context) -> Iterator[Problem]:
     """Anti-affinity among pods that Kueue places."""
     site, run = context.site, context.run
-    if site is None or site.queues is None or run is None or not run.labels.get(QUEUE) or NODE not in site.levels:
+    if site is None or site.queues is None or run is None or not run.labels.get(QUEUE) or HOSTNAME not in site.levels:
         return
     if sum(container.gpus for container in role.pod.containers) >= GPUS_OF_A_NODE:
         return
-    for term in placement.required(role, run, "podAntiAffinity"):
-        if term.key == NODE:
+    for term in required(role, run, "podAntiAffinity"):
+        if term.key == HOSTNAME:
             yield Problem(
                 term.at,
                 "Kueue can assign several of these pods to one node, but this anti-affinity keeps all but one Pending",

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis.jobs.pod_names import may_match
+from trainyard.analysis.pods.placement import HOSTNAME
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -22,7 +23,6 @@ from trainyard.model.run import Role, Workload
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-HOST = "kubernetes.io/hostname"
 
 
 @rule(
@@ -79,7 +79,7 @@ def _selectors(role: Role) -> Iterator[tuple[dict[str, str], Place]]:
         for one in expressions:
             if text(one, "operator") == "In" and len(items(one, "values")) == 1:
                 wanted[text(one, "key")] = str(items(one, "values")[0])
-        if text(term, "topologyKey") == HOST and len(wanted) == len(mapping(selector, "matchLabels")) + len(
+        if text(term, "topologyKey") == HOSTNAME and len(wanted) == len(mapping(selector, "matchLabels")) + len(
             expressions
         ):
             selected = place.child("labelSelector")
