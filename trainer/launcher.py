@@ -16,6 +16,7 @@ from pathlib import Path
 
 from .__main__ import exit_status
 from .errors import ConfigError
+from .runtime.launch import OUTLIVES_STORE
 from .runtime.log import report_error
 
 _METHOD = "forkserver"
@@ -28,12 +29,16 @@ def main(arguments: Sequence[str]) -> None:
     Raises:
         ConfigError: The program is not the trainer, there is no address to meet at, or a package forbids forks.
     """
+    # Before the server starts, because its forks have its environment.
+    os.environ[OUTLIVES_STORE] = "1"
     multiprocessing.set_forkserver_preload(_PRELOADED)
     # The server imports PyTorch while this process does.
     forkserver.ensure_running()
     from torch.distributed.elastic.multiprocessing.errors import record
     from torch.distributed.launcher.api import elastic_launch
     from torch.distributed.run import config_from_args, parse_args
+
+    from .runtime import rendezvous
 
     options = parse_args(arguments)  # type: ignore[no-untyped-call]
     if not options.module or options.training_script != __package__:
@@ -42,6 +47,9 @@ def main(arguments: Sequence[str]) -> None:
         raise ConfigError("there is no --rdzv-endpoint to meet other nodes at: write it, or use torchrun")
     config, _, _ = config_from_args(options)
     config.start_method = _METHOD
+    if config.rdzv_backend == "c10d":
+        rendezvous.register()
+        config.rdzv_backend = rendezvous.BACKEND
     _check_server()
     record(elastic_launch(config, run_rank))(*options.training_script_args)
 

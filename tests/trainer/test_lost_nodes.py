@@ -46,6 +46,13 @@ class Nodes:
         # The nodes may have met one after the other.
         self.wait_for_nodes(2)
 
+    def replace_first(self) -> None:
+        """Starts another first node, as the operator does for a pod that is gone, and waits until both train."""
+        self.first = self._start(1)
+        starts = len(self.starts)
+        self.wait(lambda: len(self.starts) > starts and self.starts[-1].world_size == 2)  # noqa: PLR2004
+        self.wait(lambda: self.last_step > self.starts[-1].step)
+
     def _start(self, number: int) -> Forked:
         return fork([self._launcher, *elastic.node_options(number), *self._options], elastic.VARIABLES)
 

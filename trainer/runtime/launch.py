@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from ..errors import ConfigError
 
+# Set by `trainer.launcher`: the agent goes on without its store.
+OUTLIVES_STORE = "TRAINER_AGENT_OUTLIVES_STORE"
 # Of Open MPI, and of MPICH and Intel MPI.
 _SIZES_OF_MPI = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 

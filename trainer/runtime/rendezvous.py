@@ -1,0 +1,217 @@
+"""The rendezvous of an agent that outlives the store: torchrun's own, which would end the agent without its store.
+
+The store is in the agent of one node. When it is gone, this agent reports no change while it looks for a new one at the
+same endpoint, so that its ranks may go on. Once the endpoint answers again, the agent ends its ranks and joins.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+from torch.distributed.elastic.rendezvous import (
+    RendezvousConnectionError,
+    RendezvousHandler,
+    RendezvousInfo,
+    RendezvousParameters,
+    RendezvousTimeoutError,
+    rendezvous_handler_registry,
+)
+from torch.distributed.elastic.rendezvous.c10d_rendezvous_backend import DEFAULT_PORT, create_backend
+from torch.distributed.elastic.rendezvous.dynamic_rendezvous import create_handler
+from torch.distributed.elastic.rendezvous.utils import parse_rendezvous_endpoint
+
+BACKEND = "c10d-outlived"
+
+# The agent asks for changes between looks at its ranks, and must see their ends and its own signals.
+_ANSWER_SECONDS = 1.0
+# The pods of a partition that heals, or a store that is paused, answer late.
+_SILENT_SECONDS = 10.0
+_PROBE_SECONDS = 0.25
+_JOIN_SECONDS = 600
+
+Result = TypeVar("Result")
+
+
+def register() -> None:
+    """Makes `BACKEND` known to torchrun."""
+    rendezvous_handler_registry.register(BACKEND, OutlivingHandler)
+
+
+class OutlivingHandler(RendezvousHandler):
+    """A handler of torchrun's c10d rendezvous, replaced by another one when its store is gone. For one thread."""
+
+    def __init__(self, params: RendezvousParameters) -> None:
+        self._params = params
+        self._handler: RendezvousHandler | None = _connect(params)
+        self._store: _StoreOfRound | None = None
+        self._answer: _Call[int] | None = None
+        self._return: _Call[RendezvousHandler] | None = None
+
+    def get_backend(self) -> str:
+        """See base class."""
+        return BACKEND
+
+    @property
+    def use_agent_store(self) -> bool:
+        """See base class."""
+        return self._handler is not None and self._handler.use_agent_store
+
+    def next_rendezvous(self) -> RendezvousInfo:
+        """Joins the next round, of a new store if the last one is gone.
+
+        Raises:
+            RendezvousTimeoutError: No store answers, or too few nodes join.
+            RendezvousClosedError: The run has ended.
+        """
+        if self._answer:
+            self._lose()  # the call still runs, and would disturb the next one
+        deadline = time.monotonic() + (self._params.get_as_int("join_timeout") or _JOIN_SECONDS)
+        while True:
+            try:
+                # No variable refers to the handler, so that it goes when it is lost.
+                found = self._wait_for_handler(deadline).next_rendezvous()
+            # The first is that of the handler, the second that of the store itself.
+            except (RendezvousConnectionError, RuntimeError):
+                if time.monotonic() > deadline:
+                    raise
+                self._lose()
+                continue
+            self._store = _StoreOfRound(found.store)
+            return RendezvousInfo(self._store, found.rank, found.world_size, found.bootstrap_store_info)  # type: ignore[arg-type]
+
+    def num_nodes_waiting(self) -> int:
+        """Returns the number of nodes that wait for the next round; 1 for a store that is back; 0 without a store."""
+        if self._handler is None:
+            return int(self._return is not None and self._return.has_ended)
+        self._answer = self._answer or _Call(self._handler.num_nodes_waiting)
+        if not self._answer.wait(_ANSWER_SECONDS):
+            if self._answer.seconds > _SILENT_SECONDS:
+                self._lose()
+            return 0
+        answer, self._answer = self._answer, None
+        try:
+            return answer.result()
+        except RendezvousConnectionError:
+            self._lose()
+            return 0
+
+    def is_closed(self) -> bool:
+        """See base class."""
+        return self._handler is not None and self._handler.is_closed()
+
+    def set_closed(self) -> None:
+        """See base class."""
+        if self._handler is not None:
+            self._handler.set_closed()
+
+    def get_run_id(self) -> str:
+        """See base class."""
+        return self._params.run_id
+
+    def shutdown(self) -> bool:
+        """See base class. Without a store there is nobody to tell."""
+        return self._handler is None or self._answer is not None or self._handler.shutdown()
+
+    def _lose(self) -> None:
+        print("trainer: the rendezvous store is gone: looks for a new one", file=sys.stderr, flush=True)
+        # Nothing else refers to the handler, so its heartbeats stop.
+        self._handler = self._answer = None
+        if self._store:
+            self._store.lose()
+        self._return = _Call(lambda: _find(self._params))
+
+    def _wait_for_handler(self, deadline: float) -> RendezvousHandler:
+        if self._handler is None:
+            assert self._return  # noqa: S101 - there is no handler while it runs
+            # A long wait in one call would delay the handlers of signals.
+            while not self._return.wait(_PROBE_SECONDS):
+                if time.monotonic() > deadline:
+                    raise RendezvousTimeoutError(f"no store answers at {self._params.endpoint}")
+            self._handler = self._return.result()
+            self._return = None
+        return self._handler
+
+
+class _Call(Generic[Result]):
+    """A call in a thread of its own, which may never return: that of a stopped store does not."""
+
+    def __init__(self, function: Callable[[], Result]) -> None:
+        self._function = function
+        self._begin = time.monotonic()
+        self._results: list[Result] = []
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="rendezvous", daemon=True)
+        self._thread.start()
+
+    @property
+    def seconds(self) -> float:
+        """The time since the call began."""
+        return time.monotonic() - self._begin
+
+    @property
+    def has_ended(self) -> bool:
+        """True once there is a result, or an error."""
+        return not self._thread.is_alive()
+
+    def wait(self, seconds: float) -> bool:
+        """Waits for the end of the call up to some seconds; returns false if it has not ended."""
+        self._thread.join(seconds)
+        return self.has_ended
+
+    def result(self) -> Result:
+        """Returns the result of a call that has ended, or raises its error."""
+        if self._error:
+            # Its traceback refers to the caller, so a variable would keep both, and the handler.
+            error, self._error = self._error, None
+            try:
+                raise error
+            finally:
+                del error
+        return self._results[0]
+
+    def _run(self) -> None:
+        try:
+            self._results.append(self._function())
+        except Exception as error:
+            self._error = error
+        # The function may be that of a handler that is no longer used.
+        del self._function
+
+
+class _StoreOfRound:
+    """The store of a round, for the agent. When it is gone, calls fail at once: those to a stopped store would block."""
+
+    def __init__(self, store: object) -> None:
+        self._store = store
+        self._is_lost = False
+
+    def lose(self) -> None:
+        """Lets all later calls fail."""
+        self._is_lost = True
+
+    def __getattr__(self, name: str) -> object:
+        if self._is_lost:
+            raise RuntimeError("the rendezvous store is gone")
+        return getattr(self._store, name)
+
+
+def _connect(params: RendezvousParameters) -> RendezvousHandler:
+    backend, store = create_backend(params)
+    return create_handler(store, backend, params)
+
+
+def _find(params: RendezvousParameters) -> RendezvousHandler:
+    """Waits until a store answers at the endpoint, and returns a handler of it."""
+    address = parse_rendezvous_endpoint(params.endpoint, default_port=DEFAULT_PORT)
+    while True:
+        time.sleep(_PROBE_SECONDS)
+        # PyTorch would log each attempt.
+        with suppress(OSError, RendezvousConnectionError):
+            socket.create_connection(address, timeout=_ANSWER_SECONDS).close()
+            return _connect(params)
