@@ -26,6 +26,9 @@ class Launch:
         min_nodes: The fewest agents of an elastic launch, from PET_NNODES; 0 if it is not known to be elastic.
         launched: False for a plain `python -m trainer`, a single process.
         has_agent_store: True if the rendezvous store belongs to the torchrun agent and so outlives the ranks.
+        outlives_store: True if the agent goes on when its rendezvous store is gone.
+        master_addr: Host of the store of the ranks; empty for that of the environment.
+        master_port: Port of that store.
         store_prefix: Prefix of this rendezvous in the store; empty for the default store that torch finds by itself.
     """
 
@@ -37,6 +40,9 @@ class Launch:
     min_nodes: int = 0
     launched: bool = False
     has_agent_store: bool = False
+    outlives_store: bool = False
+    master_addr: str = ""
+    master_port: int = 0
     store_prefix: str = ""
 
     @property
@@ -48,6 +54,11 @@ class Launch:
     def is_elastic(self) -> bool:
         """True if the run can go on without one of its nodes. Each has the same number of processes."""
         return 0 < self.min_nodes < self.nodes and self.size == self.nodes * self.local_size
+
+    @property
+    def has_backup(self) -> bool:
+        """True if the run can go on without the node of rank 0, which has the store: node 1 has another one."""
+        return self.is_elastic and self.outlives_store
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Launch:
@@ -80,6 +91,7 @@ class Launch:
             min_nodes=_min_nodes(environment.get("PET_NNODES", "")),
             launched=True,
             has_agent_store=environment.get("TORCHELASTIC_USE_AGENT_STORE") == "True",
+            outlives_store=OUTLIVES_STORE in environment,
         )
 
     def export(self, environment: MutableMapping[str, str]) -> None:
@@ -90,6 +102,8 @@ class Launch:
             GROUP_RANK=str(self.node),
             GROUP_WORLD_SIZE=str(self.nodes),
         )
+        if self.master_addr:
+            environment.update(MASTER_ADDR=self.master_addr, MASTER_PORT=str(self.master_port))
 
 
 def _check_mpirun(environment: Mapping[str, str]) -> None:

@@ -16,6 +16,10 @@ HEARTBEAT_SECONDS = 0.25
 _SILENT_SECONDS = 1.5
 # A pause of this process: the others look silent, and are not.
 _PAUSE_SECONDS = 1.0
+# Of two nodes that lose each other, the second one decides when the first one has started again, and locked its
+# checkpoints.
+_PRECEDENCE_SECONDS = 2.0
+_NO_BEAT = b"0"
 _LEAVING = b"leaving"
 _SURVIVORS = "survivors"
 
@@ -23,22 +27,25 @@ _SURVIVORS = "survivors"
 class Membership:
     """What the supervisors of one rendezvous know about its nodes, in a store. For one thread of each supervisor.
 
-    The first supervisor of each node sends its heartbeat. The supervisor of rank 0 decides which nodes go on, and the
-    others follow, so that there is one decision. It holds for this rendezvous; the next one has another prefix in the
-    store.
+    The first supervisor of each node sends its heartbeat. The one of the node `leader` decides which nodes go on, and
+    the others follow, so that there is one decision. It holds for this rendezvous; the next one has another prefix in
+    the store. The store is on the node of the leader: 0, or 1 for the decision to go on without node 0. Then node 0 has
+    to have been silent for longer, so that of two nodes that lose each other, node 0 goes on.
     """
 
-    def __init__(self, store: Store, launch: Launch, lost_seconds: float) -> None:
+    def __init__(self, store: Store, launch: Launch, lost_seconds: float, leader: int = 0) -> None:
         self._store = store
         self._launch = launch
-        self._lost_seconds = lost_seconds
+        self._lost_seconds = lost_seconds + leader * _PRECEDENCE_SECONDS if lost_seconds else 0.0
+        self._leader = leader
+        self._leads = (launch.node, launch.local_rank) == (leader, 0)
         self._beats = 0
         self._keys = [f"node-{node}" for node in range(launch.nodes)]
         self._seen = [(b"", time.monotonic())] * launch.nodes
         self._read_at = time.monotonic()
-        if launch.rank == 0:
+        if self._leads:
             for key in self._keys:  # reading a missing key would block
-                store.compare_set(key, "", "0")
+                store.compare_set(key, "", _NO_BEAT.decode())
 
     def beat(self, *, leaving: bool) -> None:
         """Sends the heartbeat of this node. `leaving`: its pod was told to end."""
@@ -52,7 +59,7 @@ class Membership:
         Args:
             failed: The rank of this supervisor has ended. Then a node that leaves, or is silent for a moment, is gone.
         """
-        if self._launch.rank == 0:
+        if self._leads:
             self._decide(failed=failed)
         if not self._store.check([_SURVIVORS]):
             return None
@@ -65,10 +72,16 @@ class Membership:
         present = [
             node
             for node, (value, at) in enumerate(self._seen)
-            if node == 0 or not ((failed and value == _LEAVING) or 0 < silent < self._read_at - at)
+            if node == self._leader or not ((failed and value == _LEAVING) or 0 < silent < self._read_at - at)
         ]
-        if self._launch.min_nodes <= len(present) < self._launch.nodes and self._seen[0][0] != _LEAVING:
+        if self._launch.min_nodes <= len(present) < self._launch.nodes and self._may_decide(present):
             self._store.set(_SURVIVORS, json.dumps(present))
+
+    def _may_decide(self, present: list[int]) -> bool:
+        if self._seen[self._leader][0] == _LEAVING:
+            return False
+        # Before its first heartbeat, a node may not have found this store yet.
+        return self._leader == 0 or (0 not in present and self._seen[0][0] != _NO_BEAT)
 
     def _read_heartbeats(self) -> None:
         now = time.monotonic()

@@ -1,9 +1,10 @@
-"""The store of the rendezvous."""
+"""The store of the rendezvous, and a second one on another node, for those that go on without the first."""
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 from datetime import timedelta
 from typing import NoReturn
 
@@ -13,53 +14,84 @@ from ..errors import TrainerError
 from .child import FORWARDED_SIGNALS, fork_child
 
 _CONNECT_SECONDS = 60.0
+_ANY_PORT = 9
 
 
-def connect_store(timeout_seconds: float = _CONNECT_SECONDS) -> TCPStore:
-    """Opens a dedicated connection to the launcher's store: a blocking wait would block all users of a shared one.
+def connect_store(timeout_seconds: float = _CONNECT_SECONDS, address: str = "") -> TCPStore:
+    """Opens a dedicated connection to a store: a blocking wait would block all users of a shared one.
+
+    Args:
+        timeout_seconds: The timeout of the connection and of each wait.
+        address: What `host_backup` has returned; the store of the ranks if it is empty.
 
     Raises:
         RuntimeError: The store does not respond.
     """
-    return _store(is_master=False, timeout_seconds=timeout_seconds)
+    return _store(*(split_address(address) if address else _own_address()), timeout_seconds=timeout_seconds)
 
 
 def host_store() -> None:
-    """Hosts the store in a child process that ends with this one and outlives the ranks.
+    """Hosts the store of the ranks in a child process that ends with this one and outlives the ranks.
 
     Raises:
         TrainerError: The port is in use.
     """
+    _host(*_own_address())
+
+
+def host_backup() -> str:
+    """Hosts another store, in another such child process, and returns its address for other nodes."""
+    host, _ = _own_address()
+    with socket.socket(_family(host), socket.SOCK_DGRAM) as route:
+        route.connect((host, _ANY_PORT))  # sends nothing
+        own = str(route.getsockname()[0])
+    return f"{_host(own, 0)} {own}"
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Returns the host and the port of an address that `host_backup` has returned."""
+    port, host = address.split(" ")
+    return host, int(port)
+
+
+def _host(host: str, port: int) -> int:
+    """Hosts a store in a child process, and returns its port, a free one for port 0."""
     reader, writer = os.pipe()
     if not fork_child():
-        _host(writer)
+        _serve(host, port, writer)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED_SIGNALS)
     os.close(writer)
-    with os.fdopen(reader) as said:
-        if problem := said.read():
-            raise TrainerError(f"cannot open the rendezvous store: {problem}: start the launcher again")
+    with os.fdopen(reader) as pipe:
+        said = pipe.read()
+    if not said.isdecimal():
+        raise TrainerError(f"cannot open the rendezvous store: {said}: start the launcher again")
+    return int(said)
 
 
-def _host(said: int) -> NoReturn:
+def _serve(host: str, port: int, pipe: int) -> NoReturn:
     # The ranks need the store until they have saved, so it ignores the signals that end them.
     for number in (signal.SIGINT, *FORWARDED_SIGNALS):
         signal.signal(number, signal.SIG_IGN)
     try:
-        store = _store(is_master=True, timeout_seconds=_CONNECT_SECONDS)
+        store = _store(host, port, is_master=True)
     except RuntimeError as error:
-        os.write(said, str(error).encode())
+        os.write(pipe, str(error).encode())
         os._exit(1)
-    os.close(said)
+    os.write(pipe, str(store.port).encode())
+    os.close(pipe)
     while store:
         signal.pause()
     os._exit(0)
 
 
-def _store(*, is_master: bool, timeout_seconds: float) -> TCPStore:
-    return TCPStore(
-        os.environ["MASTER_ADDR"],
-        int(os.environ["MASTER_PORT"]),
-        is_master=is_master,
-        wait_for_workers=False,
-        timeout=timedelta(seconds=timeout_seconds),
-    )
+def _store(host: str, port: int, *, is_master: bool = False, timeout_seconds: float = _CONNECT_SECONDS) -> TCPStore:
+    timeout = timedelta(seconds=timeout_seconds)
+    return TCPStore(host, port, is_master=is_master, wait_for_workers=False, timeout=timeout)
+
+
+def _own_address() -> tuple[str, int]:
+    return os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+
+
+def _family(host: str) -> int:
+    return socket.getaddrinfo(host, _ANY_PORT, type=socket.SOCK_DGRAM)[0][0]

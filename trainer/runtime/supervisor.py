@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import os
+import queue
 import signal
 import threading
 import time
@@ -26,7 +27,7 @@ from .launch import Launch
 from .log import log_rank
 from .membership import HEARTBEAT_SECONDS, Membership, launch_of
 from .signals import SIGTERM_STATUS, Termination
-from .store import connect_store, host_store
+from .store import connect_store, host_backup, host_store, split_address
 from .watchdog import HANG_STATUS
 
 RankProgram = Callable[[Launch, Callable[[str], None]], int]
@@ -40,6 +41,9 @@ _LOSS_NOTICE_SECONDS = 3.0
 # With NCCL a rank does not notice that a peer is gone; it is killed after this time.
 _EXIT_SECONDS = 5.0
 _READY_SECONDS = 10.0
+_LAST_BEAT_SECONDS = 1.0
+# The node of the backup of the store; node 0 has the store.
+_BACKUP_NODE = 1
 
 
 def supervise(
@@ -69,17 +73,17 @@ def supervise(
         launch = replace(launch, store_prefix="first")
         if launch.rank == 0:
             host_store()
-    first = launch
+    backup = ""
     for left in range(restarts, -1, -1):
+        if launch.has_backup and (launch.node, launch.local_rank) == (_BACKUP_NODE, 0):
+            backup = backup or host_backup()
         rendezvous_pipe, write_end = os.pipe()
         rank = fork_child()
         if not rank:
             os.close(rendezvous_pipe)
-            if launch.size < first.size:
-                launch.export(os.environ)
             return program(launch, partial(_send, write_end))
         os.close(write_end)
-        child = _SupervisedRank(rank, launch, termination, rendezvous_pipe, lost_node_seconds)
+        child = _SupervisedRank(rank, launch, termination, rendezvous_pipe, lost_node_seconds, backup)
         status = child.wait()
         following = child.next_launch() if left or status == SIGTERM_STATUS else None
         if following is None:
@@ -88,6 +92,8 @@ def supervise(
             f"{_reason(status, launch, following)}: starts again in its place; "
             f"{left - 1} more restarts before torchrun takes over"
         )
+        if following.size < launch.size:
+            following.export(os.environ)
         launch = following
     return status if status >= 0 else 128 - status
 
@@ -99,11 +105,18 @@ class _LeftOutError(RuntimeError):
 class _SupervisedRank:
     """A child process that runs the rank. Created with `FORWARDED_SIGNALS` blocked.
 
-    A thread coordinates with the other supervisors, because calls to a stopped store block.
+    Threads coordinate with the other supervisors, because calls to a stopped store block: one for the store of the
+    ranks, and one for the backup, whose address is `backup` if this process hosts it.
     """
 
     def __init__(
-        self, rank: int, launch: Launch, termination: Termination, rendezvous_pipe: int, lost_node_seconds: float
+        self,
+        rank: int,
+        launch: Launch,
+        termination: Termination,
+        rendezvous_pipe: int,
+        lost_node_seconds: float,
+        backup: str,
     ) -> None:
         self._process = rank
         self._handle = os.pidfd_open(rank)
@@ -111,17 +124,20 @@ class _SupervisedRank:
         self._termination = termination
         self._rendezvous_pipe = rendezvous_pipe
         self._lost_node_seconds = lost_node_seconds
+        self._backup = backup
         self._status = 0
         self._ended = threading.Event()
-        self._is_restarting = False
-        self._next_launch: Launch | None = None
+        # Held by the thread that restarts the rank. `_is_settled` is set once it is clear what follows.
+        self._restarting = threading.Lock()
+        self._is_settled = threading.Event()
+        self._results: queue.SimpleQueue[Launch | None] = queue.SimpleQueue()
         # Not by a handler: a SIGTERM that another thread receives before the handler is installed would be lost.
         termination.forward(self._terminate)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGUSR1, lambda number, _: self._send(number))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED_SIGNALS)
-        self._coordinator = threading.Thread(target=self._coordinate, name="supervisor", daemon=True)
-        self._coordinator.start()
+        self._coordinators: list[threading.Thread] = []
+        self._start(self._coordinate)
 
     def wait(self) -> int:
         """Waits for the child to end; returns its exit status, negative for a signal."""
@@ -134,26 +150,80 @@ class _SupervisedRank:
 
         The rank starts again if a rank was killed, or a node of an elastic run is gone.
         """
-        self._coordinator.join(_LOSS_NOTICE_SECONDS + 1)
-        if self._is_restarting:
-            self._coordinator.join(_READY_SECONDS + 1)
-        return None if self._termination.requested else self._next_launch
+        if self._has_own_reason():
+            # Its last heartbeats tell the nodes that go on.
+            for coordinator in self._coordinators:
+                coordinator.join(_LAST_BEAT_SECONDS)
+            return None
+        launch = self._result(_LOSS_NOTICE_SECONDS + 1)
+        if not launch and self._restarting.locked():
+            launch = self._result(_READY_SECONDS + 1)
+        self._is_settled.set()
+        return None if self._termination.requested else launch
+
+    def _result(self, seconds: float) -> Launch | None:
+        try:
+            return self._results.get(timeout=seconds)
+        except queue.Empty:
+            return None
+
+    def _start(self, coordinate: Callable[[], None]) -> None:
+        self._coordinators.append(threading.Thread(target=coordinate, name="supervisor", daemon=True))
+        self._coordinators[-1].start()
 
     def _coordinate(self) -> None:
         with os.fdopen(self._rendezvous_pipe) as pipe:
             rendezvous_id = pipe.read()
-        if not rendezvous_id:
-            return  # the child ended before the rendezvous, so the supervisors share no name to coordinate under
         try:
-            store = PrefixStore(f"supervisors-{rendezvous_id}", connect_store())
-            if launch := self._agree(store):
-                self._is_restarting = True
-                # Ranks that wait for a node that is gone never end.
-                self._end(_EXIT_SECONDS if launch.size == self._launch.size else 0.0)
-                _wait_for_supervisors(store, launch.size)
-                self._next_launch = replace(launch, store_prefix=f"after-{rendezvous_id}")
+            # Without it the child ended before the rendezvous: the supervisors share no name to coordinate under.
+            if rendezvous_id:
+                if self._launch.has_backup:
+                    self._start(partial(self._coordinate_without_first, rendezvous_id))
+                store = PrefixStore(f"supervisors-{rendezvous_id}", connect_store())
+                if self._backup:
+                    store.set("backup", self._backup)
+                if launch := self._agree(store):
+                    self._restart(store, replace(launch, store_prefix=f"after-{rendezvous_id}"))
+        except _LeftOutError:
+            self._is_settled.set()
         except RuntimeError:
-            return  # a supervisor is missing, or the store is gone with its node: torchrun restarts everything
+            # A supervisor is missing, or the store is gone with its node. Those of the other nodes may agree without
+            # it, or torchrun restarts everything.
+            if self._launch.has_backup:
+                return
+        self._results.put(None)
+
+    def _coordinate_without_first(self, rendezvous_id: str) -> None:
+        """Takes part in the decision to go on without the first node, in the store of the second one."""
+        prefix = f"supervisors-{rendezvous_id}"
+        with suppress(RuntimeError):
+            address = PrefixStore(prefix, connect_store()).get("backup").decode()
+            store = PrefixStore(prefix, connect_store(address=address))
+            membership = Membership(store, self._launch, self._lost_node_seconds, leader=_BACKUP_NODE)
+            while not self._is_settled.is_set():
+                has_ended = self._ended.is_set()
+                membership.beat(leaving=self._termination.requested)
+                if has_ended and self._has_own_reason():
+                    return
+                survivors = membership.survivors(failed=has_ended)
+                if survivors is not None:
+                    host, port = split_address(address)
+                    launch = replace(self._following(survivors), master_addr=host, master_port=port)
+                    self._restart(store, replace(launch, store_prefix=f"after-{rendezvous_id}"))
+                    return
+                if not self._ended.wait(HEARTBEAT_SECONDS) or has_ended:
+                    time.sleep(_FAST_POLL_SECONDS)
+
+    def _restart(self, store: Store, launch: Launch) -> None:
+        """Ends the child, and starts it again in this launch once all supervisors are ready."""
+        with self._restarting:
+            if self._is_settled.is_set():
+                return
+            # Ranks that wait for a node that is gone never end.
+            self._end(_EXIT_SECONDS if launch.size == self._launch.size else 0.0)
+            _wait_for_supervisors(store, launch.size)
+            self._is_settled.set()
+            self._results.put(launch)
 
     def _agree(self, store: Store) -> Launch | None:
         """Waits for the end of the child, or for a reason to end it; returns the launch in which it starts again."""
@@ -163,7 +233,7 @@ class _SupervisedRank:
             pass
         if membership and self._termination.requested:
             membership.beat(leaving=True)  # the last one, for the nodes that go on
-        if launch or self._has_own_reason(elastic=membership is not None):
+        if launch or self._has_own_reason():
             return launch
         if self._status < 0:
             store.set("killed", str(self._launch.rank))
@@ -189,10 +259,10 @@ class _SupervisedRank:
         self._end(0.0)
         raise _LeftOutError
 
-    def _has_own_reason(self, *, elastic: bool) -> bool:
-        """Returns true if the child has ended for a reason that no other supervisor has to confirm."""
+    def _has_own_reason(self) -> bool:
+        """Returns true if the child, which has ended, did so for a reason that no other supervisor has to confirm."""
         is_stopped = self._status in (SIGTERM_STATUS, HANG_STATUS)
-        return not self._status or self._termination.requested or (is_stopped and not elastic)
+        return not self._status or self._termination.requested or (is_stopped and not self._launch.is_elastic)
 
     def _end(self, patience: float) -> None:
         if not self._ended.wait(patience):
