@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from torch.distributed import HashStore  # type: ignore[attr-defined]  # documented, but missing in __all__
 
 from trainer.runtime import membership
-from trainer.runtime.launch import Launch
+from trainer.runtime.launch import OUTLIVES_STORE, Launch
 from trainer.runtime.membership import Membership, launch_of
 
 LOST_SECONDS = 10.0
@@ -28,13 +29,14 @@ class Clock:
 class Nodes:
     """The first supervisors of three nodes with two ranks each, of which two nodes are enough."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, leader: int = 0) -> None:
         self._clock = clock
+        self._leader = leader
         store = HashStore()
         launches = [
             Launch(rank=2 * node, local_size=2, size=6, nodes=3, min_nodes=2, launched=True) for node in range(3)
         ]
-        self.members = [Membership(store, launch, LOST_SECONDS) for launch in launches]
+        self.members = [Membership(store, launch, LOST_SECONDS, leader) for launch in launches]
 
     def go_on(
         self,
@@ -49,7 +51,7 @@ class Nodes:
             self._clock.now += membership.HEARTBEAT_SECONDS
             for node in beating:
                 self.members[node].beat(leaving=node in leaving)
-            self.members[0].survivors(failed=failed)
+            self.members[self._leader].survivors(failed=failed)
         return self.members[2].survivors(failed=failed)
 
 
@@ -63,6 +65,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def nodes(clock: Clock) -> Nodes:
     return Nodes(clock)
+
+
+@pytest.fixture
+def second(clock: Clock) -> Nodes:
+    """The same nodes in the store of the second one."""
+    return Nodes(clock, leader=1)
 
 
 def test_all_nodes_are_needed_as_long_as_they_respond(nodes: Nodes) -> None:
@@ -105,6 +113,35 @@ def test_the_decision_holds_when_the_node_is_back(nodes: Nodes) -> None:
     assert nodes.go_on(5) == [0, 2]
 
 
+def test_the_second_node_decides_to_go_on_without_the_first_some_time_after_the_limit(second: Nodes) -> None:
+    second.go_on(1)
+    assert second.go_on(LOST_SECONDS + 1, beating=(1, 2)) is None, "the first node would go on by itself"
+    assert second.go_on(2, beating=(1, 2)) == [1, 2]
+
+
+def test_the_second_node_decides_in_a_moment_when_a_rank_has_failed(second: Nodes) -> None:
+    second.go_on(1)
+    assert second.go_on(2, beating=(1, 2), failed=True) == [1, 2]
+
+
+def test_the_second_node_decides_when_the_first_leaves_and_the_ranks_have_saved(second: Nodes) -> None:
+    assert second.go_on(5, leaving=(0,)) is None
+    assert second.go_on(0.5, leaving=(0,), failed=True) == [1, 2]
+
+
+def test_the_second_node_decides_nothing_while_the_first_responds(second: Nodes) -> None:
+    assert second.go_on(60, beating=(0, 1), failed=True) is None
+
+
+def test_the_second_node_decides_nothing_before_the_first_has_found_its_store(second: Nodes) -> None:
+    assert second.go_on(60, beating=(1, 2), failed=True) is None
+
+
+def test_the_second_node_decides_nothing_when_it_leaves(second: Nodes) -> None:
+    second.go_on(1)
+    assert second.go_on(60, beating=(1, 2), leaving=(1,), failed=True) is None
+
+
 def test_a_limit_of_zero_waits_for_a_failure(clock: Clock) -> None:
     store = HashStore()
     launch = Launch(size=2, nodes=2, min_nodes=1, launched=True)
@@ -128,6 +165,8 @@ def test_the_ranks_of_the_nodes_that_are_left_are_consecutive(rank: int, new: in
         "GROUP_RANK": str(new // 2),
         "GROUP_WORLD_SIZE": "2",
     }
+    replace(following, master_addr="10.0.0.2", master_port=4711).export(variables)
+    assert (variables["MASTER_ADDR"], variables["MASTER_PORT"]) == ("10.0.0.2", "4711")
 
 
 @pytest.mark.parametrize(
@@ -146,3 +185,15 @@ def test_a_launch_is_elastic_if_it_can_go_on_with_fewer_equal_nodes(
 ) -> None:
     launch = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "a", "MASTER_PORT": "1", "GROUP_WORLD_SIZE": "2"}
     assert Launch.from_environment({**launch, **variables}).is_elastic is is_elastic
+
+
+@pytest.mark.parametrize(
+    ("variables", "has_backup"),
+    [({"PET_NNODES": "1:2"}, True), ({"PET_NNODES": "2"}, False), ({"PET_NNODES": "2:2"}, False)],
+)
+def test_an_elastic_run_has_a_second_store_if_its_agents_outlive_the_first(
+    variables: Mapping[str, str], *, has_backup: bool
+) -> None:
+    launch = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "a", "MASTER_PORT": "1", "GROUP_WORLD_SIZE": "2"}
+    assert not Launch.from_environment({**launch, **variables}).has_backup
+    assert Launch.from_environment({**launch, **variables, OUTLIVES_STORE: "1"}).has_backup is has_backup

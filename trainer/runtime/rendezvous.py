@@ -179,13 +179,13 @@ class _Call(Generic[Result]):
         try:
             self._results.append(self._function())
         except Exception as error:
-            self._error = error
-        # The function may be that of a handler that is no longer used.
+            # The traceback would keep the handler of a call that nobody waits for.
+            self._error = error.with_traceback(None)
         del self._function
 
 
 class _StoreOfRound:
-    """The store of a round, for the agent. When it is gone, calls fail at once: those to a stopped store would block."""
+    """The store of a round, for the agent. Once it is lost, calls fail at once: those to a stopped store block."""
 
     def __init__(self, store: object) -> None:
         self._store = store

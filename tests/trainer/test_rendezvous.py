@@ -1,0 +1,136 @@
+"""The rendezvous of an agent that outlives the store."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
+
+import pytest
+from torch.distributed import TCPStore  # type: ignore[attr-defined]  # documented, but missing in __all__
+from torch.distributed.elastic.rendezvous import RendezvousParameters, RendezvousTimeoutError
+
+from tests.harness.trainer.launch import wait_until
+from tests.harness.trainer.ports import free_port
+from trainer.runtime import rendezvous
+from trainer.runtime.rendezvous import BACKEND, OutlivingHandler
+
+
+def serve(port: int) -> None:
+    """Hosts a store until the process ends."""
+    store = TCPStore("127.0.0.1", port, is_master=True, wait_for_workers=False)
+    while store:
+        signal.pause()
+
+
+class Endpoint:
+    """A port at which stores come and go, each in a process of its own."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.start()
+
+    def start(self) -> None:
+        """Hosts a new store."""
+        self.process: BaseProcess = get_context("fork").Process(target=serve, args=(self.port,), daemon=True)
+        self.process.start()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Sends a signal to the process of the store."""
+        assert self.process.pid
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.process.pid, number)
+        if number == signal.SIGKILL:
+            self.process.join()
+
+    def join(self, **settings: str) -> OutlivingHandler:
+        """Returns the handler of an agent that has joined a round alone."""
+        conf = {"is_host": "false", "last_call_timeout": "1", "keep_alive_interval": "1", **settings}
+        params = RendezvousParameters(BACKEND, f"127.0.0.1:{self.port}", "run", 1, 2, "127.0.0.1", **conf)
+        handler = OutlivingHandler(params)
+        found = handler.next_rendezvous()
+        assert (found.rank, found.world_size) == (0, 1)
+        assert handler.num_nodes_waiting() == 0
+        return handler
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    found = Endpoint()
+    try:
+        yield found
+    finally:
+        found.signal(signal.SIGKILL)
+
+
+def lose(handler: OutlivingHandler, capfd: pytest.CaptureFixture[str]) -> None:
+    """Waits until the handler has noticed that its store is gone; it reports no change meanwhile."""
+    said = ""
+    while "the rendezvous store is gone" not in said:
+        assert handler.num_nodes_waiting() == 0
+        said += capfd.readouterr().err
+
+
+def test_an_agent_without_its_store_goes_on_and_joins_the_next_store(
+    endpoint: Endpoint, capfd: pytest.CaptureFixture[str]
+) -> None:
+    handler = endpoint.join()
+    endpoint.signal(signal.SIGKILL)
+    lose(handler, capfd)
+    assert handler.num_nodes_waiting() == 0
+    endpoint.start()
+    wait_until(lambda: handler.num_nodes_waiting() == 1)
+
+    found = handler.next_rendezvous()
+    assert (found.rank, found.world_size) == (0, 1)
+    found.store.set("key", "value")
+    assert found.store.get("key") == b"value"
+    assert handler.num_nodes_waiting() == 0
+    assert handler.shutdown()
+
+
+def test_an_agent_never_waits_long_for_a_stopped_store(
+    endpoint: Endpoint, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendezvous, "_ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(rendezvous, "_SILENT_SECONDS", 1.0)
+    handler = endpoint.join()
+    endpoint.signal(signal.SIGSTOP)
+    begin = time.monotonic()
+    lose(handler, capfd)
+    assert handler.num_nodes_waiting() == 0
+    assert handler.shutdown()
+    assert time.monotonic() - begin < 30
+
+    endpoint.signal(signal.SIGCONT)
+    wait_until(lambda: handler.num_nodes_waiting() == 1)
+
+
+def test_the_store_of_a_round_fails_at_once_when_it_is_lost(
+    endpoint: Endpoint, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendezvous, "_ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(rendezvous, "_SILENT_SECONDS", 1.0)
+    handler = endpoint.join()
+    store = handler.next_rendezvous().store
+    store.set("key", "value")
+    endpoint.signal(signal.SIGSTOP)
+    lose(handler, capfd)
+
+    with pytest.raises(RuntimeError, match="the rendezvous store is gone"):
+        store.get("key")
+
+
+def test_an_agent_that_has_no_store_to_join_gives_up_after_the_timeout(
+    endpoint: Endpoint, capfd: pytest.CaptureFixture[str]
+) -> None:
+    handler = endpoint.join(join_timeout="5")
+    endpoint.signal(signal.SIGKILL)
+    lose(handler, capfd)
+
+    with pytest.raises(RendezvousTimeoutError, match="no store answers at 127.0.0.1"):
+        handler.next_rendezvous()
