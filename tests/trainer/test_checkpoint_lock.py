@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
+from tests.harness.trainer.launch import TIMEOUT_SECONDS
 from trainer.checkpoint.directory import open_directory
 from trainer.checkpoint.lock import Lock
 from trainer.checkpoint.peers import Peers
@@ -64,3 +66,23 @@ def test_the_lock_is_not_inherited_by_other_programs_and_may_be_taken_by_any_use
     assert not os.get_inheritable(descriptor)
     assert (tmp_path / ".lock").stat().st_mode == (tmp_path / "plain").stat().st_mode
     lock.release()
+
+
+def test_ranks_that_take_over_wait_until_the_lock_is_free(tmp_path: Path) -> None:
+    first = Lock()
+    first.acquire(tmp_path)
+    threading.Timer(0.2, first.release).start()
+    open_directory(tmp_path, Lock(), Peers(), takeover_seconds=TIMEOUT_SECONDS)
+
+
+def test_ranks_do_not_take_over_what_another_one_may_still_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Lock()
+    first.acquire(tmp_path)
+    with pytest.raises(CheckpointError, match=f"may still write to {tmp_path}, because that is locked"):
+        open_directory(tmp_path, Lock(), Peers(), takeover_seconds=0.1)
+    first.release()
+    flock_fails(monkeypatch, errno.ENOLCK)
+    with pytest.raises(CheckpointError, match="or its file system has no locks"):
+        open_directory(tmp_path, Lock(), Peers(), takeover_seconds=0.1)

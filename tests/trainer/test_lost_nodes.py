@@ -50,7 +50,7 @@ class Nodes:
         """Starts another first node, as the operator does for a pod that is gone, and waits until both train."""
         self.first = self._start(1)
         starts = len(self.starts)
-        self.wait(lambda: len(self.starts) > starts and self.starts[-1].world_size == 2)  # noqa: PLR2004
+        self.wait(lambda: len(self.starts) > starts and self.starts[-1].world_size == 2)
         self.wait(lambda: self.last_step > self.starts[-1].step)
 
     def _start(self, number: int) -> Forked:

@@ -132,5 +132,5 @@ def test_an_agent_that_has_no_store_to_join_gives_up_after_the_timeout(
     endpoint.signal(signal.SIGKILL)
     lose(handler, capfd)
 
-    with pytest.raises(RendezvousTimeoutError, match="no store answers at 127.0.0.1"):
+    with pytest.raises(RendezvousTimeoutError, match="no store answers at"):
         handler.next_rendezvous()

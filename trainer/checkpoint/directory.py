@@ -13,13 +13,22 @@ from .publish import temporary_path
 from .retention import remove_leftovers
 
 
-def open_directory(directory: Path, lock: Lock, peers: Peers) -> None:
+def open_directory(directory: Path, lock: Lock, peers: Peers, *, takeover_seconds: float = 0.0) -> None:
     """Creates and locks `directory`, and removes the leftovers of crashed runs. Collective.
+
+    Args:
+        directory: The checkpoint directory.
+        lock: The lock of this process.
+        peers: The ranks that use the directory.
+        takeover_seconds: Not 0 if these ranks go on without the one that had the lock, which may be cut off and still
+            write: then they wait for the lock for so long, and need one.
 
     Raises:
         CheckpointError: Another run writes there, a rank sees another directory, or a rank cannot write there.
     """
-    peers.on_rank_zero(lambda: _open(directory, lock))
+    peers.on_rank_zero(
+        lambda: _take_over(directory, lock, takeover_seconds) if takeover_seconds else _open(directory, lock)
+    )
     if peers.size == 1:
         return
     # Fail before training starts, rather than hours later in the first save.
@@ -34,6 +43,15 @@ def open_directory(directory: Path, lock: Lock, peers: Peers) -> None:
 def _open(directory: Path, lock: Lock) -> None:
     if lock.acquire(directory):
         remove_leftovers(directory)
+
+
+def _take_over(directory: Path, lock: Lock, seconds: float) -> None:
+    if not lock.acquire_within(seconds, directory):
+        raise CheckpointError(
+            f"the first node is lost, and may still write to {directory}, because that is locked or its file system has "
+            "no locks: this node waits until the first one is back; write a --checkpoint-dir with locks to go on before"
+        )
+    remove_leftovers(directory)
 
 
 def _probe(directory: Path) -> str:

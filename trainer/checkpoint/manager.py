@@ -75,7 +75,8 @@ class CheckpointManager:
                 checkpoints and none is valid.
         """
         folder = self._config.checkpoint_dir
-        directory.open_directory(folder, self._lock, self._peers)
+        seconds = self._config.timeout_seconds / 2 if self._world.launch.takes_over else 0.0
+        directory.open_directory(folder, self._lock, self._peers, takeover_seconds=seconds)
         found = self._restore_newest(folder)
         step = found.train_state.step if found else -1
         aside = self._peers.on_rank_zero(lambda: move_aside_newer_than(folder, step, afresh=self._config.start_afresh))

@@ -56,6 +56,11 @@ class Launch:
         return 0 < self.min_nodes < self.nodes and self.size == self.nodes * self.local_size
 
     @property
+    def takes_over(self) -> bool:
+        """True if these ranks go on without the node that had the store of the launch, and rank 0."""
+        return bool(self.master_addr)
+
+    @property
     def has_backup(self) -> bool:
         """True if the run can go on without the node of rank 0, which has the store: node 1 has another one."""
         return self.is_elastic and self.outlives_store
@@ -102,7 +107,7 @@ class Launch:
             GROUP_RANK=str(self.node),
             GROUP_WORLD_SIZE=str(self.nodes),
         )
-        if self.master_addr:
+        if self.takes_over:
             environment.update(MASTER_ADDR=self.master_addr, MASTER_PORT=str(self.master_port))
 
 

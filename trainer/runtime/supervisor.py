@@ -75,8 +75,9 @@ def supervise(
             host_store()
     backup = ""
     for left in range(restarts, -1, -1):
-        if launch.has_backup and (launch.node, launch.local_rank) == (_BACKUP_NODE, 0):
-            backup = backup or host_backup()
+        # After the loss of the first node, its backup is the store, and the next node has another backup.
+        hosts_backup = launch.has_backup and (launch.node, launch.local_rank) == (_BACKUP_NODE, 0)
+        backup = (backup or host_backup()) if hosts_backup else ""
         rendezvous_pipe, write_end = os.pipe()
         rank = fork_child()
         if not rank:
