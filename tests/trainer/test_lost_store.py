@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,18 +13,28 @@ from tests.trainer.test_lost_nodes import GOES_ON, Nodes, signal_all
 
 
 @pytest.fixture
-def nodes(tmp_path: Path) -> Iterator[Nodes]:
-    # Longer than the machine delays a heartbeat when it is busy.
-    flags = ("--epochs=1000", "--batch-size=2", "--lost-node-seconds=10", "--hang-seconds=100")
-    found = Nodes(tmp_path, *flags, launcher="trainer.launcher")
+def start(tmp_path: Path) -> Iterator[Callable[..., Nodes]]:
+    """Starts two nodes with further flags of the trainer."""
+    started: list[Nodes] = []
+
+    def nodes(*flags: str) -> Nodes:
+        # Longer than the machine delays a heartbeat when it is busy.
+        fixed = ("--epochs=1000", "--batch-size=2", "--lost-node-seconds=10", "--hang-seconds=100")
+        started.append(Nodes(tmp_path, *fixed, *flags, launcher="trainer.launcher"))
+        return started[0]
+
     try:
-        yield found
+        yield nodes
     finally:
-        found.close()
+        for found in started:
+            found.close()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_the_other_node_goes_on_without_the_store_and_takes_a_new_one_in(nodes: Nodes, number: signal.Signals) -> None:
+def test_the_other_node_goes_on_without_the_store_and_takes_a_new_one_in(
+    start: Callable[..., Nodes], number: signal.Signals
+) -> None:
+    nodes = start()
     if number == signal.SIGTERM:
         nodes.first.terminate()
     else:
@@ -38,3 +48,22 @@ def test_the_other_node_goes_on_without_the_store_and_takes_a_new_one_in(nodes: 
 
     assert GOES_ON in stderr
     assert not nodes.repeated_steps
+
+
+def test_a_node_that_is_alone_without_the_store_ends_with_the_run(start: Callable[..., Nodes]) -> None:
+    nodes = start("--steps=2000")
+    signal_all(nodes.first, signal.SIGKILL)
+    stdout, stderr = nodes.second.communicate(timeout=TIMEOUT_SECONDS)
+
+    assert nodes.second.returncode == 0, stderr
+    assert "finished: " in stdout
+    assert nodes.last_step == 2000
+    assert not nodes.repeated_steps
+
+
+def test_a_paused_node_with_the_second_store_is_left_out_and_joins_again(start: Callable[..., Nodes]) -> None:
+    nodes = start()
+    signal_all(nodes.second, signal.SIGSTOP)
+    nodes.wait_for_nodes(1)
+    signal_all(nodes.second, signal.SIGCONT)
+    nodes.wait_for_nodes(2)

@@ -97,7 +97,6 @@ def test_an_agent_never_waits_long_for_a_stopped_store(
     endpoint: Endpoint, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rendezvous, "_ANSWER_SECONDS", 0.1)
-    monkeypatch.setattr(rendezvous, "_SILENT_SECONDS", 1.0)
     handler = endpoint.join()
     endpoint.signal(signal.SIGSTOP)
     begin = time.monotonic()
@@ -114,7 +113,6 @@ def test_the_store_of_a_round_fails_at_once_when_it_is_lost(
     endpoint: Endpoint, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rendezvous, "_ANSWER_SECONDS", 0.1)
-    monkeypatch.setattr(rendezvous, "_SILENT_SECONDS", 1.0)
     handler = endpoint.join()
     store = handler.next_rendezvous().store
     store.set("key", "value")

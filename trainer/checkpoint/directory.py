@@ -48,8 +48,8 @@ def _open(directory: Path, lock: Lock) -> None:
 def _take_over(directory: Path, lock: Lock, seconds: float) -> None:
     if not lock.acquire_within(seconds, directory):
         raise CheckpointError(
-            f"the first node is lost, and may still write to {directory}, because that is locked or its file system has "
-            "no locks: this node waits until the first one is back; write a --checkpoint-dir with locks to go on before"
+            f"the first node is lost, and may still write to {directory}, because that is locked or its file system "
+            "has no locks: this node waits until the first one is back; write a --checkpoint-dir with locks"
         )
     remove_leftovers(directory)
 

@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Generic, TypeVar
@@ -30,8 +31,8 @@ BACKEND = "c10d-outlived"
 
 # The agent asks for changes between looks at its ranks, and must see their ends and its own signals.
 _ANSWER_SECONDS = 1.0
-# The pods of a partition that heals, or a store that is paused, answer late.
-_SILENT_SECONDS = 10.0
+# Counted in waits and not in time, because a pause of this process is no silence of the store.
+_WAITS = 10
 _PROBE_SECONDS = 0.25
 _JOIN_SECONDS = 600
 
@@ -51,6 +52,7 @@ class OutlivingHandler(RendezvousHandler):
         self._handler: RendezvousHandler | None = _connect(params)
         self._store: _StoreOfRound | None = None
         self._answer: _Call[int] | None = None
+        self._waits = 0
         self._return: _Call[RendezvousHandler] | None = None
 
     def get_backend(self) -> str:
@@ -69,8 +71,9 @@ class OutlivingHandler(RendezvousHandler):
             RendezvousTimeoutError: No store answers, or too few nodes join.
             RendezvousClosedError: The run has ended.
         """
-        if self._answer:
+        if self._answer and not self._answer.wait(_ANSWER_SECONDS):
             self._lose()  # the call still runs, and would disturb the next one
+        self._answer = None
         deadline = time.monotonic() + (self._params.get_as_int("join_timeout") or _JOIN_SECONDS)
         while True:
             try:
@@ -91,9 +94,11 @@ class OutlivingHandler(RendezvousHandler):
             return int(self._return is not None and self._return.has_ended)
         self._answer = self._answer or _Call(self._handler.num_nodes_waiting)
         if not self._answer.wait(_ANSWER_SECONDS):
-            if self._answer.seconds > _SILENT_SECONDS:
+            self._waits += 1
+            if self._waits >= _WAITS:
                 self._lose()
             return 0
+        self._waits = 0
         answer, self._answer = self._answer, None
         try:
             return answer.result()
@@ -122,6 +127,7 @@ class OutlivingHandler(RendezvousHandler):
         print("trainer: the rendezvous store is gone: looks for a new one", file=sys.stderr, flush=True)
         # Nothing else refers to the handler, so its heartbeats stop.
         self._handler = self._answer = None
+        self._waits = 0
         if self._store:
             self._store.lose()
         self._return = _Call(lambda: _find(self._params))
@@ -143,16 +149,10 @@ class _Call(Generic[Result]):
 
     def __init__(self, function: Callable[[], Result]) -> None:
         self._function = function
-        self._begin = time.monotonic()
         self._results: list[Result] = []
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="rendezvous", daemon=True)
         self._thread.start()
-
-    @property
-    def seconds(self) -> float:
-        """The time since the call began."""
-        return time.monotonic() - self._begin
 
     @property
     def has_ended(self) -> bool:
@@ -179,7 +179,8 @@ class _Call(Generic[Result]):
         try:
             self._results.append(self._function())
         except Exception as error:
-            # The traceback would keep the handler of a call that nobody waits for.
+            # They would keep the handler of a call that nobody waits for.
+            traceback.clear_frames(error.__traceback__)
             self._error = error.with_traceback(None)
         del self._function
 
