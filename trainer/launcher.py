@@ -2,7 +2,8 @@
 
 When a node joins, torchrun ends the ranks of all nodes and starts new ones. These are forks of a server here, which has
 imported what a rank needs before the node joins. The server is a Python of its own, runs nothing else, and has neither
-threads nor a CUDA context, so a fork of it may use CUDA. The arguments are those of torchrun, with `-m trainer`.
+threads nor a CUDA context, so a fork of it may use CUDA. The agent goes on without the rendezvous store, so that its
+ranks can, and joins the next store. The arguments are those of torchrun, with `-m trainer`.
 """
 
 from __future__ import annotations

@@ -74,6 +74,8 @@ class Ours(Runner):
         return {
             "nodes": NODES,
             "elastic": {"enabled": True, "minNodes": 1, "maxNodes": NODES, **RENDEZVOUS},
+            # Its ranks are forks, and its agent outlives the store.
+            "torchrun.command": ["python3", "-m", "trainer.launcher"],
             "train.args": ["--checkpoint-dir", f"/{CHECKPOINTS}"],
             "train.config": config,
             "resources": {"limits": LIMITS, "requests": REQUESTS},
