@@ -113,7 +113,7 @@ class OutlivingHandler(RendezvousHandler):
     def set_closed(self) -> None:
         """See base class."""
         if self._handler is not None:
-            self._handler.set_closed()
+            self._handler.set_closed()  # type: ignore[no-untyped-call]
 
     def get_run_id(self) -> str:
         """See base class."""

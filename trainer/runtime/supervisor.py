@@ -186,13 +186,16 @@ class _SupervisedRank:
                 if launch := self._agree(store):
                     self._restart(store, replace(launch, store_prefix=f"after-{rendezvous_id}"))
         except _LeftOutError:
-            self._is_settled.set()
+            pass  # the rank does not start again
         except RuntimeError:
             # A supervisor is missing, or the store is gone with its node. Those of the other nodes may agree without
             # it, or torchrun restarts everything.
             if self._launch.has_backup:
                 return
-        self._results.put(None)
+        with self._restarting:
+            if not self._is_settled.is_set():
+                self._is_settled.set()
+                self._results.put(None)
 
     def _coordinate_without_first(self, rendezvous_id: str) -> None:
         """Takes part in the decision to go on without the first node, in the store of the second one."""
@@ -234,7 +237,8 @@ class _SupervisedRank:
             pass
         if membership and self._termination.requested:
             membership.beat(leaving=True)  # the last one, for the nodes that go on
-        if launch or self._has_own_reason():
+        # The store may have been stopped, and the others may have gone on without its node meanwhile.
+        if launch or self._is_settled.is_set() or self._has_own_reason():
             return launch
         if self._status < 0:
             store.set("killed", str(self._launch.rank))
