@@ -30,7 +30,7 @@ def embedded(host: Place, text: str) -> EmbeddedDocument | BrokenText:
 
 
 def _read_embedded(name: str, text: str) -> Document | BrokenText:
-    global _length  # noqa: PLW0603 - the length of all keys
+    global _length
     documents, broken = read(Excerpt(name, text))
     _length += len(text)
     if _length > _MOST_EMBEDDED:
