@@ -91,9 +91,8 @@ def _checked(found: Any, types: Mapping[str, tuple[type, ...]]) -> dict[str, Any
             raise InvalidCheckpointError(f"{NAME} was not written by this trainer: {name} is {value!r:.40}")
     if more := sorted(found.keys() - types.keys()):
         # A version with more fields has another format, and its manifest is refused before.
-        raise InvalidCheckpointError(
-            f"{NAME} has {', '.join(map(ascii, more))}, which no trainer writes in this format"
-        )
+        names = ", ".join(map(ascii, more))
+        raise InvalidCheckpointError(f"{NAME} has {names}, which no trainer writes in this format")
     return found
 
 
