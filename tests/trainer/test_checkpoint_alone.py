@@ -1,4 +1,4 @@
-"""A replica that has lost its peers saves what it holds, if that is the whole state and newer than the last checkpoint."""
+"""A replica that has lost its peers saves the whole state, if it has it and it is newer than the last checkpoint."""
 
 from __future__ import annotations
 
