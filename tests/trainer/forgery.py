@@ -6,13 +6,21 @@ import json
 from hashlib import sha256
 from pathlib import Path
 
+from trainer.checkpoint.manifest import manifest_text
+
 
 def forge(path: Path, name: str, content: bytes) -> None:
     """Replaces the content of file `name` in checkpoint `path`, and its entry in the manifest."""
     (path / name).write_bytes(content)
     manifest = json.loads((path / "manifest.json").read_text())
     manifest["files"][name] = {"bytes": len(content), "sha256": sha256(content).hexdigest()}
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    (path / "manifest.json").write_bytes(manifest_text(manifest["format"], manifest["files"]))
+
+
+def forge_format(path: Path, number: object) -> None:
+    """Makes the checkpoint `path` one of another format."""
+    manifest = json.loads((path / "manifest.json").read_text())
+    (path / "manifest.json").write_bytes(manifest_text(number, manifest["files"]))
 
 
 def forge_state(path: Path, **fields: object) -> None:

@@ -22,7 +22,7 @@ from torch.distributed.checkpoint.metadata import (
 )
 
 from tests.trainer.fake_strategy import FakeStrategy, new_manager, run, train_state_at
-from tests.trainer.forgery import forge, forge_state
+from tests.trainer.forgery import forge, forge_format, forge_state
 from trainer.checkpoint.catalog import valid_checkpoints
 from trainer.checkpoint.manifest import InvalidCheckpointError
 from trainer.checkpoint.metadata import read_metadata
@@ -212,12 +212,23 @@ def test_attributes_that_are_no_members_of_an_enumeration_are_refused(directory:
         {"progress": {"step": 2}},
         {"progress": asdict(train_state_at(3))},
         {"torch": 2},
+        {"torch": "later"},
+        {"tokens": 7},
+        {"progress": {**asdict(train_state_at(2)), "tokens": 7}},
     ],
     ids=str,
 )
 def test_a_forged_state_is_passed_over(directory: Path, fields: dict[str, Any]) -> None:
     path = directory / "step-00000002"
     forge_state(path, **fields)
+    manager = new_manager(directory, FakeStrategy())
+    assert manager.resume() == train_state_at(1)
+    manager.close()
+
+
+@pytest.mark.parametrize("number", [0, -3, True, 3.0, "4", None, [4]], ids=repr)
+def test_a_format_that_no_version_has_is_passed_over(directory: Path, number: object) -> None:
+    forge_format(directory / "step-00000002", number)
     manager = new_manager(directory, FakeStrategy())
     assert manager.resume() == train_state_at(1)
     manager.close()

@@ -30,7 +30,8 @@ def test_a_manifest_reads_as_it_was_written_with_its_files_in_order(tmp_path: Pa
     assert (tmp_path / "manifest.json").read_text() == (
         '{\n  "format": 3,\n  "files": {\n'
         f'    "a.pt": {{\n      "bytes": 7,\n      "sha256": "{"0" * 64}"\n    }},\n'
-        f'    "b": {{\n      "bytes": 0,\n      "sha256": "{EMPTY.sha256}"\n    }}\n  }}\n}}'
+        f'    "b": {{\n      "bytes": 0,\n      "sha256": "{EMPTY.sha256}"\n    }}\n  }},\n'
+        '  "sha256": "8d109c9db5f38e152607e5436002e118ca99d0d71152030d8a396427366da3dd"\n}'
     )
 
 
@@ -71,6 +72,9 @@ def test_a_file_without_its_size_and_digest_is_refused(tmp_path: Path, listed: o
         ("[]", InvalidCheckpointError, "lists no files"),
         ('{"format": 2}', InvalidCheckpointError, "lists no files"),
         ('{"files": {}}', InvalidCheckpointError, "has no format"),
+        ('{"format": 2, "files": {}, "tokens": 1}', InvalidCheckpointError, "has 'tokens', which no trainer writes"),
+        ('{"format": 4, "files": {}, "sha256": "0"}', InvalidCheckpointError, "does not have the sha256 digest"),
+        ('{"format": 4, "files": {}, "tokens": 1}', UnreadableCheckpointError, "format 4"),
         ('{"format": true, "files": {}}', InvalidCheckpointError, "has no format"),
         (
             '{"format": 1, "files": {}}',

@@ -13,7 +13,7 @@ from tests.trainer.fake_strategy import train_state_at
 from trainer.checkpoint.catalog import checkpoint_path, list_checkpoints
 from trainer.checkpoint.contents import check_contents
 from trainer.checkpoint.files import Entry
-from trainer.checkpoint.manifest import InvalidCheckpointError, UnreadableCheckpointError
+from trainer.checkpoint.manifest import FORMAT, InvalidCheckpointError
 from trainer.checkpoint.metrics import CheckpointMetrics
 from trainer.checkpoint.plan import Plan
 from trainer.checkpoint.staging import Staged
@@ -87,9 +87,23 @@ def test_a_state_of_another_step_is_refused(tmp_path: Path, step: int) -> None:
         read_state(written(tmp_path), step)
 
 
-def test_fields_of_a_later_version_are_named(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableCheckpointError, match="has tokens, words, which a later version"):
+def test_fields_that_the_format_does_not_have_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidCheckpointError, match="has 'tokens', 'words', which no trainer writes in this format"):
         read_state(written(tmp_path, words=1, tokens=2), 7)
+
+
+def test_a_state_with_other_fields_is_of_another_format() -> None:
+    """A trainer that does not know a field passes the checkpoint over, unless the format says that another wrote it."""
+    tree = json.loads(STATE.as_json())
+    progress = ["step", "position", "epoch", "loss_sum", "loss", "test_accuracy", "emergency_saves"]
+    fields_of = {3: (["progress", "config", "fingerprint", "extras", "torch"], progress)}
+    assert fields_of[FORMAT] == (list(tree), list(tree["progress"])), "increase FORMAT in checkpoint/manifest.py"
+
+
+@pytest.mark.parametrize("torch", ["later", "", "2", "x2.15.0", "2.x"])
+def test_a_version_of_pytorch_that_is_none_is_refused(tmp_path: Path, torch: str) -> None:
+    with pytest.raises(InvalidCheckpointError, match="torch is"):
+        read_state(written(tmp_path, torch=torch), 7)
 
 
 def test_a_state_without_a_field_or_without_any_is_refused(tmp_path: Path) -> None:

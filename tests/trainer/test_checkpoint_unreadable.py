@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 import torch
 
 from tests.trainer.fake_strategy import FakeStrategy, new_manager, train_state_at
-from tests.trainer.forgery import forge, forge_state
+from tests.trainer.forgery import forge, forge_format, forge_state
 from trainer.checkpoint.catalog import list_checkpoints, require_newest_valid, valid_checkpoints
 from trainer.checkpoint.peers import Peers
 from trainer.errors import CheckpointError
@@ -19,16 +19,18 @@ pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 
 
 def another_format(path: Path) -> None:
-    manifest = path / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"format": 3', '"format": 4'))
+    forge_format(path, 4)
+
+
+def format_without_digest(path: Path) -> None:
+    """Writes a manifest as a version of the trainer did whose manifests had no digest of their own."""
+    manifest = json.loads((path / "manifest.json").read_text())
+    (path / "manifest.json").write_text(json.dumps({"format": 1, "files": manifest["files"]}))
 
 
 def later_state(path: Path) -> None:
     forge_state(path, tokens=7)
-
-
-def later_progress(path: Path) -> None:
-    forge_state(path, progress={**asdict(train_state_at(2)), "tokens": 7})
+    forge_format(path, 4)
 
 
 def another_pytorch(path: Path) -> None:
@@ -50,8 +52,8 @@ def plain_dcp(path: Path) -> None:
 
 CASES = [
     (another_format, "format 4, but this version of the trainer reads formats 2 and 3"),
-    (later_state, "state.json has tokens, which a later version of the trainer wrote"),
-    (later_progress, "state.json has tokens, which a later version of the trainer wrote"),
+    (format_without_digest, "format 1, but this version of the trainer reads formats 2 and 3"),
+    (later_state, "format 4, but this version of the trainer reads formats 2 and 3"),
     (another_pytorch, "PyTorch 9.1.0.cu140 wrote it .* use an image with PyTorch 9.1"),
     (earlier_pytorch, "PyTorch 1.13.1 wrote it .* use an image with PyTorch 1.13"),
     (plain_dcp, "no manifest.json: another program wrote it with torch.distributed.checkpoint"),

@@ -100,6 +100,20 @@ metadata: {name: llm}
 spec: {template: {spec: {containers: [{name: a, command: [accelerate, launch, --config_file=accelerate.yaml, a.py]}]}}}
 """
 
+_REFERENCES = "".join(
+    f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: settings-of-run-0{number}}}\n---\n" for number in range(1000)
+)
+_REFERENCES += """\
+apiVersion: v1
+kind: Pod
+metadata: {name: llm}
+spec:
+  containers:
+  - name: main
+    image: a
+    envFrom:
+"""
+
 FAMILIES = {
     "copies of a TrainJob and its runtime": ("", _TRAIN_JOB),
     "containers with unknown variables": (
@@ -122,6 +136,7 @@ FAMILIES = {
     "ConfigMaps of one name": ("", _MOUNTED),
     "configurations of Accelerate": ("", _ACCELERATE),
     "open comments in a configuration of DeepSpeed": ('{"zero_optimization": ', "/* "),
+    "references to no object": (_REFERENCES, "    - {configMapRef: {name: settings-of-run-%d}}\n"),
     "flow collections": ("a: [", "{b: [%d]}, "),
 }
 

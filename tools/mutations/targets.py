@@ -12,6 +12,7 @@ CHECKPOINTS = tuple(
     f"tests/trainer/test_checkpoint_{topic}.py"
     for topic in (
         "lock",
+        "alone",
         "manifest",
         "state",
         "directory",

@@ -17,6 +17,8 @@ from .files import DigestingFileSystem, Entry
 from .peers import Peers
 
 NAME = "manifest.json"
+# Another version of the trainer is known by this number alone: whoever changes the fields of a manifest or a state
+# increases it.
 FORMAT = 3
 # Format 2 also has the random state of each rank, which is not needed.
 _READABLE = (2, FORMAT)
@@ -37,8 +39,22 @@ class UnreadableCheckpointError(CheckpointError):
 def write_manifest(folder: Path, entries: Mapping[str, Entry], name: str = NAME) -> None:
     """Writes the manifest of the files `entries`. Errors of the file system are raised as OSError."""
     files = {name: asdict(entry) for name, entry in sorted(entries.items())}
-    text = json.dumps({"format": FORMAT, "files": files}, indent=2)
-    DigestingFileSystem().write(folder / name, lambda stream: stream.write(text.encode()))
+    text = manifest_text(FORMAT, files)
+    DigestingFileSystem().write(folder / name, lambda stream: stream.write(text))
+
+
+def manifest_text(number: object, files: Mapping[str, object]) -> bytes:
+    """Returns the text of a manifest of format `number`.
+
+    It ends with a digest of its own. Without it, a damaged number would look like one of another version, and the run
+    would stop in place of passing the checkpoint over. All later formats keep it.
+    """
+    listed = {"format": number, "files": files}
+    return json.dumps({**listed, "sha256": _digest(listed)}, indent=2).encode()
+
+
+def _digest(listed: Mapping[str, object]) -> str:
+    return hashlib.sha256(json.dumps(listed, sort_keys=True).encode()).hexdigest()
 
 
 def read_manifest(folder: Path) -> dict[str, Entry]:
@@ -53,13 +69,24 @@ def read_manifest(folder: Path) -> dict[str, Entry]:
     manifest = read_json(folder / NAME)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
         raise InvalidCheckpointError(f"{NAME} lists no files")
+    # Manifests of earlier versions have no digest of their own.
+    own = manifest.pop("sha256", None)
+    try:
+        is_whole = own is None or own == _digest(manifest)
+    except RecursionError:
+        is_whole = False
+    if not is_whole:
+        raise InvalidCheckpointError(f"{NAME} does not have the sha256 digest that it states")
     number = manifest.get("format")
-    if type(number) is not int:
+    if type(number) is not int or number < 1:
         raise InvalidCheckpointError(f"{NAME} has no format")
     if number not in _READABLE:
         raise UnreadableCheckpointError(
             f"format {number}, but this version of the trainer reads formats 2 and {FORMAT}"
         )
+    if more := sorted(manifest.keys() - {"format", "files"}):
+        names = ", ".join(map(ascii, more))
+        raise InvalidCheckpointError(f"{NAME} has {names}, which no trainer writes in this format")
     return {name: _entry(name, listed) for name, listed in manifest["files"].items()}
 
 

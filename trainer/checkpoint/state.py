@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -10,7 +11,7 @@ from types import NoneType
 from typing import Any
 
 from ..train_state import TrainState
-from .manifest import STATE_NAME, InvalidCheckpointError, UnreadableCheckpointError, read_json
+from .manifest import STATE_NAME, InvalidCheckpointError, read_json
 
 NAME = STATE_NAME
 
@@ -47,6 +48,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "extras": (dict,),
     "torch": (str,),
 }
+_VERSION = re.compile(r"\d+\.\d+")
 # Fields of format 2, whose random state belonged to one world size.
 _FORMER = ("world_size", "parts")
 _PROGRESS: dict[str, tuple[type, ...]] = {
@@ -64,8 +66,7 @@ def read_state(folder: Path, step: int) -> CheckpointState:
     """Reads the state of the checkpoint of `step` in `folder`.
 
     Raises:
-        InvalidCheckpointError: No trainer wrote the file, or it is of another step.
-        UnreadableCheckpointError: A later version of the trainer wrote the file.
+        InvalidCheckpointError: No trainer wrote the file in a format that is read, or it is of another step.
     """
     found = read_json(folder / NAME)
     if isinstance(found, dict):
@@ -73,6 +74,8 @@ def read_state(folder: Path, step: int) -> CheckpointState:
     found = _checked(found, _TYPES)
     progress = _checked(found.pop("progress"), _PROGRESS)
     state = CheckpointState(train_state=TrainState(**progress), **found)
+    if not _VERSION.match(state.torch):
+        raise InvalidCheckpointError(f"{NAME} was not written by this trainer: torch is {state.torch!r:.40}")
     if state.train_state.step != step:
         raise InvalidCheckpointError(f"holds step {state.train_state.step}")
     return state
@@ -87,7 +90,9 @@ def _checked(found: Any, types: Mapping[str, tuple[type, ...]]) -> dict[str, Any
         if type(value) not in allowed or (type(value) is int and value < 0):
             raise InvalidCheckpointError(f"{NAME} was not written by this trainer: {name} is {value!r:.40}")
     if more := sorted(found.keys() - types.keys()):
-        raise UnreadableCheckpointError(f"{NAME} has {', '.join(more)}, which a later version of the trainer wrote")
+        # A version with more fields has another format, and its manifest is refused before.
+        names = ", ".join(map(ascii, more))
+        raise InvalidCheckpointError(f"{NAME} has {names}, which no trainer writes in this format")
     return found
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
-from yaml import AliasEvent, MappingNode, Mark, Node, ScalarNode
+from yaml import AliasEvent, CollectionEndEvent, CollectionStartEvent, MappingNode, Mark, Node, ScalarNode
 from yaml.composer import Composer, ComposerError
 from yaml.scanner import ScannerError
 
@@ -19,8 +19,9 @@ _MAX_NODES = 200_000
 
 # libyaml composes recursively in C. A megabyte of brackets or dashes would overflow its stack.
 _MAX_OPEN_BRACKETS = 1_000
-# Or the beginning of a document, which ends all nesting for libyaml. Brackets in texts need not be closed.
-_BRACKET = re.compile(r"[\[\]{}]|^---(?![^ \t\r\n])", re.MULTILINE)
+_BRACKET = re.compile(r"[\[\]{}]")
+# The beginning of a document ends all nesting for libyaml.
+_DOCUMENT = re.compile(r"^---(?![^ \t\r\n])", re.MULTILINE)
 # Levels that begin on one line. Short lines cannot nest deep enough for an overflow: each level is a column further.
 _COMPACT = re.compile(r"(?:---)?[ ]*((?:[-?:][ \t]+)+)")
 _MAX_COLUMN = 5_000
@@ -172,16 +173,51 @@ def load_document(text: str) -> Any:
 
 def too_deep(text: str) -> int | None:
     """Returns the line at which a text is nested too deep to be parsed safely, None if there is none."""
-    for number, line in enumerate(text.split("\n"), 1):
+    if text.count("[") + text.count("{") <= _MAX_OPEN_BRACKETS and _suspect(text) is None:
+        return None
+    starts = [0, *(match.start() for match in _DOCUMENT.finditer(text)), len(text)]
+    for start, end in itertools.pairwise(starts):
+        document = text[start:end]
+        line = _suspect(document)
+        if line is not None and (line := _deep_line(document, line)) is not None:
+            return text.count("\n", 0, start) + line
+    return None
+
+
+def _suspect(document: str) -> int | None:
+    """Returns the line at which a document is too deep if none of its brackets and dashes is in a text or a comment."""
+    for number, line in enumerate(document.split("\n"), 1):
         if len(line) >= 2 * MAX_DEPTH and any(map(_is_deep, _OTHER_BREAK.split(line))):
             return number
-    if text.count("[") + text.count("{") > _MAX_OPEN_BRACKETS:
+    if document.count("[") + document.count("{") > _MAX_OPEN_BRACKETS:
         depth = 0
-        for match in _BRACKET.finditer(text):
-            found = match.group()
-            depth = 0 if found == "---" else depth + 1 if found in "[{" else max(0, depth - 1)
+        for match in _BRACKET.finditer(document):
+            depth = depth + 1 if match.group() in "[{" else max(0, depth - 1)
             if depth > _MAX_OPEN_BRACKETS:
-                return text.count("\n", 0, match.start()) + 1
+                return document.count("\n", 0, match.start()) + 1
+    return None
+
+
+def _deep_line(document: str, suspect: int) -> int | None:
+    """Returns the line at which a document is too deep, None if it is not; `suspect` for one with an error.
+
+    Libyaml reads events without recursion, unlike nodes.
+    """
+    depth = 0
+    try:
+        loader = COMPOSER(document)
+        while loader.check_event():
+            event = loader.get_event()
+            if isinstance(event, CollectionStartEvent):
+                depth += 1
+                if depth >= MAX_DEPTH:
+                    mark: Any = event.start_mark
+                    return int(mark.line) + 1
+            elif isinstance(event, CollectionEndEvent):
+                depth -= 1
+    # What follows an error is not known, and the error may be that the directives stand before this part of the text.
+    except (yaml.YAMLError, ValueError):
+        return suspect
     return None
 
 

@@ -91,7 +91,37 @@ def test_brackets_in_texts_of_many_documents_are_not_nested() -> None:
     assert too_deep(text.replace("\n", "\r\n")) is None
     # These begin no document, so the brackets are in one.
     for line in ("---x", " ---", "---\u00a0", "--"):
-        assert too_deep(f"{line}\n[" * 1001) == 1002
+        assert too_deep(f"[1,\n{line},\n" * 1001) == 2 * 200 - 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a: '{'[' * 1500}'\n",
+        'a: "' + "{" * 1500 + '"\n',
+        f"a: b{'[' * 1500}\n",
+        f"a: 1 # {'[' * 1500}\n",
+        "a: 1\n# [{\n" + "# [{\n" * 1000,
+        f"a: |\n  {'[' * 1500}\n",
+        f"a: >-\n  {'{' * 1500}\n",
+        f"a: |\n  {'- ' * 300}\n",
+        f"a: 'x\n  {'- ' * 300}'\n",
+        "a: [" + "'[', " * 1500 + "]\n",
+        f"a: 'it''s {'[' * 1500}'\n",
+    ],
+    ids=lambda text: text[:8],
+)
+def test_brackets_and_dashes_in_texts_and_comments_are_no_levels(text: str) -> None:
+    assert too_deep(text) is None
+    assert load_document(text)["a"] is not None
+    # Nor do they hide levels.
+    assert too_deep(f"{text}b: {'[' * 1001}") == text.count("\n") + 1
+    assert too_deep(f"{text}---\nb: {'[' * 1001}\n") == text.count("\n") + 2
+
+
+@pytest.mark.parametrize("before", ["a: *x\n", "a: }\n", "a: !e!x 1\n", "a: '\n", "\x01\n", "\ud800"])
+def test_levels_after_an_error_are_counted_by_their_brackets(before: str) -> None:
+    assert too_deep(f"{before}b: {'[' * 1001}") == before.count("\n") + 1
 
 
 def test_many_brackets_or_dashes_are_refused_at_their_line() -> None:

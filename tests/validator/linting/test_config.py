@@ -91,6 +91,7 @@ def test_a_file_with_another_suffix_than_toml_is_yaml(name: str, tmp_path: Path)
         ("2.x.5", (2,)),
         ("1.33-eks.4", (1, 33)),
         ("2.8.0a0+git.5", (2, 8, 0)),
+        ("2.5.1rc1", (2, 5, 1)),
     ],
 )
 def test_a_version_ends_behind_the_first_part_with_more_than_a_number(text: str, numbers: tuple[int, ...]) -> None:

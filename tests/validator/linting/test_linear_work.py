@@ -171,3 +171,19 @@ def test_a_misspelt_word_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> No
     lint(families.grown("misspelt words again and again", SMALL))
     assert len(compared) == len(set(compared))
     assert "gradient_cliping" in compared
+
+
+def test_the_first_missing_objects_of_a_file_are_compared_with_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+
+    def counted(word: str, *_: Any) -> list[str]:
+        compared.append(word)
+        return []
+
+    monkeypatch.setattr(difflib, "get_close_matches", counted)
+    suggestions._closest.cache_clear()
+    report = lint(families.grown("references to no object", 2 * LARGE))
+    suggestions._closest.cache_clear()
+    found = [finding for finding in report.findings if finding.rule.code == "RF003"]
+    assert len(found) == 500
+    assert len([word for word in compared if word.startswith("settings-of-run-")]) == 2 * 500

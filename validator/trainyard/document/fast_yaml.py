@@ -14,7 +14,7 @@ from importlib.util import module_from_spec
 from types import ModuleType
 
 from trainyard.document.document import Document
-from trainyard.document.source import Source, distinct_lines
+from trainyard.document.source import Source, distinct_lines, listed, most_objects
 
 _NO_TEXT = "true|True|TRUE|false|False|FALSE|null|Null|NULL"
 _SWITCH = "y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF"
@@ -81,7 +81,9 @@ def read_plain(source: Source) -> list[Document] | None:
         tree = _yaml_rs._loads(text, duplicate_key_policy="error")
     except _yaml_rs.YAMLDecodeError:
         return None
-    return [Document(source, 0, tree, ())] if isinstance(tree, dict) else None
+    if not isinstance(tree, dict) or len(listed(tree)) > most_objects(text):
+        return None
+    return [Document(source, 0, tree, ())]
 
 
 def _is_plain(source: Source) -> bool:

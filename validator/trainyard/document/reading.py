@@ -15,11 +15,27 @@ def read(source: Source) -> tuple[list[Document], list[BrokenText]]:
     return [Document(source, *tree) for tree in trees], broken
 
 
+# The documents within scalars: several rules and loaders ask for the same text. All scalars of a file of one mebibyte
+# stay known until the file is judged.
+_embedded: dict[tuple[str, str], Document | BrokenText] = {}
+_MOST_EMBEDDED = 1 << 20
+_length = 0
+
+
 def embedded(host: Place, text: str) -> EmbeddedDocument | BrokenText:
     """Returns the document within a scalar, or the reason why there is none."""
-    documents, broken = read(Excerpt(host.document.source.name, text))
-    if broken:
-        return broken[0]
-    if not documents:
-        return BrokenText("it is empty", 1, 1)
-    return EmbeddedDocument(host, documents[0])
+    name = host.document.source.name
+    found = _embedded.get((name, text)) or _read_embedded(name, text)
+    return found if isinstance(found, BrokenText) else EmbeddedDocument(host, found)
+
+
+def _read_embedded(name: str, text: str) -> Document | BrokenText:
+    global _length
+    documents, broken = read(Excerpt(name, text))
+    _length += len(text)
+    if _length > _MOST_EMBEDDED:
+        _embedded.clear()
+        _length = len(text)
+    found = broken[0] if broken else documents[0] if documents else BrokenText("it is empty", 1, 1)
+    _embedded[name, text] = found
+    return found

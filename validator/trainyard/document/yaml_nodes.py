@@ -13,7 +13,7 @@ from yaml import Node
 
 from gotemplate.construct import MAX_DEPTH, Builder, UnusableError
 from gotemplate.yaml_reader import COMPOSER, compose, too_deep
-from trainyard.document.source import BrokenText, Excerpt, Path, Source
+from trainyard.document.source import BrokenText, Excerpt, Path, Source, listed, most_objects
 from trainyard.startup import NamedTuple, pattern
 
 
@@ -42,6 +42,7 @@ def trees(source: Source) -> tuple[list[Tree], list[BrokenText]]:
     found: list[Tree] = []
     broken: list[BrokenText] = []
     nodes: list[Node] = []
+    objects, most = 0, most_objects(source.text)
     keep = len(source.text) <= _MAX_KEPT and not isinstance(source, Excerpt)
     for number, node in enumerate(_roots(source.text, broken)):
         if keep:
@@ -53,11 +54,25 @@ def trees(source: Source) -> tuple[list[Tree], list[BrokenText]]:
             mark = node.start_mark
             broken.append(BrokenText(str(error), mark.line + 1, mark.column + 1))
             continue
-        if tree is not None:
+        if tree is None:
+            continue
+        items = listed(tree)
+        objects += len(items) or 1
+        if objects <= most or items:
             found.append(Tree(number, tree, tuple(builder.repeated)))
+        if objects > most:
+            del items[most - objects :]
+            broken.append(_too_many(node, most))
+            break
     if keep:
         _keep(source, tuple(nodes))
     return found, broken
+
+
+def _too_many(node: Node, most: int) -> BrokenText:
+    message = f"the file has more than {most:,} objects, and the rest is not checked: put it into another file"
+    mark: Any = node.start_mark
+    return BrokenText(message, mark.line + 1, mark.column + 1)
 
 
 def roots(source: Source) -> tuple[Node, ...]:

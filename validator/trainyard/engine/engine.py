@@ -172,7 +172,10 @@ class _Words:
         new = lines.difference(known)
         if len(new) > _MOST_LINES:
             text = "\n".join(new)
-            found = frozenset(need for need in self._needs if need in text)
+            # A thousand numbered lines are one without their numbers.
+            shapes = "\n".join(set(_DIGITS.sub("0", text).split("\n")))
+            found = frozenset(need for need in self._others if need in shapes)
+            found |= frozenset(need for need in self._numbered if need in text)
             return found.union(*map(known.__getitem__, lines - new))
         if new:
             self._learn(new)

@@ -6,7 +6,8 @@ with a parameter, such as `${REPLICAS}`, as unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from trainyard.document.document import Place
@@ -37,6 +38,21 @@ class Refused(NamedTuple):
 Check = Callable[[Any, Place], Iterable[Refused]]
 
 
+# The fields without which a check finds nothing.
+_asked_for: dict[Check, tuple[str, ...]] = {}
+_Numbered = tuple[int, Check]
+
+
+def asking_for(*names: str) -> Callable[[Check], Check]:
+    """Says of a check that it finds nothing in an object without any of these fields: it is not called then."""
+
+    def known(check: Check) -> Check:
+        _asked_for[check] = names
+        return check
+
+    return known
+
+
 class Row(NamedTuple):
     """A check on the values at a path, where `[]` stands for every item of a list. `source` is where it was read."""
 
@@ -45,26 +61,68 @@ class Row(NamedTuple):
     source: str
 
 
-def refused(rows: Iterable[Row], tree: Any, at: Place) -> Iterator[Refused]:
-    """Yields what the rows of a table refuse in an object."""
-    for row in rows:
-        for value, place in values_at(tree, at, tuple(row.path.split(".")) if row.path else ()):
-            yield from row.check(value, place)
+class _Fields:
+    """The rows whose paths begin alike: those that end here, and those that go on, by the next field or to the items.
+
+    Walking one tree of paths costs one look at each field that an object has, and not one for each row.
+    """
+
+    __slots__ = ("below", "ends", "of_field", "of_items")
+
+    def __init__(self) -> None:
+        self.ends: list[_Numbered] = []
+        # The rows that end here and find nothing without this field.
+        self.of_field: dict[str, list[_Numbered]] = {}
+        self.below: dict[str, _Fields] = {}
+        self.of_items: _Fields | None = None
+
+    def add(self, path: tuple[str, ...], row: _Numbered) -> None:
+        """Adds a row at a path from here."""
+        if path:
+            name = path[0].removesuffix("[]")
+            fields = self.below.setdefault(name, _Fields())
+            if path[0] != name:
+                fields.of_items = fields = fields.of_items or _Fields()
+            fields.add(path[1:], row)
+        elif names := _asked_for.get(row[1]):
+            for name in names:
+                self.of_field.setdefault(name, []).append(row)
+        else:
+            self.ends.append(row)
+
+    def find(self, tree: Any, at: Place, found: list[tuple[int, Check, Any, Place]]) -> None:
+        """Adds the values at the ends of all paths, with the number and check of the row, and the place."""
+        for number, check in self.ends:
+            found.append((number, check, tree, at))
+        if self.of_items is not None and isinstance(tree, list):
+            for index, one in enumerate(tree):
+                self.of_items.find(one, at.child(index), found)
+        if not isinstance(tree, dict):
+            return
+        if names := self.of_field.keys() & tree.keys():
+            for number, check in {row for name in names for row in self.of_field[name]}:
+                found.append((number, check, tree, at))
+        for name in self.below.keys() & tree.keys():
+            if tree[name] is not None:
+                self.below[name].find(tree[name], at.child(name), found)
 
 
-def values_at(tree: Any, at: Place, path: tuple[str, ...]) -> Iterator[tuple[Any, Place]]:
-    """Yields the values at a path with their places."""
-    for index, step in enumerate(path):
-        name, is_list = step.removesuffix("[]"), step.endswith("[]")
-        tree = tree.get(name) if isinstance(tree, dict) else None
-        if tree is None:
-            return
-        at = at.child(name)
-        if is_list:
-            for number, one in enumerate(tree if isinstance(tree, list) else ()):
-                yield from values_at(one, at.child(number), path[index + 1 :])
-            return
-    yield tree, at
+# By their identity: a hash of a table takes longer than most objects.
+_compiled: dict[int, tuple[Sequence[Row], _Fields]] = {}
+
+
+def refused(rows: Sequence[Row], tree: Any, at: Place) -> Iterator[Refused]:
+    """Yields what the rows of a table refuse in an object, in the order of the rows."""
+    known = _compiled.get(id(rows))
+    if known is None:
+        known = _compiled[id(rows)] = rows, _Fields()
+        for number, row in enumerate(rows):
+            known[1].add(tuple(row.path.split(".")) if row.path else (), (number, row.check))
+    found: list[tuple[int, Check, Any, Place]] = []
+    known[1].find(tree, at, found)
+    found.sort(key=itemgetter(0))
+    for _, check, value, place in found:
+        yield from check(value, place)
 
 
 def is_known(value: Any) -> bool:
@@ -75,6 +133,7 @@ def is_known(value: Any) -> bool:
 def excluding(*names: str) -> Check:
     """At most one of these fields is set."""
 
+    @asking_for(*names)
     def check(tree: Any, at: Place) -> Iterator[Refused]:
         given = [name for name in names if mapping(tree).get(name) is not None]
         if len(given) > 1:
@@ -99,6 +158,7 @@ def one_of(*names: str) -> Check:
 def requiring(name: str, other: str, *values: Any, default: Any = None) -> Check:
     """A field goes with another one alone, and only if that has one of these values."""
 
+    @asking_for(name)
     def check(tree: Any, at: Place) -> Iterator[Refused]:
         tree = mapping(tree)
         if tree.get(name) is None or tree.get(name) is False:
@@ -129,6 +189,7 @@ def needing(*names: str) -> Check:
 def ordered(low: str, high: str) -> Check:
     """A number or quantity is at most another one; maps of quantities are compared by resource."""
 
+    @asking_for(low)
     def check(tree: Any, at: Place) -> Iterator[Refused]:
         small, large = mapping(tree).get(low), mapping(tree).get(high)
         if not isinstance(small, dict):
@@ -150,6 +211,7 @@ def _compared(small: Any, large: Any, low: str, high: str, at: Place) -> Iterato
 def within(name: str, low: int, high: int | None = None) -> Check:
     """An integer has these bounds."""
 
+    @asking_for(name)
     def check(tree: Any, at: Place) -> Iterator[Refused]:
         value = mapping(tree).get(name)
         if isinstance(value, bool) or not isinstance(value, int):
@@ -183,6 +245,7 @@ def unique(*names: str) -> Check:
 def named(name: str, form: Any, what: str) -> Check:
     """A text has a form."""
 
+    @asking_for(name)
     def check(tree: Any, at: Place) -> Iterator[Refused]:
         value = mapping(tree).get(name)
         if isinstance(value, str) and value and is_known(value) and not form.match(value):

@@ -15,6 +15,7 @@ from trainyard.analysis.admission.constraints import (
     Check,
     Refused,
     Row,
+    asking_for,
     excluding,
     is_known,
     named,
@@ -41,6 +42,7 @@ RESOURCES = tuple(
 FILE = 0o777
 
 
+@asking_for(*PROBES, "lifecycle")
 def _init(container: Any, at: Place) -> Iterator[Refused]:
     if not isinstance(container, dict) or container.get("restartPolicy") == "Always":
         return
@@ -50,6 +52,7 @@ def _init(container: Any, at: Place) -> Iterator[Refused]:
             yield Refused(at.child(name).key(), fault, "remove it, or make the container a sidecar")
 
 
+@asking_for(*PROBES)
 def _handler(container: Any, at: Place) -> Iterator[Refused]:
     for name in PROBES:
         probe = mapping(container).get(name)
@@ -58,6 +61,7 @@ def _handler(container: Any, at: Place) -> Iterator[Refused]:
             yield Refused(at.child(name).key(), f"`{name}` says no action", told, True)
 
 
+@asking_for("name", "valueFrom")
 def _variable(variable: Any, at: Place) -> Iterator[Refused]:
     name, given = text(variable, "name"), mapping(variable).get("valueFrom")
     if "=" in name:
@@ -75,6 +79,7 @@ def _variable(variable: Any, at: Place) -> Iterator[Refused]:
         yield Refused(place, f"a variable cannot have `{resource}`", f"write one of {', '.join(RESOURCES)}")
 
 
+@asking_for("subPath", "subPathExpr")
 def _mount(mount: Any, at: Place) -> Iterator[Refused]:
     yield from excluding("subPath", "subPathExpr")(mount, at)
     for name in ("subPath", "subPathExpr"):
@@ -85,6 +90,7 @@ def _mount(mount: Any, at: Place) -> Iterator[Refused]:
             )
 
 
+@asking_for("volumeMounts")
 def _propagation(container: Any, at: Place) -> Iterator[Refused]:
     if mapping(container, "securityContext").get("privileged") is True:
         return
@@ -94,6 +100,7 @@ def _propagation(container: Any, at: Place) -> Iterator[Refused]:
             yield Refused(place, "`Bidirectional` needs a privileged container", "write `HostToContainer`")
 
 
+@asking_for("dnsPolicy", "dnsConfig")
 def _dns(pod: Any, at: Place) -> Iterator[Refused]:
     servers = items(pod, "dnsConfig", "nameservers")
     if text(pod, "dnsPolicy") == "None" and not servers:
@@ -107,6 +114,7 @@ def _spread(one: Any, at: Place) -> Iterator[Refused]:
     yield from requiring("minDomains", "whenUnsatisfiable", "DoNotSchedule")(one, at)
 
 
+@asking_for("shareProcessNamespace")
 def _shared(pod: Any, at: Place) -> Iterator[Refused]:
     pod = mapping(pod)
     if pod.get("shareProcessNamespace") is True and pod.get("hostPID") is True:

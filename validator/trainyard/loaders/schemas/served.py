@@ -70,7 +70,7 @@ def _misspelt(resource: Resource, known: tuple[str, ...], kinds: dict[str, tuple
     table = table_of(version)
     built_in = table is not None and table is table_of(BUILT_IN)
     at = resource.at.child("apiVersion")
-    own = {name: found for name, found in kinds.items() if any(_group(one) == group for one in found)}
+    own = _kinds_of_groups().get(group, {})
     if built_in or group in _SETTLED:
         if known:
             if not _is_older(version, known):
@@ -108,6 +108,16 @@ def _folded(kind: str, kinds: dict[str, tuple[str, ...]]) -> str | None:
 
 def _group(version: str) -> str:
     return version.rpartition("/")[0]
+
+
+@functools.cache
+def _kinds_of_groups() -> dict[str, dict[str, tuple[str, ...]]]:
+    """Returns the kinds of each API group, with all of their versions."""
+    groups: dict[str, dict[str, tuple[str, ...]]] = {}
+    for kind, versions in _kinds().items():
+        for version in versions:
+            groups.setdefault(_group(version), {})[kind] = versions
+    return groups
 
 
 @functools.cache

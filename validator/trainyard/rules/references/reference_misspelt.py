@@ -12,6 +12,7 @@ Write the same name in both places.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from trainyard.analysis.objects.folders import SAME_FOLDER, distance
@@ -25,6 +26,8 @@ from trainyard.model.run import Project, Workload
 
 # A higher ratio than that of suggestions: `data-a` and `data-b` are two objects.
 RATIO = 0.85
+# Unknown names of a file that are compared: each takes as long as a small file.
+MOST = 500
 KINDS = ("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "LocalQueue", "PriorityClass")
 
 
@@ -46,10 +49,14 @@ def reference_misspelt(run: Workload, context: Context) -> Iterator[Problem]:
     if stands_alone(project):
         return
     done: set[tuple[str, str]] = set()
+    file, compared = run.at.document.source.name, _compared.of(project)
     for one in references(run):
         if one.kind not in KINDS or (one.kind, one.name) in done or is_known(project, one.kind, one.name):
             continue
         done.add((one.kind, one.name))
+        compared[file] += 1
+        if compared[file] > MOST:
+            return
         near = closest_match(one.name, _unused.of(project)[one.kind], RATIO)
         if near is None or _is_numbered(one.name, near):
             continue
@@ -81,3 +88,11 @@ def _find_unused(project: Project) -> dict[str, frozenset[str]]:
 
 
 _unused: LastIndex[Project, dict[str, frozenset[str]]] = LastIndex(_find_unused)
+
+
+def _none(_: Project) -> Counter[str]:
+    return Counter()
+
+
+# The number of compared names of each file.
+_compared = LastIndex(_none)

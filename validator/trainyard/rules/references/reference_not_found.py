@@ -12,6 +12,7 @@ Define the object, or add its file to the command line. Suppress the finding if 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.queues import flavors_of, unnamed_flavors
@@ -22,6 +23,8 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.model.run import Project
 
+# A report ends at as many findings of a rule in a file, and a comparison of names takes longer than all else.
+MOST = 500
 # Classes and accounts that every cluster has.
 BUILT_IN = frozenset(
     (
@@ -44,6 +47,7 @@ BUILT_IN = frozenset(
 def reference_not_found(project: Project) -> Iterator[Problem]:
     """References to objects that no file defines."""
     done: set[tuple[str, str, str]] = set()
+    missing: Counter[str] = Counter()
     for one in (*_of_runs(project), *_of_queues(project)):
         file = one.at.document.source.name
         asked = not one.optional and has_kind(project, one.kind) and (one.kind, one.name) not in BUILT_IN
@@ -51,7 +55,8 @@ def reference_not_found(project: Project) -> Iterator[Problem]:
             continue
         done.add((one.kind, one.name, file))
         if not is_known(project, one.kind, one.name):
-            near = closest_match(one.name, names(project, one.kind), 0.6)
+            missing[file] += 1
+            near = closest_match(one.name, names(project, one.kind), 0.6) if missing[file] <= MOST else None
             help_ = f"did you mean `{near}`?" if near is not None else "define it, unless the cluster has it"
             yield Problem(one.at, f"no file defines the {one.kind} `{one.name}`", help_)
 
