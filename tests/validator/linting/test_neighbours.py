@@ -26,7 +26,7 @@ spec:
   nodeSelector: {workload: rayhead}
   containers: [{name: server, image: "registry.example.com/a:1"}]
 """
-SECRET = """apiVersion: v1
+OIDC = """apiVersion: v1
 kind: Secret
 metadata: {name: oidc}
 data: {clientId: $(oidc_client_id)}
@@ -89,7 +89,7 @@ def test_pools_of_another_project_say_nothing_about_labels(lint: Lint, pool: str
 
 
 def test_variables_of_a_kustomization_are_replaced_in_secrets(lint: Lint) -> None:
-    assert "SM012" not in lint({"base/secret.yaml": SECRET, "base/kustomization.yaml": VARS})
+    assert "SM012" not in lint({"base/secret.yaml": OIDC, "base/kustomization.yaml": VARS})
     assert "SM012" in lint({"base/kustomization.yaml": VARS.replace("oidc_client_id", "another")})
 
 

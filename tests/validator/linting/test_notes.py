@@ -91,6 +91,16 @@ def test_the_kinds_that_rules_name_count_as_checked() -> None:
     assert named - jobs - beside <= JUDGED_KINDS
 
 
+@pytest.mark.parametrize("kind", ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"])
+def test_rules_are_about_roles_and_their_bindings(lint: Lint, kind: str) -> None:
+    """RF035 judges what a role grants, and RF039 whom a binding names."""
+    text = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata: {{name: a}}\n"
+    text += (
+        "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: a}\n" if "Binding" in kind else "rules: []\n"
+    )
+    assert lint("a.yaml", a=text) == (0, "Nothing found in 1 file.\n", "")
+
+
 def test_files_that_a_test_compares_are_not_judged_and_say_so(lint: Lint) -> None:
     """Kuttl and Chainsaw create nothing from an assertion; a named file is checked all the same."""
     pod = POD.replace("image: b", "imagee: b")

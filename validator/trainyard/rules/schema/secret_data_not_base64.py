@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -72,7 +72,7 @@ def _find_vars(project: Project) -> frozenset[str]:
     return frozenset(
         text(mapping(one), "name")
         for document in project.documents
-        if os.path.basename(document.source.name) in KUSTOMIZATIONS
+        if Path(document.source.name).name in KUSTOMIZATIONS
         for one in items(document.tree, "vars")
     )
 

@@ -13,8 +13,8 @@ Add the label to `spec.template.metadata.labels` of a NodePool, or select one th
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from trainyard.document.document import Place
@@ -69,7 +69,7 @@ def _is_near(pod: Pod, project: Project) -> bool:
 
 
 def _folder(at: Place) -> tuple[str, ...]:
-    return tuple(os.path.normpath(at.document.source.name).split(os.sep)[:-1])
+    return Path(at.document.source.name).parts[:-1]
 
 
 def _find(project: Project) -> dict[str, list[str]]:
