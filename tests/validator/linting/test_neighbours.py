@@ -100,3 +100,11 @@ def test_values_that_a_user_of_a_chart_fills_in_are_not_missing(lint: Lint) -> N
     assert "SM009" not in said
     said = lint({"user/templates/edit.yaml": BINDING.replace("    name: {{ .Values.account }}\n", "")})
     assert "`subjects[0]` needs `name`" in said
+
+
+def test_a_patch_that_a_kustomization_above_names_may_lack_fields(lint: Lint) -> None:
+    patch = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  template:\n    spec:\n"
+    patch += '      containers: [{name: a, image: "registry.example.com/a:1"}]\n'
+    named = "resources: [../upstream]\npatches:\n  - path: controller/deployment.yaml\n"
+    assert "needs `selector`" not in lint({"base/controller/deployment.yaml": patch, "base/kustomization.yaml": named})
+    assert "needs `selector`" in lint({"base/kustomization.yaml": named.replace("deployment", "service")})
