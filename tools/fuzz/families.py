@@ -114,6 +114,17 @@ spec:
     envFrom:
 """
 
+_SERVED = """apiVersion: v1
+kind: Service
+metadata: {name: a%d}
+spec: {selector: {app: a%d}, ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a%d, labels: {app: a%d}}
+spec: {containers: [{name: a, image: "r/a:1", ports: [{containerPort: 8080}]}]}
+---
+"""
 FAMILIES = {
     "copies of a TrainJob and its runtime": ("", _TRAIN_JOB),
     "containers with unknown variables": (
@@ -134,6 +145,7 @@ FAMILIES = {
     "configurations of Ray Serve": ("", _SERVICE),
     "a number of many digits": (_ROLES + "    Worker:\n      replicas: ", "9"),
     "ConfigMaps of one name": ("", _MOUNTED),
+    "Services and their pods": ("", _SERVED),
     "configurations of Accelerate": ("", _ACCELERATE),
     "open comments in a configuration of DeepSpeed": ('{"zero_optimization": ', "/* "),
     "references to no object": (_REFERENCES, "    - {configMapRef: {name: settings-of-run-%d}}\n"),

@@ -16,6 +16,7 @@ from gotemplate.syntax import (
     Branch,
     Call,
     Command,
+    Jump,
     Loop,
     Node,
     Operand,
@@ -43,13 +44,17 @@ class Runner(Protocol):
 
 
 class Frame:
-    """A running template: its dot, its variables by their number, and the text that it has written."""
+    """A running template: its dot, its variables by their number, and the text that it has written.
 
-    __slots__ = ("dot", "runner", "variables", "writer")
+    `jump` is the word that ends the current round of a loop, until the loop has seen it.
+    """
+
+    __slots__ = ("dot", "jump", "runner", "variables", "writer")
 
     def __init__(self, runner: Runner, data: Value, count: int) -> None:
         self.runner = runner
         self.dot = data
+        self.jump = ""
         self.variables: list[Value] = [data] * count
         self.writer = Writer()
 
@@ -85,6 +90,8 @@ class _Compiler:
         writes = tuple(self._node(node) for node in nodes)
         if len(writes) == 1:
             return writes[0]
+        if any(map(_jumps, nodes)):
+            return _until_jump(writes)
 
         def write(frame: Frame) -> None:
             for one in writes:
@@ -102,6 +109,8 @@ class _Compiler:
             return self._branch(node)
         if isinstance(node, Loop):
             return self._loop(node)
+        if isinstance(node, Jump):
+            return _jump(node.word)
         return self._call(node)
 
     def _declared(self, name: str) -> int:
@@ -198,6 +207,10 @@ class _Compiler:
             origin, begin = value.origin, frame.writer.length
             for key, item in value.items():
                 _repeat(frame, body, numbers, origin, key, item)
+                if frame.jump:
+                    word, frame.jump = frame.jump, ""
+                    if word == "break":
+                        break
             is_mapping = isinstance(value.data, dict)
             frame.writer.mark(begin, origin and Origin(origin.path, named=is_mapping and origin.exact))
 
@@ -247,6 +260,33 @@ class _Compiler:
             number = self._number(operand.value)
             return _unsupported(f"no variable {operand.value}") if number is None else _variable(number)
         return self.pipeline(operand.value)
+
+
+def _jumps(node: Node) -> bool:
+    """True if a node may end a round of the loop around it."""
+    if isinstance(node, Branch):
+        return any(map(_jumps, (*node.body, *node.otherwise)))
+    # The body of another loop ends its own rounds.
+    return any(map(_jumps, node.otherwise)) if isinstance(node, Loop) else isinstance(node, Jump)
+
+
+def _jump(word: str) -> Write:
+    def write(frame: Frame) -> None:
+        frame.jump = word
+
+    return write
+
+
+def _until_jump(writes: Sequence[Write]) -> Write:
+    """Returns the function that writes nodes until one of them ends the round."""
+
+    def write(frame: Frame) -> None:
+        for one in writes:
+            one(frame)
+            if frame.jump:
+                return
+
+    return write
 
 
 def _repeat(frame: Frame, body: Write, numbers: Sequence[int], origin: Origin | None, key: Any, item: Value) -> None:

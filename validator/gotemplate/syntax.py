@@ -67,7 +67,13 @@ class Call(NamedTuple):
     pipeline: Pipeline | None
 
 
-Node = Text | Action | Branch | Loop | Call
+class Jump(NamedTuple):
+    """`break` or `continue`, in a loop."""
+
+    word: str
+
+
+Node = Text | Action | Branch | Loop | Call | Jump
 
 
 class Block:
@@ -145,6 +151,7 @@ class _Parser:
         self._pieces = _pieces(text)
         self._definitions = definitions
         self._tokens: list[_Token] = []
+        self._loops = 0
 
     def block(self, ends: tuple[str, ...]) -> tuple[tuple[Node, ...], str]:
         """Returns the nodes up to one of these words, and that word. Further tokens of its action are left unread."""
@@ -177,6 +184,8 @@ class _Parser:
             name = self._string(1)
             self._tokens = self._tokens[2:]
             return [Call(name, self._pipeline() if self._tokens else None)]
+        if word in ("break", "continue") and self._loops and len(self._tokens) == 1:
+            return [Jump(word)]
         if word in ("block", "break", "continue", "else", "end"):
             raise UnsupportedError(f"`{word}` in a template")
         return [self._assigning()]
@@ -210,7 +219,9 @@ class _Parser:
             names = tuple(token.text for token in self._tokens[:count] if token.text != ",")
             self._tokens = self._tokens[count + 1 :]
         pipeline = self._pipeline()
+        self._loops += 1
         body, end = self._until_end(("else",))
+        self._loops -= 1
         otherwise = self._until_end(())[0] if end == "else" else ()
         return Loop(names, pipeline, body, otherwise)
 

@@ -163,12 +163,14 @@ UNSUPPORTED = """
 {{ else }}
 {{ if .Values.on }}
 {{ if .Values.on }}a{{ else }}b
-{{ range .Values.words }}{{ break }}{{ end }}
+{{ break }}
+{{ range .Values.words }}a{{ else }}{{ break }}{{ end }}
+{{ range .Values.words }}{{ break 1 }}{{ end }}
 {{ until 100001 }}
 {{ $x := "a" }}{{ $x 1 }}
 {{ $x := "a" }}{{ 1 | $x }}
 {{ 1 2 }}
-{{ range .Values.words }}{{ continue }}{{ end }}
+{{ if .Values.on }}{{ continue }}{{ end }}
 {{ range .Values.name }}{{ . }}{{ end }}
 {{ range .Values.on }}{{ end }}
 {{ block "a" . }}{{ end }}

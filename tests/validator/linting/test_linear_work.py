@@ -34,6 +34,7 @@ GROWING = (
     "quoted templates in a damaged file",
     "broken documents",
     "ConfigMaps of one name",
+    "Services and their pods",
     "configurations of Accelerate",
 )
 

@@ -91,6 +91,16 @@ def test_the_kinds_that_rules_name_count_as_checked() -> None:
     assert named - jobs - beside <= JUDGED_KINDS
 
 
+@pytest.mark.parametrize("kind", ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"])
+def test_rules_are_about_roles_and_their_bindings(lint: Lint, kind: str) -> None:
+    """RF035 judges what a role grants, and RF039 whom a binding names."""
+    text = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata: {{name: a}}\n"
+    text += (
+        "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: a}\n" if "Binding" in kind else "rules: []\n"
+    )
+    assert lint("a.yaml", a=text) == (0, "Nothing found in 1 file.\n", "")
+
+
 def test_files_that_a_test_compares_are_not_judged_and_say_so(lint: Lint) -> None:
     """Kuttl and Chainsaw create nothing from an assertion; a named file is checked all the same."""
     pod = POD.replace("image: b", "imagee: b")
@@ -107,13 +117,19 @@ def test_files_that_a_test_compares_are_not_judged_and_say_so(lint: Lint) -> Non
 def test_the_expected_output_of_a_test_is_not_judged_and_says_so(lint: Lint, tmp_path: Path) -> None:
     """A folder above the one that is linted may have any name."""
     pod = POD.replace("image: b", "imagee: b")
-    for folder in ("src/test/resources/expected_helm_output", "tests/expected", "mine/expected"):
+    for folder in (
+        "src/test/resources/expected_helm_output",
+        "tests/expected",
+        "tests/fixtures/policy",
+        "mine/expected",
+    ):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "a.yaml").write_text(pod)
     _, out, notes = lint(".", b=POD)
     assert re.findall(r"note: (\S+): not checked: a test compares", notes) == [
         "./src/test/resources/expected_helm_output/a.yaml",
         "./tests/expected/a.yaml",
+        "./tests/fixtures/policy/a.yaml",
     ]
     assert re.findall(r"^(\S+):\d+:\d+: error", out, re.MULTILINE) == ["./mine/expected/a.yaml"]
     assert "imagee" in lint("tests/expected")[1]
@@ -153,6 +169,31 @@ def test_a_masked_value_is_no_error(lint: Lint) -> None:
     assert code == 0
     assert "note: ./b.yaml: not checked: a value is masked with asterisks" in notes
     assert "HV009" in lint(".", b=text.replace("******", "*a b: c"))[1]
+
+
+@pytest.mark.parametrize(
+    ("broken", "note"),
+    [
+        ("  name: %%YOUR_GATEWAY%%\n", "this is a template"),
+        ("  annotations:NLB_ANNOTATIONS\n  name: a\n", "this is a template"),
+        ("  name: {prefix}-server\n  labels: {}\n", "this is a template"),
+        ("--B\nContent-Type: application/node.eks.aws\n\n", "this is MIME"),
+    ],
+)
+def test_a_file_that_a_program_makes_an_object_of_is_no_error(lint: Lint, broken: str, note: str) -> None:
+    code, out, notes = lint(".", a=POD, b=f"apiVersion: v1\nkind: Pod\nmetadata:\n{broken}")
+    assert code == 0, out
+    assert f"note: ./b.yaml: not checked: {note}" in notes
+    assert "HV009" in lint(".", b="apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:NLB\n  name: a\n")[1]
+
+
+def test_a_format_string_of_python_is_no_object(lint: Lint) -> None:
+    """YAML reads `{name}` as a mapping."""
+    text = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {name}\nspec:\n  containers:\n    - {name: a, image: ''}\n"
+    code, out, notes = lint(".", a=POD, b=text)
+    assert code == 0, out
+    assert "note: ./b.yaml: not checked: a program replaces the words in braces" in notes
+    assert "SM003" in lint(".", b=text.replace("{name}\n", "{name: a}\n"))[1]
 
 
 def test_a_backslash_in_a_suite_of_helm_unittest_is_no_error(lint: Lint) -> None:

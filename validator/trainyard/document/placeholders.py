@@ -20,12 +20,19 @@ _ARGO = "{{"
 # An action outside of quotes is no YAML; this has the same length, so that places stay.
 _ACTION = pattern(r"\{\{([^{}\n]*)\}\}")
 _MASKED = pattern(r"\$<[^<>\n]*>\$")
+# A field of a format string of Python where a name belongs; YAML reads it as a mapping.
+_FIELD = pattern(r"(?m)^[^\S\n]*(?:-[^\S\n]+)?name:[^\S\n]+\{[A-Za-z_]\w*\}[^\S\n]*$")
 _ANY = pattern(r"\$\{trialParameters\.[^}]*\}|\{\{.*?\}\}|\$<[^<>\n]*>\$")
 
 
 def masked(text: str) -> str:
     """Returns a text in which every action of a template is a plain scalar of the same length."""
     return _ACTION.sub(r"$<\1>$", text)
+
+
+def is_format_string(text: str) -> bool:
+    """True for the template of an object that Python formats: `name: {name}`."""
+    return "name: {" in text and _FIELD.search(text) is not None
 
 
 def has_parameter(text: str) -> bool:

@@ -22,6 +22,13 @@ _QUOTED = re.compile(r"""(?:^|(?<=[\s:\[{,-]))(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')|
 _TEMPLATE = re.compile(r"\{[{%]|%\{")
 # A line of YAML is never a variable alone: envsubst or a script puts other lines there.
 _LINES = re.compile(r"^\$\{\w+\}[^\S\n]*$", re.MULTILINE)
+# Words that sed or Python replaces: `%%NAME%%`, `env:NAME_OF_LINES`, and `{prefix}/image`, for YAML a mapping.
+_WORDS = re.compile(
+    r"[:-][^\S\n]+%%\w+%%|^[^\S\n]*\w+:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[^\S\n]*$|:[^\S\n]+\{[A-Za-z_]\w*\}[\w./-]",
+    re.MULTILINE,
+)
+# The user data of a node holds documents between the boundaries of MIME.
+_MIME = re.compile(r"^(?:MIME-Version|Content-Type):[^\S\n]", re.MULTILINE)
 # The indentation contains no line end. Otherwise the search reads on from every empty line, in quadratic time.
 _KUBERNETES = re.compile(r"""(?:^|[{,])(?:-|[^\S\n])*["']?(?:apiVersion|kind)["']?\s*:""", re.MULTILINE)
 _DEEPSPEED = re.compile(r"\"(?:train_batch_size|train_micro_batch_size_per_gpu|zero_optimization)\"\s*:")
@@ -45,7 +52,9 @@ def reason(reading: Reading) -> str | None:
     if not text.strip():
         return None
     fault = reading.broken[0]
-    if _LINES.search(text) or _is_template(text):
+    if _MIME.search(text):
+        return "not checked: this is MIME, which holds documents and is none"
+    if _LINES.search(text) or _WORDS.search(text) or _is_template(text):
         return "not checked: this is a template, which is no YAML before it is rendered"
     numbered = lines(reading.source)
     if all(_MASKED.search(numbered[min(one.line, len(numbered)) - 1]) for one in reading.broken):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.document import fast_yaml, reading
 from trainyard.document.document import Document, TextDocument
+from trainyard.document.placeholders import is_format_string
 from trainyard.document.source import SCRIPTS, Source
 from trainyard.document.text import Text
 from trainyard.engine.finding import Finding
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from trainyard.model.site import Site
 
 COMPARED = "not checked: a test compares its objects with others, and nothing creates them"
+
+FORMATTED = "not checked: a program replaces the words in braces, and only then it is an object"
 
 RECORDED = "not checked: JSON below `fixtures` or `testdata` may be a recorded answer; name the file to check it"
 
@@ -62,6 +65,8 @@ def read_input(file: File) -> Reading:
         return Reading(file.source, (), (), Text(file.source), file.folder, note=COMPARED)
     if file.folder is not None and is_recorded(file.source.name):
         return Reading(file.source, (), (), Text(file.source), file.folder, note=RECORDED)
+    if file.fault is None and is_format_string(file.source.text):
+        return Reading(file.source, (), (), Text(file.source), file.folder, note=FORMATTED)
     documents = fast_yaml.read_plain(file.source) if file.fault is None else None
     if documents is not None:
         return Reading(file.source, tuple(documents), (), Text(file.source), file.folder)

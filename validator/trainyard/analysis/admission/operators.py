@@ -29,10 +29,10 @@ from trainyard.analysis.admission.constraints import (
 from trainyard.analysis.admission.kubernetes import job_rows
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
+from trainyard.facts.hardware.node_labels import HOSTNAME
 from trainyard.startup import pattern
 
 LABEL = "begin with a letter, and use at most 63 lower case letters, digits and dashes"
-HOST = "kubernetes.io/hostname"
 # Labels and domains that nodes of Karpenter may have, although their domain is restricted.
 _RESTRICTED = ("kubernetes.io", "k8s.io", "karpenter.sh")
 _OPEN = ("node.kubernetes.io", "node-restriction.kubernetes.io", "kops.k8s.io")
@@ -96,8 +96,10 @@ def _toleration(one: Any, at: Place) -> Iterator[Refused]:
 
 def _levels(levels: Any, at: Place) -> Iterator[Refused]:
     names = [text(one, "nodeLabel") for one in levels] if isinstance(levels, list) else []
-    if HOST in names[:-1]:
-        yield Refused(at.child(names.index(HOST), "nodeLabel"), f"`{HOST}` is the lowest level", "write it last")
+    if HOSTNAME in names[:-1]:
+        yield Refused(
+            at.child(names.index(HOSTNAME), "nodeLabel"), f"`{HOSTNAME}` is the lowest level", "write it last"
+        )
 
 
 def _cohort(tree: Any, at: Place) -> Iterator[Refused]:
@@ -169,7 +171,7 @@ def _label_of_nodes(labels: Any, at: Place) -> Iterator[Refused]:
         if not rest or name in _FREE or not is_known(name):
             continue
         restricted = next((one for one in _RESTRICTED if domain.endswith(one)), None)
-        if name in ("karpenter.sh/nodepool", HOST) or (restricted and not domain.endswith(_OPEN)):
+        if name in ("karpenter.sh/nodepool", HOSTNAME) or (restricted and not domain.endswith(_OPEN)):
             told = "use a domain of your own"
             yield Refused(at.child(name).key(), f"a NodePool cannot set the label `{name}`", told)
 
@@ -283,7 +285,7 @@ def _requirement(one: Any, at: Place) -> Iterator[Refused]:
         yield Refused(at, "`operator: In` needs values", "add them", True)
     elif operator in ("Gt", "Lt") and len(values) != 1:
         yield Refused(at, f"`operator: {operator}` takes one value", "write one integer", True)
-    if text(one, "key") in ("karpenter.sh/nodepool", HOST):
+    if text(one, "key") in ("karpenter.sh/nodepool", HOSTNAME):
         yield Refused(at.child("key"), f"a requirement cannot name `{text(one, 'key')}`", "remove it")
 
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainyard.document.document import Place
+from trainyard.facts.programs.hugging_face import ARGUMENT_FALSE
 from trainyard.model.run import Command
-
-_FALSE = frozenset(("false", "no", "f", "n", "0", "off"))
 
 
 class Conflict(NamedTuple):
@@ -76,5 +75,5 @@ def _flag(command: Command, name: str) -> Place | None:
         option, equals, value = word.partition("=")
         if option.replace("_", "-") == name:
             told = value if equals else after
-            return None if told.lower() in _FALSE or "$" in told else at
+            return None if told.lower() in ARGUMENT_FALSE or "$" in told else at
     return None

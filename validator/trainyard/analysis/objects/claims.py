@@ -11,6 +11,7 @@ from typing import NamedTuple
 from trainyard.analysis.objects.known_objects import Known, everywhere, fitting
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Pod, Project, Role, Run, Volume
 
 # Parts of the names of storage classes and drivers whose volumes any number of nodes mount, whatever a claim says.
@@ -18,6 +19,7 @@ _SHARED = (
     "nfs", "efs", "fsx", "lustre", "cephfs", "filestore", "azurefile", "smb", "gluster", "beegfs", "weka", "vast",
     "gpfs", "scale", "juicefs", "hostpath", "s3", "gcs", "blob", "rwx", "shared",
 )  # fmt: skip
+_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 ONE_NODE = frozenset(("ReadWriteOnce", "ReadWriteOncePod"))
 _SHARED_SOURCES = frozenset(("nfs", "cephfs", "glusterfs", "hostPath"))
 
@@ -88,19 +90,27 @@ def is_on_shared_storage(claim: Known, project: Project) -> bool:
 def is_attached_to_node(claim: Known, project: Project) -> bool:
     """True if a node attaches the volume of a claim, as a disk, and pods may run on others.
 
-    A local volume binds its pods to its node, and a shared one has no node.
+    A local volume binds its pods to its node, and a shared one has no node. The default class of a cluster may be
+    either, so a claim without a class or a volume needs a default class in the files.
     """
-    spec = mapping(claim.tree, "spec")
+    spec, modes = mapping(claim.tree, "spec"), access_modes(claim)
     volume = text(spec, "volumeName")
     local = any("local" in mapping(one.tree, "spec") for one in everywhere(project, "PersistentVolume", volume))
-    modes = access_modes(claim)
-    return (
-        len(modes) == 1
-        and modes <= ONE_NODE
-        and not local
-        and "local" not in text(spec, "storageClassName").lower()
-        and not is_on_shared_storage(claim, project)
-    )
+    if len(modes) != 1 or not modes <= ONE_NODE or local or is_on_shared_storage(claim, project):
+        return False
+    name = text(spec, "storageClassName").lower()
+    if name or volume:
+        return "local" not in name
+    return _is_disk_by_default.of(project)
+
+
+def _find_default(project: Project) -> bool:
+    classes = [
+        f"{one.name} {text(one.tree, 'provisioner')}".lower()
+        for one in project.of_kind("StorageClass")
+        if str(mapping(one.tree, "metadata", "annotations").get(_DEFAULT_CLASS)) == "true"
+    ]
+    return bool(classes) and not any(word in one for one in classes for word in ("local", "no-provisioner", *_SHARED))
 
 
 def is_claim_read_only(volume: Volume) -> bool:
@@ -111,3 +121,6 @@ def is_claim_read_only(volume: Volume) -> bool:
 def mounts_claims(pod: Pod) -> bool:
     """True if a pod has a volume with a claim."""
     return any(volume.kind == "persistentVolumeClaim" for volume in pod.volumes)
+
+
+_is_disk_by_default: LastIndex[Project, bool] = LastIndex(_find_default)

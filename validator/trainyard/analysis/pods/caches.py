@@ -7,6 +7,7 @@ torch/hub.py; triton knobs.py; vllm envs.py; docs.python.org tempfile: gettempdi
 from __future__ import annotations
 
 from trainyard.analysis.pods.settings import literal_value
+from trainyard.facts.programs.hugging_face import VARIABLE_TRUE
 from trainyard.model.run import Container, Pod, Volume
 
 OF_HUB = (
@@ -23,7 +24,7 @@ _FIXED = frozenset(("configMap", "secret", "downwardAPI", "projected", "image"))
 def is_offline(container: Container) -> bool:
     """True if the libraries of Hugging Face only read their cache."""
     values = [setting.value or "" for name in _OFFLINE if (setting := container.setting(name)) is not None]
-    return any(value.lower() not in ("", "0", "false", "no") for value in values)
+    return any(value.lower() in VARIABLE_TRUE for value in values)
 
 
 def cache_path(container: Container, name: str) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
+from trainyard.facts.hardware.node_labels import HOSTNAME
 from trainyard.facts.jobs.run_labels import BY_NAME, OLD_JOB_NAME
 from trainyard.model.run import Pod, Role, Run
 
@@ -15,7 +16,6 @@ _JOB_NAME_LABELS = (*(labels.run for labels in BY_NAME), OLD_JOB_NAME)
 ROLE_LABELS = tuple(labels.role[0] for labels in BY_NAME if labels.role)
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-HOSTNAME = "kubernetes.io/hostname"
 INSTANCE_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 
 

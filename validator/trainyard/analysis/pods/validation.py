@@ -17,12 +17,16 @@ from trainyard.analysis.pods.placement import required_expressions
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.facts.kubernetes.quantities import parse_quantity
+from trainyard.facts.kubernetes.volumes import SOURCES
+from trainyard.loaders.origins import RenderedDocument
 from trainyard.model.run import Container, Pod
 from trainyard.startup import pattern
 
 PLAIN = ("cpu", "memory", "ephemeral-storage")
 HANDLERS = ("httpGet", "tcpSocket", "exec", "grpc")
+# What a person or the values of a chart leave open; an empty value leaves a separator at an end.
 _PLACEHOLDER = pattern(r"[{$<]")
+_OPEN = pattern(r"\A[-_.]|[-_.]\Z")
 
 
 def refused(pod: Pod) -> Iterator[Refused]:
@@ -34,6 +38,8 @@ def refused(pod: Pod) -> Iterator[Refused]:
         yield from _node_terms(pod)
     for name, value in (*pod.labels.items(), *mapping(pod.tree, "nodeSelector").items()):
         if isinstance(value, str) and not constraints.LABEL_VALUE.match(value) and not _PLACEHOLDER.search(value):
+            if isinstance(pod.at.document, RenderedDocument) and _OPEN.search(value):
+                continue
             own = name in pod.labels
             field = pod.template_at.child("metadata", "labels") if own else pod.at.child("nodeSelector")
             yield Refused(
@@ -44,7 +50,8 @@ def refused(pod: Pod) -> Iterator[Refused]:
     for index, volume in enumerate(items(pod.tree, "volumes")):
         if not isinstance(volume, dict) or len(volume) < 3:
             continue
-        sources = [name for name, body in volume.items() if name != "name" and body is not None]
+        # Another rule reports what is no field of a volume.
+        sources = [name for name, body in volume.items() if name in SOURCES and body is not None]
         if len(sources) > 1:
             at = pod.at.child("volumes", index, sources[1]).key()
             yield Refused(at, f"a volume has one source, and this has `{sources[0]}` and `{sources[1]}`", "remove one")

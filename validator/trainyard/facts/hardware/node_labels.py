@@ -8,6 +8,7 @@ NVIDIA/k8s-device-plugin v0.17.0 docs/gpu-feature-discovery.
 
 from __future__ import annotations
 
+HOSTNAME = "kubernetes.io/hostname"
 _SWITCH = ("true", "false")
 VALUES: dict[str, tuple[str, ...]] = {
     "kubernetes.io/os": ("linux", "windows"),
@@ -39,12 +40,12 @@ NAMES: dict[str, str] = {
     "cloud.google.com/gke-gpu-accelerator": "cloud.google.com/gke-accelerator",
     "cloud.google.com/gke-accelerators": "cloud.google.com/gke-accelerator",
     "kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
-    "kubernetes.io/host-name": "kubernetes.io/hostname",
-    "node.kubernetes.io/hostname": "kubernetes.io/hostname",
+    "kubernetes.io/host-name": HOSTNAME,
+    "node.kubernetes.io/hostname": HOSTNAME,
     "kubernetes.io/zone": "topology.kubernetes.io/zone",
     "kubernetes.io/region": "topology.kubernetes.io/region",
-    "topology.kubernetes.io/hostname": "kubernetes.io/hostname",
-    "topology.kubernetes.io/host": "kubernetes.io/hostname",
+    "topology.kubernetes.io/hostname": HOSTNAME,
+    "topology.kubernetes.io/host": HOSTNAME,
     "topology.kubernetes.io/zones": "topology.kubernetes.io/zone",
     "eks.amazonaws.com/node-group": "eks.amazonaws.com/nodegroup",
     "eks.amazonaws.com/capacity-type": "eks.amazonaws.com/capacityType",

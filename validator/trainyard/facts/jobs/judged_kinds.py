@@ -6,6 +6,7 @@ JUDGED_KINDS = frozenset(
     (
         *("ConfigMap", "LimitRange", "PersistentVolumeClaim", "PodGroup", "ResourceClaim", "ResourceClaimTemplate"),
         "ResourceQuota",
+        *("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
         *("AppWrapper", "ClusterTrainingRuntime", "Experiment", "TrainingRuntime", "RayService", "Queue"),
         "LLMInferenceService",
         *("LocalQueue", "ClusterQueue", "ResourceFlavor", "Topology"),

@@ -34,4 +34,3 @@ FSDP_SWITCHES = (
     "fsdp_offload_params", "fsdp_use_orig_params", "fsdp_sync_module_states", "fsdp_cpu_ram_efficient_loading",
     "fsdp_forward_prefetch", "fsdp_activation_checkpointing",
 )  # fmt: skip
-SWITCH_WORDS = ("y", "yes", "t", "true", "on", "1", "n", "no", "f", "false", "off", "0")

@@ -10,6 +10,7 @@ capabilities; CUDA C programming guide, environment variables.
 
 from __future__ import annotations
 
+from trainyard.facts.programs.hugging_face import SWITCH_WORDS, VARIABLE_FALSE, VARIABLE_TRUE
 from trainyard.startup import NamedTuple
 
 
@@ -34,8 +35,8 @@ def _all(names: str, values: Values) -> dict[str, Values]:
 _INTEGER = Values("integer")
 _NUMBER = Values("number")
 _SILENT = "takes it for false"
-_HF = Values("word", ("1", "on", "yes", "true", "0", "off", "no", "false", ""), _SILENT)
-_YES = Values("word", ("y", "yes", "t", "true", "on", "1", "n", "no", "f", "false", "off", "0"))
+_HF = Values("word", (*VARIABLE_TRUE, *VARIABLE_FALSE), _SILENT)
+_YES = Values("word", SWITCH_WORDS)
 _SERVER = "text-generation-inference"
 _IGNORED = "ignores the variable"
 

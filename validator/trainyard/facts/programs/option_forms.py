@@ -10,7 +10,8 @@ SaveStrategy) and hf_argparser.py (string_to_bool).
 
 from __future__ import annotations
 
-from trainyard.facts.programs.accelerate import FSDP_WORDS, MIXED, SWITCH_WORDS
+from trainyard.facts.programs.accelerate import FSDP_WORDS, MIXED
+from trainyard.facts.programs.hugging_face import ARGUMENT_FALSE, ARGUMENT_TRUE, SWITCH_WORDS
 from trainyard.startup import NamedTuple
 
 
@@ -144,7 +145,7 @@ TRAINER: dict[str, Form] = {
     for names, form in (
         (_TRAINER_INTEGERS, INTEGER),
         (_TRAINER_NUMBERS, _NUMBER),
-        (_TRAINER_SWITCHES, Form("word", ("yes", "true", "t", "y", "1", "no", "false", "f", "n", "0"), is_loose=True)),
+        (_TRAINER_SWITCHES, Form("word", (*ARGUMENT_TRUE, *ARGUMENT_FALSE), is_loose=True)),
         ("eval_strategy evaluation_strategy logging_strategy", _STRATEGY),
         ("save_strategy", Form("word", ("no", "steps", "epoch", "best"))),
         ("optim", Form("word", tuple(_OPTIMIZERS.split()))),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from trainyard.document.document import Place
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.loaders.json_schema import format_value
+from trainyard.loaders.origins import RenderedDocument
 from trainyard.loaders.schemas.nearby import belongs
 from trainyard.loaders.schemas.partial import is_assertion, is_partial
 from trainyard.loaders.schemas.table import BUILT_IN, table_of, within
@@ -78,6 +79,7 @@ class _Walk:
 
     def __init__(self, table: Table, at: Place, *, complete: bool) -> None:
         self._table, self._at, self._complete = table, at, complete
+        self._is_rendered = isinstance(at.document, RenderedDocument)
         is_template = at.path[:1] == ("objects",)
         self._without_effect = (_UNSET_TIME, _UNSET_CAPABILITIES) if is_template else (_UNSET_TIME,)
 
@@ -132,6 +134,9 @@ class _Walk:
             elif not _is_directive(field) and (field, value) not in self._without_effect:
                 yield from self._unknown(field, value, tree, chain)
         missing = [field for field in known.required if tree.get(field) is None]
+        # The defaults of a chart leave open what each user fills in.
+        if missing and self._is_rendered:
+            missing = [field for field in missing if field not in tree]
         if name == _POD_SPEC and len(chain) <= _OF_TEMPLATE and "containers" not in tree:
             missing = []
         if missing and "$patch" not in tree and not self._is_open(chain):

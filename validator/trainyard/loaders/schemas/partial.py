@@ -30,14 +30,17 @@ _WORDS = ("patch", "overlay", "override", "merge")
 _ASSERTION = re.compile(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?)(?:[-_][\w-]+)?\.(?:ya?ml|json)")
 _STEPS = re.compile(r"chainsaw-test(?:-[\w-]+)?\.ya?ml")
 _EXPECTED = re.compile(r"(?:.+[-_.])?expected(?:[-_][\w-]+)?\.(?:ya?ml|json)")
-_EXPECTED_IN = re.compile(r"(?:^|/)tests?/(?:.+/)?expected(?:[-_][\w-]+)?/")
+_EXPECTED_IN = re.compile(r"(?:^|/)tests?/(?:.+/)?(?:expected(?:[-_][\w-]+)?|fixtures)/")
 _ASSERTED = re.compile(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)", re.MULTILINE)
+# How many folders above may hold the kustomization of a patch.
+_LEVELS = 2
 _FIXTURES = frozenset(("fixtures", "testdata"))
 
 
 def is_partial(document: Document) -> bool:
-    """True if the document may be a patch: by its name, by a file beside it that merges, or without an image."""
-    if is_named_patch(document) or _is_beside(_MERGING, os.path.dirname(document.source.name)):
+    """True if the document may be a patch: by its name, by a file beside or above that merges, or without an image."""
+    name = document.source.name
+    if is_named_patch(document) or _is_beside(_MERGING, os.path.dirname(name)) or _is_patch_from_above(name):
         return True
     containers = items(document.tree, "spec", "template", "spec", "containers")
     return bool(containers) and not any(isinstance(one, dict) and "image" in one for one in containers)
@@ -65,8 +68,8 @@ def is_compared(path: str, top: str) -> bool:
     """True if a test compares the whole file with what it finds, and nothing creates the objects in it.
 
     Assertions of kuttl and Chainsaw have such names, or a test of Chainsaw in their folder names them. Programs that
-    write manifests are tested with files of their expected output, which a folder of the tests may hold. Folders above
-    `top`, the one that is linted, say nothing.
+    write manifests are tested with files of their expected output, and programs that judge objects with fixtures, which
+    a folder of the tests may hold. Folders above `top`, the one that is linted, say nothing.
     """
     folder, name = os.path.split(path)
     named = _ASSERTION.fullmatch(name) or _EXPECTED.fullmatch(name) or _EXPECTED_IN.search(path.removeprefix(top))
@@ -85,6 +88,33 @@ def is_patched(document: Document, *names: str) -> bool:
 @remembered
 def _is_beside(names: tuple[str, ...], folder: str) -> bool:
     return any(os.path.lexists(os.path.join(folder, name)) for name in names)
+
+
+def _is_patch_from_above(name: str) -> bool:
+    """True if a kustomization in one of the folders above names the file among its patches."""
+    folder, rest = os.path.split(name)
+    for _ in range(_LEVELS):
+        folder, own = os.path.split(folder)
+        if own in ("", os.curdir, os.pardir):
+            return False
+        rest = os.path.join(own, rest)
+        if rest in _patch_files(folder):
+            return True
+    return False
+
+
+@remembered
+def _patch_files(folder: str) -> frozenset[str]:
+    """Returns the files that the kustomization in a folder names as patches."""
+    for name in KUSTOMIZATIONS:
+        path = os.path.join(folder, name)
+        with suppress(OSError):
+            source = Source(path, opening.read_found(path, folder or ".").decode(errors="replace"))
+            found = fast_yaml.read_plain(source) or reading.read(source)[0]
+            entries = [entry for field in CHANGES for entry in items(found[0].tree if found else None, field)]
+            names = [entry.get("path") if isinstance(entry, dict) else entry for entry in entries]
+            return frozenset(os.path.normpath(one) for one in names if isinstance(one, str) and "\n" not in one)
+    return frozenset()
 
 
 @remembered

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from trainyard.document.document import SetValue
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.programs.hugging_face import ARGUMENT_FALSE
 from trainyard.loaders.manifests.deepspeed import commands_of_trainer
 from trainyard.model.run import Command, DeepSpeed
 
 PRECISIONS = ("fp16", "bf16")
-OFF = ("false", "no", "n", "0", "f")
 
 
 @rule(
@@ -45,7 +45,7 @@ def ds_trainer_precision_mismatch(deepspeed: DeepSpeed, context: Context) -> Ite
         for name in PRECISIONS:
             enabled = mapping(deepspeed.config, name).get("enabled")
             argument = f"--{chosen}" if chosen is not None else f"--{name}={_value(command, name)}"
-            known = chosen is not None or _value(command, name).lower() in OFF
+            known = chosen is not None or _value(command, name).lower() in ARGUMENT_FALSE
             if known and isinstance(enabled, bool) and enabled is not (name == chosen):
                 at = deepspeed.at.child(name, "enabled")
                 yield Problem(
@@ -64,4 +64,4 @@ def _value(command: Command, name: str) -> str:
 def _on(command: Command, name: str) -> bool:
     option = f"--{name}"
     value = command.option(option)
-    return command.has(option) and (value is None or value.lower() not in OFF)
+    return command.has(option) and (value is None or value.lower() not in ARGUMENT_FALSE)

@@ -7,6 +7,7 @@ write to the volume for a while.
 
 The rule applies to Deployments of one replica whose claim is in the files. It leaves out pods that are bound to one
 node, and volumes that are local or shared, such as NFS, by the name of the storage class or the source of the volume.
+A claim without a class counts only if the files have the default class: that of a small cluster is often local.
 
 Write `strategy: {type: Recreate}`.
 """

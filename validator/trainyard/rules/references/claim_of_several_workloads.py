@@ -6,6 +6,7 @@ happens to choose the same node. An InferenceService with `storageUri: pvc://CLA
 
 The rule compares the workloads of one file, of which one runs all the time: a Deployment, a StatefulSet or a Pod that
 is restarted. It leaves out pods that are bound to one node or to each other, and volumes that are local or shared.
+A claim without a class counts only if the files have the default class: that of a small cluster is often local.
 
 Request `ReadWriteMany` from a storage class that supports it, or remove the pod that only copies files.
 """

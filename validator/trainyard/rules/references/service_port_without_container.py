@@ -6,8 +6,8 @@ port 80, although the container listens at 8080.
 `containerPort` is only a note, and programs listen on ports that nobody lists. Therefore, the rule looks at pods with
 one container, if the Service sends to none of its listed ports, and neither commands nor variables nor probes name the
 port of the Service, which is not the usual one of a server such as nginx either. It says nothing of a list with several
-ports or with ports of metrics alone, unless the Service is
-for metrics too, of webhooks at 9443, and of Envoy and Istio, whose ports come from a control plane.
+ports or with ports of metrics alone, unless the Service is for metrics too, of ports for metrics if the container lists
+none, of webhooks at 9443, and of Envoy and Istio, whose ports come from a control plane.
 
 Write the port of the container into `targetPort`.
 """
@@ -18,12 +18,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.jobs.pod_names import may_match
 from trainyard.analysis.objects.patches import is_patch
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
-from trainyard.model.run import Container, Resource
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Container, Pod, Project, Resource
 
 # The port of webhooks in controller-runtime, which few operators list. Source: pkg/webhook/server.go, DefaultPort.
 _WEBHOOK = 9443
@@ -33,7 +33,8 @@ _USUAL = {
     "redis": (6379,), "postgres": (5432,), "mysql": (3306,), "mariadb": (3306,), "mongo": (27017,),
     "rabbitmq": (5672, 15672), "grafana": (3000,), "prometheus": (9090,), "jupyter": (8888,), "minio": (9000, 9001),
 }  # fmt: skip
-_OPERATION = ("metric", "health", "probe", "webhook", "debug")
+_NUMBER = re.compile(r"\d+")
+_OPERATION = ("metric", "health", "probe", "webhook", "debug", "monitor", "prom")
 
 
 @rule(
@@ -52,16 +53,10 @@ def service_port_without_container(resource: Resource, context: Context) -> Iter
     selector = mapping(resource.tree, "spec", "selector")
     if resource.kind != "Service" or resource.api_version != "v1" or not selector:
         return
-    pods = [
-        role.pod
-        for run in context.project.runs
-        if run.namespace == resource.namespace
-        for role in run.roles
-        if selector.keys() <= role.pod.labels.keys() and may_match(selector, role)
-    ]
-    if len(pods) != 1 or len(pods[0].containers) != 1 or pods[0].init_containers or is_patch(pods[0]):
+    pod = _only_pod(resource.namespace, selector, context.project)
+    if pod is None or len(pod.containers) != 1 or pod.init_containers or is_patch(pod):
         return
-    container = pods[0].containers[0]
+    container = pod.containers[0]
     ports = [mapping(one) for one in items(container.tree, "ports")]
     listed = [one.get("containerPort") for one in ports]
     if not listed or not all(isinstance(one, int) for one in listed) or _is_proxy(container):
@@ -80,6 +75,7 @@ def service_port_without_container(resource: Resource, context: Context) -> Iter
         # Some servers have a port for gRPC that is 10000 above that for HTTP.
         if (
             isinstance(number, int)
+            and (about or not _is_of_operation(mapping(one), resource))
             and not {number, number - 10_000} & {*listed, _WEBHOOK}
             and not _is_named(number, container)
             and not _is_usual(number, container)
@@ -90,6 +86,33 @@ def service_port_without_container(resource: Resource, context: Context) -> Iter
                 f"write `targetPort: {listed[0]}`" if len(listed) == 1 else "write the port of the container",
                 related=((container.at.child("ports"), "the ports of the container"),),
             )
+
+
+def _only_pod(namespace: str, selector: dict[str, Any], project: Project) -> Pod | None:
+    """Returns the pod that has all labels of a selector; None if none or several have them."""
+    known = _pods.of(project)
+    every = [known.get((namespace, str(name), str(value)), []) for name, value in selector.items()]
+    fitting: list[Pod] = []
+    for pod in min(every, key=len):
+        if all(str(pod.labels.get(name)) == str(value) for name, value in selector.items()):
+            fitting.append(pod)
+            if len(fitting) > 1:
+                return None
+    return fitting[0] if fitting else None
+
+
+def _find_pods(project: Project) -> dict[tuple[str, str, str], list[Pod]]:
+    found: dict[tuple[str, str, str], list[Pod]] = {}
+    for run in project.runs:
+        for role in run.roles:
+            for name, value in role.pod.labels.items():
+                found.setdefault((run.namespace, str(name), str(value)), []).append(role.pod)
+    return found
+
+
+def _is_of_operation(port: dict[str, Any], service: Resource) -> bool:
+    """True for a port of metrics and the like, which containers often do not list."""
+    return any(word in f"{text(port, 'name')} {service.name}" for word in _OPERATION)
 
 
 def _is_proxy(container: Container) -> bool:
@@ -108,7 +131,17 @@ def _shown(listed: list[Any]) -> str:
 
 
 def _is_named(number: int, container: Container) -> bool:
-    word = re.compile(rf"(?<!\d){number}(?!\d)")
+    return str(number) in _numbers.of(container)
+
+
+def _find_numbers(container: Container) -> frozenset[str]:
+    """Returns all numbers in the commands, scripts, probes and variables of a container."""
     texts = (*container.command, *container.args, *(one.text for one in container.scripts))
     probes = (str(container.tree.get(name, "")) for name in ("livenessProbe", "readinessProbe", "startupProbe"))
-    return any(map(word.search, (*texts, *probes, *(one.value or "" for one in container.settings))))
+    every = (*texts, *probes, *(one.value or "" for one in container.settings))
+    return frozenset(number for one in every for number in _NUMBER.findall(one))
+
+
+# Each Service asks: comparing all with all pods, or reading a script for each, would take quadratic time.
+_pods: LastIndex[Project, dict[tuple[str, str, str], list[Pod]]] = LastIndex(_find_pods)
+_numbers: LastIndex[Container, frozenset[str]] = LastIndex(_find_numbers)

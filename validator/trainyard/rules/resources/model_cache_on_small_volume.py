@@ -21,6 +21,7 @@ from trainyard.analysis.pods.mounts import mount_of
 from trainyard.analysis.resources import shared_memory
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS
+from trainyard.facts.programs.hugging_face import VARIABLE_TRUE
 from trainyard.model.run import Container, Role
 from trainyard.startup import NamedTuple
 
@@ -28,7 +29,6 @@ GIB = 2**30
 # The folder of the hub's cache below each variable, by precedence.
 CACHES = {"HF_HUB_CACHE": "", "HF_HOME": "/hub", "XDG_CACHE_HOME": "/huggingface", "HOME": "/.cache/huggingface"}
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
-TRUE = {"1", "ON", "YES", "TRUE"}
 
 
 class Floor(NamedTuple):
@@ -75,7 +75,7 @@ def _cache(container: Container) -> tuple[str, str] | None:
     """Returns the variable that decides about the cache, and the cache's folder; None if it is unknown or unused."""
     for name in OFFLINE:
         setting = container.setting(name)
-        if setting is not None and (setting.value or "").upper() in TRUE:
+        if setting is not None and (setting.value or "").lower() in VARIABLE_TRUE:
             return None
     for name, below in CACHES.items():
         setting = container.setting(name)

@@ -4,7 +4,8 @@
 byte 2", and every pod that refers to the Secret waits for it. A Secret does not replace `$(NAME)` either: that is the
 text which it would hold.
 
-The rule ignores placeholders of templates, such as `{{ .Values.token }}`, `${TOKEN}` and `<base64>`.
+The rule ignores placeholders of templates, such as `{{ .Values.token }}`, `${TOKEN}` and `<base64>`, and `$(NAME)` if
+`NAME` is among the `vars` of a kustomization.
 
 Move the value to `stringData`, or encode it: `printf %s TOKEN | base64 -w0`.
 """
@@ -15,10 +16,13 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
-from trainyard.document.lookup import mapping
-from trainyard.engine.rule import Problem, rule
-from trainyard.model.run import Resource
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.loaders.schemas.partial import KUSTOMIZATIONS
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Resource
 
 # Words that a person or a tool replaces before the Secret is created.
 _PLACEHOLDER = re.compile(
@@ -37,12 +41,17 @@ _PLACEHOLDER = re.compile(
     ),
     needs=("Secret",),
 )
-def secret_data_not_base64(resource: Resource) -> Iterator[Problem]:
+def secret_data_not_base64(resource: Resource, context: Context) -> Iterator[Problem]:
     """Report values of a Secret that cannot be decoded."""
     if resource.kind != "Secret" or resource.api_version != "v1" or "sops" in resource.tree:
         return
     for name, value in mapping(resource.tree, "data").items():
-        if isinstance(value, str) and not _PLACEHOLDER.search(value) and not _is_base64(value):
+        if (
+            isinstance(value, str)
+            and not _PLACEHOLDER.search(value)
+            and not _is_base64(value)
+            and not (value.startswith("$(") and value[2:-1] in _vars.of(context.project))
+        ):
             yield Problem(
                 resource.at.child("data", name),
                 f"the value of `{name}` is not base64: the API server rejects Secret `{resource.name}`",
@@ -56,3 +65,16 @@ def _is_base64(value: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     return True
+
+
+def _find_vars(project: Project) -> frozenset[str]:
+    """Returns the variables of all kustomizations, which replace them in the fields that their configuration names."""
+    return frozenset(
+        text(mapping(one), "name")
+        for document in project.documents
+        if Path(document.source.name).name in KUSTOMIZATIONS
+        for one in items(document.tree, "vars")
+    )
+
+
+_vars: LastIndex[Project, frozenset[str]] = LastIndex(_find_vars)

@@ -5,8 +5,8 @@ in the version control of the values file and in every tool that lists pods; a C
 committed once must be revoked.
 
 The rule ignores values that refer to something else (`$(NAME)`, `${NAME}`, a path, `file://`), values that are empty,
-too short, or obvious placeholders (`<your token>`, `ch4ngeme`, `test-only`, also in base64), defaults that everyone
-knows (`minio123`), and names of a tokenizer's special tokens, such as `EOS_TOKEN`.
+too short, or obvious placeholders (`<your token>`, `ch4ngeme`, `test-only`, `from_file`, also in base64), defaults that
+everyone knows (`minio123`), and names of a tokenizer's special tokens, such as `EOS_TOKEN`.
 
 Put the value into a Secret and refer to it with `valueFrom.secretKeyRef`.
 """
@@ -30,7 +30,8 @@ OTHER = pattern(
 REFERENCE = pattern(r"[/~<{\[]|file:|secret:|vault:", re.IGNORECASE)
 PLACEHOLDER = pattern(
     r".*(?:\$|your|insert|change[-_ ]?(?:me|it|this)|replace|placeholder|dummy|redacted|xxx|\*\*\*|todo|\.\.\."
-    r"|(?:test|testing|dev|demo|example)[-_ ]?only|not[-_ ]?for[-_ ]?prod)",
+    r"|(?:test|testing|dev|demo|example)[-_ ]?only|not[-_ ]?for[-_ ]?prod"
+    r"|some[-_ ]?(?:value|password|secret|token|key)|from[-_ ]?(?:file|env|secret|vault)\b)",
     re.IGNORECASE,
 )
 # Digits that stand for letters.

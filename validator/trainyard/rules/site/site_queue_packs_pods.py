@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.pods.placement import HOSTNAME, required
+from trainyard.analysis.pods.placement import required
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.hardware.node_labels import HOSTNAME
 from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Role
 

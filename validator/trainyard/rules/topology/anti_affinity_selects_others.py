@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis.jobs.pod_names import may_match
-from trainyard.analysis.pods.placement import HOSTNAME
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.hardware.node_labels import HOSTNAME
 from trainyard.model.run import Role, Workload
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

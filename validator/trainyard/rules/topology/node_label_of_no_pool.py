@@ -3,8 +3,10 @@
 Karpenter starts a node only from a NodePool whose labels and requirements fit the pod. It logs "label does not have
 known values". The usual cause is a label of an older NodePool that was renamed.
 
-The rule looks at labels without a domain, if the files have NodePools and no other groups of nodes. Labels that people
-set on nodes by hand have a domain in most clusters; suppress the finding for others.
+The rule looks at labels without a domain, if the files have NodePools and no other groups of nodes. A label that no
+NodePool has, nor one like it, counts only if a NodePool is near the pod: in a folder beside it, above or below. A
+repository may hold several clusters. Labels that people set on nodes by hand have a domain in most clusters; suppress
+the finding for others.
 
 Add the label to `spec.template.metadata.labels` of a NodePool, or select one that it sets.
 """
@@ -12,8 +14,10 @@ Add the label to `spec.template.metadata.labels` of a NodePool, or select one th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
@@ -48,11 +52,24 @@ def node_label_of_no_pool(pod: Pod, context: Context) -> Iterator[Problem]:
             near = (
                 closest_match(str(name), sorted(known), 0.7) if values is None else closest_match(written, values, 0.6)
             )
+            if values is None and near is None and not _is_near(pod, context.project):
+                continue
             yield Problem(
                 pod.at.child("nodeSelector", name),
                 f"no NodePool of the files gives its nodes the label `{name}: {written}`: the pod stays Pending",
                 f"did you mean `{near}`?" if near is not None else "add the label to a NodePool",
             )
+
+
+def _is_near(pod: Pod, project: Project) -> bool:
+    """True if a NodePool is in a folder beside that of the pod, above or below it."""
+    own = _folder(pod.at)
+    folders = {_folder(pool.at) for pool in project.of_kind("NodePool")}
+    return any(own[: len(one)] == one[: len(own)] or own[:-1] == one[:-1] for one in folders)
+
+
+def _folder(at: Place) -> tuple[str, ...]:
+    return Path(at.document.source.name).parts[:-1]
 
 
 def _find(project: Project) -> dict[str, list[str]]:

@@ -31,9 +31,9 @@ from trainyard.facts.programs.accelerate import (
     INTEGERS,
     KEYS,
     MIXED,
-    SWITCH_WORDS,
     TYPES,
 )
+from trainyard.facts.programs.hugging_face import SWITCH_WORDS
 from trainyard.facts.programs.option_forms import ACCELERATE
 from trainyard.model.run import Project
 

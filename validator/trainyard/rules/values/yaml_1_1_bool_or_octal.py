@@ -45,7 +45,7 @@ DEPTH = 6
 )
 def yaml_1_1_bool_or_octal(document: Document) -> Iterator[Problem]:
     """Report unquoted words and numbers that YAML 1.1 reads as another value."""
-    if not isinstance(document.tree, dict) or "kind" in document.tree:
+    if not isinstance(document.tree, dict) or "kind" in document.tree or _is_compose(document.tree):
         return
     for name, value, at in _variables(document.tree, Place(document), 0):
         written = unquoted_scalar(at) if isinstance(value, bool | int) else None
@@ -53,6 +53,14 @@ def yaml_1_1_bool_or_octal(document: Document) -> Iterator[Problem]:
             read = str(value).lower()
             message = f"Helm reads `{written}` as {read}, so {name} gets another value"
             yield Problem(at, message, f'write "{written}"', (SetValue(at, written),))
+
+
+def _is_compose(tree: dict[str, Any]) -> bool:
+    """True for a file of Docker Compose, which Helm does not read."""
+    services = tree.get("services")
+    return isinstance(services, dict) and any(
+        isinstance(one, dict) and not one.keys().isdisjoint(("image", "build")) for one in services.values()
+    )
 
 
 def _variables(tree: dict[str, Any], at: Place, depth: int) -> Iterator[tuple[str, Any, Place]]:

@@ -1,0 +1,110 @@
+"""Files of one folder that explain each other, or belong to different projects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from trainyard.cli import main
+
+POOL = """apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: cpu}
+spec:
+  template:
+    metadata: {labels: {ray-control-plane: "true"}}
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: cpu}
+      requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]
+"""
+SERVER = """apiVersion: v1
+kind: Pod
+metadata: {name: server}
+spec:
+  nodeSelector: {workload: rayhead}
+  containers: [{name: server, image: "registry.example.com/a:1"}]
+"""
+OIDC = """apiVersion: v1
+kind: Secret
+metadata: {name: oidc}
+data: {clientId: $(oidc_client_id)}
+"""
+VARS = """apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [secret.yaml]
+vars:
+  - name: oidc_client_id
+    objref: {apiVersion: v1, kind: ConfigMap, name: oidc-parameters}
+    fieldref: {fieldpath: data.clientId}
+configurations: [params.yaml]
+"""
+CHART = "apiVersion: v2\nname: user\nversion: 0.1.0\n"
+BINDING = """apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: edit}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit}
+subjects:
+  - kind: ServiceAccount
+    name: {{ .Values.account }}
+"""
+LABELLED = """apiVersion: v1
+kind: Pod
+metadata:
+  name: secrets
+  labels: {app: "secrets-{{ .Values.account }}"}
+spec:
+  containers: [{name: a, image: "registry.example.com/a:1"}]
+"""
+Lint = Callable[..., str]
+
+
+@pytest.fixture
+def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Lint:
+    """Lint a folder of files; return the report."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(texts: dict[str, str]) -> str:
+        for name, text in texts.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        main.main(["lint", "."])
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("pool", "server", "found"),
+    [
+        ("inference/karpenter/pool.yaml", "notebooks/llama/server.yaml", False),
+        ("inference/karpenter/pool.yaml", "inference/serving/server.yaml", True),
+        ("pools/pool.yaml", "apps/server.yaml", True),
+        ("pool.yaml", "apps/serving/server.yaml", True),
+    ],
+)
+def test_pools_of_another_project_say_nothing_about_labels(lint: Lint, pool: str, server: str, found: bool) -> None:
+    assert ("TP021" in lint({pool: POOL, server: SERVER})) is found
+
+
+def test_variables_of_a_kustomization_are_replaced_in_secrets(lint: Lint) -> None:
+    assert "SM012" not in lint({"base/secret.yaml": OIDC, "base/kustomization.yaml": VARS})
+    assert "SM012" in lint({"base/kustomization.yaml": VARS.replace("oidc_client_id", "another")})
+
+
+def test_values_that_a_user_of_a_chart_fills_in_are_not_missing(lint: Lint) -> None:
+    texts = {"user/Chart.yaml": CHART, "user/templates/edit.yaml": BINDING, "user/templates/pod.yaml": LABELLED}
+    said = lint({**texts, "user/values.yaml": "account:\n"})
+    assert "SM004" not in said
+    assert "SM009" not in said
+    said = lint({"user/templates/edit.yaml": BINDING.replace("    name: {{ .Values.account }}\n", "")})
+    assert "`subjects[0]` needs `name`" in said
+
+
+def test_a_patch_that_a_kustomization_above_names_may_lack_fields(lint: Lint) -> None:
+    patch = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  template:\n    spec:\n"
+    patch += '      containers: [{name: a, image: "registry.example.com/a:1"}]\n'
+    named = "resources: [../upstream]\npatches:\n  - path: controller/deployment.yaml\n"
+    assert "needs `selector`" not in lint({"base/controller/deployment.yaml": patch, "base/kustomization.yaml": named})
+    assert "needs `selector`" in lint({"base/kustomization.yaml": named.replace("deployment", "service")})
