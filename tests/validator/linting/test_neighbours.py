@@ -102,9 +102,17 @@ def test_values_that_a_user_of_a_chart_fills_in_are_not_missing(lint: Lint) -> N
     assert "`subjects[0]` needs `name`" in said
 
 
-def test_a_patch_that_a_kustomization_above_names_may_lack_fields(lint: Lint) -> None:
+@pytest.mark.parametrize(("patched", "lacking"), [("deployment.yaml", False), ("service.yaml", True)])
+def test_a_patch_that_a_kustomization_above_names_may_lack_fields(lint: Lint, patched: str, lacking: bool) -> None:
     patch = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  template:\n    spec:\n"
     patch += '      containers: [{name: a, image: "registry.example.com/a:1"}]\n'
-    named = "resources: [../upstream]\npatches:\n  - path: controller/deployment.yaml\n"
-    assert "needs `selector`" not in lint({"base/controller/deployment.yaml": patch, "base/kustomization.yaml": named})
-    assert "needs `selector`" in lint({"base/kustomization.yaml": named.replace("deployment", "service")})
+    named = f"resources: [../upstream]\npatches:\n  - path: controller/{patched}\n"
+    said = lint({"base/controller/deployment.yaml": patch, "base/kustomization.yaml": named})
+    assert ("needs `selector`" in said) is lacking
+
+
+def test_only_helm_reads_values_as_yaml_1_1_and_docker_compose_does_not(lint: Lint) -> None:
+    service = "server:\n  environment:\n    UMASK: 002\n"
+    compose = "services:\n  server:\n    image: a\n    environment:\n      UMASK: 002\n"
+    assert "HV002" in lint({"server/Chart.yaml": CHART, "server/values.yaml": service})
+    assert "HV002" not in lint({"server/values.yaml": compose})
