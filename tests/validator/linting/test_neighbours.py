@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from trainyard.cli import main
+from trainyard.document import disk_answers
 
 POOL = """apiVersion: karpenter.sh/v1
 kind: NodePool
@@ -69,6 +70,7 @@ def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         for name, text in texts.items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text)
+        disk_answers.forget()  # those about folders of the last test, which had the same names
         main.main(["lint", "."])
         return capsys.readouterr().out
 
