@@ -111,7 +111,7 @@ def _roots_until_broken(text: str, broken: list[BrokenText]) -> Iterator[Node]:
 
 
 def _told(error: yaml.MarkedYAMLError, text: str) -> tuple[yaml.error.Mark | None, str]:
-    """Returns the place of a mistake and its words: that of a sign that opens and has no end, not where the text ends."""
+    """Returns the place and the words of a mistake: that of a sign that opens without an end, not of the text's end."""
     start, end, problem = error.context_mark, error.problem_mark, str(error.problem or error.context)
     if start is None or end is None or start.line >= end.line:
         return end or start, problem

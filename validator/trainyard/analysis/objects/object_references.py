@@ -20,8 +20,8 @@ class ObjectReference(NamedTuple):
     field: str
 
 
-# The kind of an object, the path of a reference (`*`: each member of a list), the field with the name in it, and the kind
-# of the other object if no `kind` stands beside the name; empty if one must.
+# The kind of an object, the path of a reference (`*`: each member of a list), the field with the name in it, and the
+# kind of the other object if no `kind` stands beside the name; empty if one must.
 _FIELDS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("RoleBinding", ("roleRef",), "name", ""),
     ("ClusterRoleBinding", ("roleRef",), "name", ""),

@@ -35,3 +35,11 @@ FSDP_SWITCHES = (
     "fsdp_forward_prefetch", "fsdp_activation_checkpointing",
 )  # fmt: skip
 SWITCH_WORDS = ("y", "yes", "t", "true", "on", "1", "n", "no", "f", "false", "off", "0")
+# The options of `accelerate launch` for FSDP of all releases.
+FSDP_KEYS = (
+    "fsdp_activation_checkpointing", "fsdp_activation_checkpointing_offload", "fsdp_auto_wrap_policy",
+    "fsdp_backward_prefetch", "fsdp_backward_prefetch_policy", "fsdp_cpu_ram_efficient_loading",
+    "fsdp_forward_prefetch", "fsdp_min_num_params", "fsdp_offload_params", "fsdp_reshard_after_forward",
+    "fsdp_sharding_strategy", "fsdp_state_dict_type", "fsdp_sync_module_states",
+    "fsdp_transformer_layer_cls_to_wrap", "fsdp_use_orig_params", "fsdp_version",
+)  # fmt: skip

@@ -25,7 +25,7 @@ _HYDRA = "mpiexec.hydra"
     confidence="high",
     since="0.4.0",
     sources=(
-        "kubeflow/mpi-operator pkg/controller/mpi_job_controller.go: newConfigMap, the host file of each implementation",
+        "kubeflow/mpi-operator pkg/controller/mpi_job_controller.go: newConfigMap, a host file of each implementation",
         "github.com/kubeflow/mpi-operator issue 262",
     ),
     fix="unsafe",

@@ -28,9 +28,11 @@ _FILE = re.compile(r"(?:\./)?\w[\w./@%+-]*\.(?:py|sh|bash|json|ya?ml|toml|conf|c
 _READERS = (*SHELLS, "source", ".", "exec")
 # Programs that bring files into a folder.
 _BRINGERS = frozenset(
-    "cp ln mv install rsync scp git wget curl tar unzip gsutil gcloud aws az azcopy rclone hf huggingface-cli envsubst tee"
-    " cat sed printf echo pushd".split()
-)
+    (
+        "cp", "ln", "mv", "install", "rsync", "scp", "git", "wget", "curl", "tar", "unzip", "gsutil", "gcloud", "aws",
+        "az", "azcopy", "rclone", "hf", "huggingface-cli", "envsubst", "tee", "cat", "sed", "printf", "echo", "pushd",
+    )
+)  # fmt: skip
 
 
 @rule(

@@ -1,11 +1,11 @@
-"""An object refers to another one by a name that no file defines, and a defined object with almost the same name is unused.
+"""An object refers to another one by a name that no file defines, and one with almost the same name is unused.
 
-A binding of a role that does not exist grants nothing, an autoscaler of a misspelt Deployment scales nothing, and a queue
-without its checks stays inactive. The API server takes all of them: it compares no names.
+A binding of a role that does not exist grants nothing, an autoscaler of a misspelt Deployment scales nothing, and a
+queue without its checks stays inactive. The API server takes all of them: it compares no names.
 
 The rule looks at bindings, autoscalers, node pools, routes, claims of a volume, secret stores, issuers, queues and
-flavors of Kueue, runtimes, and device classes. It applies if the names differ in a few characters, the defined
-object is in the same file or folder, and nothing else refers to it in this way. Pods are the subject of another rule.
+flavors of Kueue, runtimes, and device classes. It applies if the names differ in a few characters, the defined object
+is in the same file or folder, and nothing else refers to it in this way. Pods are the subject of another rule.
 
 Write the same name in both places.
 """
@@ -61,5 +61,7 @@ def object_reference_misspelt(project: Project) -> Iterator[Problem]:
 
 
 def _is_numbered(one: str, other: str) -> bool:
-    """Returns true if the names differ in digits only: members of a series."""
-    return "".join(s for s in one if not s.isdigit()) == "".join(s for s in other if not s.isdigit())
+    """Returns true if the names differ in digits, or in a whole part: members of a series, or another release."""
+    if "".join(s for s in one if not s.isdigit()) == "".join(s for s in other if not s.isdigit()):
+        return True
+    return one.count("-") != other.count("-")

@@ -4,8 +4,8 @@ Kubernetes asks for selectors that do not overlap. Autoscalers, disruption budge
 workload by its selector: they also see those of the other one, and scale, protect and show the wrong pods. A
 selector cannot be changed later.
 
-The rule looks at Deployments, StatefulSets, DaemonSets and ReplicaSets of one namespace in the same file, or in files of
-a kustomization.
+The rule looks at Deployments, StatefulSets, DaemonSets and ReplicaSets of one namespace in the same file, or in files
+of a kustomization.
 
 Give each workload a label of its own, in its selector and in its template.
 """

@@ -1,12 +1,12 @@
 """A Service also selects the pods of another program, which does not serve its port, so requests to them fail.
 
-A Service sends each connection to one of the pods whose labels fit. If a Job, a training run or a second server has the
-same labels, a part of the connections goes there: they are refused, or another program answers. The failures come and go
-with the pods.
+A Service sends each connection to one of the pods whose labels fit. If a Job, a training run or a second server has
+the same labels, a part of the connections goes there: they are refused, or another program answers. The failures come
+and go with the pods.
 
 The rule looks at Services with a port number that select a server and a job, or two servers of which one declares
-other ports alone. It also reports two Services with one selector and one port over two servers with different images. It
-ignores headless Services, which give names, and pods of one image, as those of a canary.
+other ports alone. It also reports two Services with one selector and one port over two servers with different images.
+It ignores headless Services, which give names, and pods of one image, as those of a canary.
 
 Add a label that only one program has to its pods and to the selector.
 """
@@ -66,7 +66,8 @@ def service_selects_other_program(resource: Resource, context: Context) -> Itera
 def _numbers(spec: dict[str, Any]) -> frozenset[int]:
     """Returns the ports of the pods; none if one has a name: pods without a port of that name get no requests."""
     ports = [one.get("targetPort", one.get("port")) for one in map(mapping, items(spec, "ports"))]
-    return frozenset(ports) if all(isinstance(port, int) for port in ports) else frozenset()
+    numbers = [port for port in ports if isinstance(port, int)]
+    return frozenset(numbers) if len(numbers) == len(ports) else frozenset()
 
 
 def _declared(pod: Pod) -> frozenset[Any]:

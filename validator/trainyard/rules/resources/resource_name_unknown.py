@@ -4,8 +4,8 @@ Kubernetes itself has `cpu`, `memory`, `ephemeral-storage` and `hugepages-<size>
 name without a domain: "must be a standard resource for containers". It takes every name with a domain, and the pod
 stays Pending with "Insufficient nvidia.com/gpus".
 
-The rule knows the names of common device plugins, and reports names that differ from one of them in one letter, in case or
-in the domain, and profiles of MIG of another form than `nvidia.com/mig-1g.10gb`.
+The rule knows the names of common device plugins, and reports names that differ from one of them in one letter, in
+case or in the domain, and profiles of MIG of another form than `nvidia.com/mig-1g.10gb`.
 
 Write the name as the device plugin has it.
 """
@@ -20,8 +20,9 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
 
 _KNOWN = (
-    "nvidia.com/gpu", "nvidia.com/gpu.shared", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "habana.ai/gaudi",
-    "google.com/tpu", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore", "aws.amazon.com/neurondevice",
+    "nvidia.com/gpu", "nvidia.com/gpu.shared", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe",
+    "habana.ai/gaudi", "google.com/tpu", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore",
+    "aws.amazon.com/neurondevice",
     "vpc.amazonaws.com/efa", "huawei.com/Ascend910", "rdma/hca", "rdma/ib",
 )  # fmt: skip
 # Names of other plugins that resemble these.

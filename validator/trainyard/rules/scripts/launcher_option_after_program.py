@@ -4,10 +4,10 @@ torchrun, `deepspeed` and `accelerate launch` pass everything after the name of 
 train.py --nproc-per-node=8` starts one process, and `train.py` stops with "unrecognized arguments" or ignores the
 option. `deepspeed train.py --hostfile=hosts` uses the GPUs of its own pod alone.
 
-The rule knows those options that scripts hardly have: `--nproc-per-node`, `--nnodes`, `--node-rank`, `--standalone` and
-`--rdzv-*` of torchrun, `--hostfile`, `--no-ssh`, `--master-port` and `--master-addr` of DeepSpeed, and `--num-machines`,
-`--machine-rank` and `--main-process-*` of Accelerate. It reports one that the launcher does not get before the script
-too, and ignores commands in which a second launcher follows.
+The rule knows those options that scripts hardly have: `--nproc-per-node`, `--nnodes`, `--node-rank`, `--standalone`
+and `--rdzv-*` of torchrun, `--hostfile`, `--no-ssh`, `--master-port` and `--master-addr` of DeepSpeed, and
+`--num-machines`, `--machine-rank` and `--main-process-*` of Accelerate. It reports one that the launcher does not get
+before the script too, and ignores commands in which a second launcher follows.
 
 Move the option before the script.
 """

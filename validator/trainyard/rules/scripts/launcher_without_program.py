@@ -28,8 +28,8 @@ _HELP = ("-h", "--help", "--version")
     confidence="high",
     since="0.4.0",
     sources=(
-        "pytorch 2.15.0 torch/distributed/run.py: training_script, config_from_args; setup.py: the entry point torchrun",
-        "deepspeedai/DeepSpeed 0.19.8 launcher/runner.py: user_script; huggingface/accelerate 1.15.0 commands/launch.py",
+        "pytorch 2.15.0 torch/distributed/run.py: training_script, config_from_args; setup.py: entry point torchrun",
+        "deepspeedai/DeepSpeed 0.19.8 launcher/runner.py: user_script; huggingface/accelerate 1.15.0 launch.py",
     ),
     needs=("torchrun", "torch.distributed", "deepspeed", "accelerate"),
 )
@@ -60,7 +60,9 @@ def _of_start(start: Start) -> Iterator[Problem]:
         if start.options and not is_option(start.options[-1][0], start.launcher):
             return
         if start.options or start.launcher.name in ("torchrun", "deepspeed"):
-            yield Problem(start.command.word_at[0], f"{name} gets no training script: it stops", "write the script last")
+            yield Problem(
+                start.command.word_at[0], f"{name} gets no training script: it stops", "write the script last"
+            )
         return
     word = start.command.words[start.program]
     if word.rsplit("/", 1)[-1] in _INTERPRETERS and not start.has("--no-python", "-m", "--module"):

@@ -1,12 +1,12 @@
 """The pod selects nodes of a pool whose taint it does not tolerate, so it never runs there.
 
-A toleration fits a taint with its key, its effect and, unless the operator is `Exists`, its value. `operator: Equal` with
-`value: present` does not fit `nvidia.com/gpu=true`, and a toleration of `NoSchedule` does not fit `NoExecute`. The pod
-stays Pending, and Karpenter starts no node. A DaemonSet shows no pods at all.
+A toleration fits a taint with its key, its effect and, unless the operator is `Exists`, its value. `operator: Equal`
+with `value: present` does not fit `nvidia.com/gpu=true`, and a toleration of `NoSchedule` does not fit `NoExecute`.
+The pod stays Pending, and Karpenter starts no node. A DaemonSet shows no pods at all.
 
-The rule looks at NodePools of Karpenter and at node groups of eksctl, if a label that they set selects them. It leaves
-out pools of which one has no such taint, jobs in a queue of Kueue, whose flavors add tolerations, and taints with
-the name of a resource that the pod requests, which an admission plugin tolerates.
+The rule looks at NodePools of Karpenter and at node groups of eksctl, if a label that they set selects them. It
+leaves out pools of which one has no such taint, jobs in a queue of Kueue, whose flavors add tolerations, and taints
+with the name of a resource that the pod requests, which an admission plugin tolerates.
 
 Write the toleration with the key, the value and the effect of the taint, or with `operator: Exists`.
 """
