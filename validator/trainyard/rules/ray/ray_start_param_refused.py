@@ -19,7 +19,10 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.facts.programs.ray_options import INTEGERS, MISNAMED, OTHERS
 from trainyard.model.run import Resource
+from trainyard.startup import pattern
 
+# What a template or a script fills in, as `$GPUS` and `NUMBER_OF_GPUS`.
+_TO_FILL = pattern(r"[${<]|^[A-Z]+(_[A-Z]+)+$")
 _KNOWN = (*INTEGERS, *OTHERS)
 
 
@@ -43,7 +46,7 @@ def ray_start_param_refused(resource: Resource) -> Iterator[Problem]:
             if near is not None:
                 yield Problem(at.key(), f"`ray start` has no option {name}: the pod ends", f"write `{near[2:]}`")
             written = str(value)
-            is_told = isinstance(value, str) and not any(sign in written for sign in "${")
+            is_told = isinstance(value, str) and not _TO_FILL.search(written)
             if name in INTEGERS and is_told and not written.removeprefix("-").isdecimal():
                 message = f"{key} is `{written}`, and `ray start` takes a whole number: the pod ends"
                 yield Problem(at, message, "write a number, or leave the option out")
