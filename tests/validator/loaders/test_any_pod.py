@@ -229,6 +229,7 @@ OF_JOBS = {
     "launcher-exit-code-lost",
     "mnnvl-without-imex-claim",
     "mount-of-absent-volume",
+    "mpijob-launcher-of-other-mpi",
     "mpirun-option-unknown",
     "nad-host-local-across-nodes",
     "nccl-debug-file-collides",

@@ -118,11 +118,28 @@ def _roots_until_broken(text: str, broken: list[BrokenText]) -> Iterator[Node]:
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         broken.append(BrokenText(str(error).split("\n", maxsplit=1)[0], line, column))
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        mark, problem = _told(error, text)
         where = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
-        broken.append(BrokenText(str(error.problem or error.context), *where))
+        broken.append(BrokenText(problem, *where))
     except (yaml.YAMLError, UnusableError, ValueError, RecursionError) as error:
         broken.append(BrokenText(str(error).split("\n", maxsplit=1)[0], last + 1, 1))
+
+
+def _told(error: yaml.MarkedYAMLError, text: str) -> tuple[yaml.error.Mark | None, str]:
+    """Returns the place and the words of a mistake: that of a sign that opens without an end, not of the text's end."""
+    start, end, problem = error.context_mark, error.problem_mark, str(error.problem or error.context)
+    if start is None or end is None or start.line >= end.line:
+        return end or start, problem
+    context = str(error.context or "")
+    if "quoted scalar" in context:
+        return start, f"the quote that begins here has no end: {problem}"
+    written = text.split("\n")
+    if "flow" in context and end.line < len(written):
+        opened, ended = written[start.line], written[end.line]
+        is_key = len(opened.strip()) > 1 and ended.strip()[:1] not in "]}"
+        if is_key and len(ended) - len(ended.lstrip()) <= len(opened) - len(opened.lstrip()):
+            return start, f"the bracket that opens here has no end: {problem}"
+    return end, problem
 
 
 def _before(text: str, position: int) -> str:

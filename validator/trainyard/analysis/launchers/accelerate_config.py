@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from trainyard.analysis.launchers.accelerate import accelerate_scripts
 from trainyard.document.document import Place
-from trainyard.document.lookup import mapping
+from trainyard.document.lookup import decimal, integer, mapping
 from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
 from trainyard.model.last_index import LastIndex
@@ -59,6 +59,21 @@ def scripts(config: AccelerateConfig, project: Project) -> Iterator[tuple[Run, C
         yield from _starts.of(project).get(config.name, ())
 
 
+def config_of(launch: Command, project: Project) -> AccelerateConfig | None:
+    """Returns the configuration that a start names, if one file alone has this name."""
+    written = launch.option("--config-file")
+    found = _by_name.of(project).get(written.rsplit("/", 1)[-1], ()) if written is not None else ()
+    return found[0] if len(found) == 1 else None
+
+
+def count_of(launch: Command, key: str, config: AccelerateConfig | None) -> int | None:
+    """Returns a number of a start: its option, or the key of its configuration; None if unknown."""
+    given = launch.option(f"--{key.replace('_', '-')}")
+    if given is not None:
+        return decimal(given)
+    return integer(config.tree, key) if config is not None else None
+
+
 def _by_file(project: Project) -> dict[str, list[tuple[Run, Command, Command]]]:
     """Returns the starts of accelerate, each with its script, by the name of the configuration."""
     starts: dict[str, list[tuple[Run, Command, Command]]] = {}
@@ -71,9 +86,17 @@ def _by_file(project: Project) -> dict[str, list[tuple[Run, Command, Command]]]:
     return starts
 
 
+def _named(project: Project) -> dict[str, list[AccelerateConfig]]:
+    found: dict[str, list[AccelerateConfig]] = {}
+    for config in accelerate_configs(project):
+        found.setdefault(config.name, []).append(config)
+    return found
+
+
 # Several rules ask, and one of them for each role.
 _configs: LastIndex[Project, tuple[AccelerateConfig, ...]] = LastIndex(lambda project: tuple(_find(project)))
 _starts = LastIndex(_by_file)
+_by_name: LastIndex[Project, dict[str, list[AccelerateConfig]]] = LastIndex(_named)
 _shared: LastIndex[Project, Counter[str]] = LastIndex(
     lambda project: Counter(config.name for config in _configs.of(project))
 )

@@ -13,7 +13,7 @@ from trainyard.commands.policies.expressions import (
 from trainyard.commands.policies.kinds import WITH_PODS
 from trainyard.facts.hardware.devices import ACCELERATORS, RDMA
 from trainyard.facts.jobs.kueue import TOPOLOGY_REQUESTS, UNCONSTRAINED
-from trainyard.facts.nccl import levels, lists
+from trainyard.facts.nccl import levels, lists, numbers
 from trainyard.rules.memory import shm_host_path
 from trainyard.rules.nccl import (
     nccl_debug_level_invalid,
@@ -24,9 +24,9 @@ from trainyard.rules.nccl import (
 )
 from trainyard.rules.topology import kueue_topology_conflict, tolerates_cordoned_node
 
-_ENDINGS = " || ".join(f"e.name.endsWith({literal(end)})" for end in nccl_word_boolean.SWITCHES)
+_ENDINGS = " || ".join(f"e.name.endsWith({literal(end)})" for end in numbers.SWITCHES)
 _SWITCHES = f"e.?name.orValue('').startsWith('NCCL_') && ({_ENDINGS}) && !({named(nccl_word_boolean.BOOLEANS)})"
-_WORDS = literal([*nccl_word_boolean.ON, *nccl_word_boolean.OFF])
+_WORDS = literal([*numbers.ON, *numbers.OFF])
 _LEVELS = [*nccl_debug_level_invalid.LEVELS, *nccl_debug_level_invalid.SILENCE]
 # The limit of 32 blocks of older releases depends on the release.
 _RANGES = nccl_value_out_of_range.RANGES

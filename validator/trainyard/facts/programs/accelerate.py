@@ -34,3 +34,11 @@ FSDP_SWITCHES = (
     "fsdp_offload_params", "fsdp_use_orig_params", "fsdp_sync_module_states", "fsdp_cpu_ram_efficient_loading",
     "fsdp_forward_prefetch", "fsdp_activation_checkpointing",
 )  # fmt: skip
+# The options of `accelerate launch` for FSDP of all releases.
+FSDP_KEYS = (
+    "fsdp_activation_checkpointing", "fsdp_activation_checkpointing_offload", "fsdp_auto_wrap_policy",
+    "fsdp_backward_prefetch", "fsdp_backward_prefetch_policy", "fsdp_cpu_ram_efficient_loading",
+    "fsdp_forward_prefetch", "fsdp_min_num_params", "fsdp_offload_params", "fsdp_reshard_after_forward",
+    "fsdp_sharding_strategy", "fsdp_state_dict_type", "fsdp_sync_module_states",
+    "fsdp_transformer_layer_cls_to_wrap", "fsdp_use_orig_params", "fsdp_version",
+)  # fmt: skip

@@ -15,7 +15,7 @@ from trainyard.startup import NamedTuple
 
 
 class Values(NamedTuple):
-    """The values of a variable. `form` is "integer", "number", "word" or "words" (a list with commas).
+    """The values of a variable. `form` is "integer", "number", "word", or "integers" and "words" in a list.
 
     `words` are the accepted words in lower case, unless `is_exact`. With `image`, only programs of images with this
     text read the variable so. `effect` completes "..., so the program ..." for another value.
@@ -83,13 +83,20 @@ KNOWN: dict[str, Values] = {
     **_all("HF_HUB_DOWNLOAD_TIMEOUT HF_HUB_ETAG_TIMEOUT", _INTEGER),
     **_all("ACCELERATE_USE_FSDP ACCELERATE_USE_DEEPSPEED ACCELERATE_USE_CPU ACCELERATE_DEBUG_MODE", _YES),
     "ACCELERATE_MIXED_PRECISION": Values("word", ("no", "fp16", "bf16", "fp8")),
+    "FSDP_SHARDING_STRATEGY": Values(
+        "word",
+        ("full_shard", "shard_grad_op", "no_shard", "hybrid_shard", "hybrid_shard_zero2", "1", "2", "3", "4", "5"),
+    ),
+    "FSDP_AUTO_WRAP_POLICY": Values("word", ("transformer_based_wrap", "size_based_wrap", "no_wrap")),
+    "FSDP_STATE_DICT_TYPE": Values("word", ("full_state_dict", "local_state_dict", "sharded_state_dict")),
     "WANDB_MODE": Values("word", ("online", "offline", "disabled", "dryrun", "run", "shared")),
     # PyTorch.
     "TORCH_DISTRIBUTED_DEBUG": Values("word", ("off", "info", "detail")),
     "TORCH_CPP_LOG_LEVEL": Values(
         "word", ("info", "warning", "error", "fatal", "0", "1", "2", "3"), "logs on the default level"
     ),
-    **_all("MASTER_PORT WORLD_SIZE", _INTEGER),
+    **_all("MASTER_PORT WORLD_SIZE RANK", _INTEGER),
+    "OMP_NUM_THREADS": Values("integers", effect="ignores it, and starts a thread for each processor"),
     # CUDA and its containers.
     "CUDA_DEVICE_ORDER": Values("word", ("fastest_first", "pci_bus_id"), _IGNORED),
     "CUDA_MODULE_LOADING": Values("word", ("default", "lazy", "eager"), _IGNORED),

@@ -108,15 +108,15 @@ class _Walk:
         # The API server takes an empty text for a field that is not set.
         if found or not _is(inner, value) or value == "" or within(limits, value):
             return
-        if "enum" in limits and not self._complete:
-            place, names = self._place(chain), limits["enum"].replace("|", ", ")
-            said = (
-                f"`{_last_name(place.path)}` {format_value(value)} is not one of {names}; another release may have it"
-            )
-            yield Misfit("other release", place, said)
-        elif "enum" in limits:
+        if "enum" in limits:
             values = [one for one in limits["enum"].split("|") if one]
-            meant = _folded(value, values) or closest_match(str(value), values, _ALIKE)
+            alike = _ALIKE if self._complete else _SURELY_ALIKE
+            meant = _folded(value, values) or closest_match(str(value), values, alike)
+            if meant is None and not self._complete:
+                place, names = self._place(chain), limits["enum"].replace("|", ", ")
+                said = f"`{_last_name(place.path)}` {format_value(value)} is not one of {names}"
+                yield Misfit("other release", place, f"{said}; another release may have it")
+                return
             takes = format_list(f"`{one}`" for one in values)
             yield self._wrong(chain, value, f"one of {takes}", "s")._replace(
                 name=meant, help=f"did you mean `{meant}`?" if meant else ""

@@ -35,6 +35,8 @@ ANY = "NCCL has no such setting"
 CUT = "NCCL clamps it to the nearest limit"
 RANGES = {
     "NCCL_IB_RETRY_CNT": Range(0, 7, "the adapter's field has three bits"),
+    "NCCL_IB_TC": Range(0, 255, "the traffic class has eight bits"),
+    "NCCL_IB_SL": Range(0, 15, "the service level has four bits"),
     "NCCL_IB_QPS_PER_CONNECTION": Range(1, 128, "a connection holds 1 to 128 queue pairs"),
     "NCCL_IB_SPLIT_DATA_ON_QPS": Range(0, 1, "only 1 splits a message"),
     "NCCL_IB_PCI_RELAXED_ORDERING": Range(0, 2, ANY),

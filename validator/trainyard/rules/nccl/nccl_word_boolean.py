@@ -16,12 +16,10 @@ from collections.abc import Iterator
 
 from trainyard.analysis.pods.settings import change_value
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.nccl.numbers import OFF, ON, SWITCHES
 from trainyard.model.run import Setting
 
-SWITCHES = ("_DISABLE", "_ENABLE", "NCCL_IGNORE_CPU_AFFINITY", "NCCL_IB_ADAPTIVE_ROUTING", "NCCL_COMM_BLOCKING")
 BOOLEANS = ("NCCL_SET_THREAD_NAME", "NCCL_WARN_ENABLE_DEBUG_INFO", "NCCL_PARAM_DUMP_ALL")
-ON = ("true", "yes", "on", "y", "t", "enable", "enabled")
-OFF = ("false", "no", "off", "n", "f", "disable", "disabled")
 
 
 @rule(

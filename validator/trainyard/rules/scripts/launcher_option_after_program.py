@@ -4,10 +4,10 @@ torchrun, `deepspeed` and `accelerate launch` pass everything after the name of 
 train.py --nproc-per-node=8` starts one process, and `train.py` stops with "unrecognized arguments" or ignores the
 option. `deepspeed train.py --hostfile=hosts` uses the GPUs of its own pod alone.
 
-The rule knows those options that scripts hardly have: `--nproc-per-node`, `--nnodes`, `--node-rank`, `--standalone` and
-`--rdzv-*` of torchrun, `--hostfile` and `--no-ssh` of DeepSpeed, and `--num-machines`, `--machine-rank` and
-`--main-process-*` of Accelerate. It reports one that the launcher does not get before the script too, and ignores
-commands in which a second launcher follows.
+The rule knows those options that scripts hardly have: `--nproc-per-node`, `--nnodes`, `--node-rank`, `--standalone`
+and `--rdzv-*` of torchrun, `--hostfile`, `--no-ssh`, `--master-port` and `--master-addr` of DeepSpeed, and
+`--num-machines`, `--machine-rank` and `--main-process-*` of Accelerate. It reports one that the launcher does not get
+before the script too, and ignores commands in which a second launcher follows.
 
 Move the option before the script.
 """
@@ -28,7 +28,12 @@ OPTIONS = frozenset(
         "--rdzv-conf",
     )
 )  # fmt: skip
-DEEPSPEED = frozenset(("--hostfile", "--launcher-args", "--force-multi", "--no-ssh", "--no-ssh-check"))
+DEEPSPEED = frozenset(
+    (
+        "--hostfile", "--launcher-args", "--force-multi", "--no-ssh", "--no-ssh-check", "--master-port",
+        "--master-addr",
+    )
+)  # fmt: skip
 ACCELERATE = frozenset(("--num-machines", "--machine-rank", "--main-process-ip", "--main-process-port"))
 
 
@@ -40,7 +45,7 @@ ACCELERATE = frozenset(("--num-machines", "--machine-rank", "--main-process-ip",
     sources=(
         "pytorch 2.15.0 torch/distributed/run.py: get_args_parser, training_script_args takes the remainder",
         "pytorch 2.15.0 torchrun on CPU, with --nproc-per-node after the script (seen)",
-        "deepspeedai/DeepSpeed 0.19.8 launcher/runner.py: user_args takes the remainder; issue 662",
+        "deepspeedai/DeepSpeed 0.19.8 launcher/runner.py: user_args takes the remainder; issues 662, 1656",
         "huggingface/accelerate 1.15.0 commands/launch.py: training_script_args takes the remainder",
     ),
     needs=("torchrun", "torch.distributed", "deepspeed", "accelerate"),

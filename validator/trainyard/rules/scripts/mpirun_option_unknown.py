@@ -22,6 +22,7 @@ from trainyard.facts.programs.mpi_options import HYDRA, OPEN_MPI, OPEN_MPI_ONLY
 from trainyard.model.run import Command
 
 _OTHERS = {"hosts": "host", "genv": "x", "ppn": "npernode", "perhost": "npernode", "f": "hostfile", "env": "x"}
+_COUNTS = ("np", "n", "npernode", "N")
 _TABLES = {"OpenMPI": OPEN_MPI, "MPICH": HYDRA}
 _NAMES = {"OpenMPI": "Open MPI", "Intel": "Intel MPI"}
 
@@ -63,13 +64,35 @@ def mpirun_option_unknown(command: Command, context: Context) -> Iterator[Proble
             told = f"did you mean `{'-' if len(near) < 2 else '--'}{near}`?" if near else "remove it"
             yield _unknown(command, index, shown, told)
             return
+        if name in _COUNTS and index + 1 < len(words) and _is_word(words[index + 1]):
+            said = f"`{words[index]}` of mpirun takes a number, not `{words[index + 1]}`: it stops"
+            yield Problem(command.word_at[index + 1], said, "write the number of processes")
+            return
         index += 1 + (0 if "=" in words[index] and table[name] == 1 else table[name])
+    if table is OPEN_MPI and _is_value_of_x(words, index):
+        yield Problem(
+            command.word_at[index],
+            f"mpirun takes `{words[index]}` for the program: `-x` has one word, `NAME=VALUE`",
+            f"write `-x {words[index - 1]}={words[index]}`",
+        )
+        return
     if table is not None and index < len(words) and words[index] in OPEN_MPI and len(words) > index + 2:
         yield Problem(
             command.word_at[index],
             f"mpirun takes `{words[index]}` for the program, because it has no dash",
             f"write `--{words[index]}`",
         )
+
+
+def _is_value_of_x(words: tuple[str, ...], index: int) -> bool:
+    """Whether the word behind the options follows `-x NAME`, and has more options of mpirun behind it."""
+    if not 2 < index < len(words) - 2 or words[index - 2] != "-x" or not words[index + 1].startswith("-"):
+        return False
+    return words[index + 1].lstrip("-").partition("=")[0] in OPEN_MPI_ONLY | {"bind-to", "map-by"}
+
+
+def _is_word(text: str) -> bool:
+    return text.isalpha()
 
 
 def _unknown(command: Command, index: int, shown: str, told: str) -> Problem:

@@ -8,6 +8,9 @@ and activation checkpointing needs a policy that wraps layers. Counts, ranks and
 `fsdp_min_num_params`: `1e8` is a number with a decimal point, which stops the start. In `deepspeed_config`, stages,
 devices, switches and numbers are those of the options of `accelerate launch`.
 
+The rank of a machine is less than their number, `gpu_ids` is a list, and `main_process_ip` has no port. Keys of FSDP
+that resemble a known one are misspelt: accelerate ignores them.
+
 The rule leaves out files for SageMaker, and keys of former releases.
 
 Write one of the words that the message names.
@@ -15,17 +18,19 @@ Write one of the words that the message names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis.launchers.accelerate_config import AccelerateConfig, accelerate_configs
 from trainyard.analysis.launchers.option_values import fits, is_told, wanted
 from trainyard.document.document import Place
-from trainyard.document.lookup import mapping, text
+from trainyard.document.lookup import integer, mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.facts.programs.accelerate import (
     FSDP_INTEGERS,
+    FSDP_KEYS,
     FSDP_SWITCHES,
     FSDP_WORDS,
     INTEGERS,
@@ -36,6 +41,9 @@ from trainyard.facts.programs.accelerate import (
 from trainyard.facts.programs.hugging_face import SWITCH_WORDS
 from trainyard.facts.programs.option_forms import ACCELERATE
 from trainyard.model.run import Project
+
+_RANGE = re.compile(r"\d+-\d+")
+_WITH_PORT = re.compile(r"[\w.-]+:\d+")
 
 
 @rule(
@@ -61,6 +69,7 @@ def accelerate_config_refused(project: Project) -> Iterator[Problem]:
                 yield from _deepspeed(config)
             if text(config.tree, "distributed_type") == "FSDP":
                 yield from _words(config)
+                yield from _unknown_keys(config)
                 yield from _integers(mapping(config.tree, "fsdp_config"), config.at.child("fsdp_config"), FSDP_INTEGERS)
                 yield from _switches(config)
                 yield from _together(config)
@@ -79,10 +88,38 @@ def _top(config: AccelerateConfig) -> Iterator[Problem]:
         value = config.tree.get(key)
         if isinstance(value, str) and value not in known and "{" not in value and "$" not in value:
             yield Problem(config.at.child(key), f"`{key}` is `{value}`, which accelerate does not know", _one_of(known))
+    if config.tree.get("mixed_precision") is True:
+        at = config.at.child("mixed_precision")
+        yield Problem(at, "`mixed_precision` is `true`, which accelerate does not know", _one_of(MIXED))
+    yield from _machine(config)
     port = config.tree.get("main_process_port")
     if isinstance(port, int) and not 0 <= port <= 65535:
         at = config.at.child("main_process_port")
         yield Problem(at, f"the port {port} is above 65535: no process can listen there", "choose a port below 65536")
+
+
+def _machine(config: AccelerateConfig) -> Iterator[Problem]:
+    """Yields the problems of the machine: its rank, its GPUs and the address of the first one."""
+    rank, machines = integer(config.tree, "machine_rank"), integer(config.tree, "num_machines")
+    if rank is not None and machines and rank >= machines:
+        message = f"machine_rank {rank} is beyond the {machines} machine{'s' * (machines > 1)}, which count from 0"
+        yield Problem(config.at.child("machine_rank"), message, f"write 0 to {machines - 1}")
+    if _RANGE.fullmatch(text(config.tree, "gpu_ids")):
+        message = f"`gpu_ids` is `{text(config.tree, 'gpu_ids')}`: CUDA takes a list, and sees the first GPU alone"
+        yield Problem(config.at.child("gpu_ids"), message, "write a list such as `0,1,2,3`, or `all`")
+    if _WITH_PORT.fullmatch(address := text(config.tree, "main_process_ip")):
+        message = f"`main_process_ip` is `{address}`: no host has this name, and the port is a key of its own"
+        yield Problem(config.at.child("main_process_ip"), message, "write the port into `main_process_port`")
+
+
+def _unknown_keys(config: AccelerateConfig) -> Iterator[Problem]:
+    """Yields keys of FSDP that resemble a known one: accelerate ignores others."""
+    for key in mapping(config.tree, "fsdp_config"):
+        name = str(key) if str(key).startswith("fsdp") else f"fsdp_{key}"
+        near = closest_match(name, FSDP_KEYS, 0.9) if name not in FSDP_KEYS and "{" not in name else None
+        if near is not None:
+            at = config.at.child("fsdp_config", key).key()
+            yield Problem(at, f"FSDP has no `{key}`: accelerate ignores it", f"did you mean `{near}`?")
 
 
 def _words(config: AccelerateConfig) -> Iterator[Problem]:

@@ -41,7 +41,7 @@ _QUOTES = ('"', "'")
         "VLLM_", "SHARD", "DISABLE_", "MAX_", "TRUST_REMOTE", "DTYPE", "USAGE_STATS", "JSON_OUTPUT", "VALIDATION_WO",
         "WAITING_SERVED", "_MEMORY_FRACTION", "PROMETHEUS_PORT", "PAYLOAD_LIMIT", "SPECULATE", "NGROK", "ENABLE_",
         "HF_", "TRANSFORMERS_OFFLINE", "ACCELERATE_", "WANDB_MODE", "TORCH_", "MASTER_PORT", "WORLD_SIZE", "CUDA_",
-        "NVIDIA_DRIVER", "UCX_", "FI_", "HOROVOD_", "_ALLOC_CONF",
+        "NVIDIA_DRIVER", "UCX_", "FI_", "HOROVOD_", "_ALLOC_CONF", "FSDP_", "OMP_NUM_THREADS", "RANK",
     ),
 )  # fmt: skip
 def library_variable_refused(setting: Setting, context: Context) -> Iterator[Problem]:
@@ -63,6 +63,8 @@ def library_variable_refused(setting: Setting, context: Context) -> Iterator[Pro
 def _fits(value: str, known: Values) -> bool:
     if known.form == "integer":
         return _INTEGER.fullmatch(value) is not None
+    if known.form == "integers":
+        return all(_INTEGER.fullmatch(one.strip()) is not None for one in value.split(","))
     if known.form == "number":
         return _NUMBER.fullmatch(value) is not None
     if known.form == "words":
@@ -73,12 +75,12 @@ def _fits(value: str, known: Values) -> bool:
 def _wanted(value: str, known: Values) -> str:
     if value[:1] in _QUOTES and value[-1:] == value[:1]:
         return "remove the quotation marks within the value"
-    if known.form in ("integer", "number"):
+    if known.form in ("integer", "integers", "number"):
         return "write `1` or `0`" if value.lower() in ("true", "false", "yes", "no") else f"write {_A[known.form]}"
     return f"write one of {format_list(f'`{one}`' for one in known.words if one)}"
 
 
-_A = {"integer": "a whole number", "number": "a number"}
+_A = {"integer": "a whole number", "number": "a number", "integers": "a whole number"}
 
 
 def _allocator(setting: Setting) -> Iterator[Problem]:

@@ -1,0 +1,60 @@
+"""Pods that stand beside each other in the files: those of one namespace that are applied together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.analysis.objects.folders import SAME_FOLDER, distance, folder_of
+from trainyard.analysis.objects.patches import is_patch
+from trainyard.document.document import Place
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Role, Run
+
+# A selector that fits more runs than these is no mistake of one object.
+_MOST = 16
+
+
+def beside(project: Project, selector: dict[str, Any], namespace: str, at: Place) -> list[tuple[Run, Role]]:
+    """Returns the roles whose pods a selector fits and that are applied together with a place; none if too many.
+
+    Files of one folder belong together if a kustomization lists them. Others may be examples with the same labels.
+    """
+    lists = [_by_label.of(project).get((str(name), str(value)), []) for name, value in selector.items()]
+    few = min(lists, key=len, default=[])
+    if len(few) > _MOST:
+        return []
+    return [
+        (run, role)
+        for run, role in few
+        if run.namespace == namespace
+        and _together(project, run.at, at)
+        and all(str(role.pod.labels.get(name)) == str(value) for name, value in selector.items())
+    ]
+
+
+def _together(project: Project, one: Place, other: Place) -> bool:
+    if one.document.source is other.document.source:
+        return True
+    return distance(one, other) <= SAME_FOLDER and folder_of(one) in _listed.of(project)
+
+
+def _find(project: Project) -> dict[tuple[str, str], list[tuple[Run, Role]]]:
+    found: dict[tuple[str, str], list[tuple[Run, Role]]] = {}
+    for run, role in _roles(project):
+        for name, value in role.pod.labels.items():
+            found.setdefault((str(name), str(value)), []).append((run, role))
+    return found
+
+
+def _roles(project: Project) -> Iterator[tuple[Run, Role]]:
+    for run in project.runs:
+        for role in run.roles:
+            if role.pod.labels and role.pod.containers and not is_patch(role.pod):
+                yield run, role
+
+
+_by_label: LastIndex[Project, dict[tuple[str, str], list[tuple[Run, Role]]]] = LastIndex(_find)
+_listed: LastIndex[Project, frozenset[str]] = LastIndex(
+    lambda project: frozenset(folder_of(one.at) for one in project.of_kind("Kustomization"))
+)

@@ -1,0 +1,29 @@
+"""Variables that NCCL reads as integers. Source: NVIDIA/nccl v2.30.7-1 src/**/*.cc, NCCL_PARAM."""
+
+from __future__ import annotations
+
+INTEGERS = frozenset(
+    f"NCCL_{name}"
+    for name in (
+        "BUFFSIZE", "LL_BUFFSIZE", "LL128_BUFFSIZE", "NTHREADS", "SOCKET_NTHREADS", "NSOCKS_PERTHREAD", "IB_TIMEOUT",
+        "IB_RETRY_CNT", "IB_GID_INDEX", "IB_SL", "IB_TC", "IB_FIFO_TC", "IB_QPS_PER_CONNECTION", "IB_SPLIT_DATA_ON_QPS",
+        "IB_PCI_RELAXED_ORDERING", "IB_AR_THRESHOLD", "IB_ROCE_VERSION_NUM", "IB_MERGE_NICS", "IB_MERGE_VFS",
+        "IB_RETURN_ASYNC_EVENTS", "MIN_NCHANNELS", "MAX_NCHANNELS", "MIN_CTAS", "MAX_CTAS", "MIN_P2P_NCHANNELS",
+        "MAX_P2P_NCHANNELS", "NCHANNELS_PER_NET_PEER", "CGA_CLUSTER_SIZE", "CROSS_NIC", "NET_GDR_READ",
+        "P2P_NET_CHUNKSIZE", "P2P_PCI_CHUNKSIZE", "P2P_NVL_CHUNKSIZE", "P2P_PXN_LEVEL", "NVLS_ENABLE", "MNNVL_ENABLE",
+        "CUMEM_ENABLE", "CUMEM_HOST_ENABLE", "SOCKET_RETRY_CNT", "SOCKET_RETRY_SLEEP_MSEC", "RAS_TIMEOUT_FACTOR",
+        "WORK_FIFO_BYTES", "GRAPH_MIXING_SUPPORT", "GRAPH_REGISTER", "LOCAL_REGISTER", "NET_SHARED_BUFFERS",
+        "NET_SHARED_COMMS", "SET_STACK_SIZE", "DMABUF_ENABLE", "PROGRESS_APPENDOP_FREQ", "PXN_DISABLE", "IB_DISABLE",
+        "P2P_DISABLE", "SHM_DISABLE",
+    )
+)  # fmt: skip
+# The smallest and the largest value of one amount.
+LIMITS = (
+    ("NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS"),
+    ("NCCL_MIN_CTAS", "NCCL_MAX_CTAS"),
+    ("NCCL_MIN_P2P_NCHANNELS", "NCCL_MAX_P2P_NCHANNELS"),
+)
+# Ends of the names of switches, and words that users write for them.
+SWITCHES = ("_DISABLE", "_ENABLE", "NCCL_IGNORE_CPU_AFFINITY", "NCCL_IB_ADAPTIVE_ROUTING", "NCCL_COMM_BLOCKING")
+ON = ("true", "yes", "on", "y", "t", "enable", "enabled")
+OFF = ("false", "no", "off", "n", "f", "disable", "disabled")

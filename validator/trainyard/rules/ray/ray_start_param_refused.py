@@ -1,0 +1,52 @@
+"""`rayStartParams` has an option that `ray start` does not know, or a value of another type, so the pod ends at once.
+
+KubeRay writes each entry as an option of `ray start`: `num-cpus: "4"` becomes `--num-cpus=4`. An unknown option ends
+with "No such option", and `object-store-memory: 10Gi` with "is not a valid integer": Ray takes bytes. The pod
+restarts until someone looks at its log.
+
+The rule reports names that resemble an option, and texts where Ray takes a whole number.
+
+Write the name of the option, and the number in bytes or as a count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.jobs.ray import groups_of
+from trainyard.document.lookup import mapping
+from trainyard.engine.rule import Problem, rule
+from trainyard.engine.suggestions import closest_match
+from trainyard.facts.programs.ray_options import INTEGERS, MISNAMED, OTHERS
+from trainyard.model.run import Resource
+from trainyard.startup import pattern
+
+# What a template or a script fills in, as `$GPUS` and `NUMBER_OF_GPUS`.
+_TO_FILL = pattern(r"[${<]|^[A-Z]+(_[A-Z]+)+$")
+_KNOWN = (*INTEGERS, *OTHERS)
+
+
+@rule(
+    code="RY028",
+    severity="error",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "facts/programs/ray_options.py: the options of ray start",
+        "ray-project/kuberay v1.7.0 ray-operator/controllers/ray/common/pod.go: convertParamMap",
+    ),
+    needs=("rayStartParams",),
+)
+def ray_start_param_refused(resource: Resource) -> Iterator[Problem]:
+    """Report entries that end `ray start`."""
+    for group in groups_of(resource):
+        for key, value in mapping(group.tree, "rayStartParams").items():
+            name, at = f"--{str(key).replace('_', '-')}", group.at.child("rayStartParams", key)
+            near = None if name in _KNOWN else MISNAMED.get(name) or closest_match(name, _KNOWN, 0.86)
+            if near is not None:
+                yield Problem(at.key(), f"`ray start` has no option {name}: the pod ends", f"write `{near[2:]}`")
+            written = str(value)
+            is_told = isinstance(value, str) and not _TO_FILL.search(written)
+            if name in INTEGERS and is_told and not written.removeprefix("-").isdecimal():
+                message = f"{key} is `{written}`, and `ray start` takes a whole number: the pod ends"
+                yield Problem(at, message, "write a number, or leave the option out")

@@ -1,0 +1,141 @@
+"""The pod selects nodes of a pool whose taint it does not tolerate, so it never runs there.
+
+A toleration fits a taint with its key, its effect and, unless the operator is `Exists`, its value. `operator: Equal`
+with `value: present` does not fit `nvidia.com/gpu=true`, and a toleration of `NoSchedule` does not fit `NoExecute`.
+The pod stays Pending, and Karpenter starts no node. A DaemonSet shows no pods at all.
+
+The rule looks at NodePools of Karpenter and at node groups of eksctl, if a label that they set selects them. It
+leaves out pools of which one has no such taint, jobs in a queue of Kueue, whose flavors add tolerations, and taints
+with the name of a resource that the pod requests, which an admission plugin tolerates.
+
+Write the toleration with the key, the value and the effect of the taint, or with `operator: Exists`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from trainyard.document.document import Place
+from trainyard.document.lookup import items, mapping, text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.jobs.kueue import QUEUE
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Pod, Project
+
+_POOL = "karpenter.sh/nodepool"
+_EFFECTS = ("NoSchedule", "NoExecute")
+# Labels of nodes beyond the files.
+_WELL_KNOWN = ("kubernetes.io", "karpenter.k8s", "k8s.io", "karpenter.azure.com")
+
+
+class _Group(NamedTuple):
+    """A group of nodes: the values of its labels, and its taints as (key, value, effect)."""
+
+    name: str
+    labels: dict[str, frozenset[str]]
+    taints: tuple[tuple[str, str, str], ...]
+
+
+@rule(
+    code="TP023",
+    severity="warning",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration: a toleration matches a taint",
+        "karpenter.sh/docs/concepts/nodepools: spec.template.spec.taints; eksctl.io/usage/nodegroup-taints",
+        "github.com/NVIDIA/k8s-device-plugin issue 1934",
+    ),
+    needs=("NodePool", "ClusterConfig"),
+)
+def pool_taint_not_tolerated(pod: Pod, context: Context) -> Iterator[Problem]:
+    """Report pods that select a pool and do not tolerate its taints."""
+    groups = _groups.of(context.project)
+    run = context.run
+    if not groups or run is None or QUEUE in run.labels:
+        return
+    asked = {name: (value, at) for name, value, at in _asked(pod) if any(name in one.labels for one in groups)}
+    if not asked:
+        return
+    fitting = [one for one in groups if all(value in one.labels.get(name, ()) for name, (value, _) in asked.items())]
+    missing = [_untolerated(one, pod) for one in fitting]
+    if not fitting or not all(missing) or missing[0] is None:
+        return
+    key, value, effect = missing[0]
+    yield Problem(
+        next(iter(asked.values()))[1],
+        f"the nodes of `{fitting[0].name}` have the taint `{key}{'=' if value else ''}{value}:{effect}`, and the pod "
+        "has no toleration that fits: it never runs there",
+        f"tolerate `{key}` with the value `{value}` and the effect {effect}" if value else f"tolerate `{key}`",
+    )
+
+
+def _asked(pod: Pod) -> Iterator[tuple[str, str, Place]]:
+    """Yields the labels that the nodes of the pod must have, each with one value."""
+    for name, value in mapping(pod.tree, "nodeSelector").items():
+        yield str(name), str(value), pod.at.child("nodeSelector", name)
+    steps = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    terms = items(mapping(pod.tree, *steps), "nodeSelectorTerms")
+    for index, one in enumerate(items(terms[0], "matchExpressions")) if len(terms) == 1 else ():
+        values = items(one, "values")
+        if mapping(one).get("operator") == "In" and len(values) == 1:
+            at = pod.at.child(*steps, "nodeSelectorTerms", 0, "matchExpressions", index, "key")
+            yield text(one, "key"), str(values[0]), at
+
+
+def _untolerated(group: _Group, pod: Pod) -> tuple[str, str, str] | None:
+    requested = {name for one in (*pod.containers, *pod.init_containers) for name in (*one.limits, *one.requests)}
+    tolerations = [mapping(one) for one in items(pod.tree, "tolerations")]
+    for taint in group.taints:
+        if taint[0] not in requested and not any(_fits(one, *taint) for one in tolerations):
+            return taint
+    return None
+
+
+def _fits(toleration: dict[str, Any], key: str, value: str, effect: str) -> bool:
+    if "{{" in f"{toleration}":
+        return True
+    if toleration.get("effect") not in (None, "", effect):
+        return False
+    own, exists = toleration.get("key"), toleration.get("operator") == "Exists"
+    return exists if not own else str(own) == key and (exists or str(toleration.get("value") or "") == value)
+
+
+def _find(project: Project) -> tuple[_Group, ...]:
+    return (*_of_karpenter(project), *_of_eksctl(project))
+
+
+def _of_karpenter(project: Project) -> Iterator[_Group]:
+    for pool in project.of_kind("NodePool"):
+        if pool.api_version.startswith("karpenter.sh/"):
+            template = mapping(pool.tree, "spec", "template")
+            labels = {_POOL: frozenset((pool.name,)), **_own(mapping(template, "metadata", "labels"))}
+            for one in map(mapping, items(mapping(template, "spec"), "requirements")):
+                key = text(one, "key")
+                if one.get("operator") == "In" and not _is_well_known(key):
+                    labels[key] = frozenset(map(str, items(one, "values")))
+            yield _Group(pool.name, labels, _taints(items(mapping(template, "spec"), "taints")))
+
+
+def _of_eksctl(project: Project) -> Iterator[_Group]:
+    for cluster in project.of_kind("ClusterConfig"):
+        for field in ("managedNodeGroups", "nodeGroups"):
+            for group in map(mapping, items(cluster.tree, field)):
+                yield _Group(text(group, "name"), _own(mapping(group, "labels")), _taints(items(group, "taints")))
+
+
+def _own(labels: dict[str, Any]) -> dict[str, frozenset[str]]:
+    return {str(name): frozenset((str(value),)) for name, value in labels.items() if not _is_well_known(str(name))}
+
+
+def _is_well_known(name: str) -> bool:
+    return name != _POOL and (name.startswith("karpenter.sh/") or any(part in name for part in _WELL_KNOWN))
+
+
+def _taints(written: list[Any]) -> tuple[tuple[str, str, str], ...]:
+    found = [(text(one, "key"), str(mapping(one).get("value") or ""), text(one, "effect")) for one in written]
+    return tuple(one for one in found if one[0] and one[2] in _EFFECTS and "{" not in "".join(one))
+
+
+_groups: LastIndex[Project, tuple[_Group, ...]] = LastIndex(_find)
