@@ -60,3 +60,13 @@ def test_a_run_resumes_in_place_from_its_last_checkpoint_when_a_rank_is_killed(s
     # A save in progress is lost with the rank, so the previous checkpoint counts.
     assert result.steps_lost < 2 * SAVE_STEPS
     assert result.end == "running"
+
+
+def test_the_other_pod_goes_on_in_place_when_the_one_with_the_store_is_killed(sandbox: Sandbox) -> None:
+    result = inject_and_measure(sandbox, faults.STORE_KILLED, OURS)
+
+    assert result.reason == ""
+    assert result.steps_lost == 0
+    assert "1 of 2 nodes are gone: starts again in its place" in sandbox.kubectl("logs", OURS.other_pod)
+    restarts = "--output=jsonpath={.status.containerStatuses[0].restartCount}"
+    assert sandbox.kubectl("get", "pod", OURS.other_pod, restarts) == "0"
