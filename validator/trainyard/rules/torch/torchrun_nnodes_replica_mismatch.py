@@ -60,11 +60,11 @@ def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[P
         if any(count is not None and low <= count <= high for count in (run.nodes, own)):
             continue
         waits = f"{launch.program} waits for the rest and times out" if run.nodes < low else "the extra pods never join"
-        has = "runs at a time" if _runs_in_turns(run) else "has"
         pods = "1 pod" if run.nodes == 1 else f"{run.nodes} pods"
+        has = f"runs {pods} at a time" if _runs_in_turns(run) else f"has {pods}"
         yield Problem(
             found[1],
-            f"--nnodes={found[0]}, but the job {has} {pods}: {waits}",
+            f"--nnodes={found[0]}, but the job {has}: {waits}",
             f"write --nnodes={run.nodes}",
         )
 
