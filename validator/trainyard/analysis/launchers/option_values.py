@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.programs.option_forms import Form
+from trainyard.facts.programs.option_forms import RENDEZVOUS_KEYS, Form
 from trainyard.startup import pattern
 
 _INTEGER = pattern(r"[+-]?\d(_?\d)*")
@@ -38,6 +38,19 @@ def wanted(value: str, form: Form) -> str:
             f"write `{near}`" if near is not None else f"write one of {format_list(f'`{one}`' for one in form.words)}"
         )
     return _WANTED[form.kind]
+
+
+def rendezvous_faults(value: str) -> Iterator[tuple[str, str]]:
+    """Yields what is wrong with the pairs of `--rdzv-conf`, each with what to write instead."""
+    for pair in value.split(","):
+        name, _, given = (part.strip() for part in pair.partition("="))
+        form = RENDEZVOUS_KEYS.get(name)
+        if form is not None and not fits(given, form):
+            yield f"`{name}` is `{given}`, which the rendezvous refuses: the launcher stops", wanted(given, form)
+        elif name not in RENDEZVOUS_KEYS:
+            near = closest_match(name, RENDEZVOUS_KEYS, 0.8)
+            if near is not None:
+                yield f"the rendezvous has no `{name}`: the launcher ignores it", f"did you mean `{near}`?"
 
 
 def _range(form: Form) -> str:

@@ -55,6 +55,15 @@ QUEUED_AS_A_WHOLE = (
 )
 # Keys that their readers no longer know, with the key of today, and the scheduler of the pods that it concerns.
 FORMER = {"runai/queue": ("kai.scheduler/queue", "kai-scheduler")}
+# Misspelt words behind Kueue's own domain, which has many keys: kubernetes-sigs/kueue v0.19.2 pkg/controller/constants.
+MISSPELT = {
+    f"kueue.x-k8s.io/{word}": f"kueue.x-k8s.io/{meant}"
+    for meant, words in (
+        ("queue-name", "queue queuename queue_name queueName queue-names local-queue localqueue"),
+        ("priority-class", "priorityclass priority_class priorityClass priority-class-name"),
+    )
+    for word in words.split()
+}
 # The words after the slash that are seldom those of another project, with the right name.
 BY_WORD = {
     word: BY_NAME[name]

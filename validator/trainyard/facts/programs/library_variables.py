@@ -134,6 +134,16 @@ ALLOCATOR = (
     "large_segment_size_mb", "pinned_max_power2_size_mb", "pinned_max_round_threshold_mb",
     "pinned_max_cached_size_mb",
 )  # fmt: skip
+# What PyTorch checks of their values: c10/core/AllocatorConfig.cpp and c10/cuda/CUDAAllocatorConfig.cpp of 2.15.0. It
+# reads the number at the start of a value, as `stoi` does: `512MB` is 512, and `1GB` is 1.
+ALLOCATOR_SWITCHES = (
+    "expandable_segments", "release_lock_on_cudamalloc", "release_lock_on_hipmalloc", "pinned_use_cuda_host_register",
+    "pinned_use_hip_host_register", "pinned_use_background_threads", "graph_capture_record_stream_reuse",
+    "throw_on_cudamalloc_oom",
+)  # fmt: skip
+ALLOCATOR_POWERS = ("roundup_power2_divisions", "pinned_num_register_threads")
+ALLOCATOR_BACKENDS = ("native", "cudaMallocAsync", "hipMallocAsync")
+SMALLEST_SPLIT = 20
 
 # Names that users misspell, and that nothing but their library reads. Shorter ones resemble names of other programs.
 COMMON = (

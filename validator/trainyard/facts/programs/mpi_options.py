@@ -1,7 +1,9 @@
 """Options of the programs that start MPI jobs, without their dashes, with the number of values that follow each.
 
 Sources: openpmix/prrte src/mca/schizo/ompi/schizo_ompi.c: ompioptions; Open MPI 4.1 orte/orted/orted_submit.c and
-orte/mca/schizo/ompi/schizo_ompi.c: cmd_line_init; pmodels/mpich src/pm/hydra/mpiexec/options.c: match table.
+orte/mca/schizo/ompi/schizo_ompi.c: cmd_line_init; pmodels/mpich src/pm/hydra/mpiexec/options.c: match table. Words of
+`--bind-to` and `--map-by`: Open MPI 4.1 opal/mca/hwloc/base/hwloc_base_frame.c (opal_hwloc_base_set_binding_policy) and
+orte/mca/rmaps/base/rmaps_base_frame.c; openpmix/prrte src/hwloc/hwloc.c and src/mca/rmaps/base/rmaps_base_frame.c.
 """
 
 from __future__ import annotations
@@ -36,6 +38,16 @@ OPEN_MPI: dict[str, int] = {
 OPEN_MPI_ONLY = frozenset((
     "mca", "allow-run-as-root", "map-by", "tag-output", "npernode", "x", "oversubscribe", "bind-to-core", "H",
 ))  # fmt: skip
+# Places of a node, of all releases of Open MPI: later ones also take the beginning of a word, and longer words.
+_LEVELS = ("hwthread", "core", "l1cache", "l2cache", "l3cache", "socket", "package", "numa", "board")
+PLACEMENT: dict[str, tuple[str, ...]] = {
+    "bind-to": ("none", *_LEVELS),
+    "map-by": (
+        "slot", *_LEVELS, "node", "seq", "sequential", "ppr", "rankfile", "dist", "mindist", "device", "pe-list",
+    ),
+}  # fmt: skip
+# What `ppr:N:RESOURCE` counts the processes of.
+RESOURCES = (*_LEVELS, "node")
 _HYDRA_VALUED = """
 env envlist genv genvlist f hostfile machinefile machine machines machinelist host hosts hostlist rankmap ppn profile
 prepend-pattern outfile-pattern errfile-pattern outfile errfile wdir configfile n np memory-alloc-kinds launcher

@@ -2,10 +2,10 @@
 
 Sources: pytorch 2.15.0 torch/distributed/run.py (get_args_parser, parse_min_max_nnodes, determine_local_world_size),
 torch/distributed/elastic/multiprocessing/api.py (Std.from_str), elastic/rendezvous/utils.py (_parse_rendezvous_config,
-parse_rendezvous_endpoint); deepspeedai/DeepSpeed 0.19.8 launcher/runner.py (parse_args); huggingface/accelerate 1.15.0
-commands/launch.py (launch_command_parser) and utils/dataclasses.py (str_to_bool, FSDP_*); huggingface/transformers
-5.23.0 training_args.py (TrainingArguments, OptimizerNames), trainer_utils.py (SchedulerType, IntervalStrategy,
-SaveStrategy) and hf_argparser.py (string_to_bool).
+parse_rendezvous_endpoint); deepspeedai/DeepSpeed 0.19.8 launcher/runner.py (parse_args, main); huggingface/accelerate
+1.15.0 commands/launch.py (launch_command_parser) and utils/dataclasses.py (str_to_bool, FSDP_*);
+huggingface/transformers 5.23.0 training_args.py (TrainingArguments, OptimizerNames), trainer_utils.py (SchedulerType,
+IntervalStrategy, SaveStrategy) and hf_argparser.py (string_to_bool).
 """
 
 from __future__ import annotations
@@ -38,8 +38,25 @@ _HOST = Form("host")
 _DEVICE = Form("word", ("none", "cpu", "nvme"))
 # Backends of collectives, and misspelt ones; further backends may come from plug-ins.
 _NO_RENDEZVOUS = Form("not word", ("nccl", "gloo", "mpi", "ucc", "xccl", "hccl", "tcp", "env", "env://", "c10", "cd10",
-                                   "C10D", "C10d", "c10-d", "c10d_", "etcd2", "etcdv2", "etcd_v2"))  # fmt: skip
+                                   "C10D", "C10d", "c10-d", "c10d_", "etcd2", "etcdv2", "etcd_v2", "etcd3",
+                                   "etcdv3", "etcd_v3", "etcd-v3"))  # fmt: skip
 
+# The keys of `--rdzv-conf` of all backends (rendezvous/dynamic_rendezvous.py, c10d_rendezvous_backend.py,
+# etcd_rendezvous.py, etcd_rendezvous_backend.py, static_tcp_rendezvous.py), those with a form of their own first.
+# `timeout` is a number for some backends, and nothing reads it for c10d. Other keys have no effect.
+RENDEZVOUS_KEYS: dict[str, Form | None] = {
+    **dict.fromkeys(
+        ("join_timeout", "last_call_timeout", "close_timeout", "heartbeat_timeout", "read_timeout",
+         "keep_alive_interval", "keep_alive_max_attempt"),
+        INTEGER,
+    ),
+    "is_host": Form("word", ("true", "false", "1", "0", "t", "f", "yes", "no", "y", "n"), is_loose=True),
+    "store_type": Form("word", ("tcp", "file"), is_loose=True),
+    **dict.fromkeys(
+        ("cas_backoff_max_seconds", "timeout", "rank", "protocol", "cert", "key", "cacert", "etcd_prefix", "ssl_cert",
+         "ssl_cert_key", "ca_cert")
+    ),
+}  # fmt: skip
 TORCHRUN: dict[str, Form] = {
     "--nnodes": Form("nodes"),
     # The last ones are names of backends outside of PyTorch.
@@ -73,6 +90,7 @@ DEEPSPEED: dict[str, Form] = {
     ),
     "--master-addr": _HOST,
     "--autotuning": Form("word", ("tune", "run")),
+    "--launcher": Form("word", ("pdsh", "openmpi", "mpich", "impi", "mvapich", "slurm"), is_loose=True),
     "--log-level": Form("word", ("debug", "info", "warning", "error", "critical")),
 }  # fmt: skip
 ACCELERATE: dict[str, Form] = {

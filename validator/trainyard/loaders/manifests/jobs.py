@@ -80,8 +80,7 @@ def _training_roles(
     elif resource.kind == "JobSet":
         yield from (role for role, _ in _job_set_roles(spec, at, resource, config_maps))
     else:
-        pods = 1 if spec.get("parallelism") is None else integer(spec, "parallelism")
-        yield _job_role("Job", spec, at, resource, config_maps, pods)
+        yield _job_role("Job", spec, at, resource, config_maps, _pods_at_once(spec))
 
 
 def _workload(resource: Resource, config_maps: ConfigMaps) -> Workload | None:
@@ -162,6 +161,13 @@ def _main(template: Pod, *names: str) -> int:
     return 0
 
 
+def _pods_at_once(spec: dict[str, Any]) -> int | None:
+    """Returns the number of pods that a Job runs at the same time: never more than its completions."""
+    pods = 1 if spec.get("parallelism") is None else integer(spec, "parallelism")
+    completions = integer(spec, "completions")
+    return min(pods, completions) if pods is not None and completions is not None else pods
+
+
 def _job_role(
     name: str, spec: dict[str, Any], at: Place, resource: Resource, config_maps: ConfigMaps, replicas: int | None
 ) -> Role:
@@ -176,7 +182,7 @@ def _job_set_roles(
     for index, job in enumerate(items(spec, "replicatedJobs")):
         if isinstance(job, dict):
             inner = mapping(job, "template", "spec")
-            pods = 1 if inner.get("parallelism") is None else integer(inner, "parallelism")
+            pods = _pods_at_once(inner)
             jobs = 1 if job.get("replicas") is None else integer(job, "replicas")
             count = jobs * pods if jobs is not None and pods is not None else None
             place = at.child("replicatedJobs", index, "template", "spec")

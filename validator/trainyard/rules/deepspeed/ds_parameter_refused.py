@@ -3,7 +3,7 @@
 DeepSpeed calls the class of `scheduler.type` or `optimizer.type` with `params`. Python refuses a name that the class
 does not have: `total_num_steps` is one of `WarmupDecayLR`, which needs it, and none of `WarmupLR`. The learning rate of
 Adam is `lr`. Clipping is `gradient_clipping` at the top, and no `max_grad_norm`. A number in quotes cannot be compared
-with other numbers; only `"auto"` is replaced, by Hugging Face's Trainer and Accelerate.
+with other numbers, and `betas` is a list of two; only `"auto"` is replaced, by Hugging Face's Trainer and Accelerate.
 
 The rule knows DeepSpeed's schedulers, Adam and AdamW. A program that brings its own optimizer, such as Megatron, does
 not read `optimizer`, and its files often have `max_grad_norm`. It is reported where the Trainer reads the file: its
@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.analysis.objects.scalars import unquoted_scalar
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
@@ -27,8 +28,10 @@ from trainyard.model.run import DeepSpeed
 from trainyard.startup import pattern
 
 NORM = "max_grad_norm"
-# YAML readers differ about exponents: for some of them, an unquoted 1e-8 is a text.
+# YAML readers differ about exponents: for some of them, an unquoted 1e-8 is a text. In JSON it is a number.
 _NUMBER = pattern(r"[+-]?\d+(\.\d*)?")
+_PAIR = pattern(r"[\[(]?\s*[\d.]+\s*,\s*[\d.]+\s*[\])]?")
+_WITH_EXPONENT = pattern(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @rule(
@@ -76,9 +79,28 @@ def _unknown(name: str, params: dict[str, Any], known: tuple[str, ...], at: Plac
             near = _OTHERS.get(str(key)) or closest_match(str(key), known, 0.7)
             told = f"did you mean `{near}`?" if near in known else "remove it"
             yield Problem(at.child(key).key(), f"{name} takes no parameter `{key}`: every process stops", told)
-        elif isinstance(value, str) and key not in PARAMETER_TEXTS and _NUMBER.fullmatch(value):
+        elif key == "betas":
+            yield from _betas(name, value, at.child(key))
+        elif isinstance(value, str) and key not in PARAMETER_TEXTS and _is_number(value, at.child(key)):
             message = f"`{key}` of {name} is the text `{value}` and no number: every process stops"
             yield Problem(at.child(key), message, "remove the quotes")
+
+
+def _betas(name: str, value: Any, at: Place) -> Iterator[Problem]:
+    if isinstance(value, str) and _PAIR.fullmatch(value):
+        yield Problem(at, f"`betas` of {name} is the text `{value}`: every process stops", "write `[0.9, 0.95]`")
+    for index, one in enumerate(value if isinstance(value, list) else ()):
+        if isinstance(one, str) and _is_number(one, at.child(index)):
+            message = f"`betas` of {name} holds the text `{one}` and no number: every process stops"
+            yield Problem(at.child(index), message, "remove the quotes")
+
+
+def _is_number(value: str, at: Place) -> bool:
+    """True for a number in quotes."""
+    if _NUMBER.fullmatch(value):
+        return True
+    quoted = at.document.node is not None and unquoted_scalar(at) is None
+    return quoted and _WITH_EXPONENT.fullmatch(value) is not None
 
 
 _OTHERS = {"learning_rate": "lr", "epsilon": "eps", "num_warmup_steps": "warmup_num_steps", "beta1": "betas"}

@@ -3,7 +3,8 @@
 torchrun, `accelerate launch` and `deepspeed` read counts, ranks and ports as whole numbers, and choose from fixed
 words: `--mixed_precision=float16` and `--nproc-per-node=all` are refused. `--nnodes` is a number or `MIN:MAX`. The
 backend of the rendezvous is `c10d`, `static` or etcd; `nccl` is one of collectives. Addresses have no `http://`, and
-`--master-addr` has no port.
+`--master-addr` has no port. Timeouts in `--rdzv-conf` are whole numbers of seconds, and a misspelt key has no effect.
+`--launcher` of `deepspeed` is a program that reaches the other nodes: `pdsh`, an MPI or `slurm`.
 
 torchrun takes each option from a variable too: `PET_NNODES` stands for `--nnodes`. The rule checks these where the
 container starts torchrun. Values with a variable of the shell are not known.
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.launchers.launcher_options import starts
-from trainyard.analysis.launchers.option_values import fits, is_told, wanted
+from trainyard.analysis.launchers.option_values import fits, is_told, rendezvous_faults, wanted
 from trainyard.analysis.pods.settings import literal_value
 from trainyard.document.document import Place
 from trainyard.engine.rule import Problem, rule
@@ -66,5 +67,10 @@ def _forms(launcher: Launcher) -> dict[str, Form]:
 
 
 def _refused(name: str, value: str, form: Form, at: Place) -> Iterator[Problem]:
-    if is_told(value) and not fits(value, form):
+    if not is_told(value):
+        return
+    if not fits(value, form):
         yield Problem(at, f"{name} is `{value}`, which the launcher refuses: it stops", wanted(value, form))
+    elif form.kind == "pairs":
+        for fault, told in rendezvous_faults(value):
+            yield Problem(at, f"{name}: {fault}", told)

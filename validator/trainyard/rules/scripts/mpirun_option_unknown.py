@@ -2,7 +2,8 @@
 
 Open MPI, MPICH and Intel MPI have programs of one name and different options: `-H` and `--mca` are options of Open MPI,
 `-hosts` and `-genv` those of MPICH and Intel MPI. An unknown option ends the launcher before it starts a rank. A word
-without a dash is the program: with `mca mpi_warn_on_fork 0`, mpirun looks for a program `mca`.
+without a dash is the program: with `mca mpi_warn_on_fork 0`, mpirun looks for a program `mca`. `--bind-to` and
+`--map-by` take places of a node, such as `core`, `numa` and `ppr:8:node`; there is none for GPUs.
 
 `mpiImplementation` of an MPIJob tells the implementation, and is OpenMPI by default. Elsewhere, the rule looks at
 commands with options that Open MPI alone has. It leaves out Intel MPI, except for these options.
@@ -16,14 +17,18 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.engine.suggestions import closest_match
+from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.programs.launchers import MPI_LAUNCHERS
-from trainyard.facts.programs.mpi_options import HYDRA, OPEN_MPI, OPEN_MPI_ONLY
+from trainyard.facts.programs.mpi_options import HYDRA, OPEN_MPI, OPEN_MPI_ONLY, PLACEMENT, RESOURCES
 from trainyard.model.run import Command
 
 _OTHERS = {"hosts": "host", "genv": "x", "ppn": "npernode", "perhost": "npernode", "f": "hostfile", "env": "x"}
 _COUNTS = ("np", "n", "npernode", "N")
 _TABLES = {"OpenMPI": OPEN_MPI, "MPICH": HYDRA}
+_SHOWN = {
+    "bind-to": ("none", "core", "socket", "numa", "hwthread"),
+    "map-by": ("slot", "node", "core", "socket", "numa", "ppr:N:node"),
+}
 _NAMES = {"OpenMPI": "Open MPI", "Intel": "Intel MPI"}
 
 
@@ -64,9 +69,9 @@ def mpirun_option_unknown(command: Command, context: Context) -> Iterator[Proble
             told = f"did you mean `{'-' if len(near) < 2 else '--'}{near}`?" if near else "remove it"
             yield _unknown(command, index, shown, told)
             return
-        if name in _COUNTS and index + 1 < len(words) and _is_word(words[index + 1]):
-            said = f"`{words[index]}` of mpirun takes a number, not `{words[index + 1]}`: it stops"
-            yield Problem(command.word_at[index + 1], said, "write the number of processes")
+        fault = _value_fault(command, index, name, table)
+        if fault is not None:
+            yield fault
             return
         index += 1 + (0 if "=" in words[index] and table[name] == 1 else table[name])
     if table is OPEN_MPI and _is_value_of_x(words, index):
@@ -82,6 +87,38 @@ def mpirun_option_unknown(command: Command, context: Context) -> Iterator[Proble
             f"mpirun takes `{words[index]}` for the program, because it has no dash",
             f"write `--{words[index]}`",
         )
+
+
+def _value_fault(command: Command, index: int, name: str, table: dict[str, int]) -> Problem | None:
+    """Returns the fault in the value of a known option: a word for a number, or a place that no node has."""
+    words = command.words
+    if name in _COUNTS and index + 1 < len(words) and _is_word(words[index + 1]):
+        said = f"`{words[index]}` of mpirun takes a number, not `{words[index + 1]}`: it stops"
+        return Problem(command.word_at[index + 1], said, "write the number of processes")
+    place = index if "=" in words[index] else index + 1
+    if table is not OPEN_MPI or name not in PLACEMENT or place >= len(words):
+        return None
+    value = words[place].partition("=")[2] if place == index else words[place]
+    told = _placement(name, value)
+    return Problem(command.word_at[place], f"mpirun takes no `--{name} {value}`: it stops", told) if told else None
+
+
+def _placement(name: str, value: str) -> str:
+    """Returns what to write instead of a value of `--bind-to` or `--map-by`; empty if mpirun may take it."""
+    word, *rest = value.lower().split(":")
+    if "$" in value or "{" in value or not word:
+        return ""
+    word = word.partition("=")[0]
+    if not _is_among(word, PLACEMENT[name]):
+        near = closest_match(word, PLACEMENT[name], 0.7)
+        return f"did you mean `{near}`?" if near else f"write one of {format_list(f'`{one}`' for one in _SHOWN[name])}"
+    counted = len(rest) > 1 and rest[0].isdecimal() and _is_among(rest[1], RESOURCES)
+    return "" if word != "ppr" or counted else "write `ppr:N:node`, with N processes on each node"
+
+
+def _is_among(word: str, known: tuple[str, ...]) -> bool:
+    """Whether a word is a known one: releases of Open MPI from 5 compare as many letters as both have."""
+    return any(word.startswith(one) or one.startswith(word) for one in known if word)
 
 
 def _is_value_of_x(words: tuple[str, ...], index: int) -> bool:

@@ -1,8 +1,9 @@
-"""The label or annotation looks like one that a controller reads, but has another domain, so it has no effect.
+"""The label or annotation looks like one that a controller reads, but has another domain or name, so it has no effect.
 
 Kubernetes accepts every label and annotation, and a controller ignores those that it does not know. A job whose queue
 stands under `kueue.scheduling.k8s.io/queue-name` is not managed by Kueue: it starts at once without a quota, or stays
-suspended if it says so itself. The KAI scheduler no longer reads `runai/queue`.
+suspended if it says so itself. So does one under `kueue.x-k8s.io/queue`. The KAI scheduler no longer reads
+`runai/queue`.
 
 Write the name that the message gives.
 """
@@ -15,7 +16,7 @@ from trainyard.analysis.objects.metadata import Written, written
 from trainyard.document.document import Rename
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.kubernetes.metadata_keys import BY_NAME, BY_WORD, FORMER, NEEDS, Key
+from trainyard.facts.kubernetes.metadata_keys import BY_NAME, BY_WORD, FORMER, MISSPELT, NEEDS, Key
 from trainyard.model.run import Workload
 
 
@@ -40,6 +41,8 @@ def metadata_key_misspelt(run: Workload) -> Iterator[Problem]:
         if key is None:
             continue
         is_set = any(other.name == key.name for other in found)
+        if is_set and one.name in MISSPELT:
+            continue
         edits = () if is_set or one.field != key.field else (Rename(one.at, key.name),)
         yield Problem(one.at.key(), f"{key.reader} does not read `{one.name}`", f"write `{key.name}`", edits)
 
@@ -54,6 +57,8 @@ def _former(one: Written, run: Workload) -> Key | None:
 
 
 def _meant(one: Written) -> Key | None:
+    if one.name in MISSPELT:
+        return BY_NAME[MISSPELT[one.name]]
     domain, _, word = one.name.rpartition("/")
     key = BY_WORD.get(word)
     if key is None or one.name in BY_NAME or not domain:

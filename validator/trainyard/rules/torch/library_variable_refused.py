@@ -6,6 +6,8 @@ take every unknown word for false: `HF_HUB_OFFLINE=enabled` downloads after all.
 `value: '"1"'`, are part of it.
 
 PyTorch's allocator refuses an option that it does not know, and `expandable_segments` other than `True` and `False`.
+`max_split_size_mb` is a number of MiB and at least 20: of `1GB` it reads the 1. `garbage_collection_threshold` is a
+share between 0 and 1, and commas separate the options.
 
 Write one of the values that the message names.
 """
@@ -17,7 +19,15 @@ from collections.abc import Iterator
 from trainyard.analysis.pods.settings import literal_value
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.programs.library_variables import ALLOCATOR, KNOWN, Values
+from trainyard.facts.programs.library_variables import (
+    ALLOCATOR,
+    ALLOCATOR_BACKENDS,
+    ALLOCATOR_POWERS,
+    ALLOCATOR_SWITCHES,
+    KNOWN,
+    SMALLEST_SPLIT,
+    Values,
+)
 from trainyard.model.run import Setting
 from trainyard.startup import pattern
 
@@ -25,6 +35,9 @@ _INTEGER = pattern(r"\s*[+-]?[0-9](_?[0-9])*\s*")
 _NUMBER = pattern(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 _ALLOCATORS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 _QUOTES = ('"', "'")
+# The number at the start of a value, with as many digits as fit.
+_START = pattern(r"[+-]?[0-9]{1,18}")
+_SHARE = pattern(r"[+-]?([0-9]{1,18}\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 
 
 @rule(
@@ -88,7 +101,8 @@ def _allocator(setting: Setting) -> Iterator[Problem]:
     if value is None or "{" in value or "[" in value or "<" in value:
         # A list in brackets has commas of its own.
         return
-    for one in value.split(","):
+    # A comma at the end is taken.
+    for one in value.strip().removesuffix(",").split(","):
         name, colon, state = (part.strip() for part in one.partition(":"))
         if not colon or name not in ALLOCATOR:
             if not value.strip():
@@ -100,9 +114,33 @@ def _allocator(setting: Setting) -> Iterator[Problem]:
                 f"write `{near}:VALUE`" if near is not None else "write `NAME:VALUE`, separated by commas",
             )
             return
-        if name == "expandable_segments" and state not in ("True", "False"):
+        told = _allocator_wanted(name, state)
+        if told:
             yield Problem(
                 setting.at,
-                f"`expandable_segments` is `{state}`: the allocator of PyTorch stops the program",
-                "write `True` or `False`, with a capital",
+                f"`{name}` is `{state}`: the allocator of PyTorch stops the program"
+                if state
+                else f"`{name}` has no value: the allocator of PyTorch stops the program",
+                told,
             )
+
+
+def _allocator_wanted(name: str, state: str) -> str:
+    """Returns what to write instead of the value of an option; empty if PyTorch takes it."""
+    if ":" in state or ";" in state:
+        return "write a comma between the options"
+    if name in ALLOCATOR_SWITCHES:
+        return "" if state in ("True", "False") else "write `True` or `False`, with a capital"
+    number = _START.match(state)
+    if name == "backend":
+        return "" if state in ALLOCATOR_BACKENDS else "write `native` or `cudaMallocAsync`"
+    if name == "max_split_size_mb":
+        # A negative number is a very large one.
+        fits = number is not None and (int(number[0]) < 0 or int(number[0]) >= SMALLEST_SPLIT)
+        return "" if fits else f"write a number of MiB, at least {SMALLEST_SPLIT}"
+    if name == "garbage_collection_threshold":
+        share = _SHARE.match(state)
+        return "" if share is not None and 0 < float(share[0]) < 1 else "write a share between 0 and 1, such as `0.8`"
+    if name in ALLOCATOR_POWERS:
+        return "" if number is not None and int(number[0]).bit_count() == 1 else "write a power of 2"
+    return "" if state else "write its value behind the colon"

@@ -5,9 +5,10 @@ every pod waits, with its GPUs, until the join timeout of ten minutes, and fails
 more pods than the maximum, the extra pods wait for a place and fail when the others are done, which counts against
 `backoffLimit`.
 
-`dlrover-run` waits likewise. The pods are the replicas of all roles that train, including the Master. A range such as
-`2:8` must contain their number. The rule checks literal numbers; in a script, `${PET_NNODES}` or the operator's
-variable keeps them in agreement.
+`dlrover-run` waits likewise. The pods are the replicas of all roles that train, including the Master. A Job runs at
+most `parallelism` pods at the same time, and no more than its `completions`. A range such as `2:8` must contain their
+number. The rule checks literal numbers; in a script, `${PET_NNODES}` or the operator's variable keeps them in
+agreement.
 
 Write the number of pods, or remove the option in a PyTorchJob: the operator sets it.
 """
@@ -48,6 +49,9 @@ def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[P
         if found is None or limits is None:
             continue
         low, high = limits
+        # The pods of a Job with more completions may work alone, one after the other.
+        if _runs_in_turns(run) and low <= run.nodes:
+            continue
         # Another rule covers a fixed number beside an elasticPolicy.
         if run.elastic is not None and low == high:
             continue
@@ -57,9 +61,10 @@ def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[P
             continue
         waits = f"{launch.program} waits for the rest and times out" if run.nodes < low else "the extra pods never join"
         pods = "1 pod" if run.nodes == 1 else f"{run.nodes} pods"
+        has = f"runs {pods} at a time" if _runs_in_turns(run) else f"has {pods}"
         yield Problem(
             found[1],
-            f"--nnodes={found[0]}, but the job has {pods}: {waits}",
+            f"--nnodes={found[0]}, but the job {has}: {waits}",
             f"write --nnodes={run.nodes}",
         )
 
@@ -68,12 +73,15 @@ def _starts(container: Container) -> list[Command]:
     return [*torchrun_commands(container), *(one for one in container.commands if one.program == DLROVER.name)]
 
 
+def _runs_in_turns(run: Run) -> bool:
+    completions = integer(run.spec, "completions") if is_batch_job(run) else None
+    return completions is not None and run.nodes is not None and completions > run.nodes
+
+
 def _countable(run: Run) -> bool:
     """Returns true if the files show the number of pods, and all of them join."""
     # A pod that is an object of its own may be one of several.
     if run.kind in (*RUNTIMES, "Pod"):
-        return False
-    if is_batch_job(run) and integer(run.spec, "completions") not in (None, integer(run.spec, "parallelism") or 1):
         return False
     containers = [role.container for role in run.training_roles]
     return all(container is not None and bool(_starts(container)) for container in containers)

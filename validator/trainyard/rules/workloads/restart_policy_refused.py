@@ -2,8 +2,9 @@
 
 The pods of a Job or a CronJob end, so their template must say `Never` or `OnFailure`. A template without a policy has
 the default `Always`, which a Job does not take: "spec.template.spec.restartPolicy: Required value" or "Unsupported
-value". The pods of a Deployment, ReplicaSet, StatefulSet or DaemonSet run forever, and these take nothing but
-`Always`.
+value". JobSet and the runtimes of Trainer make Jobs. They write `OnFailure` into a template without a policy, but take
+`Always`, with which no Job can be created. The pods of a Deployment, ReplicaSet, StatefulSet or DaemonSet run forever,
+and these take nothing but `Always`.
 
 The rule ignores patches: files whose path has the word `patch` or `overlay`, and pods with a container without an
 image.
@@ -22,6 +23,12 @@ from trainyard.loaders.schemas.partial import is_named_patch
 from trainyard.model.run import Pod
 
 _ENDING = frozenset(("Job", "CronJob"))
+# Kinds whose pods belong to Jobs, by their API group.
+_OF_JOBS = {
+    "JobSet": "jobset.x-k8s.io/",
+    "TrainingRuntime": "trainer.kubeflow.org/",
+    "ClusterTrainingRuntime": "trainer.kubeflow.org/",
+}
 _RUNNING = frozenset(("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"))
 
 
@@ -33,15 +40,21 @@ _RUNNING = frozenset(("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"))
     sources=(
         "kubernetes v1.34.4 pkg/apis/batch/validation/validation.go: validateJobSpec, restartPolicy",
         "kubernetes v1.34.4 pkg/apis/apps/validation/validation.go: ValidatePodTemplateSpecForReplicaSet",
+        "kubernetes-sigs/jobset v0.12.0 pkg/webhooks/jobset_webhook.go: Default writes OnFailure if there is no policy",
         "github.com/kubernetes/kubernetes issue 102562",
     ),
 )
 def restart_policy_refused(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report a restart policy that the controller does not take."""
     run = context.run
-    if run is None or not run.api_version.startswith(("batch/", "apps/")):
+    if run is None:
         return
     policy = pod.tree.get("restartPolicy")
+    if run.kind in _OF_JOBS and run.api_version.startswith(_OF_JOBS[run.kind]) and policy == "Always":
+        message = f"the pods of a {run.kind} belong to a Job, which cannot have `Always`: there are no pods"
+        yield Problem(pod.at.child("restartPolicy"), message, "write `restartPolicy: Never` or `OnFailure`")
+    if not run.api_version.startswith(("batch/", "apps/")):
+        return
     if run.kind in _ENDING:
         # Other words are no policies at all, which the schema check reports.
         if policy not in (None, "Always") or (policy is None and _is_incomplete(pod)):

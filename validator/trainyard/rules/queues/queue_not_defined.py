@@ -1,0 +1,94 @@
+"""The job names a queue that is none, although the files define its queues: Kueue or Volcano never starts it.
+
+The label `kueue.x-k8s.io/queue-name` names a LocalQueue, in the namespace of the job. With the name of the
+ClusterQueue behind it, the job stays suspended: its Workload says "LocalQueue ... doesn't exist". Volcano refuses a Job
+whose `queue` does not exist: "unable to find job queue".
+
+The rule looks at files in one folder. It reports the name of a ClusterQueue that no LocalQueue has, where a LocalQueue
+leads to it, and a queue of Volcano that no file defines, where a file defines one that no job names. `default` is a
+queue of every Volcano.
+
+Write the name of a queue that the files define.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.jobs.workloads import is_volcano
+from trainyard.analysis.objects.folders import SAME_FOLDER, distance
+from trainyard.analysis.objects.known_objects import is_known
+from trainyard.document.lookup import text
+from trainyard.document.placeholders import has_parameter
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.jobs.kueue import QUEUE
+from trainyard.facts.jobs.workloads import VOLCANO, group_of
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Resource, Run
+
+_BUILT_IN = ("default", "root")
+
+
+@rule(
+    code="QU020",
+    severity="warning",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "kueue.sigs.k8s.io/docs/concepts/local_queue: jobs name a LocalQueue of their namespace",
+        "kubernetes-sigs/kueue v0.19.2 pkg/scheduler/scheduler.go and pkg/controller/core: LocalQueue doesn't exist",
+        "volcano-sh/volcano v1.15.1 pkg/webhooks/admission/jobs/validate/admit_job.go: unable to find job queue",
+    ),
+    needs=("ClusterQueue", "scheduling.volcano.sh"),
+)
+def queue_not_defined(run: Run, context: Context) -> Iterator[Problem]:
+    """Report names of queues that the files show to be wrong."""
+    if is_volcano(run):
+        yield from _of_volcano(run, context.project)
+    name = run.labels.get(QUEUE)
+    if not isinstance(name, str) or is_known(context.project, "LocalQueue", name):
+        return
+    queues = [one for one in context.project.of_kind("ClusterQueue") if one.name == name and _is_near(one, run)]
+    ways = [
+        one
+        for one in context.project.of_kind("LocalQueue")
+        if text(one.tree, "spec", "clusterQueue") == name and _is_near(one, run)
+    ]
+    if queues and ways:
+        yield Problem(
+            run.at.child("metadata", "labels", QUEUE),
+            f"`{name}` is a ClusterQueue and no LocalQueue: Kueue never admits {run.kind} {run.name}",
+            f"write the name of its LocalQueue, `{ways[0].name}`",
+            related=((ways[0].at.child("metadata", "name"), "the LocalQueue"),),
+        )
+
+
+def _of_volcano(run: Run, project: Project) -> Iterator[Problem]:
+    name = text(run.spec, "queue")
+    if not name or name in _BUILT_IN or has_parameter(name) or "$" in name:
+        return
+    queues = [one for one in project.of_kind("Queue") if group_of(one.api_version) == "scheduling.volcano.sh"]
+    if any(one.name == name for one in queues):
+        return
+    free = [one for one in queues if one.name not in _named.of(project) and _is_near(one, run)]
+    if free:
+        yield Problem(
+            run.at.child("spec", "queue"),
+            f"no file defines the queue `{name}`: Volcano refuses the Job, unless the cluster has it",
+            f"the files define `{free[0].name}`, which no job names",
+            related=((free[0].at.child("metadata", "name"), "the unused queue"),),
+        )
+
+
+def _is_near(one: Resource, run: Run) -> bool:
+    return distance(one.at, run.at) <= SAME_FOLDER
+
+
+def _find_named(project: Project) -> frozenset[str]:
+    """Returns the queues that Volcano's jobs name, and those that are parents."""
+    jobs = (text(one.tree, "spec", "queue") for one in project.of_kind("Job") if group_of(one.api_version) == VOLCANO)
+    parents = (text(one.tree, "spec", "parent") for one in project.of_kind("Queue"))
+    return frozenset((*jobs, *parents, *_BUILT_IN))
+
+
+_named: LastIndex[Project, frozenset[str]] = LastIndex(_find_named)
