@@ -36,6 +36,8 @@ GROWING = (
     "ConfigMaps of one name",
     "Services and their pods",
     "configurations of Accelerate",
+    "templates of an Argo Workflow",
+    "groups of a RayCluster",
 )
 
 
