@@ -22,6 +22,8 @@ _REPEATED = frozenset(
 _ROLES = "eplicaSpecs"
 # Reading what a container runs takes as long as judging the rest of it.
 _SCRIPTS = frozenset(("command", "args"))
+# One of these fields is in each object within another one.
+_MARKS = frozenset(("apiVersion", "manifest", "helm"))
 
 
 class Budget:
@@ -66,7 +68,7 @@ def parts(tree: Any, most: int) -> int:
     while left and count <= most:
         node = left.pop()
         if isinstance(node, dict):
-            if node is not tree and _is_object(node):
+            if node is not tree and not _MARKS.isdisjoint(node) and _is_object(node):
                 count += PARTS_OF_AN_OBJECT
             for key, value in node.items():
                 if isinstance(value, dict | list):
