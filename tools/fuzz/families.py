@@ -125,6 +125,27 @@ metadata: {name: a%d, labels: {app: a%d}}
 spec: {containers: [{name: a, image: "r/a:1", ports: [{containerPort: 8080}]}]}
 ---
 """
+_POD = """\
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web-%d, namespace: default, labels: {app: web}}
+spec:
+  containers:
+  - name: main
+    image: registry.example.com/team/web:1.2.3
+    ports: [{containerPort: 8080}]
+    resources: {limits: {cpu: 500m, memory: 512Mi}}
+"""
+_OBJECT = "apiVersion: %s\nkind: %s\nmetadata: {name: a}\nspec:\n"
+_RAY = _OBJECT % ("ray.io/v1", "RayCluster") + "  workerGroupSpecs:\n"
+_VOLCANO = _OBJECT % ("batch.volcano.sh/v1alpha1", "Job") + "  tasks:\n"
+_WORKFLOW = _OBJECT % ("argoproj.io/v1alpha1", "Workflow") + "  entrypoint: t0\n  templates:\n"
+_SOURCES = _OBJECT % ("argoproj.io/v1alpha1", "Application") + "  sources:\n"
+_QUEUE = _OBJECT % ("kueue.x-k8s.io/v1beta1", "ClusterQueue") + "  resourceGroups:\n"
+# What the budget of parts does not count, because it is cheap.
+_SPEC = _OBJECT % ("v1", "Pod") + "  containers: [{name: a, image: b}]\n"
+
 FAMILIES = {
     "copies of a TrainJob and its runtime": ("", _TRAIN_JOB),
     "containers with unknown variables": (
@@ -149,6 +170,28 @@ FAMILIES = {
     "configurations of Accelerate": ("", _ACCELERATE),
     "open comments in a configuration of DeepSpeed": ('{"zero_optimization": ', "/* "),
     "references to no object": (_REFERENCES, "    - {configMapRef: {name: settings-of-run-%d}}\n"),
+    "containers": (_CONTAINERS, "          - {name: c%d}\n"),
+    "commands of containers": (_CONTAINERS, "          - {name: c%d, image: a, command: [bash, -c, torchrun a.py]}\n"),
+    "pods": ("", _POD),
+    "groups of a RayCluster": (_RAY, "  - {groupName: g%d, template: {spec: {containers: [{name: a, image: b}]}}}\n"),
+    "tasks of Volcano": (
+        _VOLCANO,
+        "  - {name: t%d, replicas: 1, template: {spec: {containers: [{name: a, image: b}]}}}\n",
+    ),
+    "templates of an Argo Workflow": (_WORKFLOW, "  - {name: t%d, container: {image: a}}\n"),
+    "sources of an Argo Application": (
+        _SOURCES,
+        "  - {chart: network-operator, helm: {values: 'nfd: {enabled: true}'}}\n",
+    ),
+    "quotas of a ClusterQueue": (
+        _QUEUE,
+        "  - {coveredResources: [r%d], flavors: [{name: a, resources: [{name: r%d}]}]}\n",
+    ),
+    "variables": (
+        _OBJECT % ("v1", "Pod") + "  containers:\n  - name: a\n    env:\n",
+        "    - {name: NCCL_%d, value: a}\n",
+    ),
+    "volumes": (_SPEC + "  volumes:\n", "  - {name: v%d, configMap: {name: a}}\n"),
     "flow collections": ("a: [", "{b: [%d]}, "),
 }
 

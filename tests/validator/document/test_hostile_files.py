@@ -12,6 +12,7 @@ import pytest
 
 from tests.validator.cli.sample_runs import CLEAN, FAULTY
 from trainyard.cli import main
+from trainyard.document import opening
 
 NOBODY = 65534
 SECRET = "aws_access_key_id = AKIAEXAMPLE\n"  # noqa: S105
@@ -98,6 +99,49 @@ def test_a_named_pipe_is_read_when_the_user_names_it(run: Run) -> None:
     code, out, _ = run("lint", "x.yaml")
     writer.join()
     assert (code, "x.yaml:17:" in out) == (1, True)
+
+
+def test_a_named_pipe_that_nothing_writes_to_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "_PATIENCE", 0.1)
+    os.mkfifo("x.yaml")
+    code, out, err = run("lint", "x.yaml")
+    assert (code, out) == (2, "")
+    assert "x.yaml: it is a named pipe, and nothing has written to it in 0.1 seconds" in err
+
+
+def test_a_writer_of_a_named_pipe_may_write_late(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chart is rendered before the first line is written."""
+    waited = threading.Event()
+    monkeypatch.setattr(opening, "_PATIENCE", -1)
+    original = os.set_blocking
+
+    def set_blocking(handle: int, blocking: bool) -> None:
+        original(handle, blocking)
+        waited.set()
+
+    monkeypatch.setattr(os, "set_blocking", set_blocking)
+    os.mkfifo("x.yaml")
+    # Linux opens a pipe for both at once.
+    handle = os.open("x.yaml", os.O_RDWR)
+
+    def write_late() -> None:
+        waited.wait()
+        os.write(handle, FAULTY.encode())
+        os.close(handle)
+
+    writer = threading.Thread(target=write_late)
+    writer.start()
+    code, out, _ = run("lint", "x.yaml")
+    writer.join()
+    assert (code, "x.yaml:17:" in out) == (1, True)
+
+
+def test_an_empty_process_substitution_is_not_waited_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "_PATIENCE", float("inf"))
+    read, write_end = os.pipe()
+    os.close(write_end)
+    assert run("lint", f"/dev/fd/{read}")[0] != 2
+    os.close(read)
 
 
 def test_process_substitution_is_read(run: Run) -> None:

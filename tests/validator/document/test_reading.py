@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -102,54 +101,6 @@ def test_unusual_text_is_read_in_time(name: str) -> None:
     text, count = READ[name]
     documents, broken = read_in_time(text)
     assert (len(documents), broken) == (count, [])
-
-
-def manifests(count: int) -> str:
-    """Return a stream of Pods."""
-    return "".join(f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{number}}}\n" for number in range(count))
-
-
-def a_list(count: int) -> str:
-    """Return a list of Pods, in the plainest notation."""
-    items = "".join(f"- kind: Pod\n  apiVersion: v1\n  metadata: {{name: p{number}}}\n" for number in range(count))
-    return f"apiVersion: v1\nkind: List\nitems:\n{items}"
-
-
-def pods(documents: Sequence[Document]) -> list[str]:
-    """Return the names of the Pods in documents and lists."""
-    trees = [one for document in documents for one in document.tree.get("items", [document.tree])]
-    return [tree["metadata"]["name"] for tree in trees]
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        (manifests(2501), 4 * 2500 + 2),
-        (a_list(2501), 1),
-        (manifests(2400) + "---\n" + a_list(101), 4 * 2400 + 2),
-        ("---\n" + a_list(2500) + manifests(1), 3 + 3 * 2500 + 3),
-    ],
-    ids=["documents", "a list", "a list after documents", "a document after a list"],
-)
-def test_what_a_file_holds_above_its_budget_is_said_and_not_checked(text: str, line: int) -> None:
-    known = pipeline.read_input(File(Source("x.yaml", text)))
-    assert len(pods(known.documents)) == 2500
-    (fault,) = known.broken
-    assert (fault.line, fault.column) == (line, 1)
-    assert fault.message == (
-        "the file has more than 2,500 objects, and the rest is not checked: put it into another file"
-    )
-
-
-@pytest.mark.parametrize(
-    "text",
-    [manifests(2500), a_list(2500), manifests(2499) + "# " + "x" * 2**20 + "\n" + manifests(2501)],
-    ids=["documents", "a list", "two mebibytes"],
-)
-def test_the_budget_of_a_file_is_for_each_mebibyte(text: str) -> None:
-    known = pipeline.read_input(File(Source("x.yaml", text)))
-    assert known.broken == ()
-    assert len(pods(known.documents)) == (5000 if len(text) > 2**20 else 2500)
 
 
 def test_a_text_that_was_cut_off_in_its_last_line_is_read_once() -> None:

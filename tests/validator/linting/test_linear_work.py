@@ -24,6 +24,7 @@ from trainyard.linting.report import Report
 from trainyard.loaders.manifests import manifest, shell
 from trainyard.loaders.training_job import effect, release, values
 from trainyard.model.run import Role
+from trainyard.rules.references import reference_not_found
 
 SMALL, LARGE = 24 * 1024, 96 * 1024
 # Those without values, which have the fixed cost of rendering a chart.
@@ -36,6 +37,8 @@ GROWING = (
     "ConfigMaps of one name",
     "Services and their pods",
     "configurations of Accelerate",
+    "templates of an Argo Workflow",
+    "groups of a RayCluster",
 )
 
 
@@ -187,4 +190,4 @@ def test_the_first_missing_objects_of_a_file_are_compared_with_others(monkeypatc
     suggestions._closest.cache_clear()
     found = [finding for finding in report.findings if finding.rule.code == "RF003"]
     assert len(found) == 500
-    assert len([word for word in compared if word.startswith("settings-of-run-")]) == 2 * 500
+    assert len([word for word in compared if word.startswith("settings-of-run-")]) == 2 * reference_not_found.MOST

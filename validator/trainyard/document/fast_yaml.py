@@ -13,8 +13,9 @@ from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from types import ModuleType
 
+from trainyard.document.budget import Budget
 from trainyard.document.document import Document
-from trainyard.document.source import Source, distinct_lines, listed, most_objects
+from trainyard.document.source import Source, distinct_lines
 
 _NO_TEXT = "true|True|TRUE|false|False|FALSE|null|Null|NULL"
 _SWITCH = "y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF"
@@ -81,7 +82,8 @@ def read_plain(source: Source) -> list[Document] | None:
         tree = _yaml_rs._loads(text, duplicate_key_policy="error")
     except _yaml_rs.YAMLDecodeError:
         return None
-    if not isinstance(tree, dict) or len(listed(tree)) > most_objects(text):
+    # The other parser says where the budget ends.
+    if not isinstance(tree, dict) or Budget(text).take(tree) is not None:
         return None
     return [Document(source, 0, tree, ())]
 

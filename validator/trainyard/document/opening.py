@@ -10,16 +10,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 
 MAX_BYTES = 32 * 1024 * 1024
 TOO_LARGE = f"it is larger than {MAX_BYTES >> 20} MiB"
 _NOT_REGULAR = "it is not a regular file"
 
 _CHUNK = 64 * 1024
+# A program that writes to a named pipe opens it before this time, in seconds, and may then write as late as it likes.
+_PATIENCE = 5.0
 # A pipe, or a device, must not be waited for. Windows has none of these flags.
-_FLAGS = (
-    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
-) | getattr(os, "O_BINARY", 0)
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
+_FLAGS = os.O_RDONLY | _NONBLOCK | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -44,8 +46,14 @@ def read_named(path: str) -> bytes:
             path = real_path(path, root)
         except RefusedError as error:
             raise RefusedError(f"{error.strerror}; name its target to read that") from None
-    with open(path, "rb", buffering=0) as stream:
-        return _read(stream.fileno())
+    handle = os.open(path, _FLAGS)
+    try:
+        first = _first_part(handle) if _is_named_pipe(handle, path) else b""
+        if _NONBLOCK:
+            os.set_blocking(handle, True)
+        return (first + _read(handle))[: MAX_BYTES + 1] if first else _read(handle)
+    finally:
+        os.close(handle)
 
 
 def read_found(path: str, root: str) -> bytes:
@@ -107,6 +115,26 @@ def repository(folder: str) -> str | None:
         if current == child:
             return None
     return current
+
+
+def _is_named_pipe(handle: int, path: str) -> bool:
+    """True for a pipe in a folder. That of a process substitution has no name, and nothing can open it later."""
+    return stat.S_ISFIFO(os.fstat(handle).st_mode) and os.path.exists(os.path.realpath(path))
+
+
+def _first_part(handle: int) -> bytes:
+    """Returns what a named pipe holds once it has a writer, which may be nothing yet. Raises `RefusedError`."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            part = os.read(handle, _CHUNK)
+        except BlockingIOError:
+            return b""  # there is a writer, which has written nothing yet
+        if part:
+            return part
+        if time.monotonic() > end:
+            raise RefusedError(f"it is a named pipe, and nothing has written to it in {_PATIENCE:g} seconds")
+        time.sleep(0.01)
 
 
 def _read(handle: int) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
 
 from trainyard.startup import NamedTuple, pattern
 
@@ -13,10 +12,6 @@ Path = tuple[str | int, ...]
 
 # Files that are no YAML: scripts for a shell, and lines of variables.
 SCRIPTS = (".sh", ".bash", ".sbatch", ".slurm", ".env", "nccl.conf")
-
-# Of each mebibyte begun. An object costs some hundred calls of rules, however short it is, and real files have a tenth
-# as many. The rest is not checked, and a finding says so.
-MOST_OBJECTS = 2_500
 
 # Line breaks of YAML, so that line numbers here equal those of the parser.
 _BREAK = pattern("\r\n|[\n\r\x85\u2028\u2029]")
@@ -68,17 +63,6 @@ def lines(source: Source) -> tuple[str, ...]:
 def distinct_lines(source: Source) -> frozenset[str]:
     """Returns the different lines of a file, which two filters of a file by its known lines ask for."""
     return frozenset(source.text.split("\n"))
-
-
-def most_objects(text: str) -> int:
-    """Returns the number of objects of a file that are checked."""
-    return MOST_OBJECTS * (1 + len(text) // 2**20)
-
-
-def listed(tree: Any) -> list[Any]:
-    """Returns the objects of a list of them, such as `kubectl get -o yaml` prints; none for anything else."""
-    items = tree.get("items") if isinstance(tree, dict) and str(tree.get("kind")).endswith("List") else None
-    return items if isinstance(items, list) else []
 
 
 def has_plain_breaks(text: str) -> bool:

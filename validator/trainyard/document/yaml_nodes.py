@@ -13,7 +13,8 @@ from yaml import Node
 
 from gotemplate.construct import MAX_DEPTH, Builder, UnusableError
 from gotemplate.yaml_reader import COMPOSER, compose, too_deep
-from trainyard.document.source import BrokenText, Excerpt, Path, Source, listed, most_objects
+from trainyard.document.budget import MOST_PARTS, PARTS_OF_AN_OBJECT, Budget
+from trainyard.document.source import BrokenText, Excerpt, Path, Source
 from trainyard.startup import NamedTuple, pattern
 
 
@@ -42,7 +43,7 @@ def trees(source: Source) -> tuple[list[Tree], list[BrokenText]]:
     found: list[Tree] = []
     broken: list[BrokenText] = []
     nodes: list[Node] = []
-    objects, most = 0, most_objects(source.text)
+    budget = Budget(source.text)
     keep = len(source.text) <= _MAX_KEPT and not isinstance(source, Excerpt)
     for number, node in enumerate(_roots(source.text, broken)):
         if keep:
@@ -56,21 +57,27 @@ def trees(source: Source) -> tuple[list[Tree], list[BrokenText]]:
             continue
         if tree is None:
             continue
-        items = listed(tree)
-        objects += len(items) or 1
-        if objects <= most or items:
+        end = budget.take(tree)
+        if end != ():
             found.append(Tree(number, tree, tuple(builder.repeated)))
-        if objects > most:
-            del items[most - objects :]
-            broken.append(_too_many(node, most))
+        if end is not None:
+            broken.append(_too_much(node, end))
             break
     if keep:
         _keep(source, tuple(nodes))
     return found, broken
 
 
-def _too_many(node: Node, most: int) -> BrokenText:
-    message = f"the file has more than {most:,} objects, and the rest is not checked: put it into another file"
+def _too_much(node: Node, end: Path) -> BrokenText:
+    """Returns the place and the words for the object at which the budget of a file ends."""
+    message = (
+        "the file has too many objects, roles and containers, and is not checked from here on: put the rest into "
+        f"another file (a mebibyte may have {MOST_PARTS:,}; an object counts as {PARTS_OF_AN_OBJECT} of them)"
+    )
+    if end:
+        items = next((value for key, value in reversed(node.value) if key.value == end[0]), None)
+        # Merge keys may hold the list.
+        node = node if items is None else items.value[end[1]]
     mark: Any = node.start_mark
     return BrokenText(message, mark.line + 1, mark.column + 1)
 

@@ -91,8 +91,10 @@ def _without_removed(tree: Any) -> Any:
 
 def _equal(one: Any, other: Any) -> bool:
     """True if both are equal and of the same types: `1`, `1.0`, `true` and "1" are four values."""
-    if isinstance(one, dict) and isinstance(other, dict):
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
         return one.keys() == other.keys() and all(_equal(value, other[key]) for key, value in one.items())
-    if isinstance(one, list) and isinstance(other, list):
+    if isinstance(one, list):
         return len(one) == len(other) and all(map(_equal, one, other))
-    return type(one) is type(other) and (one is other or one == other)
+    return bool(one is other or one == other)

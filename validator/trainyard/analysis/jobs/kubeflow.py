@@ -6,6 +6,7 @@ from typing import Any
 
 from trainyard.analysis.jobs.workloads import is_known
 from trainyard.document.lookup import integer, items, mapping
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Run
 
 # Controllers of these add nothing to the pods of an object.
@@ -45,6 +46,14 @@ def has_all_pods(run: Run | None) -> bool:
     if run is None or run.kind == "TrainJob":
         return run is not None and run.runtime is not None
     if run.kind == "Workflow" and run.api_version.startswith("argoproj.io/"):
-        parts = (run.spec, *(one for one in items(run.spec, "templates") if isinstance(one, dict)))
-        return not any(field in part for part in parts for field in _ADDING)
+        return not _adds.of(run.spec)
     return run.is_job or is_known(run) or run.api_version in _PLAIN_GROUPS
+
+
+def _adds_to_pods(workflow: dict[str, Any]) -> bool:
+    parts = (workflow, *(one for one in items(workflow, "templates") if isinstance(one, dict)))
+    return any(field in part for part in parts for field in _ADDING)
+
+
+# Rules ask for each of the templates, and each answer is about all of them.
+_adds: LastIndex[dict[str, Any], bool] = LastIndex(_adds_to_pods)

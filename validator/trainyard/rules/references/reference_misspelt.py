@@ -27,7 +27,7 @@ from trainyard.model.run import Project, Workload
 # A higher ratio than that of suggestions: `data-a` and `data-b` are two objects.
 RATIO = 0.85
 # Unknown names of a file that are compared: each takes as long as a small file.
-MOST = 500
+MOST = 200
 KINDS = ("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "LocalQueue", "PriorityClass")
 
 

@@ -24,7 +24,7 @@ from trainyard.engine.suggestions import closest_match
 from trainyard.model.run import Project
 
 # A report ends at as many findings of a rule in a file, and a comparison of names takes longer than all else.
-MOST = 500
+MOST = 200
 # Classes and accounts that every cluster has.
 BUILT_IN = frozenset(
     (

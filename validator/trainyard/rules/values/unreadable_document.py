@@ -7,7 +7,8 @@ often only when a job is submitted, and with a wrong line number.
 The usual causes are a tab in the indentation, a colon and a space in a value without quotes, and a quote that is never
 closed. Documents before and after the broken one, separated from it by `---`, are still checked.
 
-Of a file with more than 2,500 objects for each mebibyte, the first ones are checked. The finding is at the next one.
+A file is checked up to 10,000 roles and containers for each mebibyte, where an object counts as three of them. The
+finding is at the object that is too much. This object and what follows are not checked.
 
 A template of Helm or Jinja is no YAML before it is rendered, and a broken file that nothing names as Kubernetes, as
 DeepSpeed or as the values of a run is not the linter's to judge. Such a file gets a note instead of this finding. A
