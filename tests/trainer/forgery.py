@@ -27,3 +27,10 @@ def forge_state(path: Path, **fields: object) -> None:
     """Replaces fields of the state in checkpoint `path`."""
     state = json.loads((path / "state.json").read_text()) | fields
     forge(path, "state.json", json.dumps(state).encode())
+
+
+def forge_list(path: Path, without: str) -> None:
+    """Removes the entry of a file from the manifest of checkpoint `path`; the file stays."""
+    manifest = json.loads((path / "manifest.json").read_text())
+    del manifest["files"][without]
+    (path / "manifest.json").write_bytes(manifest_text(manifest["format"], manifest["files"]))

@@ -22,7 +22,7 @@ from torch.distributed.checkpoint.metadata import (
 )
 
 from tests.trainer.fake_strategy import FakeStrategy, new_manager, run, train_state_at
-from tests.trainer.forgery import forge, forge_format, forge_state
+from tests.trainer.forgery import forge, forge_format, forge_list, forge_state
 from trainer.checkpoint.catalog import valid_checkpoints
 from trainer.checkpoint.manifest import InvalidCheckpointError
 from trainer.checkpoint.metadata import read_metadata
@@ -221,6 +221,14 @@ def test_attributes_that_are_no_members_of_an_enumeration_are_refused(directory:
 def test_a_forged_state_is_passed_over(directory: Path, fields: dict[str, Any]) -> None:
     path = directory / "step-00000002"
     forge_state(path, **fields)
+    manager = new_manager(directory, FakeStrategy())
+    assert manager.resume() == train_state_at(1)
+    manager.close()
+
+
+@pytest.mark.parametrize("name", ["state.json", ".metadata"])
+def test_a_file_that_the_manifest_does_not_vouch_for_is_not_read(directory: Path, name: str) -> None:
+    forge_list(directory / "step-00000002", without=name)
     manager = new_manager(directory, FakeStrategy())
     assert manager.resume() == train_state_at(1)
     manager.close()

@@ -17,7 +17,7 @@ class Fault:
     """A fault; `what` is its description in the table.
 
     With `local` the checkpoints are on such a file system of one node, where both pods run. The fault is injected
-    `times` times; the last time counts. With `by_name` it is only measured if it is named.
+    `times` times; the last time counts.
     """
 
     name: str
@@ -25,7 +25,6 @@ class Fault:
     inject: Injection
     local: FileSystem | None = None
     times: int = 1
-    by_name: bool = False
 
 
 RANK_KILLED = Fault("rank-killed", "SIGKILL of a rank", kill_rank)
@@ -57,11 +56,11 @@ def all_faults(*, quick: bool = False) -> list[Fault]:
         Fault("partition-short", "partition between the pods, 8 s", partition(8)),
         Fault("partition-long", "partition between the pods, 60 s", partition(60)),
         Fault("store-cut-off-short", "node of the store cut off, 8 s", cut_off_node(8, store_pod)),
-        Fault("store-cut-off-long", "node of the store cut off, 60 s", cut_off_node(60, store_pod), by_name=True),
+        Fault("store-cut-off-long", "node of the store cut off, 60 s", cut_off_node(60, store_pod)),
         Fault("node-paused-short", "node paused for 8 s", pause_node(8, other_pod)),
         Fault("store-paused-short", "node of the store paused for 8 s", pause_node(8, store_pod)),
         Fault("node-paused-long", "node paused for 60 s", pause_node(60, other_pod)),
-        Fault("store-paused-long", "node of the store paused for 60 s", pause_node(60, store_pod), by_name=True),
+        Fault("store-paused-long", "node of the store paused for 60 s", pause_node(60, store_pod)),
         Fault("node-stopped", "node stopped for 60 s", stop_node(60, other_pod)),
         Fault("store-stopped", "node of the store stopped for 60 s", stop_node(60, store_pod)),
         Fault("api-gone", f"API server gone for {gone} s", stop_api(gone)),
