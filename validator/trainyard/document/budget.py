@@ -55,6 +55,11 @@ def most_parts(text: str) -> int:
     return MOST_PARTS * (1 + len(text) // 2**20)
 
 
+def is_surely_within(text: str) -> bool:
+    """True if a text without aliases is too short for so many parts: the shortest object takes two characters."""
+    return PARTS_OF_AN_OBJECT * len(text) < 2 * (MOST_PARTS - PARTS_OF_AN_OBJECT)
+
+
 def listed(tree: Any) -> list[Any]:
     """Returns the objects of a list of them, such as `kubectl get -o yaml` prints; none for anything else."""
     items = tree.get("items") if isinstance(tree, dict) and str(tree.get("kind")).endswith("List") else None

@@ -13,7 +13,7 @@ from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from types import ModuleType
 
-from trainyard.document.budget import Budget
+from trainyard.document.budget import Budget, is_surely_within
 from trainyard.document.document import Document
 from trainyard.document.source import Source, distinct_lines
 
@@ -83,7 +83,7 @@ def read_plain(source: Source) -> list[Document] | None:
     except _yaml_rs.YAMLDecodeError:
         return None
     # The other parser says where the budget ends.
-    if not isinstance(tree, dict) or Budget(text).take(tree) is not None:
+    if not isinstance(tree, dict) or not (is_surely_within(text) or Budget(text).take(tree) is None):
         return None
     return [Document(source, 0, tree, ())]
 

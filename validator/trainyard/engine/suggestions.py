@@ -36,6 +36,13 @@ def _closest(word: str, words: frozenset[str], alike: float) -> str | None:
     return next(iter(get_close_matches(word, sorted(compared), 1, alike)), None)
 
 
+def unlike_ends(one: str, other: str) -> tuple[str, str]:
+    """Returns what is left of two words from the first letter in which they differ."""
+    pairs = enumerate(zip(one, other, strict=False))
+    start = next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
+    return one[start:], other[start:]
+
+
 def format_list(words: Iterable[str]) -> str:
     """Returns words with commas, the first dozen of them."""
     found = list(words)

@@ -105,3 +105,11 @@ def required_expressions(pod: Pod) -> Iterator[tuple[Any, Place]]:
     for index, term in enumerate(items(pod.tree, *path)):
         for number, expression in enumerate(items(term, "matchExpressions")):
             yield expression, pod.at.child(*path, index, "matchExpressions", number)
+
+
+def tolerates(toleration: dict[str, Any], key: str, value: str, effect: str) -> bool:
+    """True if a toleration fits a taint, as Kubernetes compares them."""
+    if toleration.get("effect") not in (None, "", effect):
+        return False
+    own, exists = toleration.get("key"), toleration.get("operator") == "Exists"
+    return exists if not own else str(own) == key and (exists or str(toleration.get("value") or "") == value)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trainyard.document import fast_yaml, opening, reading
 from trainyard.document.disk_answers import remembered
@@ -109,11 +110,8 @@ def _patch_files(folder: str) -> frozenset[str]:
     for name in KUSTOMIZATIONS:
         path = os.path.join(folder, name)
         with suppress(OSError):
-            source = Source(path, opening.read_found(path, folder or ".").decode(errors="replace"))
-            found = fast_yaml.read_plain(source) or reading.read(source)[0]
-            entries = [entry for field in CHANGES for entry in items(found[0].tree if found else None, field)]
-            names = [entry.get("path") if isinstance(entry, dict) else entry for entry in entries]
-            return frozenset(os.path.normpath(one) for one in names if isinstance(one, str) and "\n" not in one)
+            tree = _tree(path, opening.read_found(path, folder or "."))
+            return frozenset(map(os.path.normpath, _named_files(tree)))
     return frozenset()
 
 
@@ -129,16 +127,11 @@ def _changes(folder: str) -> str | None:
 
 
 def _changes_in(folder: str, path: str, text: bytes) -> str | None:
-    source = Source(path, text.decode(errors="replace"))
-    found = fast_yaml.read_plain(source) or reading.read(source)[0]
-    tree = found[0].tree if found else None
+    tree = _tree(path, text)
     if not isinstance(tree, dict) or tree.get("components") or tree.get("transformers"):
         return None
     texts = [str(tree.get(field, "")) for field in CHANGES]
-    for entry in (entry for field in CHANGES for entry in items(tree, field)):
-        name = entry if isinstance(entry, str) else entry.get("path") if isinstance(entry, dict) else None
-        if not isinstance(name, str) or "\n" in name:
-            continue
+    for name in _named_files(tree):
         if ".." in name or os.path.isabs(name):
             return None
         try:
@@ -146,6 +139,21 @@ def _changes_in(folder: str, path: str, text: bytes) -> str | None:
         except OSError:
             return None
     return None if any(_WHOLE.search(one) for one in texts) else "\n".join(texts)
+
+
+def _tree(path: str, text: bytes) -> Any:
+    """Returns the first document of a kustomization; None if there is none."""
+    source = Source(path, text.decode(errors="replace"))
+    found = fast_yaml.read_plain(source) or reading.read(source)[0]
+    return found[0].tree if found else None
+
+
+def _named_files(tree: Any) -> Iterator[str]:
+    """Yields the files that a kustomization names for its changes, and not the changes that it holds itself."""
+    for entry in (entry for field in CHANGES for entry in items(tree, field)):
+        name = entry.get("path") if isinstance(entry, dict) else entry
+        if isinstance(name, str) and "\n" not in name:
+            yield name
 
 
 @remembered

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.analysis.pods.placement import tolerates
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.jobs.workloads import group_of
@@ -46,7 +47,7 @@ def flavor_taint_without_effect(resource: Resource) -> Iterator[Problem]:
                 "Kueue ignores a taint with the effect PreferNoSchedule: every workload gets the flavor",
                 "use NoSchedule to keep workloads without the toleration away",
             )
-        elif any(_tolerates(mapping(one), mapping(taint)) for one in tolerations):
+        elif _is_tolerated(mapping(taint), tolerations):
             yield Problem(
                 at.child("key"),
                 f"the flavor tolerates its own taint `{text(taint, 'key')}`: every workload gets the flavor",
@@ -54,11 +55,6 @@ def flavor_taint_without_effect(resource: Resource) -> Iterator[Problem]:
             )
 
 
-def _tolerates(toleration: dict[str, Any], taint: dict[str, Any]) -> bool:
-    if toleration.get("effect") not in (None, "", taint.get("effect")):
-        return False
-    exists = toleration.get("operator") == "Exists"
-    if not toleration.get("key"):
-        return exists
-    same = toleration.get("key") == taint.get("key")
-    return same and (exists or str(toleration.get("value") or "") == str(taint.get("value") or ""))
+def _is_tolerated(taint: dict[str, Any], tolerations: list[Any]) -> bool:
+    parts = (str(taint.get("key")), str(taint.get("value") or ""), text(taint, "effect"))
+    return any(tolerates(mapping(one), *parts) for one in tolerations)

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from trainyard.document.document import Rename
 from trainyard.engine.rule import Problem, rule
+from trainyard.engine.suggestions import unlike_ends
 from trainyard.model.run import Container
 
 _KNOWN = (
@@ -83,7 +84,6 @@ def _is_near(name: str, known: str) -> bool:
         return True
     if abs(len(name) - len(known)) > 1 or len(known) < 10 or name[:1] != known[:1]:
         return False
-    start = next((n for n, (a, b) in enumerate(zip(name, known, strict=False)) if a != b), min(len(name), len(known)))
-    a, b = name[start:], known[start:]
+    a, b = unlike_ends(name, known)
     changed = f"{a[:1]}{b[:1]}"
     return not any(sign.isdigit() or sign in "._-" for sign in changed) and (a[1:] in (b, b[1:]) or a == b[1:])

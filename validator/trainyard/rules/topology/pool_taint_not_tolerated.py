@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from trainyard.analysis.pods.placement import tolerates
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -88,18 +89,9 @@ def _untolerated(group: _Group, pod: Pod) -> tuple[str, str, str] | None:
     requested = {name for one in (*pod.containers, *pod.init_containers) for name in (*one.limits, *one.requests)}
     tolerations = [mapping(one) for one in items(pod.tree, "tolerations")]
     for taint in group.taints:
-        if taint[0] not in requested and not any(_fits(one, *taint) for one in tolerations):
+        if taint[0] not in requested and not any("{{" in f"{one}" or tolerates(one, *taint) for one in tolerations):
             return taint
     return None
-
-
-def _fits(toleration: dict[str, Any], key: str, value: str, effect: str) -> bool:
-    if "{{" in f"{toleration}":
-        return True
-    if toleration.get("effect") not in (None, "", effect):
-        return False
-    own, exists = toleration.get("key"), toleration.get("operator") == "Exists"
-    return exists if not own else str(own) == key and (exists or str(toleration.get("value") or "") == value)
 
 
 def _find(project: Project) -> tuple[_Group, ...]:

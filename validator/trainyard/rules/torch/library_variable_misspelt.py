@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.pods.settings import name_at, rename_variable
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import unlike_ends
 from trainyard.facts.programs.library_variables import COMMON, KNOWN
 from trainyard.model.run import Setting
 
@@ -73,8 +74,5 @@ def _is_near(name: str, known: str) -> bool:
     """True if one letter is missing, added, or another, or two neighbours are swapped."""
     if abs(len(name) - len(known)) > 1 or name[:2] != known[:2]:
         return False
-    start = next(
-        (index for index, (a, b) in enumerate(zip(name, known, strict=False)) if a != b), min(len(name), len(known))
-    )
-    a, b = name[start:], known[start:]
+    a, b = unlike_ends(name, known)
     return a[1:] == b or a == b[1:] or a[1:] == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:] and len(b) > 1)
