@@ -184,7 +184,7 @@ class _SupervisedRank:
                 if self._backup:
                     store.set("backup", self._backup)
                 if launch := self._agree(store):
-                    self._restart(store, replace(launch, store_prefix=f"after-{rendezvous_id}"))
+                    self._restart(store, launch, rendezvous_id)
         except _LeftOutError:
             pass  # the rank does not start again
         except RuntimeError:
@@ -213,12 +213,12 @@ class _SupervisedRank:
                 if survivors is not None:
                     host, port = split_address(address)
                     launch = replace(self._following(survivors), master_addr=host, master_port=port)
-                    self._restart(store, replace(launch, store_prefix=f"after-{rendezvous_id}"))
+                    self._restart(store, launch, rendezvous_id)
                     return
                 if not self._ended.wait(HEARTBEAT_SECONDS) or has_ended:
                     time.sleep(_FAST_POLL_SECONDS)
 
-    def _restart(self, store: Store, launch: Launch) -> None:
+    def _restart(self, store: Store, launch: Launch, rendezvous_id: str) -> None:
         """Ends the child, and starts it again in this launch once all supervisors are ready."""
         with self._restarting:
             if self._is_settled.is_set():
@@ -227,7 +227,7 @@ class _SupervisedRank:
             self._end(_EXIT_SECONDS if launch.size == self._launch.size else 0.0)
             _wait_for_supervisors(store, launch.size)
             self._is_settled.set()
-            self._results.put(launch)
+            self._results.put(replace(launch, store_prefix=f"after-{rendezvous_id}"))
 
     def _agree(self, store: Store) -> Launch | None:
         """Waits for the end of the child, or for a reason to end it; returns the launch in which it starts again."""
