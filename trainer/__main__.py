@@ -38,9 +38,9 @@ def main(arguments: Sequence[str]) -> int:
             return run(config, launch, termination)
         from .runtime.supervisor import supervise
 
-        def run_rank(launch: Launch, on_rendezvous: Callable[[str], None]) -> int:
+        def run_rank(launch: Launch, on_rendezvous: Callable[[str], None], on_step: Callable[[int], None]) -> int:
             clear_recorded_error()
-            return run(config, launch, Termination(), on_rendezvous)
+            return run(config, launch, Termination(), on_rendezvous, on_step)
 
         return supervise(
             launch,

@@ -24,6 +24,7 @@ def run(
     launch: Launch,
     termination: Termination,
     on_rendezvous: Callable[[str], None] = lambda _: None,
+    on_step: Callable[[int], None] = lambda _: None,
 ) -> int:
     """Trains together with the other ranks of `launch`. Collective.
 
@@ -32,6 +33,7 @@ def run(
         launch: This process's place in the launch.
         termination: The SIGTERM handler.
         on_rendezvous: Called with the rendezvous ID once all ranks have joined.
+        on_step: Called with the number of each step that is done.
 
     Returns:
         The exit status.
@@ -50,10 +52,15 @@ def run(
         log(_environment_line(world, describe_transport(world, nccl_log), resolve_precision(config, world.device)))
         if advice := transport_advice(world, nccl_log):
             log(advice)
-        return train(config, world, termination)
+        return train(config, world, termination, on_step)
 
 
-def train(config: TrainerConfig, world: World, termination: Termination | None = None) -> int:
+def train(
+    config: TrainerConfig,
+    world: World,
+    termination: Termination | None = None,
+    on_step: Callable[[int], None] = lambda _: None,
+) -> int:
     """Trains to the end, resuming from the newest checkpoint. Collective.
 
     Returns:
@@ -62,7 +69,7 @@ def train(config: TrainerConfig, world: World, termination: Termination | None =
     Raises:
         TrainerError: A checkpoint cannot be written or resumed from, or the loss is not finite.
     """
-    return 0 if Trainer(config, world, termination).run() else SIGTERM_STATUS
+    return 0 if Trainer(config, world, termination, on_step).run() else SIGTERM_STATUS
 
 
 def _environment_line(world: World, transport: str, config: TrainerConfig) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from .checkpoint.manager import CheckpointManager
@@ -34,9 +34,16 @@ from .train_state import TrainState
 class Trainer:
     """One rank of a run. All methods are collectives."""
 
-    def __init__(self, config: TrainerConfig, world: World, termination: Termination | None) -> None:
+    def __init__(
+        self,
+        config: TrainerConfig,
+        world: World,
+        termination: Termination | None,
+        on_step: Callable[[int], None],
+    ) -> None:
         self._config = config = resolve_precision(config, world.device)
         self._termination = termination
+        self._on_step = on_step
         self._is_rank_zero = world.rank == 0
         self._world_size = world.size
         self._data = load_data(config)
@@ -241,6 +248,7 @@ class Trainer:
         )
         self._stepped_at = now
         self._watchdog.step_done(number)
+        self._on_step(number)
         if number == self._first_step:
             set_collective_timeout(self._config.step_timeout_seconds, [self._step_sync.group, *self._strategy.groups])
         if any(report.stop for report in reports):

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
+import torch
 from torch import nn
 
 from trainer.checkpoint import manifest
@@ -69,6 +70,11 @@ def raise_error() -> None:
     raise ZeroDivisionError("a mistake")
 
 
+def lose_network() -> None:
+    """Raises what a collective of NCCL raises on all ranks if the network between them fails."""
+    raise torch.distributed.DistBackendError("NCCL error: remote process exited or there was a network error")
+
+
 def hang() -> None:
     """Hangs, as a collective on a GPU does if its peer is gone."""
     time.sleep(600)
@@ -86,12 +92,12 @@ def terminate() -> None:
     time.sleep(0.2)
 
 
-def before_step(strike: Callable[[], None]) -> None:
-    """Strikes before a step in the middle of the run."""
+def before_step(strike: Callable[[], None], step: int = STOPPED_AT_STEP) -> None:
+    """Strikes before a step, by default in the middle of the run."""
     take = Stepper.train_step
 
     def strike_and_take(self: Stepper, number: int, *others: object) -> tuple[float, float]:
-        if number == STOPPED_AT_STEP:
+        if number == step:
             strike()
         return take(self, number, *others)  # type: ignore[arg-type]
 
@@ -165,6 +171,10 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "killed-once": ("1", lambda: before_step(once(kill))),
     "killed-beside-hanging-rank": ("", lambda: before_step(once(hang if RANK == "1" else kill))),
     "broken": ("1", lambda: before_step(raise_error)),
+    "broken-once": ("1", lambda: before_step(once(raise_error))),
+    "exits-once": ("1", lambda: before_step(once(lambda: os._exit(1)))),
+    "network-fails-once": ("", lambda: before_step(once(lose_network))),
+    "broken-at-first-step": ("1", lambda: before_step(raise_error, 1)),
     "terminated": ("1", lambda: before_step(terminate)),
     "terminated-as-rank-starts": ("", terminate_as_rank_starts),
     "infinite-gradient": ("", lambda: before_update(STOPPED_AT_STEP, make_infinite)),

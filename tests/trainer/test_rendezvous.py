@@ -12,7 +12,7 @@ from multiprocessing.process import BaseProcess
 
 import pytest
 from torch.distributed import TCPStore  # type: ignore[attr-defined]  # documented, but missing in __all__
-from torch.distributed.elastic.rendezvous import RendezvousParameters, RendezvousTimeoutError
+from torch.distributed.elastic.rendezvous import RendezvousParameters, RendezvousTimeoutError, dynamic_rendezvous
 
 from tests.harness.trainer.launch import wait_until
 from tests.harness.trainer.ports import free_port
@@ -132,3 +132,15 @@ def test_an_agent_that_has_no_store_to_join_gives_up_after_the_timeout(
 
     with pytest.raises(RendezvousTimeoutError, match="no store answers at"):
         handler.next_rendezvous()
+
+
+@pytest.mark.parametrize(("nodes", "seconds"), [(2, 0.1), (50, 0.5), (1000, 1.0)])
+def test_the_nodes_of_a_small_run_look_for_others_more_often(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, nodes: int, seconds: float
+) -> None:
+    waits: list[object] = []
+    monkeypatch.setattr(rendezvous, "_delay", waits.append)
+    params = RendezvousParameters(BACKEND, f"127.0.0.1:{endpoint.port}", "run", 1, nodes, "127.0.0.1", is_host="false")
+    OutlivingHandler(params)
+    dynamic_rendezvous._delay(1)  # type: ignore[attr-defined]
+    assert waits == [(seconds, seconds)]

@@ -77,13 +77,28 @@ def test_a_rank_that_is_killed_too_often_is_left_to_torchrun(tmp_path: Path) -> 
     assert f"exitcode  : {128 + signal.SIGKILL}" in run.stderr
 
 
-def test_a_rank_that_exits_by_itself_is_not_restarted(tmp_path: Path) -> None:
-    run = begin(tmp_path, fault="broken").finish()
+@pytest.mark.parametrize("fault", ["broken-once", "exits-once", "network-fails-once"])
+def test_a_rank_that_fails_once_starts_again_in_place(tmp_path: Path, fault: str) -> None:
+    run = begin(tmp_path, fault=fault).finish()
+    assert run.returncode == 0, run.stderr
+    assert count_starts(run) == 2
+    assert f"rank 1: a rank has failed (status 1 here): {RESTARTED}" in run.stderr
+
+
+def test_a_rank_that_fails_again_at_the_same_step_is_left_to_torchrun(tmp_path: Path) -> None:
+    run = begin(tmp_path, "--in-place-restarts=3", fault="broken").finish()
     assert run.returncode == 1
-    assert count_starts(run) == 1
+    assert count_starts(run) == 2
     summary = run.stderr.partition("Root Cause (first observed failure):")[2]
     assert "rank      : 1 (local_rank: 1)" in summary
     assert summary.rstrip("=\n").splitlines()[-1].strip() == "ZeroDivisionError: a mistake"
+
+
+@pytest.mark.parametrize("fault", ["broken-at-first-step", "infinite-gradient"])
+def test_a_rank_that_fails_at_once_or_for_a_reason_of_the_run_is_left_to_torchrun(tmp_path: Path, fault: str) -> None:
+    run = begin(tmp_path, fault=fault).finish()
+    assert run.returncode == 1
+    assert count_starts(run) == 1
     assert RESTARTED not in run.stderr
 
 

@@ -30,7 +30,7 @@ class RuntimeConfig:
     grace_seconds: float = option(
         25.0, "seconds from SIGTERM to the exit of a rank that cannot reach its save", above=0, below=1e6
     )
-    in_place_restarts: int = option(3, "in-place restarts of killed ranks before torchrun takes over", at_least=0)
+    in_place_restarts: int = option(3, "in-place restarts of failed ranks before torchrun takes over", at_least=0)
     lost_node_seconds: float = option(
         30.0,
         "elastic runs: go on without a node that sends no heartbeat for N seconds (0: only when a rank has failed)",

@@ -21,6 +21,7 @@ from torch.distributed.elastic.rendezvous import (
     RendezvousInfo,
     RendezvousParameters,
     RendezvousTimeoutError,
+    dynamic_rendezvous,
     rendezvous_handler_registry,
 )
 from torch.distributed.elastic.rendezvous.c10d_rendezvous_backend import DEFAULT_PORT, create_backend
@@ -35,6 +36,11 @@ _ANSWER_SECONDS = 1.0
 _WAITS = 10
 _PROBE_SECONDS = 0.25
 _JOIN_SECONDS = 600
+# torch has no setting for it: a node that joins looks at the store once per second, and waits a few times.
+_delay = dynamic_rendezvous._delay  # type: ignore[attr-defined]
+# Of all nodes together, which is no load for the store. More nodes look once per second each, as with torch.
+_LOOKS_PER_SECOND = 100
+_LEAST_DELAY = 0.1
 
 Result = TypeVar("Result")
 
@@ -49,6 +55,7 @@ class OutlivingHandler(RendezvousHandler):
 
     def __init__(self, params: RendezvousParameters) -> None:
         self._params = params
+        _shorten_delays(params.max_nodes)
         self._handler: RendezvousHandler | None = _connect(params)
         self._store: _StoreOfRound | None = None
         self._answer: _Call[int] | None = None
@@ -200,6 +207,16 @@ class _StoreOfRound:
         if self._is_lost:
             raise RuntimeError("the rendezvous store is gone")
         return getattr(self._store, name)
+
+
+def _shorten_delays(nodes: int) -> None:
+    share = min(1.0, max(_LEAST_DELAY, nodes / _LOOKS_PER_SECOND))
+
+    def delay(seconds: float | tuple[float, float]) -> None:
+        least, most = (seconds, seconds) if isinstance(seconds, (int, float)) else seconds
+        _delay((least * share, most * share))
+
+    dynamic_rendezvous._delay = delay  # type: ignore[attr-defined]
 
 
 def _connect(params: RendezvousParameters) -> RendezvousHandler:

@@ -1,8 +1,8 @@
-"""The supervisor of a rank: restarts it in place with the others, if one is killed or an elastic run loses a node.
+"""The supervisor of a rank: restarts it in place with the others, if one fails or an elastic run loses a node.
 
 When a process ends, torchrun starts new processes everywhere. They repeat the rendezvous and import torch again, which
 takes longer than everything else. So torchrun starts a supervisor for each rank instead: it imports what the rank
-needs, forks it, and forks a new one if a rank is killed. In an elastic run, the supervisors of the other nodes fork
+needs, forks it, and forks a new one if a rank fails. In an elastic run, the supervisors of the other nodes fork
 ranks for a smaller world if a node is gone. torchrun admits a new node later.
 """
 
@@ -26,16 +26,17 @@ from .child import FORWARDED_SIGNALS, fork_child
 from .launch import Launch
 from .log import log_rank
 from .membership import HEARTBEAT_SECONDS, Membership, launch_of
+from .progress import Cause, Progress
 from .signals import SIGTERM_STATUS, Termination
 from .store import connect_store, host_backup, host_store, split_address
 from .watchdog import HANG_STATUS
 
-RankProgram = Callable[[Launch, Callable[[str], None]], int]
+RankProgram = Callable[[Launch, Callable[[str], None], Callable[[int], None]], int]
 
 _POLL_SECONDS = 1.0
 _FAST_POLL_SECONDS = 0.05
-# A rank whose peer was killed may end before the peer's supervisor has reported the kill.
-_KILL_NOTICE_SECONDS = 2.0
+# A rank whose peer has failed may end before the peer's supervisor has reported it.
+_FAILURE_NOTICE_SECONDS = 2.0
 # Longer than a node is silent before it is gone.
 _LOSS_NOTICE_SECONDS = 3.0
 # With NCCL a rank does not notice that a peer is gone; it is killed after this time.
@@ -49,18 +50,18 @@ _BACKUP_NODE = 1
 def supervise(
     launch: Launch, termination: Termination, program: RankProgram, *, restarts: int, lost_node_seconds: float
 ) -> int:
-    """Runs `program` in a child process and restarts it up to `restarts` times if a rank is killed or a node is gone.
+    """Runs `program` in a child process and restarts it up to `restarts` times if a rank fails or a node is gone.
 
-    All ranks restart together: if one of them was killed by a signal, because a rank that exits by itself has a reason
-    to; or, in an elastic run, without the nodes that are gone. If the supervisors of all ranks are not ready within
-    seconds, this process exits as its rank did and torchrun takes over.
+    All ranks restart together: if one of them was killed by a signal; if one failed by itself, and went further than in
+    its last attempt; or, in an elastic run, without the nodes that are gone. A `TrainerError` ends the attempt. If the
+    supervisors of all ranks are not ready within seconds, this process exits as its rank did and torchrun takes over.
 
     This function also returns in each child, with what `program` returns, and raises what `program` raises.
 
     Args:
         launch: The place of this rank in the launch.
         termination: The SIGTERM handler of this process.
-        program: Called with the launch, and with a function to call with the rendezvous ID.
+        program: Called with the launch, with a function to call with the rendezvous ID, and one to call with each step.
         restarts: Restarts before torchrun takes over.
         lost_node_seconds: A node that sends no heartbeat for so long is gone; 0: only when a rank has failed.
 
@@ -74,17 +75,23 @@ def supervise(
         if launch.rank == 0:
             host_store()
     backup = ""
+    progress = Progress()
     for left in range(restarts, -1, -1):
         # After the loss of the first node, its backup is the store, and the next node has another backup.
         hosts_backup = launch.has_backup and (launch.node, launch.local_rank) == (_BACKUP_NODE, 0)
         backup = (backup or host_backup()) if hosts_backup else ""
         rendezvous_pipe, write_end = os.pipe()
+        progress.begin_attempt()
         rank = fork_child()
         if not rank:
             os.close(rendezvous_pipe)
-            return program(launch, partial(_send, write_end))
+            try:
+                return program(launch, partial(_send, write_end), progress.step_done)
+            except Exception as error:
+                progress.failed(error)
+                raise
         os.close(write_end)
-        child = _SupervisedRank(rank, launch, termination, rendezvous_pipe, lost_node_seconds, backup)
+        child = _SupervisedRank(rank, launch, termination, rendezvous_pipe, lost_node_seconds, backup, progress)
         status = child.wait()
         following = child.next_launch() if left or status == SIGTERM_STATUS else None
         if following is None:
@@ -118,6 +125,7 @@ class _SupervisedRank:
         rendezvous_pipe: int,
         lost_node_seconds: float,
         backup: str,
+        progress: Progress,
     ) -> None:
         self._process = rank
         self._handle = os.pidfd_open(rank)
@@ -126,6 +134,7 @@ class _SupervisedRank:
         self._rendezvous_pipe = rendezvous_pipe
         self._lost_node_seconds = lost_node_seconds
         self._backup = backup
+        self._progress = progress
         self._status = 0
         self._ended = threading.Event()
         # Held by the thread that restarts the rank. `_is_settled` is set once it is clear what follows.
@@ -149,7 +158,7 @@ class _SupervisedRank:
     def next_launch(self) -> Launch | None:
         """Returns the launch in which the rank starts again, once all supervisors are ready; None if it does not.
 
-        The rank starts again if a rank was killed, or a node of an elastic run is gone.
+        The rank starts again if a rank has failed, or a node of an elastic run is gone.
         """
         if self._has_own_reason():
             # Its last heartbeats tell the nodes that go on.
@@ -240,9 +249,9 @@ class _SupervisedRank:
         # The store may have been stopped, and the others may have gone on without its node meanwhile.
         if launch or self._is_settled.is_set() or self._has_own_reason():
             return launch
-        if self._status < 0:
-            store.set("killed", str(self._launch.rank))
-        until = time.monotonic() + (_LOSS_NOTICE_SECONDS if membership else _KILL_NOTICE_SECONDS)
+        if self._asks_for_restart(store):
+            store.set("failed", str(self._launch.rank))
+        until = time.monotonic() + (_LOSS_NOTICE_SECONDS if membership else _FAILURE_NOTICE_SECONDS)
         # Store.wait would log a timeout warning for each run that fails for another reason.
         while not (launch := self._decision(store, membership)) and time.monotonic() < until:
             time.sleep(_FAST_POLL_SECONDS)
@@ -254,7 +263,7 @@ class _SupervisedRank:
             survivors = membership.survivors(failed=self._ended.is_set())
             if survivors is not None:
                 return self._following(survivors)
-        return self._launch if store.check(["killed"]) else None
+        return self._launch if store.check(["failed"]) else None
 
     def _following(self, survivors: list[int]) -> Launch:
         if self._launch.node in survivors:
@@ -268,6 +277,15 @@ class _SupervisedRank:
         """Returns true if the child, which has ended, did so for a reason that no other supervisor has to confirm."""
         is_stopped = self._status in (SIGTERM_STATUS, HANG_STATUS)
         return not self._status or self._termination.requested or (is_stopped and not self._launch.is_elastic)
+
+    def _asks_for_restart(self, store: Store) -> bool:
+        """Returns true if the end of the child is a reason to start all ranks again."""
+        if self._status in (0, SIGTERM_STATUS, HANG_STATUS):
+            return False
+        if self._status < 0 or self._progress.cause == Cause.RANK:
+            return True
+        # If all ranks blame another one, the network has failed, and no rank.
+        return self._progress.cause == Cause.PEER and store.add("blame", 1) == self._launch.size
 
     def _end(self, patience: float) -> None:
         if not self._ended.wait(patience):
@@ -300,4 +318,4 @@ def _send(pipe: int, name: str) -> None:
 def _reason(status: int, launch: Launch, following: Launch) -> str:
     if following.nodes < launch.nodes:
         return f"{launch.nodes - following.nodes} of {launch.nodes} nodes are gone"
-    return f"killed by {signal.Signals(-status).name}" if status < 0 else "another rank was killed"
+    return f"killed by {signal.Signals(-status).name}" if status < 0 else f"a rank has failed (status {status} here)"
