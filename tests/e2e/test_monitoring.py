@@ -80,7 +80,7 @@ def run(served: None, digits: Run) -> Iterator[Run]:
             "metrics.monitor": "ServiceMonitor",
             "metrics.interval": "2s",
             # These tests take minutes, in which the run would compute as fast as both cores can.
-            "resources.limits.cpu": "400m",
+            "resources.limits.cpu": "250m",
         }
     )
     yield run

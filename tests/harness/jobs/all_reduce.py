@@ -6,7 +6,7 @@ from tests.harness.cluster import api
 from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs.run import Run
 
-MEBIBYTES = 64
+MEBIBYTES = 16
 # A network failure between two rounds must be detected within seconds, not after gloo's default of 30 minutes.
 PROGRAM = f"""
 import datetime, json, os, pathlib, time
