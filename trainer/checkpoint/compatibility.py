@@ -9,6 +9,7 @@ from ..config import TrainerConfig
 from ..config.model import ARCHITECTURE
 from ..config.option import flag
 from ..errors import CheckpointError
+from .manifest import InvalidCheckpointError
 from .state import CheckpointState
 
 # Weights of another size do not fit, and with another seed test samples become training samples. Everything else may
@@ -35,4 +36,17 @@ def check_compatible(path: Path, state: CheckpointState, config: TrainerConfig, 
         raise CheckpointError(
             f"checkpoint {path} was trained on other data ({state.fingerprint}) than this run has ({fingerprint}): "
             "write the --data-dir that it was trained on to continue it, or another --checkpoint-dir to start afresh"
+        )
+
+
+def check_position(state: CheckpointState, samples: int) -> None:
+    """Checks that the position is within its epoch of `samples` samples: the run would never end otherwise.
+
+    Raises:
+        InvalidCheckpointError: It is not, so no run on these data wrote it.
+    """
+    epoch, position = state.train_state.epoch, state.train_state.position
+    if not epoch * samples <= position <= (epoch + 1) * samples:
+        raise InvalidCheckpointError(
+            f"state.json has position {position} after {epoch} epochs, and an epoch has {samples} samples"
         )
