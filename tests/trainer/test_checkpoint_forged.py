@@ -121,15 +121,15 @@ def leave_out_parts(metadata: Any, _: Path) -> object:
 
 
 def move_parts(metadata: Metadata, _: Path) -> object:
-    return change_parts(metadata, offsets=torch.Size([10**6]))
+    return change_parts(metadata, offsets=torch.Size([10**6, 0]))
 
 
 def begin_parts_before(metadata: Metadata, _: Path) -> object:
-    return change_parts(metadata, offsets=torch.Size([-1]))
+    return change_parts(metadata, offsets=torch.Size([-1, 0]))
 
 
 def shorten_parts(metadata: Metadata, _: Path) -> object:
-    return change_parts(metadata, sizes=torch.Size([1]))
+    return change_parts(metadata, sizes=torch.Size([1, 4]))
 
 
 def count_dimensions_wrongly(metadata: Metadata, _: Path) -> object:
@@ -163,7 +163,7 @@ INCOMPLETE = ".metadata lacks parts of the tensor 'model.0'"
         (move_parts, INCOMPLETE),
         (begin_parts_before, INCOMPLETE),
         (shorten_parts, INCOMPLETE),
-        (count_dimensions_wrongly, INCOMPLETE),
+        (count_dimensions_wrongly, ".metadata cannot be understood: ValueError"),
         (describe_no_parts, ".metadata cannot be understood: TypeError"),
     ],
 )
