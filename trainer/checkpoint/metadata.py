@@ -130,8 +130,8 @@ def _check_parts(found: Metadata) -> None:
             raise InvalidCheckpointError(f"{NAME} lacks parts of the tensor {name!a}")
 
 
-def _is_whole(described: TensorStorageMetadata) -> bool:
-    """Parts do not overlap: a tensor or shard that several ranks hold has one writer."""
+def _is_whole(described: Any) -> bool:
+    """Returns true if the parts add up to the tensor. They do not overlap: what several ranks hold has one writer."""
     are_inside = all(
         0 <= begin <= begin + length <= end
         for part in described.chunks
