@@ -294,6 +294,20 @@ def test_a_position_outside_of_its_epoch_is_passed_over(
     manager.close()
 
 
+@pytest.mark.parametrize("value", ["x", None, [128]], ids=repr)
+def test_a_field_of_another_type_is_passed_over(
+    directory: Path, capsys: pytest.CaptureFixture[str], value: object
+) -> None:
+    path = directory / "step-00000002"
+    config = json.loads((path / "state.json").read_text())["config"]
+    forge_state(path, config={**config, "hidden_size": value})
+    manager = new_manager(directory, FakeStrategy())
+    assert manager.resume() == train_state_at(1)
+    expected = f"skipped invalid checkpoint {path}: state.json has hidden_size {value!r}, which no trainer writes\n"
+    assert capsys.readouterr().out.startswith(expected)
+    manager.close()
+
+
 @pytest.mark.parametrize("error", [TypeError("no text"), ValueError("no number"), KeyError("scale")], ids=repr)
 def test_a_state_that_the_strategy_cannot_take_is_passed_over(
     directory: Path, capsys: pytest.CaptureFixture[str], error: Exception
