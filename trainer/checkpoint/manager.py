@@ -215,8 +215,8 @@ class CheckpointManager:
     def _restore_newest(self, folder: Path) -> CheckpointState | None:
         """Restores the newest checkpoint that can be; a later attempt overwrites all that a failed one has read."""
         for path, state in catalog.valid_checkpoints(folder, self._peers, skip_unreadable=self._config.start_afresh):
-            check_compatible(path, state, self._config, self._fingerprint)
             try:
+                check_compatible(path, state, self._config, self._fingerprint)
                 check_position(state, self._samples)
                 self._restore(path, state)
             except InvalidCheckpointError as reason:
