@@ -77,7 +77,12 @@ class Trainer:
             state_dir=config.checkpoint_dir,
         )
         self._checkpoints = CheckpointManager(
-            config, world, self._strategy, self._data.fingerprint, on_read=self._watchdog.alive
+            config,
+            world,
+            self._strategy,
+            self._data.fingerprint,
+            len(self._data.training),
+            on_read=self._watchdog.alive,
         )
         steps = config.epochs * -(-len(self._data.training) // config.batch_size)
         self._stepper = Stepper(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -97,12 +98,24 @@ def test_the_results_of_the_newest_call_count() -> None:
     assert table.measurements([], results) == "one measurement each"
 
 
+def test_a_table_names_the_days_of_all_its_results() -> None:
+    assert table.period([]) == []
+    for call, result in ((datetime(2026, 11, day, 12, tzinfo=UTC).timestamp(), OURS) for day in (19, 21)):
+        record.save_result(result, call)
+    assert record.days() == ["2026-11-21"], "the results of the first day do not count any more"
+    assert table.period(record.days()) == []
+    record.save_result(STOCK, datetime(2026, 11, 27, tzinfo=UTC).timestamp())
+    assert record.days() == ["2026-11-21", "2026-11-27"]
+    assert table.period(record.days()) == ["measured from 2026-11-21 to 2026-11-27"]
+
+
 def test_the_last_result_of_a_record_without_calls_counts() -> None:
     record.RECORD.parent.mkdir()
     lines = [json.dumps(dataclasses.asdict(result)) for result in (STOCK, OURS, FAILED)]
     record.RECORD.write_text("\n".join(lines) + "\n")
 
     assert record.load_results() == {(RANK_KILLED.name, "ours"): [FAILED], (RANK_KILLED.name, "stock"): [STOCK]}
+    assert record.days() == []
 
 
 def test_each_reason_is_given_once() -> None:

@@ -19,6 +19,7 @@ from trainer.runtime.launch import Launch
 from trainer.train_state import TrainState
 
 SAMPLES_PER_STEP = 32
+SAMPLES = 10**6
 FINGERPRINT = "strategy-0123"
 
 
@@ -96,7 +97,8 @@ def new_manager(
     directory: Path, strategy: Strategy, world: World = SINGLE_PROCESS_WORLD, /, **fields: Any
 ) -> CheckpointManager:
     """Returns the checkpoint manager of a run on `directory`."""
-    return CheckpointManager(TrainerConfig(checkpoint_dir=directory, **fields), world, strategy, FINGERPRINT)
+    config = TrainerConfig(checkpoint_dir=directory, **fields)
+    return CheckpointManager(config, world, strategy, FINGERPRINT, SAMPLES)
 
 
 def run(directory: Path, *steps: int, world: World = SINGLE_PROCESS_WORLD, **fields: Any) -> FakeStrategy:

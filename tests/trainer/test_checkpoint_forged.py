@@ -6,7 +6,7 @@ import io
 import json
 import pickle
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,41 @@ def index_without_place(metadata: Any, _: Path) -> object:
     return metadata
 
 
+def change_parts(metadata: Metadata, **fields: object) -> Metadata:
+    """Replaces fields of the parts of the first weight."""
+    weight: Any = metadata.state_dict_metadata["model.0"]
+    weight.chunks = [replace(part, **fields) for part in weight.chunks]
+    return metadata
+
+
+def leave_out_parts(metadata: Any, _: Path) -> object:
+    metadata.state_dict_metadata["model.0"].chunks = []
+    return metadata
+
+
+def move_parts(metadata: Metadata, _: Path) -> object:
+    return change_parts(metadata, offsets=torch.Size([10**6, 0]))
+
+
+def begin_parts_before(metadata: Metadata, _: Path) -> object:
+    return change_parts(metadata, offsets=torch.Size([-1, 0]))
+
+
+def shorten_parts(metadata: Metadata, _: Path) -> object:
+    return change_parts(metadata, sizes=torch.Size([1, 4]))
+
+
+def count_dimensions_wrongly(metadata: Metadata, _: Path) -> object:
+    return change_parts(metadata, offsets=torch.Size([]))
+
+
+def describe_no_parts(metadata: Any, _: Path) -> object:
+    metadata.state_dict_metadata["model.0"].chunks = 5
+    return metadata
+
+
 SOMETHING_ELSE = ".metadata describes something other than tensors in the files of the checkpoint"
+INCOMPLETE = ".metadata lacks parts of the tensor 'model.0'"
 
 
 @pytest.mark.parametrize(
@@ -125,6 +159,12 @@ SOMETHING_ELSE = ".metadata describes something other than tensors in the files 
         (list_places, SOMETHING_ELSE),
         (place_without_index, SOMETHING_ELSE),
         (index_without_place, SOMETHING_ELSE),
+        (leave_out_parts, INCOMPLETE),
+        (move_parts, INCOMPLETE),
+        (begin_parts_before, INCOMPLETE),
+        (shorten_parts, INCOMPLETE),
+        (count_dimensions_wrongly, ".metadata cannot be understood: ValueError"),
+        (describe_no_parts, ".metadata cannot be understood: TypeError"),
     ],
 )
 def test_forged_metadata_are_refused_without_running_their_code(
@@ -239,6 +279,32 @@ def test_a_format_that_no_version_has_is_passed_over(directory: Path, number: ob
     forge_format(directory / "step-00000002", number)
     manager = new_manager(directory, FakeStrategy())
     assert manager.resume() == train_state_at(1)
+    manager.close()
+
+
+@pytest.mark.parametrize("fields", [{"position": 10**9}, {"epoch": 77}], ids=str)
+def test_a_position_outside_of_its_epoch_is_passed_over(
+    directory: Path, capsys: pytest.CaptureFixture[str], fields: dict[str, int]
+) -> None:
+    path = directory / "step-00000002"
+    forge_state(path, progress=asdict(replace(train_state_at(2), **fields)))
+    manager = new_manager(directory, FakeStrategy())
+    assert manager.resume() == train_state_at(1)
+    assert f"skipped invalid checkpoint {path}: state.json has position" in capsys.readouterr().out
+    manager.close()
+
+
+@pytest.mark.parametrize("value", ["x", None, [128]], ids=repr)
+def test_a_field_of_another_type_is_passed_over(
+    directory: Path, capsys: pytest.CaptureFixture[str], value: object
+) -> None:
+    path = directory / "step-00000002"
+    config = json.loads((path / "state.json").read_text())["config"]
+    forge_state(path, config={**config, "hidden_size": value})
+    manager = new_manager(directory, FakeStrategy())
+    assert manager.resume() == train_state_at(1)
+    expected = f"skipped invalid checkpoint {path}: state.json has hidden_size {value!r}, which no trainer writes\n"
+    assert capsys.readouterr().out.startswith(expected)
     manager.close()
 
 

@@ -67,7 +67,7 @@ def _show(known: list[faults.Fault], cluster: Cluster) -> None:
     found = table.rows(known, results)
     Console().print(table.terminal_table(found))
     server = json.loads(api.kubectl(cluster.kubeconfig, "version", "--output=json"))["serverVersion"]["gitVersion"]
-    versions = (f"kind's Kubernetes {server}", table.measurements(known, results))
+    versions = (f"kind's Kubernetes {server}", table.measurements(known, results), *table.period(record.days()))
     where = results_page.environment(*versions, command="make faults")
     table.write_page(found, table.reasons(known, results), where)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tools.faults.measure import Result
@@ -23,18 +24,23 @@ def save_result(result: Result, call: float) -> None:
 
 def load_results() -> Results:
     """Return the results of the newest call that measured a fault and runner, for each of them."""
-    if not RECORD.exists():
-        return {}
-    results: Results = {}
-    calls: dict[tuple[str, str], float] = {}
-    for number, line in enumerate(RECORD.read_text().splitlines()):
+    return {key: results for key, (_, results) in _newest_calls().items()}
+
+
+def days() -> list[str]:
+    """Return the days of these calls, the oldest first."""
+    calls = {call for call, _ in _newest_calls().values() if call is not None}
+    return sorted({datetime.fromtimestamp(call, UTC).date().isoformat() for call in calls})
+
+
+def _newest_calls() -> dict[tuple[str, str], tuple[float | None, list[Result]]]:
+    found: dict[tuple[str, str], tuple[float | None, list[Result]]] = {}
+    for line in RECORD.read_text().splitlines() if RECORD.exists() else ():
         fields = json.loads(line)
         # Records of before there were several measurements per call have none; the last line counts.
-        call = fields.pop("call", number)
+        call = fields.pop("call", None)
         result = Result(**fields)
         key = result.fault, result.runner
-        if calls.get(key) != call:
-            results[key] = []
-        calls[key] = call
-        results[key].append(result)
-    return results
+        earlier = found[key][1] if call is not None and key in found and found[key][0] == call else []
+        found[key] = call, [*earlier, result]
+    return found

@@ -77,6 +77,11 @@ def measurements(faults: Sequence[Fault], results: Results) -> str:
     return f"{' to '.join(map(str, sorted({counts[0], counts[-1]})))} measurements each"
 
 
+def period(days: Sequence[str]) -> list[str]:
+    """Return the days of the results, if there are several: the date of a table is that of its last call."""
+    return [f"measured from {days[0]} to {days[-1]}"] if len(days) > 1 else []
+
+
 def _seconds(result: Result) -> float | str:
     if result.seconds is None:
         return "no"

@@ -18,7 +18,7 @@ from ..runtime.log import log, log_rank
 from ..train_state import TrainState
 from . import catalog, directory, tensors
 from .background import BackgroundSave
-from .compatibility import check_compatible
+from .compatibility import check_compatible, check_position
 from .contents import write_contents
 from .lock import Lock
 from .manifest import InvalidCheckpointError
@@ -37,7 +37,8 @@ class CheckpointManager:
     """Saves and loads the checkpoints of a run. All methods are collectives. `metrics` are of this rank's saves.
 
     Checkpoints have their own process group, so that their collectives never mix with those of training. `on_read` is
-    called after each part of a checkpoint that this rank has read.
+    called after each part of a checkpoint that this rank has read. `fingerprint` identifies the data, of which an epoch
+    has `samples` samples.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class CheckpointManager:
         world: World,
         strategy: Strategy,
         fingerprint: str,
+        samples: int,
         on_read: Callable[[], None] = lambda: None,
     ) -> None:
         self.metrics = CheckpointMetrics()
@@ -53,6 +55,7 @@ class CheckpointManager:
         self._world = world
         self._strategy = strategy
         self._fingerprint = fingerprint
+        self._samples = samples
         self._peers = Peers(world.cpu_group(), on_read)
         self._lock = Lock()
         self._stager = Stager(world.device, self._peers)
@@ -212,8 +215,9 @@ class CheckpointManager:
     def _restore_newest(self, folder: Path) -> CheckpointState | None:
         """Restores the newest checkpoint that can be; a later attempt overwrites all that a failed one has read."""
         for path, state in catalog.valid_checkpoints(folder, self._peers, skip_unreadable=self._config.start_afresh):
-            check_compatible(path, state, self._config, self._fingerprint)
             try:
+                check_compatible(path, state, self._config, self._fingerprint)
+                check_position(state, self._samples)
                 self._restore(path, state)
             except InvalidCheckpointError as reason:
                 log(f"skipped invalid checkpoint {path}: {reason}")

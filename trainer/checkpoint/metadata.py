@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Callable, Collection
 from enum import EnumType
@@ -73,6 +74,7 @@ def read_metadata(folder: Path, names: Collection[str]) -> Metadata:
     if not _describes_tensors(found, names):
         raise InvalidCheckpointError(f"{NAME} describes something other than tensors in the files of the checkpoint")
     checked: Metadata = found
+    _check_parts(checked)
     return checked
 
 
@@ -111,6 +113,31 @@ def _describes_tensors(found: object, names: Collection[str]) -> bool:
             for index, place in found.storage_data.items()
         )
     )
+
+
+def _check_parts(found: Metadata) -> None:
+    """Raises InvalidCheckpointError if the parts of a tensor do not add up to it.
+
+    PyTorch reads the parts that there are, and would leave the rest of the tensor as it is.
+    """
+    for name, described in found.state_dict_metadata.items():
+        try:
+            is_whole = _is_whole(described)
+        # Unpickled objects have attributes of any type.
+        except Exception as error:
+            raise InvalidCheckpointError(f"{NAME} cannot be understood: {error!r}") from error
+        if not is_whole:
+            raise InvalidCheckpointError(f"{NAME} lacks parts of the tensor {name!a}")
+
+
+def _is_whole(described: Any) -> bool:
+    """Returns true if the parts add up to the tensor. They do not overlap: what several ranks hold has one writer."""
+    are_inside = all(
+        0 <= begin <= begin + length <= end
+        for part in described.chunks
+        for begin, length, end in zip(part.offsets, part.sizes, described.size, strict=True)
+    )
+    return are_inside and sum(math.prod(part.sizes) for part in described.chunks) == math.prod(described.size)
 
 
 def _is_stored_in(place: object, names: Collection[str]) -> bool:

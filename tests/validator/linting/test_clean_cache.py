@@ -7,6 +7,7 @@ import marshal
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -49,6 +50,24 @@ def test_a_copy_with_the_same_times_is_another_file(cache: Path) -> None:
     os.utime("other.yaml", ns=(before.st_atime_ns, before.st_mtime_ns))
     Path("other.yaml").replace("run.yaml")
     assert opened().unknown([FILE]) == [FILE]
+
+
+# A clock that ticks rarely gives two files the same times.
+STAMP = ("st_mtime_ns", "st_ctime_ns", "st_ino", "st_size")
+
+
+@pytest.mark.parametrize("field", STAMP)
+def test_a_file_that_differs_in_one_number_is_another_file(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, field: str
+) -> None:
+    memory, stat = opened(), os.stat
+
+    def changed(name: str) -> SimpleNamespace:
+        status = stat(name)
+        return SimpleNamespace(**{each: getattr(status, each) + (each == field) for each in STAMP})
+
+    monkeypatch.setattr(os, "stat", changed)
+    assert memory.unknown([FILE]) == [FILE]
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {

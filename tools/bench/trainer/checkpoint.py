@@ -39,7 +39,8 @@ def measure(directory: Path, world: World) -> dict[str, float]:
     training = Training.of(CONFIG, world)
     data, strategy = training.data, training.strategy
     batch = data.training.take(torch.arange(CONFIG.batch_size).numpy())
-    manager = CheckpointManager(replace(CONFIG, checkpoint_dir=directory / "checkpoints"), world, strategy, "")
+    config = replace(CONFIG, checkpoint_dir=directory / "checkpoints")
+    manager = CheckpointManager(config, world, strategy, data.fingerprint, len(data.training))
     manager.resume()
     step(strategy, batch, manager)
     synchronous = [torch_save(strategy, directory / "state.pt") for _ in range(ROUNDS)]

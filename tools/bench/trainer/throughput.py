@@ -26,7 +26,7 @@ def measure(world: World, directory: Path) -> dict[str, list[float]]:
     config = replace(SMALL_GPT, checkpoint_dir=directory)
     training = Training.of(config, world)
     data, sampler, step_sync = training.data, training.sampler(), StepSync(world)
-    checkpoints = CheckpointManager(config, world, training.strategy, data.fingerprint)
+    checkpoints = CheckpointManager(config, world, training.strategy, data.fingerprint, len(data.training))
     checkpoints.resume()
     stepper = training.stepper(checkpoints.wait_for_staging)
     size = len(data.training)

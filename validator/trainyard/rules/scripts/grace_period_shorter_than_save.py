@@ -6,7 +6,7 @@ save leaves a partial file, and the run falls back to an older checkpoint.
 
 The rule takes the time to save from the files: from options such as `--save-seconds` or `--checkpoint-timeout`, from an
 annotation that ends with `save-seconds`, and from a `sleep` in a `preStop` hook. Without any of these it reports
-nothing.
+nothing. `--checkpoint-seconds` is no such option: the reference trainer takes it as the time between saves.
 
 Raise `terminationGracePeriodSeconds` above the sum, with some seconds to spare.
 """
@@ -25,10 +25,10 @@ from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.model.run import Container, Role
 
 OPTIONS = (
-    "--save-seconds", "--save-timeout", "--save-timeout-seconds", "--checkpoint-seconds", "--checkpoint-timeout",
+    "--save-seconds", "--save-timeout", "--save-timeout-seconds", "--checkpoint-timeout",
     "--checkpoint-timeout-seconds", "--preemption-save-seconds",
 )  # fmt: skip
-ANNOTATIONS = ("save-seconds", "save-timeout-seconds", "checkpoint-timeout-seconds", "checkpoint-seconds")
+ANNOTATIONS = ("save-seconds", "save-timeout-seconds", "checkpoint-timeout-seconds")
 DURATION = re.compile(r"(\d{1,6})(s|m|min|h|)\Z")
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 SLEEP = re.compile(r"\bsleep\s+(\d{1,6})(s|m|h|)(?![\w.])")
