@@ -119,6 +119,43 @@ def test_an_image_that_the_defaults_of_a_chart_leave_empty_is_no_mistake(lint: L
     assert "KF003" in lint("apps")[1]
 
 
+SELECTING = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: server
+spec:
+  selector:
+    matchLabels:
+      app: SELECTED
+  template:
+    metadata:
+      labels:
+        app: LABEL
+    spec:
+      containers:
+      - name: server
+        image: registry.example.com/team/server:1.4
+"""
+
+
+@pytest.mark.parametrize(
+    ("selected", "label", "is_found"),
+    [
+        ("{{ .Release.Name }}", "{{ .Chart.Name }}", False),
+        ("{{ .Chart.Name }}-api", "{{ .Release.Name }}-api", False),
+        ("{{ .Release.Name }}-api", "api", True),
+        ("{{ .Chart.Name }}", "server", True),
+    ],
+)
+def test_a_selector_that_fits_a_release_with_the_name_of_its_chart_is_no_error(
+    lint: Lint, selected: str, label: str, is_found: bool
+) -> None:
+    template = SELECTING.replace("SELECTED", selected).replace("LABEL", label)
+    write({**CHART, "apps/llm/templates/server.yaml": template})
+    assert ("SM010" in lint()) is is_found
+
+
 def test_each_scenario_of_a_chart_is_rendered(lint: Lint) -> None:
     scenario = {"apps/llm/ci/socket-values.yaml": "socket: true\n", "apps/llm/ci/shm-values.yaml": 'shm: "off"\n'}
     write({**CHART, **scenario})
