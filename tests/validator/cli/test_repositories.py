@@ -153,7 +153,7 @@ def test_a_selector_that_fits_a_release_with_the_name_of_its_chart_is_no_error(
 ) -> None:
     template = SELECTING.replace("SELECTED", selected).replace("LABEL", label)
     write({**CHART, "apps/llm/templates/server.yaml": template})
-    assert ("SM010" in lint()) is is_found
+    assert ("SM010" in lint(".")[1]) is is_found
 
 
 def test_each_scenario_of_a_chart_is_rendered(lint: Lint) -> None:
@@ -211,6 +211,24 @@ def test_a_chart_that_cannot_be_rendered_is_never_green(lint: Lint, name: str, t
     code, out, err = lint(".", "--ignore", "nothing-linted")
     assert code == 0
     assert err.startswith("note: apps/llm/Chart.yaml: ")
+
+
+def test_values_that_are_encrypted_are_noted(lint: Lint) -> None:
+    write({**CHART, "k8s/job.yaml": CLEAN})
+    Path("apps/llm/values.yaml").write_bytes(b"SEALED\x01\x11\x9f\x46nodes: 2\nimage: \xb8\x16\xf3")
+    Path("k8s/secrets.yaml").write_bytes(b"\x00GITCRYPT\x00\x9f\x46kind: Secret\n\xb8\x16\xf3")
+    out = lint(".")[1]
+    assert "HV009" not in out
+    assert "apps/llm/Chart.yaml:1:1: error HV007 nothing-linted: this chart was not checked: " in out
+    assert "HV009" in lint("k8s/secrets.yaml")[1]
+
+
+def test_the_words_of_a_tokenizer_are_no_kubernetes(lint: Lint) -> None:
+    words = ", ".join(f'"w{number}": {number}' for number in range(120_000))
+    write({"k8s/job.yaml": CLEAN, "model/tokenizer.json": f'{{"vocab": {{"kind": 7, {words}}}}}'})
+    code, _, err = lint(".")
+    assert code == 0
+    assert "note: model/tokenizer.json" in err
 
 
 def test_a_chart_that_needs_values_is_judged_by_its_scenarios(lint: Lint) -> None:

@@ -25,6 +25,7 @@ _CHANGING = re.compile(rb"^(?:patches\w*|vars|replacements|components|transforme
 CHANGES = ("patches", "patchesStrategicMerge", "patchesJson6902", "vars", "replacements")
 # A patch that replaces a whole container, a list of containers, or a whole pod.
 _WHOLE = re.compile(r"\$patch\W|path\W{1,4}/(?:[\w~-]+/)*(?:spec|template|(?:initC|c)ontainers(?:/\d+)?)(?![\w/-])")
+_PATCH = re.compile(r"(?:^|[-_.])patch(?:es)?(?:[-_.]|$)")
 _WORDS = ("patch", "overlay", "override", "merge")
 # kuttl and Chainsaw compare such files with objects of a cluster, field by field.
 # Sources: kuttl.dev, "Test assertions"; kyverno.github.io/chainsaw, "Operations".
@@ -51,6 +52,15 @@ def is_named_patch(document: Document) -> bool:
     """True if the path of the document says that it changes another one."""
     name = document.source.name.lower()
     return any(word in name for word in _WORDS)
+
+
+def is_unused_patch(path: str) -> bool:
+    """True if the name of a file is that of a patch, and no kustomization in its folder or in two above names it."""
+    folder, name = os.path.split(path)
+    if _PATCH.search(name) is None:
+        return False
+    folders = [folder, os.path.dirname(folder), os.path.dirname(os.path.dirname(folder))]
+    return not any(name in _kustomization(one) for one in folders)
 
 
 def is_assertion(document: Document) -> bool:
@@ -113,6 +123,15 @@ def _patch_files(folder: str) -> frozenset[str]:
             tree = _tree(path, opening.read_found(path, folder or "."))
             return frozenset(map(os.path.normpath, _named_files(tree)))
     return frozenset()
+
+
+@remembered
+def _kustomization(folder: str) -> str:
+    """Returns the text of the kustomization in a folder, empty without one."""
+    for name in KUSTOMIZATIONS:
+        with suppress(OSError):
+            return opening.read_found(os.path.join(folder, name), folder or ".").decode(errors="replace")
+    return ""
 
 
 @remembered
