@@ -220,7 +220,30 @@ def test_values_that_are_encrypted_are_noted(lint: Lint) -> None:
     out = lint(".")[1]
     assert "HV009" not in out
     assert "apps/llm/Chart.yaml:1:1: error HV007 nothing-linted: this chart was not checked: " in out
-    assert "HV009" in lint("k8s/secrets.yaml")[1]
+
+
+REPLACING = """\
+resources: [secret.yaml]
+replacements:
+- source: {kind: ConfigMap, name: parameters, fieldPath: data.key}
+  targets:
+  - select: {kind: Secret, name: object-store}
+    fieldPaths: [data.key]
+"""
+REPLACED = """\
+apiVersion: v1
+kind: Secret
+metadata:
+  name: object-store
+data:
+  key: $(key)
+"""
+
+
+def test_a_value_that_a_kustomization_replaces_is_no_mistake(lint: Lint) -> None:
+    write({"one/secret.yaml": REPLACED, "one/kustomization.yaml": REPLACING})
+    write({"two/secret.yaml": REPLACED, "two/kustomization.yaml": "resources: [secret.yaml]\n"})
+    assert places(lint(".")[1]) == ["./two/secret.yaml:6:8 SM012"]
 
 
 def test_the_words_of_a_tokenizer_are_no_kubernetes(lint: Lint) -> None:
@@ -228,7 +251,7 @@ def test_the_words_of_a_tokenizer_are_no_kubernetes(lint: Lint) -> None:
     write({"k8s/job.yaml": CLEAN, "model/tokenizer.json": f'{{"vocab": {{"kind": 7, {words}}}}}'})
     code, _, err = lint(".")
     assert code == 0
-    assert "note: model/tokenizer.json" in err
+    assert "model/tokenizer.json: not checked: nothing names it as Kubernetes" in err
 
 
 def test_a_chart_that_needs_values_is_judged_by_its_scenarios(lint: Lint) -> None:

@@ -25,6 +25,7 @@ _CHANGING = re.compile(rb"^(?:patches\w*|vars|replacements|components|transforme
 CHANGES = ("patches", "patchesStrategicMerge", "patchesJson6902", "vars", "replacements")
 # A patch that replaces a whole container, a list of containers, or a whole pod.
 _WHOLE = re.compile(r"\$patch\W|path\W{1,4}/(?:[\w~-]+/)*(?:spec|template|(?:initC|c)ontainers(?:/\d+)?)(?![\w/-])")
+_COMMENT = re.compile(r"^[^\S\n]*#.*$", re.MULTILINE)
 _PATCH = re.compile(r"(?:^|[-_.])patch(?:es)?(?:[-_.]|$)")
 _WORDS = ("patch", "overlay", "override", "merge")
 # kuttl and Chainsaw compare such files with objects of a cluster, field by field.
@@ -127,10 +128,12 @@ def _patch_files(folder: str) -> frozenset[str]:
 
 @remembered
 def _kustomization(folder: str) -> str:
-    """Returns the text of the kustomization in a folder, empty without one."""
+    """Returns the text of the kustomization in a folder without its comments, empty without a kustomization."""
     for name in KUSTOMIZATIONS:
         with suppress(OSError):
-            return opening.read_found(os.path.join(folder, name), folder or ".").decode(errors="replace")
+            text = opening.read_found(os.path.join(folder, name), folder or ".").decode(errors="replace")
+            # Scaffolds name the patches that nobody has turned on in comments.
+            return _COMMENT.sub("", text)
     return ""
 
 
