@@ -246,6 +246,22 @@ def test_a_value_that_a_kustomization_replaces_is_no_mistake(lint: Lint) -> None
     assert places(lint(".")[1]) == ["./two/secret.yaml:6:8 SM012"]
 
 
+UNKNOWN = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: server
+spec:
+  replica: 2
+"""
+
+
+def test_a_patch_that_only_a_comment_names_is_not_judged(lint: Lint) -> None:
+    write({"one/patches/scale.yaml": UNKNOWN, "one/kustomization.yaml": "patches:\n#- path: patches/scale.yaml\n"})
+    write({"two/patches/scale.yaml": UNKNOWN, "two/kustomization.yaml": "patches:\n- path: patches/scale.yaml\n"})
+    assert places(lint(".")[1]) == ["./two/patches/scale.yaml:6:3 SM001"]
+
+
 def test_the_words_of_a_tokenizer_are_no_kubernetes(lint: Lint) -> None:
     words = ", ".join(f'"w{number}": {number}' for number in range(120_000))
     write({"k8s/job.yaml": CLEAN, "model/tokenizer.json": f'{{"vocab": {{"kind": 7, {words}}}}}'})

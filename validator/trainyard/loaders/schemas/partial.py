@@ -56,9 +56,12 @@ def is_named_patch(document: Document) -> bool:
 
 
 def is_unused_patch(path: str) -> bool:
-    """True if the name of a file is that of a patch, and no kustomization in its folder or in two above names it."""
+    """True if a file has the name of a patch, and no kustomization in its folder or in two above names it.
+
+    Scaffolds keep patches in a folder of this name.
+    """
     folder, name = os.path.split(path)
-    if _PATCH.search(name) is None:
+    if _PATCH.search(name) is None and os.path.basename(folder) != "patches":
         return False
     folders = [folder, os.path.dirname(folder), os.path.dirname(os.path.dirname(folder))]
     return not any(name in _kustomization(one) for one in folders)

@@ -5,6 +5,8 @@ memory for their own tensors, pinned buffers, the page cache of the data they re
 `/dev/shm` can take more than a fraction of the limit (three quarters of it, unless configured otherwise), a full volume
 and a normal step together exceed the limit and the container is killed with `OOMKilled`.
 
+The rule needs `--pedantic`: few programs fill the volume.
+
 Write a smaller `sizeLimit`, or raise the memory limit. `shm-exceeds-memory-limit` reports a `sizeLimit` above the
 limit.
 """
@@ -28,7 +30,7 @@ class Share(NamedTuple):
 @rule(
     code="SH005",
     severity="warning",
-    confidence="high",
+    confidence="medium",
     since="0.1.0",
     sources=(
         "policy: a quarter of the memory is for the processes",
