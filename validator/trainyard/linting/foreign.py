@@ -1,9 +1,9 @@
 """Recognises files that cannot be parsed and that a linter of training runs has nothing to say about.
 
 A template of Helm, Jinja or another program becomes YAML only when it is rendered. JSON with comments belongs to an
-editor or a compiler. An encrypted file is no text at all. DeepSpeed reads its configurations as Hjson, publishers mask passwords with asterisks, and
-helm-unittest takes any backslash. Such a file gets a note. A damaged file that names itself as Kubernetes, as DeepSpeed
-or as the values of a run stays an error: it would fail when it is used.
+editor or a compiler. An encrypted file is no text at all. DeepSpeed reads its configurations as Hjson, publishers mask
+passwords with asterisks, and helm-unittest takes any backslash. Such a file gets a note. A damaged file that names
+itself as Kubernetes, as DeepSpeed or as the values of a run stays an error: it would fail when it is used.
 """
 
 from __future__ import annotations
