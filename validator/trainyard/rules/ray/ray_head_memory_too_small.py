@@ -5,8 +5,7 @@ takes about 2.7 GiB before any work, that of a RayService 3.5 GB. With a limit o
 (`OOMKilled`), and without fault tolerance the whole cluster is lost. Older releases run out of 1 GiB. KubeRay raised
 the limit in its samples to 4 GiB and then to 5 GiB.
 
-The rule reports a limit of up to 2 GiB from Ray 2.49, and of up to 1 GiB before or if the release is not known. Heads
-of 2 GiB between are near their limit, and small experiments run with them.
+The rule reports a limit of up to 2 GiB from Ray 2.34, and of up to 1 GiB before or if the release is not known.
 
 Set the memory request and limit of the head to 5 GiB or more; Ray recommends 8 GB and more in production.
 """
@@ -20,8 +19,8 @@ from trainyard.analysis.resources.requests import written
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 
-# The first release whose heads were measured to take more than 2 GiB, and the limits that are too small.
-NEWER = (2, 49)
+# The release from which heads with 2 GiB were seen to run out of memory, and the limits that are too small.
+NEWER = (2, 34)
 TOO_SMALL = 2 * 2**30
 TOO_SMALL_BEFORE = 2**30
 
