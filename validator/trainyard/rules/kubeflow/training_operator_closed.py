@@ -6,7 +6,7 @@ Kubeflow leaves the operator out since July 2026. What is installed goes on work
 Kueue and other components are not tested with it.
 
 The rule speaks once, at the first job of all files, and only with `--pedantic`: the job itself has no fault. For a
-target of Kubeflow Trainer 2, KF018 reports the job instead.
+target of Kubeflow Trainer 2, KF018 reports it too.
 
 Plan the move to TrainJob. The page [From PyTorchJob to TrainJob](../tutorials/to-trainjob.md) has the dates, maps each
 field, and names what a TrainJob cannot do, such as elastic runs.
@@ -17,8 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.training_operator import jobs, others
-from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.versions import since
+from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Project
 
 
@@ -33,10 +32,9 @@ from trainyard.model.run import Project
         "github.com/kubeflow/community-distribution/pull/3540: removed from the distribution",
     ),
 )
-def training_operator_closed(project: Project, context: Context) -> Iterator[Problem]:
-    """Report the first job of the training operator, unless the target is Kubeflow Trainer 2."""
-    found = jobs(project)
-    if found and not since(context.target.trainer, (2, 0)):
+def training_operator_closed(project: Project) -> Iterator[Problem]:
+    """Report the first job of the training operator."""
+    if found := jobs(project):
         yield Problem(
             found[0].at.child("kind"),
             f"only the training operator serves {found[0].kind}, and 1.9.4 is its last release{others(found)}",

@@ -21,6 +21,8 @@ from trainyard.model.run import Resource
 
 # The release from which heads with 2 GiB were seen to run out of memory, and the limits that are too small.
 NEWER = (2, 34)
+# The first release whose heads were measured to take more.
+MEASURED = (2, 49)
 TOO_SMALL = 2 * 2**30
 TOO_SMALL_BEFORE = 2**30
 
@@ -47,7 +49,7 @@ def ray_head_memory_too_small(resource: Resource) -> Iterator[Problem]:
     if limit <= _too_small(cluster.release):
         yield Problem(
             head.container_at.child("resources", "limits", "memory"),
-            f"a Ray head with {written(limit, 'memory')} of memory is killed at its start or soon after (OOMKilled)",
+            f"a Ray head with {written(limit, 'memory')} of memory {_fate(cluster.release, limit)} (OOMKilled)",
             "set the memory request and limit to 5Gi or more",
         )
 
@@ -55,3 +57,8 @@ def ray_head_memory_too_small(resource: Resource) -> Iterator[Problem]:
 def _too_small(release: tuple[int, ...] | None) -> float:
     """Returns the largest limit that is too small."""
     return TOO_SMALL if release is not None and release >= NEWER else TOO_SMALL_BEFORE
+
+
+def _fate(release: tuple[int, ...] | None, limit: float) -> str:
+    is_sure = limit <= TOO_SMALL_BEFORE or (release is not None and release >= MEASURED)
+    return "is killed at its start or soon after" if is_sure else "has no reserve: others of this release were killed"
