@@ -104,7 +104,8 @@ def _sealed(reading: Reading, chart: ChartFiles) -> Reading:
     if not foreign.is_sealed(reading.source.text):
         return reading
     source = Source(str(chart.folder / chart_files.ABOUT), "")
-    return Reading(source, (), (), Text(source), note=f"{reading.source.name}: {foreign.SEALED}", chart=True)
+    name = reading.source.name.rpartition("/")[2]
+    return Reading(source, (), (), Text(source), note=f"its {name} is no text; it may be encrypted", chart=True)
 
 
 class _Files:
