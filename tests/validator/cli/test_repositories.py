@@ -119,6 +119,43 @@ def test_an_image_that_the_defaults_of_a_chart_leave_empty_is_no_mistake(lint: L
     assert "KF003" in lint("apps")[1]
 
 
+SELECTING = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: server
+spec:
+  selector:
+    matchLabels:
+      app: SELECTED
+  template:
+    metadata:
+      labels:
+        app: LABEL
+    spec:
+      containers:
+      - name: server
+        image: registry.example.com/team/server:1.4
+"""
+
+
+@pytest.mark.parametrize(
+    ("selected", "label", "is_found"),
+    [
+        ("{{ .Release.Name }}", "{{ .Chart.Name }}", False),
+        ("{{ .Chart.Name }}-api", "{{ .Release.Name }}-api", False),
+        ("{{ .Release.Name }}-api", "api", True),
+        ("{{ .Chart.Name }}", "server", True),
+    ],
+)
+def test_a_selector_that_fits_a_release_with_the_name_of_its_chart_is_no_error(
+    lint: Lint, selected: str, label: str, is_found: bool
+) -> None:
+    template = SELECTING.replace("SELECTED", selected).replace("LABEL", label)
+    write({**CHART, "apps/llm/templates/server.yaml": template})
+    assert ("SM010" in lint(".")[1]) is is_found
+
+
 def test_each_scenario_of_a_chart_is_rendered(lint: Lint) -> None:
     scenario = {"apps/llm/ci/socket-values.yaml": "socket: true\n", "apps/llm/ci/shm-values.yaml": 'shm: "off"\n'}
     write({**CHART, **scenario})
@@ -174,6 +211,66 @@ def test_a_chart_that_cannot_be_rendered_is_never_green(lint: Lint, name: str, t
     code, out, err = lint(".", "--ignore", "nothing-linted")
     assert code == 0
     assert err.startswith("note: apps/llm/Chart.yaml: ")
+
+
+def test_values_that_are_encrypted_are_noted(lint: Lint) -> None:
+    write({**CHART, "k8s/job.yaml": CLEAN})
+    Path("apps/llm/values.yaml").write_bytes(b"SEALED\x01\x11\x9f\x46nodes: 2\nimage: \xb8\x16\xf3")
+    Path("k8s/secrets.yaml").write_bytes(b"\x00GITCRYPT\x00\x9f\x46kind: Secret\n\xb8\x16\xf3")
+    out = lint(".")[1]
+    assert "HV009" not in out
+    assert (
+        "apps/llm/Chart.yaml:1:1: error HV007 nothing-linted: this chart was not checked: its values.yaml is no text"
+        in out
+    )
+
+
+REPLACING = """\
+resources: [secret.yaml]
+replacements:
+- source: {kind: ConfigMap, name: parameters, fieldPath: data.key}
+  targets:
+  - select: {kind: Secret, name: object-store}
+    fieldPaths: [data.key]
+"""
+REPLACED = """\
+apiVersion: v1
+kind: Secret
+metadata:
+  name: object-store
+data:
+  key: $(key)
+"""
+
+
+def test_a_value_that_a_kustomization_replaces_is_no_mistake(lint: Lint) -> None:
+    write({"one/secret.yaml": REPLACED, "one/kustomization.yaml": REPLACING})
+    write({"two/secret.yaml": REPLACED, "two/kustomization.yaml": "resources: [secret.yaml]\n"})
+    assert places(lint(".")[1]) == ["./two/secret.yaml:6:8 SM012"]
+
+
+UNKNOWN = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: server
+spec:
+  replica: 2
+"""
+
+
+def test_a_patch_that_only_a_comment_names_is_not_judged(lint: Lint) -> None:
+    write({"one/patches/scale.yaml": UNKNOWN, "one/kustomization.yaml": "patches:\n#- path: patches/scale.yaml\n"})
+    write({"two/patches/scale.yaml": UNKNOWN, "two/kustomization.yaml": "patches:\n- path: patches/scale.yaml\n"})
+    assert places(lint(".")[1]) == ["./two/patches/scale.yaml:6:3 SM001"]
+
+
+def test_the_words_of_a_tokenizer_are_no_kubernetes(lint: Lint) -> None:
+    words = ", ".join(f'"w{number}": {number}' for number in range(120_000))
+    write({"k8s/job.yaml": CLEAN, "model/tokenizer.json": f'{{"vocab": {{"kind": 7, {words}}}}}'})
+    code, _, err = lint(".")
+    assert code == 0
+    assert "model/tokenizer.json: not checked: nothing names it as Kubernetes" in err
 
 
 def test_a_chart_that_needs_values_is_judged_by_its_scenarios(lint: Lint) -> None:

@@ -13,8 +13,7 @@ from trainyard.engine import registry
 from trainyard.engine.rule import SUBJECTS, Rule
 
 RULES = cases.every_rule()
-# A case may show a fault in jobs of both APIs, which is what `legacy-training-api` reports in a project.
-REGULAR = tuple(rule for rule in RULES if rule.persona == "regular" and rule.name != "legacy-training-api")
+REGULAR = tuple(rule for rule in RULES if rule.persona == "regular")
 
 
 def each(part: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

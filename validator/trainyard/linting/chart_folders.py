@@ -76,7 +76,7 @@ def read_chart(
         return ChartRun([], [])
     broken = [reading for reading in read.values() if reading.broken]
     if broken:
-        return ChartRun(broken, [])
+        return ChartRun([_sealed(reading, chart) for reading in broken], [])
     releases: list[list[Document]] = []
     refusals: list[str] = []
     for path in chart.value_sets:
@@ -94,6 +94,18 @@ def _refusals() -> tuple[type[Exception], ...]:
     from trainyard.loaders.helm.errors import RenderingError
 
     return NotRenderedError, RenderingError
+
+
+def _sealed(reading: Reading, chart: ChartFiles) -> Reading:
+    """Returns the reading of a values file, with a note in place of its fault if the file is encrypted."""
+    from trainyard.linting import foreign
+    from trainyard.loaders import chart_files
+
+    if not foreign.is_sealed(reading.source.text):
+        return reading
+    source = Source(str(chart.folder / chart_files.ABOUT), "")
+    name = reading.source.name.rpartition("/")[2]
+    return Reading(source, (), (), Text(source), note=f"its {name} is no text; it may be encrypted", chart=True)
 
 
 class _Files:

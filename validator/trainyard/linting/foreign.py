@@ -1,9 +1,9 @@
 """Recognises files that cannot be parsed and that a linter of training runs has nothing to say about.
 
 A template of Helm, Jinja or another program becomes YAML only when it is rendered. JSON with comments belongs to an
-editor or a compiler. DeepSpeed reads its configurations as Hjson, publishers mask passwords with asterisks, and
-helm-unittest takes any backslash. Such a file gets a note. A damaged file that names itself as Kubernetes, as DeepSpeed
-or as the values of a run stays an error: it would fail when it is used.
+editor or a compiler. An encrypted file is no text at all. DeepSpeed reads its configurations as Hjson, publishers mask
+passwords with asterisks, and helm-unittest takes any backslash. Such a file gets a note. A damaged file that names
+itself as Kubernetes, as DeepSpeed or as the values of a run stays an error: it would fail when it is used.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from trainyard.loaders.training_job.values import OWN_KEYS, TELLING_KEYS
 if TYPE_CHECKING:
     from trainyard.engine.subjects import Reading
 
+SEALED = "not checked: this is no text; it may be encrypted"
 _QUOTED = re.compile(r"""(?:^|(?<=[\s:\[{,-]))(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')|(?:^|\s)#(?!\{).*$""", re.MULTILINE)
 _TEMPLATE = re.compile(r"\{[{%]|%\{")
 # A line of YAML is never a variable alone: envsubst or a script puts other lines there.
@@ -30,7 +31,10 @@ _WORDS = re.compile(
 # The user data of a node holds documents between the boundaries of MIME.
 _MIME = re.compile(r"^(?:MIME-Version|Content-Type):[^\S\n]", re.MULTILINE)
 # The indentation contains no line end. Otherwise the search reads on from every empty line, in quadratic time.
-_KUBERNETES = re.compile(r"""(?:^|[{,])(?:-|[^\S\n])*["']?(?:apiVersion|kind)["']?\s*:""", re.MULTILINE)
+# A tokenizer has numbers for its words.
+_KUBERNETES = re.compile(r"""(?:^|[{,])(?:-|[^\S\n])*["']?(?:apiVersion|kind)["']?\s*:(?!\s*\d)""", re.MULTILINE)
+# Neither YAML nor JSON has these.
+_CONTROLS = re.compile(r"[\0-\b\x0e-\x1f]")
 _DEEPSPEED = re.compile(r"\"(?:train_batch_size|train_micro_batch_size_per_gpu|zero_optimization)\"\s*:")
 # What Hjson takes and JSON does not: comments, no comma at the end of a line, one before the end of a list.
 # Sources: deepspeedai/DeepSpeed 0.19.6 runtime/config.py: DeepSpeedConfig, hjson.load; hjson.github.io, "Syntax".
@@ -52,6 +56,8 @@ def reason(reading: Reading) -> str | None:
     if not text.strip():
         return None
     fault = reading.broken[0]
+    if is_sealed(text):
+        return SEALED
     if _MIME.search(text):
         return "not checked: this is MIME, which holds documents and is none"
     if _LINES.search(text) or _WORDS.search(text) or _is_template(text):
@@ -70,6 +76,11 @@ def reason(reading: Reading) -> str | None:
     if _KUBERNETES.search(text) or _DEEPSPEED.search(text) or _is_values(text):
         return None
     return f"not checked: nothing names it as Kubernetes, and it cannot be parsed: line {fault.line}: {fault.message}"
+
+
+def is_sealed(text: str) -> bool:
+    """True for the bytes of an encrypted file, read as text: tools such as git-crypt open it where it is used."""
+    return "\N{REPLACEMENT CHARACTER}" in text and _CONTROLS.search(text) is not None
 
 
 def _is_template(text: str) -> bool:

@@ -100,6 +100,11 @@ class RenderedDocument(Document):
         return super().node if self.rendered else None
 
     @property
+    def release_and_chart(self) -> tuple[str, str] | None:
+        """The names of the release and of the chart whose template renders the object; None if they are not known."""
+        return None
+
+    @property
     def has_defaults_only(self) -> bool:
         """True if no values are given: a user of the chart sets what its defaults leave empty."""
         return self.layers.files[-1] is self.layers.defaults

@@ -338,7 +338,7 @@ class Misfit(NamedTuple):
 
     `fault` is one of "unknown field", "other release", "wrong value", "missing field", "not served" and "unknown kind".
     `name` is the right name of the field, kind or version, None if it is not known. `wanted` is the type that the
-    field takes, and `value` what it has.
+    field takes, and `value` what it has; for a version that Kubernetes dropped, the release that did so.
     """
 
     fault: str

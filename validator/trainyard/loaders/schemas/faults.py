@@ -34,6 +34,8 @@ _UNSET_TIME = ("creationTimestamp", None)
 _UNSET_CAPABILITIES: tuple[str, Any] = ("capabilities", {})
 # Text that a program replaces before the API server sees the object.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|\$\(|\$[A-Z_]|^<.*>$|^\(.*\)$|^__\w+__$|^@\w+@$|^%\w+%$|^[A-Z]+(?:_[A-Z0-9]+)+$")
+# The number of a field that replaces one of a former release, as `serveConfigV2` does.
+_NUMBER = re.compile(r"V\d+\Z")
 # A word in capitals is a placeholder where a number belongs.
 _CAPITALS = re.compile(r"[A-Z]{3,}").fullmatch
 _QUANTITY = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?").fullmatch
@@ -166,9 +168,10 @@ class _Walk:
         meant = meant or (None if right else closest_match(field, rest, alike))
         owner = _said(at.path[:-1])
         message = f"`{field}` is not a field of {owner}: kubectl refuses it, other clients drop it"
-        if meant is not None:
+        is_former = not self._complete and meant is not None and _NUMBER.sub("", meant) == _NUMBER.sub("", field)
+        if meant is not None and not is_former:
             yield Misfit("unknown field", at, message, f"did you mean `{meant}`?", meant)
-        elif right is not None:
+        elif right is not None and not is_former:
             yield Misfit("unknown field", at, message, f"it is a field of {_said(right)}")
         elif self._complete or fields.keys() == _OF_SELECTOR:
             listed = (

@@ -25,6 +25,8 @@ _CHANGING = re.compile(rb"^(?:patches\w*|vars|replacements|components|transforme
 CHANGES = ("patches", "patchesStrategicMerge", "patchesJson6902", "vars", "replacements")
 # A patch that replaces a whole container, a list of containers, or a whole pod.
 _WHOLE = re.compile(r"\$patch\W|path\W{1,4}/(?:[\w~-]+/)*(?:spec|template|(?:initC|c)ontainers(?:/\d+)?)(?![\w/-])")
+_COMMENT = re.compile(r"^[^\S\n]*#.*$", re.MULTILINE)
+_PATCH = re.compile(r"(?:^|[-_.])patch(?:es)?(?:[-_.]|$)")
 _WORDS = ("patch", "overlay", "override", "merge")
 # kuttl and Chainsaw compare such files with objects of a cluster, field by field.
 # Sources: kuttl.dev, "Test assertions"; kyverno.github.io/chainsaw, "Operations".
@@ -51,6 +53,18 @@ def is_named_patch(document: Document) -> bool:
     """True if the path of the document says that it changes another one."""
     name = document.source.name.lower()
     return any(word in name for word in _WORDS)
+
+
+def is_unused_patch(path: str) -> bool:
+    """True if a file has the name of a patch, and no kustomization in its folder or in two above names it.
+
+    Scaffolds keep patches in a folder of this name.
+    """
+    folder, name = os.path.split(path)
+    if _PATCH.search(name) is None and os.path.basename(folder) != "patches":
+        return False
+    folders = [folder, os.path.dirname(folder), os.path.dirname(os.path.dirname(folder))]
+    return not any(name in _kustomization(one) for one in folders)
 
 
 def is_assertion(document: Document) -> bool:
@@ -113,6 +127,17 @@ def _patch_files(folder: str) -> frozenset[str]:
             tree = _tree(path, opening.read_found(path, folder or "."))
             return frozenset(map(os.path.normpath, _named_files(tree)))
     return frozenset()
+
+
+@remembered
+def _kustomization(folder: str) -> str:
+    """Returns the text of the kustomization in a folder without its comments, empty without a kustomization."""
+    for name in KUSTOMIZATIONS:
+        with suppress(OSError):
+            text = opening.read_found(os.path.join(folder, name), folder or ".").decode(errors="replace")
+            # Scaffolds name the patches that nobody has turned on in comments.
+            return _COMMENT.sub("", text)
+    return ""
 
 
 @remembered

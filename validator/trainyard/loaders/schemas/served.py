@@ -55,7 +55,7 @@ def unserved(resource: Resource) -> Iterator[Misfit]:
         since, instead = removed
         message = f"Kubernetes has not served {version} {kind} since {since}"
         told = f"write `{instead}` and convert the fields" if instead else "nothing replaces it"
-        yield Misfit("not served", at, message, told, instead or None)
+        yield Misfit("not served", at, message, told, instead or None, value=since)
     elif version.startswith(f"{_KUBEFLOW}/") and kind in KUBEFLOW_JOBS:
         message = f"no current operator serves {version} {kind}"
         told = f"convert it to {format_list(known)}, whose fields differ" if known else ""

@@ -4,10 +4,9 @@ PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob and MPIJob of `kubeflow.org/v1`
 maintainers have closed the project, and 1.9.4 is its last release. Kubeflow Trainer 2 replaces the kinds with TrainJob
 and runtimes and installs none of their CRDs, so a cluster needs both operators for such files.
 
-The rule applies when the target's trainer is 2 or newer, or when the files also contain an object of
-`trainer.kubeflow.org`. It speaks once, at the first such job of all files. With `--pedantic`, KF040 tells the same
-about files that contain the old kinds alone. MPIJobs of `kubeflow.org/v2beta1` belong to the mpi-operator and are not
-reported.
+The rule applies when the target's trainer is 2 or newer. It speaks once, at the first such job of all files. With
+`--pedantic`, KF040 tells the same without a target: a cluster may have both operators, also where the files hold jobs
+of both. MPIJobs of `kubeflow.org/v2beta1` belong to the mpi-operator and are not reported.
 
 Write a TrainJob. The page [From PyTorchJob to TrainJob](../tutorials/to-trainjob.md) maps each field, and names what a
 TrainJob cannot do.
@@ -35,8 +34,8 @@ from trainyard.model.run import Project
     ),
 )
 def legacy_training_api(project: Project, context: Context) -> Iterator[Problem]:
-    """Report the first job of the training operator where Kubeflow Trainer 2 is in use."""
-    if not project.has_group("trainer.kubeflow.org") and not since(context.target.trainer, (2, 0)):
+    """Report the first job of the training operator if the target is Kubeflow Trainer 2."""
+    if not since(context.target.trainer, (2, 0)):
         return
     if found := jobs(project):
         yield Problem(

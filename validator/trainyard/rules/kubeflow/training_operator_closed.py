@@ -5,8 +5,8 @@ release. Kueue has deprecated its kinds and no longer enables them by default si
 Kubeflow leaves the operator out since July 2026. What is installed goes on working, but new releases of Kubernetes,
 Kueue and other components are not tested with it.
 
-The rule speaks once, at the first job of all files, and only with `--pedantic`: the job itself has no fault. Beside
-objects of Kubeflow Trainer 2, KF018 reports the job instead.
+The rule speaks once, at the first job of all files, and only with `--pedantic`: the job itself has no fault. For a
+target of Kubeflow Trainer 2, KF018 reports it too.
 
 Plan the move to TrainJob. The page [From PyTorchJob to TrainJob](../tutorials/to-trainjob.md) has the dates, maps each
 field, and names what a TrainJob cannot do, such as elastic runs.
@@ -33,9 +33,8 @@ from trainyard.model.run import Project
     ),
 )
 def training_operator_closed(project: Project) -> Iterator[Problem]:
-    """Report the first job of the training operator in files without objects of Kubeflow Trainer 2."""
-    found = jobs(project)
-    if found and not project.has_group("trainer.kubeflow.org"):
+    """Report the first job of the training operator."""
+    if found := jobs(project):
         yield Problem(
             found[0].at.child("kind"),
             f"only the training operator serves {found[0].kind}, and 1.9.4 is its last release{others(found)}",

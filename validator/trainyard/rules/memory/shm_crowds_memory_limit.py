@@ -2,8 +2,10 @@
 
 The pages of a memory-backed volume count as memory of the container that wrote them. Training processes also need
 memory for their own tensors, pinned buffers, the page cache of the data they read, and offloaded optimizer states. If
-`/dev/shm` can take more than a fraction of the limit (half of it, unless configured otherwise), a full volume and a
-normal step together exceed the limit and the container is killed with `OOMKilled`.
+`/dev/shm` can take more than a fraction of the limit (three quarters of it, unless configured otherwise), a full volume
+and a normal step together exceed the limit and the container is killed with `OOMKilled`.
+
+The rule needs `--pedantic`: few programs fill the volume.
 
 Write a smaller `sizeLimit`, or raise the memory limit. `shm-exceeds-memory-limit` reports a `sizeLimit` above the
 limit.
@@ -22,16 +24,16 @@ from trainyard.startup import NamedTuple
 class Share(NamedTuple):
     """`percent`: the maximum size of /dev/shm, in percent of the memory limit."""
 
-    percent: int = 50
+    percent: int = 75
 
 
 @rule(
     code="SH005",
     severity="warning",
-    confidence="high",
+    confidence="medium",
     since="0.1.0",
     sources=(
-        "policy: half of the memory is for the processes",
+        "policy: a quarter of the memory is for the processes",
         "kubernetes v1.34.4 pkg/volume/emptydir/empty_dir.go: calculateEmptyDirMemorySize",
     ),
     parameters=Share(),

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.jobs.workloads import only_waits
 from trainyard.analysis.launchers.training_commands import starts_launcher, starts_no_ranks
 from trainyard.analysis.resources import shared_memory
 from trainyard.engine.rule import Context, Problem, rule
@@ -41,6 +42,8 @@ def shm_default_64mi(role: Role, context: Context) -> Iterator[Problem]:
     for container in shared_memory.accelerated_containers(role):
         if not shared_memory.has_default_size(context.run, role, container) or starts_no_ranks(container):
             continue
+        if only_waits(container) or _is_test_of_nccl(container):
+            continue
         if not (context.run and context.run.kind == "TFJob") and _is_one_process(container):
             continue
         disabled = container.setting("NCCL_SHM_DISABLE")
@@ -52,6 +55,14 @@ def shm_default_64mi(role: Role, context: Context) -> Iterator[Problem]:
                 "mount an emptyDir with `medium: Memory` and a sizeLimit at /dev/shm",
                 shared_memory.mount_edits(role.pod, container),
             )
+
+
+def _is_test_of_nccl(container: Container) -> bool:
+    """True for tests of NCCL that no launcher starts: they have a thread for each GPU."""
+    programs = [command.program for command in container.commands]
+    return any(program.endswith("_perf") for program in programs) and not any(
+        starts_launcher(command.words) for command in container.commands
+    )
 
 
 def _is_one_process(container: Container) -> bool:

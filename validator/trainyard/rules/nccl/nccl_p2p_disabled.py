@@ -5,7 +5,8 @@ PCIe. Every byte is copied to host memory and back. On an NVSwitch machine hundr
 the run works. The variable is a workaround for virtual machines whose PCIe settings break peer-to-peer copies, and for
 consumer cards without peer-to-peer; copied manifests carry it elsewhere.
 
-The rule ignores containers that ask for MIG devices, which have no peer-to-peer access to lose.
+The rule needs `--pedantic`: whether the GPUs of a node reach each other is not in the files. It ignores containers that
+ask for MIG devices, which have no peer-to-peer access to lose.
 
 Remove the variable. If copies between GPUs hang, turn off ACS in the host's PCIe bridges.
 """
@@ -26,7 +27,7 @@ MIG = "nvidia.com/mig-"
 @rule(
     code="NC032",
     severity="warning",
-    confidence="high",
+    confidence="medium",
     since="0.1.0",
     sources=(
         "NVIDIA/nccl v2.30.7-1 docs/userguide/source/env.rst: NCCL_P2P_DISABLE, NCCL_P2P_LEVEL",

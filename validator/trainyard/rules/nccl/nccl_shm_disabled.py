@@ -5,7 +5,9 @@ without NVSwitch, and in most virtual machines. Without shared memory such pairs
 and back, over InfiniBand or even TCP. The variable is a known workaround for `unable to allocate shared memory` with
 the default `/dev/shm` of 64 MiB, and it costs bandwidth on every step.
 
-The rule ignores containers with `NCCL_MNNVL_ENABLE=1`: vendors of multi-node NVLink systems ask for both together.
+The rule needs `--pedantic`: whether all GPUs of a node reach each other is not in the files. It ignores containers with
+`NCCL_MNNVL_ENABLE=1`: vendors of multi-node NVLink systems ask for both together. It also ignores pods with one GPU, in
+which no two ranks could share memory.
 
 Remove the variable and give the pod a memory-backed `/dev/shm` of 1 GiB for each GPU.
 """
@@ -19,13 +21,13 @@ from trainyard.analysis.pods.settings import remove_variable
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.nccl.strtoll import parse_integer
 from trainyard.facts.profiles import asks_for
-from trainyard.model.run import Setting
+from trainyard.model.run import Container, Run, Setting
 
 
 @rule(
     code="NC031",
     severity="warning",
-    confidence="high",
+    confidence="medium",
     since="0.1.0",
     sources=(
         "NVIDIA/nccl v2.30.7-1 docs/userguide/source/env.rst: NCCL_SHM_DISABLE",
@@ -41,7 +43,7 @@ def nccl_shm_disabled(setting: Setting, context: Context) -> Iterator[Problem]:
         return
     if not is_effective(setting, container) or asks_for(context.profile, setting.name):
         return
-    if parse_integer(value_of(container, "NCCL_MNNVL_ENABLE")) == 1:
+    if parse_integer(value_of(container, "NCCL_MNNVL_ENABLE")) == 1 or _is_alone(container, context.run):
         return
     yield Problem(
         setting.at,
@@ -49,3 +51,8 @@ def nccl_shm_disabled(setting: Setting, context: Context) -> Iterator[Problem]:
         "remove NCCL_SHM_DISABLE and make /dev/shm large enough",
         remove_variable(setting),
     )
+
+
+def _is_alone(container: Container, run: Run | None) -> bool:
+    """True if each pod has one rank."""
+    return container.gpus == 1 or (run is not None and run.kind == "MPIJob" and run.spec.get("slotsPerWorker") == 1)

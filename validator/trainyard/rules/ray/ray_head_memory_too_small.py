@@ -5,7 +5,7 @@ takes about 2.7 GiB before any work, that of a RayService 3.5 GB. With a limit o
 (`OOMKilled`), and without fault tolerance the whole cluster is lost. Older releases run out of 1 GiB. KubeRay raised
 the limit in its samples to 4 GiB and then to 5 GiB.
 
-The rule reports a limit of up to 2 GiB from Ray 2.34, up to 1 GiB before, and below 2 GB if the release is not known.
+The rule reports a limit of up to 2 GiB from Ray 2.34, and of up to 1 GiB before or if the release is not known.
 
 Set the memory request and limit of the head to 5 GiB or more; Ray recommends 8 GB and more in production.
 """
@@ -21,9 +21,10 @@ from trainyard.model.run import Resource
 
 # The release from which heads with 2 GiB were seen to run out of memory, and the limits that are too small.
 NEWER = (2, 34)
+# The first release whose heads were measured to take more.
+MEASURED = (2, 49)
 TOO_SMALL = 2 * 2**30
 TOO_SMALL_BEFORE = 2**30
-LEAST = 2e9
 
 
 @rule(
@@ -48,13 +49,16 @@ def ray_head_memory_too_small(resource: Resource) -> Iterator[Problem]:
     if limit <= _too_small(cluster.release):
         yield Problem(
             head.container_at.child("resources", "limits", "memory"),
-            f"a Ray head with {written(limit, 'memory')} of memory is killed at its start or soon after (OOMKilled)",
+            f"a Ray head with {written(limit, 'memory')} of memory {_fate(cluster.release, limit)} (OOMKilled)",
             "set the memory request and limit to 5Gi or more",
         )
 
 
 def _too_small(release: tuple[int, ...] | None) -> float:
     """Returns the largest limit that is too small."""
-    if release is None:
-        return LEAST - 1
-    return TOO_SMALL if release >= NEWER else TOO_SMALL_BEFORE
+    return TOO_SMALL if release is not None and release >= NEWER else TOO_SMALL_BEFORE
+
+
+def _fate(release: tuple[int, ...] | None, limit: float) -> str:
+    is_sure = limit <= TOO_SMALL_BEFORE or (release is not None and release >= MEASURED)
+    return "is killed at its start or soon after" if is_sure else "has no reserve: others of this release were killed"

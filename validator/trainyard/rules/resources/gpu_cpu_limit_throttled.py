@@ -3,7 +3,8 @@
 Every GPU process needs CPU time beside the GPU's work: for the training loop, for data loader workers, and for NCCL's
 proxy thread, which moves the data of every network transfer. When the container reaches its CPU limit, the kernel stops
 all its threads until the next period of 100 ms. Steps then take longer on some ranks, and all others wait for them. The
-minimum is two CPUs for each GPU unless configured otherwise: one for the training loop, and one for the other threads.
+training loop alone takes one CPU for each GPU, so the minimum is 1.5 unless configured otherwise. Data loaders often
+need much more.
 
 The rule ignores images that only wait, such as `sleep` and `busybox`, with which examples show a queue or a scheduler.
 
@@ -25,7 +26,7 @@ from trainyard.startup import NamedTuple
 class Floor(NamedTuple):
     """`cpus_per_gpu`: the lowest accepted CPU limit, in CPUs for each accelerator."""
 
-    cpus_per_gpu: float = 2.0
+    cpus_per_gpu: float = 1.5
 
 
 @rule(
@@ -34,7 +35,7 @@ class Floor(NamedTuple):
     confidence="high",
     since="0.1.0",
     sources=(
-        "policy: two CPUs for each GPU process",
+        "policy: 1.5 CPUs for each GPU process",
         "https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/: CPU limits are throttled",
     ),
     parameters=Floor(),

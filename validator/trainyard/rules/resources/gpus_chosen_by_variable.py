@@ -2,7 +2,7 @@
 
 The device plugin passes the GPUs of its choice in this variable, and a value in the container's `env` wins. With `0`,
 all pods of a node train on the same GPU, and with `all` each of them sees the GPUs of the others. The scheduler counts
-GPUs that are not the ones in use.
+GPUs that are not the ones in use. `all` in a container that requests eight GPUs is left alone: it has a whole node.
 
 Remove the variable. `CUDA_VISIBLE_DEVICES` chooses among the container's own GPUs.
 """
@@ -18,6 +18,8 @@ from trainyard.model.run import Setting
 VISIBLE = "NVIDIA_VISIBLE_DEVICES"
 # Words with which the container has no GPU by the variable.
 NOTHING = ("", "void", "none")
+# Few nodes have more GPUs, so a pod with so many leaves none to others.
+_WHOLE_NODE = 8
 
 
 @rule(
@@ -38,6 +40,8 @@ def gpus_chosen_by_variable(setting: Setting, context: Context) -> Iterator[Prob
     container = context.container
     value = literal_value(setting) if setting.name == VISIBLE and setting.via in ("env", "envFrom") else None
     if value is None or container is None or value in NOTHING:
+        return
+    if value == "all" and container.gpus >= _WHOLE_NODE:
         return
     if container.gpus and any(name.startswith("nvidia.com/") for name in container.limits):
         yield Problem(

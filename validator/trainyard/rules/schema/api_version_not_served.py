@@ -8,6 +8,9 @@ template directly under `spec`. An object without an `apiVersion` is refused, to
 The replacement often has other fields, so changing the version alone is not enough. Such an object is not checked
 against a schema.
 
+With a target such as `kubernetes=1.15`, versions that this release still serves are not reported. Neither is a
+file with the name of a patch that no kustomization names.
+
 Convert the object to the version that the message names.
 """
 
@@ -15,7 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.engine.rule import Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.versions import before
+from trainyard.loaders.schemas.partial import is_unused_patch
 from trainyard.model.run import Misfit
 
 
@@ -30,7 +35,14 @@ from trainyard.model.run import Misfit
         "kubeflow/mpi-operator v0.8.0 pkg/apis/kubeflow/v2beta1",
     ),
 )
-def api_version_not_served(misfit: Misfit) -> Iterator[Problem]:
-    """Report an API version that was removed."""
-    if misfit.fault == "not served":
+def api_version_not_served(misfit: Misfit, context: Context) -> Iterator[Problem]:
+    """Report an API version that was removed, unless the target is an older release."""
+    if misfit.fault != "not served" or _is_served(misfit, context):
+        return
+    if not is_unused_patch(misfit.at.document.source.name):
         yield Problem(misfit.at, misfit.message, misfit.help)
+
+
+def _is_served(misfit: Misfit, context: Context) -> bool:
+    dropped = tuple(int(part) for part in str(misfit.value or "").split(".") if part)
+    return bool(dropped) and before(context.target.kubernetes, dropped)

@@ -11,7 +11,8 @@ Karpenter, Argo Workflows, LeaderWorkerSet and AppWrapper. For these other opera
 that resembles a known one, or that belongs elsewhere in the object. The rule `field-of-another-release` reports the
 rest. Pods in objects of unknown kinds are checked in the same way.
 
-A place that a more specific rule reports is not reported again.
+A place that a more specific rule reports is not reported again, and neither is a file with the name of a patch that no
+kustomization names.
 
 Correct the name, or move the field to the place that the message names.
 """
@@ -22,6 +23,7 @@ from collections.abc import Iterator
 
 from trainyard.document.document import Rename
 from trainyard.engine.rule import Problem, rule
+from trainyard.loaders.schemas.partial import is_unused_patch
 from trainyard.model.run import Misfit
 
 
@@ -41,6 +43,6 @@ from trainyard.model.run import Misfit
 )
 def field_unknown(misfit: Misfit) -> Iterator[Problem]:
     """Report a field that the type does not have."""
-    if misfit.fault == "unknown field":
+    if misfit.fault == "unknown field" and not is_unused_patch(misfit.at.document.source.name):
         edits = (Rename(misfit.at, misfit.name),) if misfit.name is not None else ()
         yield Problem(misfit.at, misfit.message, misfit.help, edits)

@@ -17,6 +17,10 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container, Pod
+from trainyard.startup import pattern
+
+# What an installer replaces: no name and no usual path has one of these.
+_PLACEHOLDER = pattern(r"[{}$<>%@]|\A__\w+__\Z")
 
 
 @rule(
@@ -59,5 +63,5 @@ def _repeated(
         if name in first:
             message = f"two {what} `{name}`: the API server refuses the pod"
             yield Problem(at, message, "rename or remove one of them", (), ((first[name], "the other one"),))
-        elif name:
+        elif name and not _PLACEHOLDER.search(name):
             first[name] = at

@@ -5,7 +5,7 @@ byte 2", and every pod that refers to the Secret waits for it. A Secret does not
 text which it would hold.
 
 The rule ignores placeholders of templates, such as `{{ .Values.token }}`, `${TOKEN}` and `<base64>`, and `$(NAME)` if
-`NAME` is among the `vars` of a kustomization.
+`NAME` is among the `vars` of a kustomization, or if the kustomization beside the file replaces values of the Secret.
 
 Move the value to `stringData`, or encode it: `printf %s TOKEN | base64 -w0`.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.loaders.schemas.partial import KUSTOMIZATIONS
+from trainyard.loaders.schemas.partial import KUSTOMIZATIONS, is_patched
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 
@@ -50,13 +50,17 @@ def secret_data_not_base64(resource: Resource, context: Context) -> Iterator[Pro
             isinstance(value, str)
             and not _PLACEHOLDER.search(value)
             and not _is_base64(value)
-            and not (value.startswith("$(") and value[2:-1] in _vars.of(context.project))
+            and not (value.startswith("$(") and _is_replaced(resource, value, context.project))
         ):
             yield Problem(
                 resource.at.child("data", name),
                 f"the value of `{name}` is not base64: the API server rejects Secret `{resource.name}`",
                 "write the text under `stringData` instead of `data`",
             )
+
+
+def _is_replaced(resource: Resource, value: str, project: Project) -> bool:
+    return value[2:-1] in _vars.of(project) or is_patched(resource.at.document, resource.name)
 
 
 def _is_base64(value: str) -> bool:
