@@ -4,7 +4,8 @@ A node pool of TPUs has one type and one topology, `cloud.google.com/gke-tpu-acc
 `cloud.google.com/gke-tpu-topology`. GKE creates no pool for a pod that selects one of them, and the autoscaler of Ray
 ends: "Pods using TPUs require both node selectors".
 
-The rule leaves out pods that select a node pool by its name, or neither label.
+The rule leaves out pods that select a node pool by its name, pods whose slice an annotation or a queue chooses, and
+pods that select neither label.
 
 Select both labels.
 """
@@ -15,10 +16,13 @@ from collections.abc import Iterator
 
 from trainyard.analysis.pods.placement import required_expressions
 from trainyard.document.lookup import mapping, text
-from trainyard.engine.rule import Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.model.run import Pod
 
 _TYPE, _TOPOLOGY = "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"
+# Kueue and GKE choose the slices of pods with this annotation.
+_SLICE = "cloud.google.com/gke-tpu-slice-topology"
 _POOL = "cloud.google.com/gke-nodepool"
 _TPU = "google.com/tpu"
 
@@ -34,9 +38,12 @@ _TPU = "google.com/tpu"
     ),
     needs=(_TYPE, _TOPOLOGY),
 )
-def tpu_selector_incomplete(pod: Pod) -> Iterator[Problem]:
+def tpu_selector_incomplete(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report pods with TPUs that select one of the two labels."""
-    if not any(container.quantity(_TPU) for container in pod.containers):
+    run = context.run
+    if not any(container.quantity(_TPU) for container in pod.containers) or _SLICE in pod.annotations:
+        return
+    if run is not None and QUEUE in run.labels:
         return
     selector = mapping(pod.tree, "nodeSelector")
     places = {name: pod.at.child("nodeSelector", name) for name in selector}
