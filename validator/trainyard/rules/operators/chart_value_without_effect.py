@@ -44,7 +44,7 @@ RAY_CLUSTER = """
     additionalWorkerGroups annotations common fullnameOverride gcsFaultTolerance global head headServiceEnable
     headServiceSuffix image imagePullSecrets ingress labels nameOverride service serviceAccount worker
 """
-KNOWN = {
+KNOWN: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {
     "ray-cluster": {(): tuple(RAY_CLUSTER.split())},
     "gpu-operator": {
         (): tuple(GPU_OPERATOR.split()),

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from trainyard.analysis.admission.constraints import is_known
-from trainyard.analysis.objects.releases import releases
+from trainyard.analysis.objects.releases import releases_of
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
+from trainyard.document.placeholders import has_parameter
 from trainyard.engine.rule import Problem, rule
-from trainyard.model.run import Project
+from trainyard.model.run import Resource
 
 ENUMS: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {
     "ClusterPolicy": {
@@ -47,12 +47,11 @@ ENUMS: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {
     sources=("NVIDIA/gpu-operator v26.7.0 deployments/gpu-operator/crds: enum of ClusterPolicy and NVIDIADriver",),
     needs=("ClusterPolicy", "NVIDIADriver", "gpu-operator"),
 )
-def gpuop_enum_invalid(project: Project) -> Iterator[Problem]:
+def gpuop_enum_invalid(resource: Resource) -> Iterator[Problem]:
     """Values outside the enum of their field."""
-    for resource in project.of_kind(*ENUMS):
-        if resource.api_version.startswith("nvidia.com/"):
-            yield from _refused(resource.kind, mapping(resource.tree, "spec"), resource.at.child("spec").child)
-    for release in releases(project):
+    if resource.kind in ENUMS and resource.api_version.startswith("nvidia.com/"):
+        yield from _refused(resource.kind, mapping(resource.tree, "spec"), resource.at.child("spec").child)
+    for release in releases_of(resource):
         if release.chart == "gpu-operator":
             yield from _refused("ClusterPolicy", release.values, release.place)
 
@@ -60,7 +59,7 @@ def gpuop_enum_invalid(project: Project) -> Iterator[Problem]:
 def _refused(kind: str, tree: dict[str, Any], place: Callable[..., Place]) -> Iterator[Problem]:
     for path, values in ENUMS[kind].items():
         value = mapping(tree, *path[:-1]).get(path[-1])
-        if value is None or value in values or not is_known(value):
+        if value is None or value in values or has_parameter(value):
             continue
         written = {True: "on", False: "off"}.get(value) if isinstance(value, bool) else None
         quote = f'quote it: "{written}"' if written in values else f"write one of {', '.join(values)}"
