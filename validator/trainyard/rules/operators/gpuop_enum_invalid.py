@@ -59,7 +59,7 @@ def gpuop_enum_invalid(resource: Resource) -> Iterator[Problem]:
 def _refused(kind: str, tree: dict[str, Any], place: Callable[..., Place]) -> Iterator[Problem]:
     for path, values in ENUMS[kind].items():
         value = mapping(tree, *path[:-1]).get(path[-1])
-        if value is None or value in values or has_parameter(value):
+        if value is None or value in values or has_parameter(str(value)) or "$" in str(value):
             continue
         written = {True: "on", False: "off"}.get(value) if isinstance(value, bool) else None
         quote = f'quote it: "{written}"' if written in values else f"write one of {', '.join(values)}"
