@@ -4,7 +4,8 @@ A scheduler of gangs leaves a pod alone whose PodGroup does not exist: scheduler
 keeps them Pending, and Volcano waits for the group. Kueue refuses a job whose label `kueue.x-k8s.io/priority-class`
 names no WorkloadPriorityClass; a PriorityClass of Kubernetes is none.
 
-The rule looks at files in one folder. It applies if they define an object of this kind that nothing names.
+The rule looks at files in one folder. It applies if they define an object of this kind that nothing names, or a
+PriorityClass with the name of that label.
 
 Write the name of the object that the files define.
 """
@@ -24,9 +25,10 @@ from trainyard.model.run import Project, Run
 from trainyard.startup import NamedTuple
 
 _PRIORITY = "kueue.x-k8s.io/priority-class"
+_OF_KUEUE = "WorkloadPriorityClass"
 _LABELS = {
     "scheduling.x-k8s.io/pod-group": ("PodGroup", "scheduling.x-k8s.io"),
-    _PRIORITY: ("WorkloadPriorityClass", "kueue.x-k8s.io"),
+    _PRIORITY: (_OF_KUEUE, "kueue.x-k8s.io"),
 }
 _ANNOTATIONS = {
     "scheduling.k8s.io/group-name": ("PodGroup", "scheduling.volcano.sh"),
@@ -51,7 +53,7 @@ class _Name(NamedTuple):
         "volcano-sh/volcano v1.15.1 docs: scheduling.k8s.io/group-name",
         "kueue.sigs.k8s.io/docs/concepts/workload_priority_class: the label names a WorkloadPriorityClass",
     ),
-    needs=("PodGroup", "WorkloadPriorityClass"),
+    needs=("PodGroup", _OF_KUEUE, _PRIORITY),
 )
 def group_not_defined(project: Project) -> Iterator[Problem]:
     """Report names of groups and priorities beside an unused object of their kind."""
@@ -69,12 +71,25 @@ def group_not_defined(project: Project) -> Iterator[Problem]:
             and (one.kind, other.name) not in used
             and distance(other.at, one.at) <= SAME_FOLDER
         ]
-        if free and not any(has_parameter(other.name) for other in free):
+        if one.kind == _OF_KUEUE and not free:
+            yield from _of_kubernetes(one, project)
+        elif free and not any(has_parameter(other.name) for other in free):
             yield Problem(
                 one.at,
                 f"no file defines the {one.kind} `{one.name}`, and nothing names the {one.kind} `{free[0].name}`",
                 f"did you mean `{free[0].name}`?",
                 related=((free[0].at.child("metadata", "name"), "the unused one"),),
+            )
+
+
+def _of_kubernetes(one: _Name, project: Project) -> Iterator[Problem]:
+    for other in project.of_kind("PriorityClass"):
+        if other.name == one.name and distance(other.at, one.at) <= SAME_FOLDER:
+            yield Problem(
+                one.at,
+                f"`{one.name}` is a PriorityClass, and the label names a WorkloadPriorityClass of Kueue",
+                "define a WorkloadPriorityClass, or remove the label: Kueue reads `priorityClassName` too",
+                related=((other.at.child("kind"), "the PriorityClass"),),
             )
 
 
