@@ -2,7 +2,7 @@
 
 vLLM and SGLang place a process on each of tensor x pipeline x data parallel GPUs. With fewer GPUs, they end: "Tensor
 parallel size (16) cannot be larger than the number of available GPUs (8)". The data parallel size multiplies the
-others: 4 x 4 needs 16 GPUs.
+others: 4 x 4 needs 16 GPUs. `trtllm-serve` has no data parallel size.
 
 The rule leaves out servers of several nodes: those of Ray, with `--nnodes` or with options of distributed data
 parallelism. The pods of a group of a LeaderWorkerSet count together.
