@@ -85,9 +85,10 @@ def test_the_kinds_that_rules_name_count_as_checked() -> None:
     named = {kind for text in texts for kind in re.findall(r'(?:of_kind\(|kind (?:==|!=) )"([A-Z]\w+)"', text)}
     jobs = {kind for kind in named if kind.endswith(("Job", "Set", "Cluster", "Deployment", "Pod"))}
     # These are judged only together with others: what is wrapped, claims of volumes, pods of Services, labels of nodes,
-    # queues with their checks, accounts of bindings, groups of nodes with the pods that select them.
+    # queues with their checks, accounts of bindings, groups of nodes with the pods that select them,
+    # namespaces and priorities of pods.
     beside = {"AdmissionCheck", "AppWrapper", "NodePool", "PersistentVolume", "Secret", "Service", "ServiceAccount"}
-    beside |= {"ClusterConfig", "InferenceService", "StorageClass"}
+    beside |= {"ClusterConfig", "InferenceService", "Namespace", "PriorityClass", "StorageClass"}
     assert named - jobs - beside <= JUDGED_KINDS
 
 

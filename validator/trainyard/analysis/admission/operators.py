@@ -43,6 +43,8 @@ _FREE = frozenset((
     "karpenter.sh/capacity-type",
 ))  # fmt: skip
 _URI = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://.+\Z")
+_TRAINER = "trainer.kubeflow.org"
+_RUNTIMES = ("ClusterTrainingRuntime", "TrainingRuntime")
 REDIS = (("redis-password", "REDIS_PASSWORD"), ("", "RAY_REDIS_ADDRESS"))
 
 
@@ -128,6 +130,12 @@ def _uri(tree: Any, at: Place) -> Iterator[Refused]:
     if value and is_known(value) and not _URI.match(value):
         told = f"write the scheme too, such as `hf://{value.lstrip('/')}`"
         yield Refused(at.child("storageUri"), f"`{value}` is no URI", told)
+
+
+def _runtime(tree: Any, at: Place) -> Iterator[Refused]:
+    kind, group = mapping(tree).get("kind"), mapping(tree).get("apiGroup", _TRAINER)
+    if isinstance(kind, str) and group == _TRAINER and is_known(kind) and kind not in _RUNTIMES:
+        yield Refused(at.child("kind"), f"`{kind}` is no kind of runtime", f"write one of {', '.join(_RUNTIMES)}")
 
 
 def _rollout(spec: Any, at: Place) -> Iterator[Refused]:
@@ -343,8 +351,9 @@ ROWS: Mapping[tuple[str, str], tuple[Row, ...]] = {
     ("jobset.x-k8s.io", "JobSet"): _set_rows("spec"),
     ("trainer.kubeflow.org", "TrainingRuntime"): _RUNTIME,
     ("trainer.kubeflow.org", "ClusterTrainingRuntime"): _RUNTIME,
-    ("trainer.kubeflow.org", "TrainJob"): tuple(
-        Row(f"spec.initializer.{part}", _uri, "TrainJob CRD") for part in ("dataset", "model")
+    ("trainer.kubeflow.org", "TrainJob"): (
+        *(Row(f"spec.initializer.{part}", _uri, "TrainJob CRD") for part in ("dataset", "model")),
+        Row("spec.runtimeRef", _runtime, "pkg/webhooks/trainjob_webhook.go: unsupported runtime"),
     ),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
         Row("spec", _rollout, "pkg/webhooks/leaderworkerset_webhook.go: generalValidate"),

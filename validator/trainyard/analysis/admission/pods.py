@@ -121,6 +121,14 @@ def _shared(pod: Any, at: Place) -> Iterator[Refused]:
         yield Refused(at.child("shareProcessNamespace"), "`hostPID` excludes `shareProcessNamespace`", "remove one")
 
 
+def _profile(profile: Any, at: Place) -> Iterator[Refused]:
+    profile = mapping(profile)
+    kind = profile.get("type")
+    if kind == "Localhost" and not profile.get("localhostProfile"):
+        yield Refused(at.child("type"), "`type: Localhost` needs `localhostProfile`", "add it, or RuntimeDefault", True)
+    yield from requiring("localhostProfile", "type", "Localhost")(profile, at)
+
+
 _CONTAINER: tuple[tuple[str, Check, str], ...] = (
     ("", named("name", DNS_1123, LABEL), "validateContainerCommon"),
     ("ports[]", named("name", PORT_NAME, PORT), "validateContainerPorts"),
@@ -128,6 +136,7 @@ _CONTAINER: tuple[tuple[str, Check, str], ...] = (
     ("ports[]", within("hostPort", 0, 65535), "validateContainerPorts"),
     ("env[]", _variable, "ValidateEnv, validateEnvVarValueFrom"),
     ("envFrom[]", excluding("configMapRef", "secretRef"), "ValidateEnvFrom"),
+    ("securityContext.seccompProfile", _profile, "validateSeccompProfileField"),
     ("volumeMounts[]", _mount, "ValidateVolumeMounts"),
     ("", _propagation, "validateMountPropagation"),
     ("", _handler, "validateHandler"),
@@ -150,6 +159,7 @@ ROWS = (
         excluding("secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle"),
         "validateProjectionSources",
     ),
+    Row("securityContext.seccompProfile", _profile, "validateSeccompProfileField"),
     Row("", _dns, "validatePodDNSConfig"),
     Row("", _shared, "validateShareProcessNamespace"),
     Row("", named("hostname", DNS_1123, LABEL), "ValidateDNS1123Label"),

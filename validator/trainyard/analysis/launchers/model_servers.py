@@ -13,6 +13,8 @@ from trainyard.model.run import Command, Container
 
 # Resources of which each is a GPU of its own.
 _WHOLE = ("nvidia.com/gpu", "amd.com/gpu")
+# Parts of a program that are no server of a model.
+_OTHER_PARTS = (("disaggregated",), ("disaggregated_mpi_worker",), ("mm_embedding_serve",))
 # Words of scripts that start several servers, or one on several pods.
 _LOOPS = ("for ", "while ", "CUDA_VISIBLE_DEVICES=", "ray start", "multi-node-serving", " & ", "&\n", "xargs", "if ")
 
@@ -97,7 +99,7 @@ def _in_commands(container: Container) -> Iterator[ServerStart]:
 def _is_start(command: Command, server: ModelServer) -> bool:
     words = command.words
     if command.program == server.command[0]:
-        return words[1:2] == server.command[1:]
+        return words[1 : len(server.command)] == server.command[1:] and words[1:2] not in _OTHER_PARTS
     if command.program.startswith("python") or command.program == "exec":
         return any(module in words[:6] for module in server.modules)
     return False

@@ -13,6 +13,9 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.model.run import Project, Resource
 
+# Kinds of objects that declare releases.
+KINDS = ("HelmRelease", "HelmChart", "Application")
+
 
 class DeclaredRelease(NamedTuple):
     """A release of a chart; `values` are those of the object, `at` is the place of the chart's name.
@@ -39,8 +42,15 @@ class DeclaredRelease(NamedTuple):
 
 def releases(project: Project) -> Iterator[DeclaredRelease]:
     """Yields all releases that the files declare."""
-    for resource in project.of_kind("HelmRelease"):
-        spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
+    for kind in KINDS:
+        for resource in project.of_kind(kind):
+            yield from releases_of(resource)
+
+
+def releases_of(resource: Resource) -> Iterator[DeclaredRelease]:
+    """Yields the releases that one object declares."""
+    spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
+    if resource.kind == "HelmRelease":
         chart = text(spec, "chart", "spec", "chart")
         yield DeclaredRelease(
             _name(chart),
@@ -49,11 +59,10 @@ def releases(project: Project) -> Iterator[DeclaredRelease]:
             at.child("values"),
             text(spec, "chart", "spec", "version"),
         )
-    for resource in project.of_kind("HelmChart"):
-        spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
+    elif resource.kind == "HelmChart":
         values = _read(text(spec, "valuesContent"))
         yield DeclaredRelease(_name(text(spec, "chart")), values, at.child("chart"), None, text(spec, "version"))
-    for resource in project.of_kind("Application"):
+    elif resource.kind == "Application":
         yield from _sources(resource)
 
 

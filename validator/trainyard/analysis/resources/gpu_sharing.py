@@ -25,27 +25,31 @@ KINDS = ("timeSlicing", "mps")
 
 
 class SharingConfig(NamedTuple):
-    """A configuration with a `sharing` section or parts of one; `alone` if no other text stands beside it."""
+    """A configuration with a `sharing` section or parts of one; `alone` if no other text stands beside it.
+
+    `holder` is the name of its ConfigMap, empty for values of a chart.
+    """
 
     tree: dict[str, Any]
     at: Place
     alone: bool
+    holder: str = ""
 
 
 def configurations(project: Project) -> Iterator[SharingConfig]:
     """Yields the configurations that share GPUs, or try to."""
     for resource in project.of_kind("ConfigMap"):
-        yield from _read(mapping(resource.tree, "data"), resource.at.child("data"))
+        yield from _read(mapping(resource.tree, "data"), resource.at.child("data"), resource.name)
     for release in releases(project):
         path = CHARTS.get(release.chart)
         if path is not None and release.values_at is not None:
             yield from _read(mapping(release.values, *path), release.place(*path))
 
 
-def _read(texts: dict[str, Any], at: Place) -> Iterator[SharingConfig]:
+def _read(texts: dict[str, Any], at: Place, holder: str = "") -> Iterator[SharingConfig]:
     for key, raw in texts.items():
         if not isinstance(raw, str) or "replicas" not in raw or not any(kind in raw for kind in KINDS):
             continue
         inner = embedded(at.child(key), raw)
         if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
-            yield SharingConfig(inner.tree, Place(inner), len(texts) == 1)
+            yield SharingConfig(inner.tree, Place(inner), len(texts) == 1, holder)

@@ -10,7 +10,7 @@ from trainyard.document.lookup import decimal
 # Device plugins of NVIDIA, AMD, Intel and Habana; a MIG device has its profile as a suffix.
 ACCELERATORS = ("nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/", "habana.ai/gaudi")
 # Shares of a GPU, which HAMi counts in percent and in MiB.
-_SHARES = ("nvidia.com/gpumem", "nvidia.com/gpucores")
+_SHARES = ("nvidia.com/gpumem", "nvidia.com/gpucore")
 # RDMA shared device plugin and SR-IOV device plugin (the site sets the prefix), AWS EFA, OKE's virtual functions.
 RDMA = (
     "rdma/",

@@ -1,7 +1,8 @@
 """Servers of models: their commands, the options of their parallel sizes, and their ports.
 
 Sources: vllm-project/vllm v0.11 vllm/engine/arg_utils.py and entrypoints/openai/cli_args.py (port 8000);
-sgl-project/sglang v0.5 python/sglang/srt/server_args.py (port 30000).
+sgl-project/sglang v0.5 python/sglang/srt/server_args.py (port 30000); NVIDIA/TensorRT-LLM v1.0
+tensorrt_llm/commands/serve.py (port 8000).
 """
 
 from __future__ import annotations
@@ -52,5 +53,15 @@ SERVERS = (
         ("--nnodes", "--dist-init-addr", "--nccl-init-addr", "--use-ray", "--config"),
         ("--enable-dp-attention",),
         30000,
+    ),
+    ModelServer(
+        "TensorRT-LLM",
+        ("trtllm-serve",),
+        (),
+        "",
+        (("--tp-size", "--tensor-parallel-size"), ("--pp-size", "--pipeline-parallel-size")),
+        ("--config", "--extra-llm-api-options", "--cp-size", "--cluster-size"),
+        (),
+        8000,
     ),
 )  # fmt: skip

@@ -3,7 +3,8 @@
 Helm accepts any value, and a template that does not read it renders as if it were absent: `mig.Strategy` leaves the MIG
 strategy at its default, `toolkit-version` installs another version, and `nvIpam` within `secondaryNetwork` installs no
 IPAM plugin. The rule knows the first level of values in all releases of the charts `gpu-operator` and
-`network-operator`, and the second level of some sections.
+`network-operator`, and the second level of some sections. It also knows the first level of the chart `ray-cluster`,
+whose groups are `head`, `worker` and `additionalWorkerGroups`.
 
 Since 24.10 the network operator's chart creates no NicClusterPolicy. `deployCR` and the sections of its parts, such as
 `ofedDriver` and `secondaryNetwork`, have no effect; write a NicClusterPolicy beside the release.
@@ -39,7 +40,12 @@ NETWORK_OPERATOR = """
     operator proxy psp rdmaSharedDevicePlugin secondaryNetwork sriov-network-operator sriovDevicePlugin
     sriovNetworkOperator test tolerations upgradeCRDs
 """
-KNOWN = {
+RAY_CLUSTER = """
+    additionalWorkerGroups annotations common fullnameOverride gcsFaultTolerance global head headServiceEnable
+    headServiceSuffix image imagePullSecrets ingress labels nameOverride service serviceAccount worker
+"""
+KNOWN: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {
+    "ray-cluster": {(): tuple(RAY_CLUSTER.split())},
     "gpu-operator": {
         (): tuple(GPU_OPERATOR.split()),
         ("mig",): ("strategy",),
@@ -74,6 +80,7 @@ FIRST_WITHOUT = (24, 10)
     sources=(
         "NVIDIA/gpu-operator v1.5.2 to v26.7.0 deployments/gpu-operator/values.yaml, templates",
         "Mellanox/network-operator v1.0.0 to v26.4.1 deployment/network-operator/values.yaml, templates",
+        "ray-project/kuberay helm-chart/ray-cluster/values.yaml, templates",
         "NVIDIA/k8s-device-plugin v0.20.0 deployments/helm/nvidia-device-plugin/templates/_helpers.tpl: configMapName",
         "NVIDIA/gpu-operator issues 196 and 861; Mellanox/network-operator issue 889",
     ),

@@ -7,6 +7,8 @@ configuration without `sharing`.
 `renameByDefault`, `failRequestsGreaterThanOne` and `resources` belong under `sharing.timeSlicing` or `sharing.mps`. In
 other places the plugin ignores them without a message: the resource keeps its name, or the GPU is not shared.
 
+A name of another resource shares nothing: `nvidia.com/gpus`, or `nvidia.com/gpu.shared`, which is what pods ask for.
+
 Checked are ConfigMaps, and the values of the charts of the GPU operator and of the device plugin.
 """
 
@@ -15,9 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.analysis.admission.constraints import is_known
 from trainyard.analysis.resources.gpu_sharing import KINDS, configurations
 from trainyard.document.document import Place
-from trainyard.document.lookup import items, mapping
+from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Project
 
@@ -51,6 +54,7 @@ def gpu_sharing_config_invalid(project: Project) -> Iterator[Problem]:
             yield from _misplaced(mapping(found.tree, *path), found.at.child(*path), names)
         for kind in KINDS:
             yield from _replicas(mapping(found.tree, "sharing", kind), found.at.child("sharing", kind))
+            yield from _names(found.tree, kind, found.at.child("sharing", kind))
 
 
 def _misplaced(tree: dict[str, Any], at: Place, names: tuple[str, ...]) -> Iterator[Problem]:
@@ -62,6 +66,25 @@ def _misplaced(tree: dict[str, Any], at: Place, names: tuple[str, ...]) -> Itera
                 f"the device plugin ignores `{name}` here: its place is {home}",
                 f"move it to {home}",
             )
+
+
+def _names(tree: dict[str, Any], kind: str, at: Place) -> Iterator[Problem]:
+    own = {_bare(text(one, "name")) for section in ("gpus", "mig") for one in items(tree, "resources", section)}
+    for index, entry in enumerate(items(tree, "sharing", kind, "resources")):
+        name = text(entry, "name")
+        bare = _bare(name)
+        if not name or not is_known(name) or bare in own or bare == "gpu" or bare.startswith("mig-"):
+            continue
+        yield Problem(
+            at.child("resources", index, "name"),
+            f"the device plugin offers no `{name}`, so this shares nothing",
+            "write `nvidia.com/gpu`, or `nvidia.com/mig-` with a profile",
+        )
+
+
+def _bare(name: str) -> str:
+    """Returns a name without the domain that the plugin adds itself."""
+    return name.removeprefix("nvidia.com/")
 
 
 def _replicas(section: dict[str, Any], at: Place) -> Iterator[Problem]:

@@ -5,8 +5,8 @@ ClusterQueue behind it, the job stays suspended: its Workload says "LocalQueue .
 whose `queue` does not exist: "unable to find job queue".
 
 The rule looks at files in one folder. It reports the name of a ClusterQueue that no LocalQueue has, where a LocalQueue
-leads to it, and a queue of Volcano that no file defines, where a file defines one that no job names. `default` is a
-queue of every Volcano.
+leads to it. It also reports a queue that no file defines, where a file defines one that no job names: a LocalQueue in
+the namespace of the job, or a queue of Volcano. `default` is a queue of every Volcano.
 
 Write the name of a queue that the files define.
 """
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from trainyard.analysis.jobs.workloads import is_volcano
 from trainyard.analysis.objects.folders import SAME_FOLDER, distance
 from trainyard.analysis.objects.known_objects import is_known
-from trainyard.document.lookup import text
+from trainyard.document.lookup import mapping, text
 from trainyard.document.placeholders import has_parameter
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kueue import QUEUE
@@ -36,10 +36,11 @@ _BUILT_IN = ("default", "root")
     since="0.4.0",
     sources=(
         "kueue.sigs.k8s.io/docs/concepts/local_queue: jobs name a LocalQueue of their namespace",
+        "github.com/openshift/openshift-docs pull 109812",
         "kubernetes-sigs/kueue v0.19.2 pkg/scheduler/scheduler.go and pkg/controller/core: LocalQueue doesn't exist",
         "volcano-sh/volcano v1.15.1 pkg/webhooks/admission/jobs/validate/admit_job.go: unable to find job queue",
     ),
-    needs=("ClusterQueue", "scheduling.volcano.sh"),
+    needs=("ClusterQueue", "LocalQueue", "scheduling.volcano.sh"),
 )
 def queue_not_defined(run: Run, context: Context) -> Iterator[Problem]:
     """Report names of queues that the files show to be wrong."""
@@ -54,12 +55,30 @@ def queue_not_defined(run: Run, context: Context) -> Iterator[Problem]:
         for one in context.project.of_kind("LocalQueue")
         if text(one.tree, "spec", "clusterQueue") == name and _is_near(one, run)
     ]
+    at = run.at.child("metadata", "labels", QUEUE)
     if queues and ways:
         yield Problem(
-            run.at.child("metadata", "labels", QUEUE),
+            at,
             f"`{name}` is a ClusterQueue and no LocalQueue: Kueue never admits {run.kind} {run.name}",
             f"write the name of its LocalQueue, `{ways[0].name}`",
             related=((ways[0].at.child("metadata", "name"), "the LocalQueue"),),
+        )
+    elif not queues and name not in ("", _BUILT_IN[0]) and not has_parameter(name) and "$" not in name:
+        yield from _unused(run, name, context.project)
+
+
+def _unused(run: Run, name: str, project: Project) -> Iterator[Problem]:
+    """Yields a queue that no file defines, beside the only one of the namespace, which no job names."""
+    own = [one for one in project.of_kind("LocalQueue") if one.namespace == run.namespace and _is_near(one, run)]
+    if len(own) != 1 or own[0].name in _labelled.of(project) or has_parameter(own[0].name):
+        return
+    # `team-a` and `team-b` are two queues.
+    if len(name) != len(own[0].name):
+        yield Problem(
+            run.at.child("metadata", "labels", QUEUE),
+            f"no file defines the LocalQueue `{name}`: Kueue does not admit {run.kind} {run.name} without it",
+            f"the files define `{own[0].name}`, which no job names",
+            related=((own[0].at.child("metadata", "name"), "the unused queue"),),
         )
 
 
@@ -91,4 +110,12 @@ def _find_named(project: Project) -> frozenset[str]:
     return frozenset((*jobs, *parents, *_BUILT_IN))
 
 
+def _find_labelled(project: Project) -> frozenset[str]:
+    """Returns the queues that labels of objects and of their pods name."""
+    objects = (mapping(one.tree, "metadata", "labels").get(QUEUE) for one in project.resources)
+    pods = (role.pod.labels.get(QUEUE) for run in project.runs for role in run.roles)
+    return frozenset(str(name) for name in (*objects, *pods) if name)
+
+
+_labelled: LastIndex[Project, frozenset[str]] = LastIndex(_find_labelled)
 _named: LastIndex[Project, frozenset[str]] = LastIndex(_find_named)

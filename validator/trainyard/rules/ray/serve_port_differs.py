@@ -2,7 +2,8 @@
 
 `http_options.port` of the configuration is 8000 unless it is set. KubeRay sends its health checks, and the Service the
 requests, to the container port with the name `serve`. With two different ports, no pod ever becomes ready, and the
-RayService has no endpoints.
+RayService has no endpoints. Without a port named `serve` in the container of the head, KubeRay takes 8000, or cannot
+create the Service.
 
 Write the same port in both places.
 """
@@ -30,7 +31,7 @@ DEFAULT = 8000
     sources=(
         "ray-project/kuberay v1.7.0 ray-operator/controllers/ray/utils/constant.go: ServingPortName, 8000",
         "ray-project/ray python/ray/serve/schema.py: HTTPOptionsSchema",
-        "github.com/ray-project/kuberay pull 1816",
+        "github.com/ray-project/kuberay pulls 1816 and 3721",
     ),
     needs=("serveConfigV2",),
 )
@@ -45,6 +46,8 @@ def serve_port_differs(resource: Resource) -> Iterator[Problem]:
     if told is None and "port" in options:
         return
     port = told if told is not None else DEFAULT
+    if told is not None and port != DEFAULT:
+        yield from _unnamed(resource, Place(inner).child("http_options", "port"), port)
     for group in groups_of(resource):
         for number, one in enumerate(items(group.container, "ports")):
             other = integer(one, "containerPort")
@@ -57,3 +60,21 @@ def serve_port_differs(resource: Resource) -> Iterator[Problem]:
                     f"write {port}, or `http_options.port: {other}`",
                     related=related,
                 )
+
+
+def _unnamed(resource: Resource, at: Place, port: int) -> Iterator[Problem]:
+    """Yields the port of Serve if the container of the head names none."""
+    head = next(iter(groups_of(resource)), None)
+    if (
+        head is None
+        or not head.container
+        or any(text(one, "name") == "serve" for one in items(head.container, "ports"))
+    ):
+        return
+    yield Problem(
+        at,
+        f"Ray Serve listens on port {port}, and the container of the head has no port named `serve`: its Service leads "
+        f"to {DEFAULT}, or is not created",
+        f"add a port with the name `serve` and `containerPort: {port}` to the head",
+        related=((head.container_at, "the container"),),
+    )

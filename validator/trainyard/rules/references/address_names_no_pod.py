@@ -6,6 +6,8 @@ with another index, subdomain or namespace does not resolve. The pods of a Job t
 name of a Kubeflow job (`<job>-master-0`, `<job>-worker-0`) leads to a pod of that job only: after the job is renamed or
 copied, the old name remains. A pod of a Volcano Job is `<job>-<task>-<index>.<job>`, with the plugin `svc`.
 
+A JobSet or a Volcano Job that is renamed or copied leaves such names behind, too, and so does one of its parts.
+
 The rule looks at `MASTER_ADDR`, `--master-addr`, `--rdzv-endpoint` and `mpirun --host` with a literal name that begins
 like the pods of the job, or like those of a Kubeflow job that is not in the files. It ignores variables that the
 operator sets itself.
@@ -37,6 +39,8 @@ UNNAMED = "the pods of a Job have such names only with `completionMode: Indexed`
 HOSTS = ("--host", "-host", "-H")
 VARIABLES = ("MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "COORDINATOR_ADDRESS")
 KUBEFLOW = pattern(r"([a-z0-9][a-z0-9-]*)-(?:master|worker|chief|launcher)-[0-9]{1,4}$")
+OF_JOBSET = pattern(r"([a-z0-9][a-z0-9-]*)-([0-9]{1,4}-[0-9]{1,6})$")
+OF_VOLCANO = pattern(r"([a-z0-9][a-z0-9-]*)-([0-9]{1,6})$")
 HOST = pattern(r"[a-z0-9][a-z0-9.-]*$")
 
 
@@ -97,6 +101,8 @@ def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tupl
     """The reason why a name does not resolve, and the remedy; None if it may resolve."""
     if run.kind in WITH_SERVICES:
         return _of_other_job(run, host, rest, project)
+    if renamed := _renamed(run, host, rest, project):
+        return renamed
     if is_volcano(run):
         return _without_service(run, host, rest, project)
     if run.kind not in ("Job", "JobSet") or not host.startswith(f"{run.name}-"):
@@ -116,6 +122,25 @@ def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tupl
     namespace = namespace.partition(".")[0]
     if namespace and run.namespace and namespace != run.namespace and namespace != "svc":
         return f"the pods are in namespace `{run.namespace}`", "leave the namespace out, or correct it"
+    return None
+
+
+def _renamed(run: Run, host: str, rest: str, project: Project) -> tuple[str, str] | None:
+    """Returns the fault of a name with another job or part than the run has, in the domain of that job."""
+    match = {"JobSet": OF_JOBSET, "Job": OF_VOLCANO if is_volcano(run) else None}.get(run.kind)
+    found = match.match(host) if match is not None else None
+    if found is None or not run.name:
+        return None
+    last = f"-{found[2]}"
+    names = [role.name for role in run.roles if role.name]
+    job = max((one for one in _jobs.of(project) if one and found[1].startswith(f"{one}-")), key=len, default=None)
+    if run.kind == "JobSet" and job == run.name and rest.partition(".")[0] in ("", subdomain(run, run.roles[0])):
+        if names and found[1] not in (f"{run.name}-{name}" for name in names):
+            return f"its parts are {', '.join(names)}", f"write `{run.name}-{names[0]}{last}`"
+        return None
+    old = next((found[1].removesuffix(f"-{name}") for name in names if found[1].endswith(f"-{name}")), "")
+    if job is None and old and rest.partition(".")[0] == old and not is_known(project, "Service", old):
+        return f"the names of its pods begin with `{run.name}-`", f"write the name of this {run.kind}, `{run.name}`"
     return None
 
 

@@ -17,6 +17,8 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 
 PATHS = {"ResourceQuota": ("spec", "hard"), "Profile": ("spec", "resourceQuotaSpec", "hard")}
+# Shares of GPUs, for which the scheduler of HAMi reads limits of quotas.
+SHARES = ("limits.nvidia.com/gpumem", "limits.nvidia.com/gpucores")
 # Other names with a slash that a quota counts.
 COUNTED = (".storageclass.storage.k8s.io/", ".deviceclass.resource.k8s.io/")
 
@@ -28,7 +30,7 @@ COUNTED = (".storageclass.storage.k8s.io/", ".deviceclass.resource.k8s.io/")
     since="0.4.0",
     sources=(
         "kubernetes.io/docs/concepts/policy/resource-quotas: only quota items with the prefix requests. are allowed",
-        "github.com/kubeflow/website pull 2460",
+        "github.com/kubeflow/website pull 2460; Project-HAMi/website pull 104: limits of shares",
     ),
     fix="safe",
     needs=("ResourceQuota", "resourceQuotaSpec"),
@@ -39,6 +41,8 @@ def quota_of_bare_device(resource: Resource) -> Iterator[Problem]:
     if path is None:
         return
     hard = mapping(resource.tree, *path)
+    if any(str(name).startswith(SHARES) for name in hard):
+        return
     for name in hard:
         device = str(name).removeprefix("limits.")
         if "/" not in device or device.startswith(("requests.", "count/")) or any(part in device for part in COUNTED):

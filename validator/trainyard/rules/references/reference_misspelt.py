@@ -57,8 +57,11 @@ def reference_misspelt(run: Workload, context: Context) -> Iterator[Problem]:
         compared[file] += 1
         if compared[file] > MOST:
             return
-        near = closest_match(one.name, _unused.of(project)[one.kind], RATIO)
-        if near is None or _is_numbered(one.name, near):
+        unused = _unused.of(project)[one.kind]
+        # No name of an object has capitals or `_`.
+        plain = one.name.lower().replace("_", "-")
+        near = plain if plain in unused else closest_match(one.name, unused, RATIO)
+        if near is None or (near != plain and _is_numbered(one.name, near)):
             continue
         meant = [
             known

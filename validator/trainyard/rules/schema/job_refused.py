@@ -4,7 +4,9 @@ The object is not created: "backoffLimitPerIndex: Invalid value: requires indexe
 Forbidden: may not be specified when strategy type is Recreate". In a JobSet, its controller gets the error, and the
 JobSet waits without any pod.
 
-The rule knows Jobs, the jobs of CronJobs and JobSets, the schedules of CronJobs, and the strategies of Deployments.
+The rule knows Jobs, the jobs of CronJobs and JobSets, and the strategies of Deployments. It reads the
+schedules of CronJobs, also those of Volcano, KubeRay and Argo Workflows: five fields within their bounds, where Sunday
+is 0 and not 7.
 
 Write what the message says.
 """
@@ -14,10 +16,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.analysis.admission.schedules import fault_of
 from trainyard.document.document import Place
-from trainyard.document.lookup import items, mapping, text
+from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.jobs.workloads import group_of
 from trainyard.model.run import Resource
+
+# Kinds whose schedules have the form of robfig/cron, by the group of their API.
+SCHEDULED = (
+    ("batch", "CronJob"),
+    ("batch.volcano.sh", "CronJob"),
+    ("ray.io", "RayCronJob"),
+    ("argoproj.io", "CronWorkflow"),
+)
 
 
 @rule(
@@ -29,24 +41,21 @@ from trainyard.model.run import Resource
         "kubernetes v1.34.4 pkg/apis/batch/validation/validation.go: validateJobSpec, validatePodFailurePolicy",
         "kubernetes v1.34.4 pkg/apis/apps/validation/validation.go: ValidateDeploymentStrategy",
         "kubernetes v1.34.4 pkg/apis/batch/validation/validation.go: validateScheduleFormat",
+        "robfig/cron v3.0.1 parser.go: ParseStandard",
     ),
     needs=(
-        "PerIndex", "maxFailedIndexes", "podFailurePolicy", "successPolicy", "rollingUpdate", "schedule:",
+        "PerIndex", "maxFailedIndexes", "podFailurePolicy", "successPolicy", "rollingUpdate", "schedule:", "schedules:",
     ),
 )  # fmt: skip
 def job_refused(resource: Resource) -> Iterator[Problem]:
     """Report fields that exclude each other."""
     spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
+    if (group_of(resource.api_version), resource.kind) in SCHEDULED:
+        yield from _schedules(spec, at)
     if resource.kind == "Job" and resource.api_version == "batch/v1":
         yield from _job(spec, at)
     elif resource.kind == "CronJob" and resource.api_version.startswith("batch/"):
         yield from _job(mapping(spec, "jobTemplate", "spec"), at.child("jobTemplate", "spec"))
-        schedule = text(spec, "schedule")
-        if schedule and not schedule.startswith("@") and not any(word in schedule for word in "{$<"):
-            fields = schedule.split()
-            if len(fields) != 5:
-                message = f"the schedule has {len(fields)} fields and not 5: the API server refuses it"
-                yield Problem(at.child("schedule"), message, "write minute, hour, day, month and day of the week")
     elif resource.kind == "JobSet":
         for index, job in enumerate(items(spec, "replicatedJobs")):
             place = at.child("replicatedJobs", index, "template", "spec")
@@ -56,6 +65,13 @@ def job_refused(resource: Resource) -> Iterator[Problem]:
         if strategy.get("type") == "Recreate" and strategy.get("rollingUpdate"):
             message = "the strategy Recreate takes no `rollingUpdate`: the API server refuses it"
             yield Problem(at.child("strategy", "rollingUpdate").key(), message, "remove it")
+
+
+def _schedules(spec: dict[str, Any], at: Place) -> Iterator[Problem]:
+    listed = [(one, at.child("schedules", index)) for index, one in enumerate(items(spec, "schedules"))]
+    for schedule, place in [(spec.get("schedule"), at.child("schedule")), *listed]:
+        if isinstance(schedule, str) and (fault := fault_of(schedule)):
+            yield Problem(place, f"the schedule `{schedule}` {fault[0]}: it is refused", fault[1])
 
 
 def _job(spec: dict[str, Any], at: Place) -> Iterator[Problem]:

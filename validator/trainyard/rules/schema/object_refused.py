@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.admission import kubernetes, operators
-from trainyard.analysis.admission.constraints import refused
+from trainyard.analysis.admission.constraints import DNS_1123, LABEL, is_known, refused
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.jobs.workloads import group_of
 from trainyard.loaders.schemas.partial import is_assertion, is_named_patch, is_partial
@@ -40,6 +40,7 @@ ROWS = {**kubernetes.ROWS, **operators.ROWS}
 )
 def object_refused(resource: Resource) -> Iterator[Problem]:
     """Report objects that are not accepted."""
+    yield from _outside(resource)
     version = resource.api_version
     rows = ROWS.get((group_of(version) if "/" in version else "", resource.kind))
     if rows is None or is_named_patch(resource.at.document) or is_assertion(resource.at.document):
@@ -47,3 +48,14 @@ def object_refused(resource: Resource) -> Iterator[Problem]:
     for fault in refused(rows, resource.tree, resource.at):
         if not fault.is_absence or not is_partial(resource.at.document):
             yield Problem(fault.at, f"{fault.message}: the {resource.kind} is refused", fault.help)
+
+
+def _outside(resource: Resource) -> Iterator[Problem]:
+    """Yields the namespace of an object of any kind, if no namespace can have this name."""
+    name = resource.namespace
+    if name and not DNS_1123.match(name) and is_known(name):
+        yield Problem(
+            resource.at.child("metadata", "namespace"),
+            f"no namespace can have the name `{name}`: the {resource.kind} is refused",
+            LABEL,
+        )

@@ -14,28 +14,13 @@ Write the toleration with the key, the value and the effect of the taint, or wit
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
-from trainyard.analysis.pods.placement import tolerates
+from trainyard.analysis.pods.node_groups import groups, untolerated
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kueue import QUEUE
-from trainyard.model.last_index import LastIndex
-from trainyard.model.run import Pod, Project
-
-_POOL = "karpenter.sh/nodepool"
-_EFFECTS = ("NoSchedule", "NoExecute")
-# Labels of nodes beyond the files.
-_WELL_KNOWN = ("kubernetes.io", "karpenter.k8s", "k8s.io", "karpenter.azure.com")
-
-
-class _Group(NamedTuple):
-    """A group of nodes: the values of its labels, and its taints as (key, value, effect)."""
-
-    name: str
-    labels: dict[str, frozenset[str]]
-    taints: tuple[tuple[str, str, str], ...]
+from trainyard.model.run import Pod
 
 
 @rule(
@@ -52,15 +37,15 @@ class _Group(NamedTuple):
 )
 def pool_taint_not_tolerated(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report pods that select a pool and do not tolerate its taints."""
-    groups = _groups.of(context.project)
+    found = groups(context.project)
     run = context.run
-    if not groups or run is None or QUEUE in run.labels:
+    if not found or run is None or QUEUE in run.labels:
         return
-    asked = {name: (value, at) for name, value, at in _asked(pod) if any(name in one.labels for one in groups)}
+    asked = {name: (value, at) for name, value, at in _asked(pod) if any(name in one.labels for one in found)}
     if not asked:
         return
-    fitting = [one for one in groups if all(value in one.labels.get(name, ()) for name, (value, _) in asked.items())]
-    missing = [_untolerated(one, pod) for one in fitting]
+    fitting = [one for one in found if all(value in one.labels.get(name, ()) for name, (value, _) in asked.items())]
+    missing = [untolerated(one, pod) for one in fitting]
     if not fitting or not all(missing) or missing[0] is None:
         return
     key, value, effect = missing[0]
@@ -83,51 +68,3 @@ def _asked(pod: Pod) -> Iterator[tuple[str, str, Place]]:
         if mapping(one).get("operator") == "In" and len(values) == 1:
             at = pod.at.child(*steps, "nodeSelectorTerms", 0, "matchExpressions", index, "key")
             yield text(one, "key"), str(values[0]), at
-
-
-def _untolerated(group: _Group, pod: Pod) -> tuple[str, str, str] | None:
-    requested = {name for one in (*pod.containers, *pod.init_containers) for name in (*one.limits, *one.requests)}
-    tolerations = [mapping(one) for one in items(pod.tree, "tolerations")]
-    for taint in group.taints:
-        if taint[0] not in requested and not any("{{" in f"{one}" or tolerates(one, *taint) for one in tolerations):
-            return taint
-    return None
-
-
-def _find(project: Project) -> tuple[_Group, ...]:
-    return (*_of_karpenter(project), *_of_eksctl(project))
-
-
-def _of_karpenter(project: Project) -> Iterator[_Group]:
-    for pool in project.of_kind("NodePool"):
-        if pool.api_version.startswith("karpenter.sh/"):
-            template = mapping(pool.tree, "spec", "template")
-            labels = {_POOL: frozenset((pool.name,)), **_own(mapping(template, "metadata", "labels"))}
-            for one in map(mapping, items(mapping(template, "spec"), "requirements")):
-                key = text(one, "key")
-                if one.get("operator") == "In" and not _is_well_known(key):
-                    labels[key] = frozenset(map(str, items(one, "values")))
-            yield _Group(pool.name, labels, _taints(items(mapping(template, "spec"), "taints")))
-
-
-def _of_eksctl(project: Project) -> Iterator[_Group]:
-    for cluster in project.of_kind("ClusterConfig"):
-        for field in ("managedNodeGroups", "nodeGroups"):
-            for group in map(mapping, items(cluster.tree, field)):
-                yield _Group(text(group, "name"), _own(mapping(group, "labels")), _taints(items(group, "taints")))
-
-
-def _own(labels: dict[str, Any]) -> dict[str, frozenset[str]]:
-    return {str(name): frozenset((str(value),)) for name, value in labels.items() if not _is_well_known(str(name))}
-
-
-def _is_well_known(name: str) -> bool:
-    return name != _POOL and (name.startswith("karpenter.sh/") or any(part in name for part in _WELL_KNOWN))
-
-
-def _taints(written: list[Any]) -> tuple[tuple[str, str, str], ...]:
-    found = [(text(one, "key"), str(mapping(one).get("value") or ""), text(one, "effect")) for one in written]
-    return tuple(one for one in found if one[0] and one[2] in _EFFECTS and "{" not in "".join(one))
-
-
-_groups: LastIndex[Project, tuple[_Group, ...]] = LastIndex(_find)

@@ -29,7 +29,7 @@ from trainyard.model.run import Container
         "vllm-project/vllm v0.11 vllm/engine/arg_utils.py: tensor_parallel_size, 1 by default",
         "github.com/kubernetes-sigs/gateway-api-inference-extension issue 28",
     ),
-    needs=("vllm", "sglang"),
+    needs=("vllm", "sglang", "trtllm-serve"),
 )
 def server_leaves_gpus_idle(container: Container, context: Context) -> Iterator[Problem]:
     """Report GPUs that a server does not use."""

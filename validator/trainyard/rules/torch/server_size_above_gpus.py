@@ -2,10 +2,10 @@
 
 vLLM and SGLang place a process on each of tensor x pipeline x data parallel GPUs. With fewer GPUs, they end: "Tensor
 parallel size (16) cannot be larger than the number of available GPUs (8)". The data parallel size multiplies the
-others: 4 x 4 needs 16 GPUs.
+others: 4 x 4 needs 16 GPUs. `trtllm-serve` has no data parallel size.
 
 The rule leaves out servers of several nodes: those of Ray, with `--nnodes` or with options of distributed data
-parallelism.
+parallelism. The pods of a group of a LeaderWorkerSet count together.
 
 Lower a size, or request more GPUs.
 """
@@ -41,14 +41,16 @@ def server_size_above_gpus(container: Container, context: Context) -> Iterator[P
         return
     found = sizes(start)
     total = math.prod(size.value for size in found) if found is not None else 0
-    if found is None or total <= gpus[1]:
+    pods = context.run.nodes or 1 if context.run is not None and context.run.kind == "LeaderWorkerSet" else 1
+    if found is None or total <= gpus[1] * pods:
         return
     largest = max((size for size in found if size.at is not None), key=lambda size: size.value)
     if largest.at is not None:
         product = " x ".join(f"{size.option.lstrip('-')} {size.value}" for size in found if size.value > 1)
+        holder = "the container" if pods == 1 else f"the group of {pods} pods"
         equal = f" = {total}" if " x " in product else ""
         yield Problem(
             largest.at,
-            f"{start.server.name} needs a GPU for each of {product}{equal}, and the container has {gpus[1]}",
+            f"{start.server.name} needs a GPU for each of {product}{equal}, and {holder} has {gpus[1] * pods}",
             "lower a size, or request more GPUs",
         )

@@ -1,0 +1,57 @@
+"""The namespace enforces a level of the Pod Security Standards that the pod does not meet, so none is created.
+
+With the label `pod-security.kubernetes.io/enforce`, the API server refuses pods of the namespace: "violates PodSecurity
+"restricted:latest"". A job or a DaemonSet is accepted, and the error stands in the events of its controller alone.
+
+`baseline` forbids namespaces, paths and ports of the host, privileged containers and most added capabilities, such as
+IPC_LOCK and SYS_PTRACE. `restricted` also wants each container to run as a user other than root, without privilege
+escalation, without capabilities and with a seccomp profile, and it forbids further kinds of volumes.
+
+The rule looks at namespaces that the files define. It leaves out namespaces whose label says nothing or `privileged`.
+
+Write what the level wants, or give the namespace the level that its pods need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.admission.pod_security import breaches
+from trainyard.analysis.objects.patches import is_patch
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.kubernetes.pod_security import ENFORCE, LEVELS
+from trainyard.loaders.schemas.partial import is_partial
+from trainyard.model.run import Pod
+
+
+@rule(
+    code="SM016",
+    severity="error",
+    confidence="high",
+    since="0.4.0",
+    sources=(
+        "kubernetes.io/docs/concepts/security/pod-security-standards: baseline and restricted",
+        "kubernetes v1.37.2 staging/src/k8s.io/pod-security-admission/policy: check_*.go",
+        "github.com/kubernetes-sigs/node-feature-discovery-operator pull 156",
+    ),
+    needs=(ENFORCE,),
+)
+def pod_security_refuses(pod: Pod, context: Context) -> Iterator[Problem]:
+    """Report pods that the level of their namespace refuses."""
+    run = context.run
+    if run is None or not run.namespace or is_patch(pod) or is_partial(pod.at.document):
+        return
+    spaces = [one for one in context.project.of_kind("Namespace") if one.name == run.namespace]
+    levels = {text(one.tree, "metadata", "labels", ENFORCE) for one in spaces}
+    level = levels.pop() if len(levels) == 1 else ""
+    if level not in LEVELS:
+        return
+    label = spaces[0].at.child("metadata", "labels", ENFORCE)
+    for fault in breaches(pod, level):
+        yield Problem(
+            fault.at,
+            f"the namespace {run.namespace} enforces `{level}`, which refuses the pod: {fault.message}",
+            f"{fault.help}, or give the namespace another level" if fault.is_needed else fault.help,
+            related=((label, "the level"),),
+        )
