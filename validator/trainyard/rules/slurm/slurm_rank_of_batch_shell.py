@@ -2,7 +2,7 @@ r"""The batch shell replaces the number of a task before srun starts the tasks, 
 
 `SLURM_PROCID`, `SLURM_LOCALID` and `SLURM_NODEID` differ from task to task, and are 0 in the batch script itself. A
 word such as `--node_rank $SLURM_NODEID` behind srun, or in double quotes, is replaced in the batch script: every node
-starts as node 0, and the rendezvous hangs or fails. The same holds for `export RANK=$SLURM_PROCID` in front of srun.
+starts as node 0, and the rendezvous hangs or fails. (With `--rdzv-backend=c10d` the launcher takes no number.) The same holds for `export RANK=$SLURM_PROCID` in front of srun.
 
 Write `srun bash -c '...'` with single quotes, or `\\$SLURM_NODEID` in double quotes, so that the shell of each task
 replaces it.
@@ -18,6 +18,8 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
 
 _OF_TASK = re.compile(r"\$\{?(SLURM_(?:PROCID|LOCALID|NODEID))\b\}?")
+_RANK_OF_NODE = re.compile(r"--(?:node|machine)[-_]rank[= ]\"?$")
+_C10D = re.compile(r"rdzv[-_]backend[= ]+\"?c10d")
 _ASSIGNED = re.compile(r"\s*(export\s+|declare\s+-x\s+)?([A-Za-z_]\w*)=")
 
 
@@ -69,9 +71,14 @@ def _replaced(batch: Batch) -> Iterator[tuple[int, str]]:
             if sign in "'\"" and quote in ("", sign):
                 quote = "" if quote else sign
             found = _OF_TASK.match(line, index) if sign == "$" and quote != "'" else None
-            if found is not None and matters:
+            if found is not None and matters and not _is_ignored(line[:index], batch.script.text):
                 yield number, found.group()
             index += 1
+
+
+def _is_ignored(before: str, text: str) -> bool:
+    """True for the rank of a node with a rendezvous that gives the ranks itself."""
+    return _RANK_OF_NODE.search(before) is not None and _C10D.search(text) is not None
 
 
 def _is_for_tasks(statement: str, steps: str) -> bool:
