@@ -2,7 +2,8 @@ r"""The batch shell replaces the number of a task before srun starts the tasks, 
 
 `SLURM_PROCID`, `SLURM_LOCALID` and `SLURM_NODEID` differ from task to task, and are 0 in the batch script itself. A
 word such as `--node_rank $SLURM_NODEID` behind srun, or in double quotes, is replaced in the batch script: every node
-starts as node 0, and the rendezvous hangs or fails. (With `--rdzv-backend=c10d` the launcher takes no number.) The same holds for `export RANK=$SLURM_PROCID` in front of srun.
+starts as node 0, and the rendezvous hangs or fails. The same holds for `export RANK=$SLURM_PROCID` in front of srun.
+With `--rdzv-backend=c10d` the launcher takes no number, so the rule leaves it alone.
 
 Write `srun bash -c '...'` with single quotes, or `\\$SLURM_NODEID` in double quotes, so that the shell of each task
 replaces it.
