@@ -27,7 +27,7 @@ _USED = re.compile(r"(?<!\\)\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # Libraries, Slurm and Python read these from the environment.
 _OF_OTHERS = re.compile(
-    r"(?:NCCL|TORCH|FI|UCX|OMP|HF|CUDA|SLURM|SBATCH|SRUN|WANDB|TRANSFORMERS|PYTORCH|PYTHON|OMPI|MASTER|WORLD|GLOO|RDMAV|"
+    r"(?:NCCL|TORCH|FI|UCX|OMP|HF|CUDA|SLURM|SBATCH|SRUN|WANDB|TRANSFORMERS|PYTORCH|OMPI|MASTER|WORLD|GLOO|RDMAV|"
     r"LD|TF|XLA|NVTE|HSA|MIOPEN|RCCL|PET|ACCELERATE|DS|MKL|TOKENIZERS|PMIX?|I_MPI|ENROOT)_"
 )
 _COMMENT = re.compile(r"(?:^|(?<=\s))#(?!!).*", re.MULTILINE)
