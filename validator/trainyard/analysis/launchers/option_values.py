@@ -37,7 +37,8 @@ def wanted(value: str, form: Form) -> str:
         return (
             f"write `{near}`" if near is not None else f"write one of {format_list(f'`{one}`' for one in form.words)}"
         )
-    return _WANTED[form.kind]
+    near = closest_match(value.lower(), form.near, 0.7) if form.near else None
+    return f"write `{near}`" if near is not None else _WANTED[form.kind]
 
 
 def rendezvous_faults(value: str) -> Iterator[tuple[str, str]]:

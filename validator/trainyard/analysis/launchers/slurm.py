@@ -20,6 +20,8 @@ _LONG = {"-N": "--nodes", "-n": "--ntasks", "-w": "--nodelist", "--tasks-per-nod
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # `python -m torch.distributed.run` has three words.
 _NEAR = 3
+# Words of srun before its program, and characters of a word with the values of variables.
+_REACH, _LONGEST = 64, 8192
 # Values that stand for the number of nodes of the job.
 NODES = ("SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 
@@ -169,7 +171,7 @@ def _inner(command: Command, known: dict[str, str]) -> Iterator[tuple[tuple[str,
 
 def _program(words: tuple[str, ...]) -> int:
     """Returns the index of the launcher behind srun, or of the word behind srun if there is none."""
-    for index, word in enumerate(words[1:], 1):
+    for index, word in enumerate(words[1:_REACH], 1):
         found = None if word.startswith("-") else launcher_in(words[index:])
         if found is not None and found.after <= _NEAR:
             return index
@@ -182,7 +184,9 @@ def _replaced(words: tuple[str, ...], known: dict[str, str]) -> tuple[str, ...]:
     for word in words:
         text = word
         for _ in range(3):
-            text = _VARIABLE.sub(lambda match: known.get(match[1] or match[2], match.group()), text)
+            if len(text) > _LONGEST:
+                break
+            text = _VARIABLE.sub(lambda match: known.get(match[1] or match[2], match.group())[:_LONGEST], text)
         alone = _VARIABLE.fullmatch(word) is not None
         result += text.replace("\\\n", " ").split() if alone else [text]
     return tuple(result)

@@ -75,9 +75,9 @@ def _json(tree: dict[str, Any]) -> Iterator[str]:
         given = tree.get(name)
         if isinstance(given, str) and given and not MAC.match(given):
             yield f"`{name}` is not a valid address: `{given}`"
-    name = tree.get("name")
-    if isinstance(name, str) and "/" in name:
-        yield f"in JSON, the namespace is a field of its own, and no object is named `{name}`"
+    wanted = tree.get("name")
+    if isinstance(wanted, str) and "/" in wanted:
+        yield f"in JSON, the namespace is a field of its own, and no object is named `{wanted}`"
     ips = tree.get("ips")
     if ips is not None and not isinstance(ips, list):
         yield "`ips` is not a list"

@@ -13,6 +13,7 @@ Write the name of the variable that the script sets.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Problem, rule
@@ -24,6 +25,7 @@ _LOOPS = re.compile(
     r"\bfor\s+([A-Za-z_]\w*)\b|\bread\s+(?:-\w+\s+)*((?:[A-Za-z_]\w*\s*)+)|\bmapfile\b.*?(\w+)\s*$", re.MULTILINE
 )
 _USED = re.compile(r"(?<!\\)\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
+_DEFAULT = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)[:=+?-]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # Libraries, Slurm and Python read these from the environment.
 _OF_OTHERS = re.compile(
@@ -60,12 +62,10 @@ def script_variable_never_set(container: Container) -> Iterator[Problem]:
 
 def _unread(text: str) -> set[str]:
     """Returns the variables that the text sets, and mentions nowhere else."""
-    written = [match[1] for match in _SET.finditer(text)]
-    words = _WORD.findall(text)
+    written = Counter(match[1] for match in _SET.finditer(text))
+    words = Counter(_WORD.findall(text))
     return {
-        name
-        for name in set(written)
-        if not _OF_OTHERS.match(name) and words.count(name) == written.count(name) and len(name) > 2
+        name for name, times in written.items() if not _OF_OTHERS.match(name) and words[name] == times and len(name) > 2
     }
 
 
@@ -74,11 +74,15 @@ def _unset(text: str, environment: set[str]) -> dict[str, int]:
     known = environment | {match[1] for match in _SET.finditer(text)}
     for match in _LOOPS.finditer(text):
         known |= set(_WORD.findall(" ".join(group for group in match.groups() if group)))
+    known |= set(_DEFAULT.findall(text))
     found: dict[str, int] = {}
+    line = position = 0
     for match in _USED.finditer(text):
         name = match[1] or match[2]
-        if name not in known and not _OF_OTHERS.match(name) and f"${{{name}:" not in text:
-            found.setdefault(name, text.count("\n", 0, match.start()))
+        line += text.count("\n", position, match.start())
+        position = match.start()
+        if name not in known and not _OF_OTHERS.match(name):
+            found.setdefault(name, line)
     return found
 
 

@@ -19,6 +19,8 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
 
 _OF_TASK = re.compile(r"\$\{?(SLURM_(?:PROCID|LOCALID|NODEID))\b\}?")
+_STEP = re.compile(rf"\s*(?:\w+=\S*\s+)*{SRUN}\b")
+_NAME = re.compile(r"\$\{?([A-Za-z_]\w*)")
 _RANK_OF_NODE = re.compile(r"--(?:node|machine)[-_]rank[= ]\"?$")
 _C10D = re.compile(r"rdzv[-_]backend[= ]+\"?c10d")
 _ASSIGNED = re.compile(r"\s*(export\s+|declare\s+-x\s+)?([A-Za-z_]\w*)=")
@@ -54,15 +56,13 @@ def slurm_rank_of_batch_shell(container: Container) -> Iterator[Problem]:
 def _replaced(batch: Batch) -> Iterator[tuple[int, str]]:
     """Yields the references that the batch shell replaces in words of srun, or in variables that the tasks get."""
     lines = dict(commands_and_comments(batch.script.text))
-    steps = " ".join(line for line in lines.values() if re.match(rf"\s*(?:\w+=\S*\s+)*{SRUN}\b", line))
-    quote, statement = "", ""
+    used = {name for line in lines.values() if _STEP.match(line) for name in _NAME.findall(line)}
+    quote, head, is_continued = "", "", False
     for number, line in lines.items():
-        is_continued = bool(quote) or statement.endswith("\\")
-        statement = f"{statement}\n{line}" if is_continued else line
+        head = head if is_continued else line
         if line.lstrip().startswith("#") and not is_continued:
-            statement = ""
             continue
-        matters = _is_for_tasks(statement, steps)
+        matters = _is_for_tasks(head, used)
         index = 0
         while index < len(line):
             sign = line[index]
@@ -72,9 +72,10 @@ def _replaced(batch: Batch) -> Iterator[tuple[int, str]]:
             if sign in "'\"" and quote in ("", sign):
                 quote = "" if quote else sign
             found = _OF_TASK.match(line, index) if sign == "$" and quote != "'" else None
-            if found is not None and matters and not _is_ignored(line[:index], batch.script.text):
+            if found is not None and matters and not _is_ignored(line[max(index - 20, 0) : index], batch.script.text):
                 yield number, found.group()
             index += 1
+        is_continued = bool(quote) or line.endswith("\\")
 
 
 def _is_ignored(before: str, text: str) -> bool:
@@ -82,10 +83,9 @@ def _is_ignored(before: str, text: str) -> bool:
     return _RANK_OF_NODE.search(before) is not None and _C10D.search(text) is not None
 
 
-def _is_for_tasks(statement: str, steps: str) -> bool:
-    if re.match(rf"\s*(?:\w+=\S*\s+)*{SRUN}\b", statement):
+def _is_for_tasks(head: str, used: set[str]) -> bool:
+    """True for a command of srun, an exported variable, or one that a command of srun uses."""
+    if _STEP.match(head):
         return True
-    assigned = _ASSIGNED.match(statement)
-    if assigned is None:
-        return False
-    return bool(assigned[1]) or re.search(rf"\$\{{?{assigned[2]}\b", steps) is not None
+    assigned = _ASSIGNED.match(head)
+    return assigned is not None and (bool(assigned[1]) or assigned[2] in used)
