@@ -5,7 +5,8 @@ Units for bfloat16 and TF32 exist since the Ampere generation. On V100, T4, P100
 and PyTorch: later ones emulate it, without the tensor cores.
 
 The rule knows the GPU from the node selector or the required node affinity of the pod: the product that the GPU
-operator labels, the accelerator of GKE, and instance types of AWS and Azure. Every GPU that the pod accepts must be an
+operator labels, the accelerator of GKE, and instance types of AWS and Azure. It reads options, variables, and the files
+of DeepSpeed and Accelerate in ConfigMaps. Every GPU that the pod accepts must be an
 older one.
 
 Write fp16, or select newer GPUs.
@@ -16,11 +17,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from trainyard.analysis.pods.mounted_files import mounted_text
 from trainyard.analysis.pods.placement import required_expressions
 from trainyard.analysis.pods.settings import literal_value
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
-from trainyard.engine.rule import Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Command, Container, Pod
 
 _PRODUCTS = (
@@ -40,6 +42,10 @@ _TRUE = ("", "true", "1", "yes")
 # Options that are right with the value true, or without one.
 _SWITCHES = {"--bf16": "bf16", "--tf32": "TF32", "--bf16-full-eval": "bf16"}
 _WORDS = {"--mixed-precision": "bf16", "--dtype": "bfloat16", "--precision": "bf16", "--trainer.precision": "bf16"}
+_FILES = (".json", ".yaml", ".yml")
+_IN_FILE = re.compile(
+    r"\"bf(?:loat)?16\"\s*:\s*\{[^{}]*\"enabled\"\s*:\s*true|^mixed_precision:\s*['\"]?bf16", re.MULTILINE
+)
 _VARIABLES = {"ACCELERATE_MIXED_PRECISION": "bf16"}
 
 
@@ -52,16 +58,17 @@ _VARIABLES = {"ACCELERATE_MIXED_PRECISION": "bf16"}
         "docs.nvidia.com/cuda/cuda-c-programming-guide: compute capability 8.0, bfloat16 and TF32",
         "huggingface/transformers 5.23.0 training_args.py: --tf32 requires Ampere or a newer GPU",
         "vllm-project/vllm v0.10 vllm/platforms/cuda.py: check_if_supports_dtype, bfloat16 from 8.0",
-        "github.com/lm-sys/FastChat issue 399",
+        "github.com/lm-sys/FastChat issue 399, github.com/databrickslabs/dolly issue 11",
     ),
     needs=("bf16", "tf32", "bfloat16"),
 )
-def bf16_on_older_gpu(pod: Pod) -> Iterator[Problem]:
+def bf16_on_older_gpu(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report precisions that the selected GPUs lack."""
     older = _older(pod)
     for container in pod.containers if older else ():
         if container.gpus:
             yield from _asked(container, older)
+            yield from _in_files(container, older, context)
 
 
 def _older(pod: Pod) -> str:
@@ -94,6 +101,16 @@ def _asked(container: Container, older: str) -> Iterator[Problem]:
         setting = container.setting(name)
         if setting is not None and literal_value(setting) == word:
             yield _problem("bf16", older, setting.at)
+
+
+def _in_files(container: Container, older: str, context: Context) -> Iterator[Problem]:
+    """Yields the precision in files of DeepSpeed and Accelerate that a command names and a ConfigMap holds."""
+    paths = {word.rpartition("=")[2] for command in container.commands for word in command.words}
+    for path in sorted(one for one in paths if one.startswith("/") and one.endswith(_FILES)):
+        known = mounted_text(path, container, context.of_container(container))
+        found = _IN_FILE.search(known[0]) if known is not None else None
+        if known is not None and found is not None:
+            yield _problem("bf16", older, known[1].below(known[0].count("\n", 0, found.start())))
 
 
 def _in_command(command: Command) -> Iterator[tuple[str, Place]]:

@@ -47,9 +47,9 @@ def megatron_max_connections(container: Container, context: Context) -> Iterator
         return
     setting = container.setting(VARIABLE)
     if setting is not None and setting.value == "1":
-        option = next((name for one in container.commands if _is_megatron(one) for name in FSDP if one.has(name)), "")
-        if option:
-            yield Problem(setting.at, f"{VARIABLE} is 1, and Megatron stops with {option}", "remove the variable")
+        fsdp = next((name for one in container.commands if _is_megatron(one) for name in FSDP if one.has(name)), "")
+        if fsdp:
+            yield Problem(setting.at, f"{VARIABLE} is 1, and Megatron stops with {fsdp}", "remove the variable")
         return
     if setting is not None and (setting.value is None or "$" in setting.value):
         return

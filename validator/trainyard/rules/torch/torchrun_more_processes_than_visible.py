@@ -60,7 +60,9 @@ def _of_workers(role: Role, run: Run | None) -> Iterator[Problem]:
     """Yields the variable that mpirun sets in workers with more slots."""
     container = role.container
     slots = run.spec.get("slotsPerWorker", 1) if run is not None and run.kind == "MPIJob" else None
-    for command in container.commands if container is not None and isinstance(slots, int) else ():
+    if container is None or not isinstance(slots, int):
+        return
+    for command in container.commands:
         each = decimal(command.option("--npernode", "-npernode", "-N") or "") or slots
         for setting in mpirun_settings(command) if command.program in MPI_LAUNCHERS else ():
             value = setting.value or ""
