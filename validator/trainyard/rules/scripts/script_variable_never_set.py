@@ -26,6 +26,7 @@ _LOOPS = re.compile(
 )
 _USED = re.compile(r"(?<!\\)\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
 _DEFAULT = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)[:=+?-]")
+_MOST = 50
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # Libraries, Slurm and Python read these from the environment.
 _OF_OTHERS = re.compile(
@@ -52,7 +53,10 @@ def script_variable_never_set(container: Container) -> Iterator[Problem]:
     for script in container.scripts:
         text = _COMMENT.sub("", script.text)
         unread = _unread(text)
-        unset = _unset(text, environment) if unread else {}
+        # A script that leaves more of its variables to others is read by others.
+        unset = _unset(text, environment) if 0 < len(unread) <= _MOST else {}
+        if len(unset) > _MOST:
+            continue
         for name, line in unset.items():
             similar = _similar(name, unread)
             if similar:

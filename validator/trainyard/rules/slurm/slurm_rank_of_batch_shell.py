@@ -45,7 +45,7 @@ def slurm_rank_of_batch_shell(container: Container) -> Iterator[Problem]:
             continue
         if not any(command.program == SRUN for command in container.commands):
             continue
-        for line, found in _replaced(batch):
+        for line, found in dict.fromkeys(_replaced(batch)):
             yield Problem(
                 batch.script.at.word(line, found),
                 f"the batch shell replaces `{found}` before srun starts the tasks: each of them gets 0",
