@@ -43,7 +43,7 @@ def slurm_nodes_differ(container: Container) -> Iterator[Problem]:
             wanted, _ = node_count(step)
             given = _given(batch, step) if step.of_srun else None
             # With one launcher for each task, a task counts as a node.
-            if wanted is None or given is None or wanted in (given, given * (step.tasks_per_node or 1)):
+            if wanted is None or wanted < 2 or given is None or wanted in (given, given * (step.tasks_per_node or 1)):
                 continue
             said = f"{given} nodes" if given > 1 else "one node"
             told = "" if step.nodes else ", because no directive says `--nodes`"
