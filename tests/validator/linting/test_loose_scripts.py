@@ -78,6 +78,13 @@ def test_a_batch_script_in_a_config_map_is_checked(tmp_path: Path, monkeypatch: 
     assert lint(tmp_path, monkeypatch, "a.yaml", a_yaml=text)[0] == ["a.yaml:7 SL001"]
 
 
+def test_the_nodes_of_a_batch_script_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = BATCH.replace("$NODES", "2").replace("srun", "export NCCL_SOCKET_IFNAME=lo\nsrun")
+    found, notes = lint(tmp_path, monkeypatch, "run.sbatch", run_sbatch=text)
+    assert found == ["run.sbatch:3 NC044"]
+    assert notes == ("run.sbatch: only its text was checked, because no manifest here starts it",)
+
+
 def test_a_script_of_a_config_map_that_sbatch_does_not_start_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,7 @@
 """Judges scripts and files of variables that no manifest starts: those of a folder, and those that the user names.
 
-Without a pod, most is unknown: GPUs, volumes, and the number of nodes. So only rules that read nothing but the text
-apply: the grammar of the shell, the options and values of launchers, and the values of variables.
+Without a pod, most is unknown: GPUs, volumes, and the number of nodes but for Slurm. So only rules that read nothing
+but the text apply: the grammar of the shell, the options and values of launchers, and the values of variables.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 
+from trainyard.analysis.launchers.slurm import batches
 from trainyard.document.document import Place, TextDocument
 from trainyard.engine.engine import Engine
 from trainyard.engine.finding import Finding
@@ -103,7 +104,9 @@ def _of_script(script: Script) -> Run:
 def _run_of(container: Container, name: str) -> Run:
     at = container.at
     pod = Pod((container,), (), (), {}, {}, host_network=False, tree={}, at=at, template_at=at)
-    role = Role("", None, None, pod, 0, trains=False, tree={}, at=at)
+    # Slurm starts a batch script on several nodes.
+    nodes = next((batch.nodes for batch in batches(container)), None)
+    role = Role("", nodes, None, pod, 0, trains=nodes is not None, tree={}, at=at)
     return Run("", "", name, "", {}, {}, (role,), None, {}, None, at, is_job=False)
 
 
