@@ -63,3 +63,31 @@ def test_what_only_a_pod_shows_is_not_missed_in_a_script(tmp_path: Path, monkeyp
 def test_a_comment_suppresses_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = RUN.replace("LOUD", "LOUD # trainyard: allow NC017: a wrapper sets it again")
     assert lint(tmp_path, monkeypatch, "run.sh", run_sh=text)[0] == []
+
+
+BATCH = "#!/bin/bash\n#SBATCH --nodes=$NODES\nsrun python train.py\n"
+
+
+def test_a_batch_script_without_a_launcher_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lint(tmp_path, monkeypatch, "run.sbatch", run_sbatch=BATCH)[0] == ["run.sbatch:2 SL001"]
+
+
+def test_a_batch_script_in_a_config_map_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  run.sbatch: |\n    "
+    text += BATCH.replace("\n", "\n    ").rstrip() + "\n"
+    assert lint(tmp_path, monkeypatch, "a.yaml", a_yaml=text)[0] == ["a.yaml:7 SL001"]
+
+
+def test_the_nodes_of_a_batch_script_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = BATCH.replace("$NODES", "2").replace("srun", "export NCCL_SOCKET_IFNAME=lo\nsrun")
+    found, notes = lint(tmp_path, monkeypatch, "run.sbatch", run_sbatch=text)
+    assert found == ["run.sbatch:3 NC044"]
+    assert notes == ("run.sbatch: only its text was checked, because no manifest here starts it",)
+
+
+def test_a_script_of_a_config_map_that_sbatch_does_not_start_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  run.sh: |\n    "
+    text += "#!/bin/bash\n    export NCCL_DEBUG=LOUD\n    torchrun train.py\n"
+    assert lint(tmp_path, monkeypatch, "a.yaml", a_yaml=text)[0] == []

@@ -1,7 +1,7 @@
 """Judges scripts and files of variables that no manifest starts: those of a folder, and those that the user names.
 
-Without a pod, most is unknown: GPUs, volumes, and the number of nodes. So only rules that read nothing but the text
-apply: the grammar of the shell, the options and values of launchers, and the values of variables.
+Without a pod, most is unknown: GPUs, volumes, and the number of nodes but for Slurm. So only rules that read nothing
+but the text apply: the grammar of the shell, the options and values of launchers, and the values of variables.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 
+from trainyard.analysis.launchers.slurm import batches
 from trainyard.document.document import Place, TextDocument
 from trainyard.engine.engine import Engine
 from trainyard.engine.finding import Finding
@@ -21,14 +22,16 @@ from trainyard.model.run import Command, Container, Pod, Project, Role, Run, Scr
 
 # These read the text alone, or ask the pod for nothing that would make them speak.
 RULES = frozenset((
-    "NC001", "NC003", "NC005", "NC006", "NC007", "NC009", "NC010", "NC011", "NC012", "NC016", "NC017", "NC019",
-    "NC021", "NC026", "NC027", "NC028", "NC038", "NC039", "NC044", "RD011", "RY026", "SC003", "SC007", "SC008",
-    "SC015", "SC016", "SC018", "SC019", "SC020", "SC021", "SC022", "SC024", "TD002", "TD003", "TD014", "TD021",
-    "TD024", "TD033", "TD034", "TD035", "TD039", "TD040", "TD041", "TD043", "TD046",
+    "NC001", "NC003", "NC005", "NC006", "NC007", "NC009", "NC010", "NC011", "NC012", "NC016", "NC017", "NC019", "NC021",
+    "NC026", "NC027", "NC028", "NC038", "NC039", "NC044", "RD011", "RY026", "SC003", "SC007", "SC008", "SC015", "SC016",
+    "SC018", "SC019", "SC020", "SC021", "SC022", "SC024", "SC031", "SC032", "SL001", "SL002", "SL003", "SL004", "SL005",
+    "SL006", "SL007", "SL008", "SL009", "TD002", "TD003", "TD014", "TD021", "TD024", "TD033", "TD034", "TD035", "TD039",
+    "TD040", "TD041", "TD043", "TD046", "TD061",
 ))  # fmt: skip
 _LAUNCH = re.compile(
     r"\b(?:torchrun|torch\.distributed\.(?:run|launch)|deepspeed|accelerate[ \t]+launch|mpirun|mpiexec|horovodrun"
-    r"|ray[ \t]+start)\b|\bNCCL_[A-Z]"
+    r"|ray[ \t]+start)\b|\bNCCL_[A-Z]|^#SBATCH[ \t]",
+    re.MULTILINE,
 )
 
 
@@ -63,9 +66,20 @@ def notes(readings: Iterable[Reading], project: Project) -> Iterator[str]:
         yield f"{folder}: only the text of {what} was checked, because no manifest here starts {them}"
 
 
-def project_of(documents: Sequence[TextDocument]) -> Project:
+def project_of(documents: Sequence[TextDocument], scripts: Iterable[Script] = ()) -> Project:
     """Returns the scripts as a project without objects: each is the only container of a run of its own."""
-    return Project(tuple(map(_run, documents)), (), (), (), tuple(documents), {})
+    runs = tuple(_of_script(script) for script in scripts)
+    known = tuple({id(run.at.document): run.at.document for run in runs}.values())
+    return Project((*map(_run, documents), *runs), (), (), (), (*documents, *known), {})
+
+
+def batch_scripts(project: Project) -> Iterator[Script]:
+    """Yields the batch scripts of Slurm in ConfigMaps: sbatch starts them, and no pod."""
+    for resource in project.resources:
+        data = resource.tree.get("data") if resource.kind == "ConfigMap" else None
+        for key, text in data.items() if isinstance(data, dict) else ():
+            if isinstance(text, str) and text.startswith("#!") and "\n#SBATCH" in text and "{{" not in text[:80]:
+                yield Script(text, resource.at.child("data", key), str(key))
 
 
 def judge(project: Project, engine: Engine) -> list[Finding]:
@@ -78,10 +92,21 @@ def _run(document: TextDocument) -> Run:
     if name.endswith((".conf", ".env")):
         container = _container((), (), tuple(conf_settings(content[:MAX_LENGTH], at)), at)
     else:
-        commands, settings = parse_script(content, at)
-        container = _container((Script(content, at, name),), tuple(commands), tuple(settings), at)
+        return _of_script(Script(content, at, name))
+    return _run_of(container, name)
+
+
+def _of_script(script: Script) -> Run:
+    commands, settings = parse_script(script.text, script.at)
+    return _run_of(_container((script,), tuple(commands), tuple(settings), script.at), script.path)
+
+
+def _run_of(container: Container, name: str) -> Run:
+    at = container.at
     pod = Pod((container,), (), (), {}, {}, host_network=False, tree={}, at=at, template_at=at)
-    role = Role("", None, None, pod, 0, trains=False, tree={}, at=at)
+    # Slurm starts a batch script on several nodes.
+    nodes = next((batch.nodes for batch in batches(container)), None)
+    role = Role("", nodes, None, pod, 0, trains=nodes is not None, tree={}, at=at)
     return Run("", "", name, "", {}, {}, (role,), None, {}, None, at, is_job=False)
 
 

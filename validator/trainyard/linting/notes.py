@@ -89,9 +89,9 @@ def _unread(places: Iterable[Place]) -> Iterator[str]:
 
 
 def _containers_alone(runs: Iterable[Run]) -> Iterator[str]:
-    """Yields the objects that train and whose controller is not known."""
+    """Yields the objects that train and whose controller is not known; a script alone has no kind."""
     for run in runs:
-        if run.training_roles and not run.is_job and not has_all_pods(run):
+        if run.kind and run.training_roles and not run.is_job and not has_all_pods(run):
             position = run.at.document.locate(run.at)
             yield (
                 f"{position.source.name}:{position.line}: only the containers of {run.kind} {run.name} were checked, "

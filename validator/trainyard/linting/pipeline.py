@@ -107,6 +107,7 @@ def lint(
         known = loose_scripts.marked(known, linted)
         projects = (*projects, alone)
         findings += loose_scripts.judge(alone, engine)
+    findings = _with_batch_scripts(findings, project, engine)
     findings += engine.examine((*known, *_empty_folders(known)), project)
     entries = suppression.collect(known, projects, allowances, engine.rules, engine.checks)
     kept, allowed, entries = suppression.sift(findings, entries)
@@ -121,6 +122,17 @@ def lint(
     if alone is not None:
         said += tuple(loose_scripts.notes(known, alone))
     return Report(tuple(kept), tuple(allowed), names, project, notes=said, unchecked=len(idle))
+
+
+def _with_batch_scripts(findings: list[Finding], project: Project, engine: Engine) -> list[Finding]:
+    """Returns the findings with those in batch scripts of Slurm that ConfigMaps hold."""
+    sources = {id(document.source): document.source for document in project.documents}
+    if not any("#SBATCH" in source.text for source in sources.values()):
+        return findings
+    from trainyard.linting import loose_scripts
+
+    batches = loose_scripts.project_of((), loose_scripts.batch_scripts(project))
+    return _distinct((*findings, *loose_scripts.judge(batches, engine)))
 
 
 def _distinct(findings: Iterable[Finding]) -> list[Finding]:

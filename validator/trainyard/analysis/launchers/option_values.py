@@ -37,7 +37,8 @@ def wanted(value: str, form: Form) -> str:
         return (
             f"write `{near}`" if near is not None else f"write one of {format_list(f'`{one}`' for one in form.words)}"
         )
-    return _WANTED[form.kind]
+    near = closest_match(value.lower(), form.near, 0.7) if form.near else None
+    return f"write `{near}`" if near is not None else _WANTED[form.kind]
 
 
 def rendezvous_faults(value: str) -> Iterator[tuple[str, str]]:
@@ -84,6 +85,11 @@ def _nodes(value: str, _: Form) -> bool:
     return 0 < int(low) <= int(high if colon else low)
 
 
+def _is_misspelt(value: str, names: tuple[str, ...]) -> bool:
+    """True for a word that differs from one of the names in a letter or two."""
+    return value.lower() not in names and closest_match(value.lower(), names, 0.7) is not None
+
+
 def _pairs(value: str, _: Form) -> bool:
     pairs = (pair.partition("=") for pair in value.split(","))
     return all(name.strip() and text.strip() for name, sign, text in pairs)
@@ -105,7 +111,7 @@ _CHECKS: dict[str, Callable[[str, Form], bool]] = {
     "integer": _integer,
     "number": _number,
     "word": _word,
-    "not word": lambda value, form: value not in form.words,
+    "not word": lambda value, form: value not in form.words and not _is_misspelt(value, form.near),
     "nodes": _nodes,
     "processes": lambda value, form: value in form.words or _integer(value, form),
     "streams": lambda value, _: _STREAMS.fullmatch(value) is not None,

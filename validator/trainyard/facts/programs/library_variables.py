@@ -15,10 +15,12 @@ from trainyard.startup import NamedTuple
 
 
 class Values(NamedTuple):
-    """The values of a variable. `form` is "integer", "number", "word", or "integers" and "words" in a list.
+    """The values of a variable.
 
-    `words` are the accepted words in lower case, unless `is_exact`. With `image`, only programs of images with this
-    text read the variable so. `effect` completes "..., so the program ..." for another value.
+    `form` is "integer", "number", "word", or "integers", "counts" (above 0) and "words" in a list. In "transports", a
+    list of UCX, `^` or a backslash precede a word. `words` are the accepted words in lower case, unless `is_exact`.
+    With `image`, only programs of images with this text read the variable so. `effect` completes "..., so the program
+    ..." for another value.
     """
 
     form: str
@@ -40,7 +42,15 @@ _YES = Values("word", SWITCH_WORDS)
 _SERVER = "text-generation-inference"
 _IGNORED = "ignores the variable"
 
+# src/uct of UCX 1.20 and the aliases of src/ucp/core/ucp_context.c.
+_TRANSPORTS = """
+all tcp sm shm mm self loopback posix sysv xpmem knem cma ib rc rc_v rc_x rc_verbs rc_mlx5 ud ud_v ud_x ud_verbs ud_mlx5
+dc dc_x dc_mlx5 srd cuda cuda_copy cuda_ipc gdr_copy rocm rocm_copy rocm_ipc rocm_gdr ze ze_copy ze_ipc ze_gdr gaudi
+gaudi_gdr gga gga_mlx5 ugni ugni_rdma ugni_smsg ugni_udt rdmacm sockcm mad rc_gda gda mm_posix mm_sysv
+"""
+
 KNOWN: dict[str, Values] = {
+    "UCX_TLS": Values("transports", tuple(_TRANSPORTS.split()), "has no transport of this name"),
     # vLLM converts each of them with `int`, switches too.
     **_all(
         "VLLM_CONFIGURE_LOGGING VLLM_DISABLE_COMPILE_CACHE VLLM_DP_MASTER_PORT VLLM_DP_RANK VLLM_DP_RANK_LOCAL "
@@ -96,7 +106,7 @@ KNOWN: dict[str, Values] = {
         "word", ("info", "warning", "error", "fatal", "0", "1", "2", "3"), "logs on the default level"
     ),
     **_all("MASTER_PORT WORLD_SIZE RANK", _INTEGER),
-    "OMP_NUM_THREADS": Values("integers", effect="ignores it, and starts a thread for each processor"),
+    "OMP_NUM_THREADS": Values("counts", effect="ignores it, and starts a thread for each processor"),
     # CUDA and its containers.
     "CUDA_DEVICE_ORDER": Values("word", ("fastest_first", "pci_bus_id"), _IGNORED),
     "CUDA_MODULE_LOADING": Values("word", ("default", "lazy", "eager"), _IGNORED),

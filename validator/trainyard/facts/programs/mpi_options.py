@@ -45,6 +45,7 @@ PLACEMENT: dict[str, tuple[str, ...]] = {
     "map-by": (
         "slot", *_LEVELS, "node", "seq", "sequential", "ppr", "rankfile", "dist", "mindist", "device", "pe-list",
     ),
+    "rank-by": ("slot", "node", "fill", "span", *_LEVELS),
 }  # fmt: skip
 # What `ppr:N:RESOURCE` counts the processes of.
 RESOURCES = (*_LEVELS, "node")

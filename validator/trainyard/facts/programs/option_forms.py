@@ -18,9 +18,9 @@ from trainyard.startup import NamedTuple
 class Form(NamedTuple):
     """What a value may be; numbers are from `least` to `most`.
 
-    `kind` is "integer", "number", "word" (one of `words`, in any case with `is_loose`), "not word" (none of `words`),
-    "nodes" (`N` or `MIN:MAX`), "processes" (a number or one of `words`), "streams" (redirects of torchrun), "integers"
-    or "pairs" (lists with commas), "host" or "endpoint" (`HOST:PORT`).
+    `kind` is "integer", "number", "word" (one of `words`, in any case with `is_loose`), "not word" (none of `words`,
+    and no misspelt name of `near`), "nodes" (`N` or `MIN:MAX`), "processes" (a number or one of `words`), "streams"
+    (redirects of torchrun), "integers" or "pairs" (lists with commas), "host" or "endpoint" (`HOST:PORT`).
     """
 
     kind: str
@@ -28,6 +28,7 @@ class Form(NamedTuple):
     least: float | None = None
     most: float | None = None
     is_loose: bool = False
+    near: tuple[str, ...] = ()
 
 
 INTEGER = Form("integer")
@@ -37,9 +38,12 @@ SWITCH = Form("word", SWITCH_WORDS, is_loose=True)
 _HOST = Form("host")
 _DEVICE = Form("word", ("none", "cpu", "nvme"))
 # Backends of collectives, and misspelt ones; further backends may come from plug-ins.
-_NO_RENDEZVOUS = Form("not word", ("nccl", "gloo", "mpi", "ucc", "xccl", "hccl", "tcp", "env", "env://", "c10", "cd10",
-                                   "C10D", "C10d", "c10-d", "c10d_", "etcd2", "etcdv2", "etcd_v2", "etcd3",
-                                   "etcdv3", "etcd_v3", "etcd-v3"))  # fmt: skip
+_NO_RENDEZVOUS = Form(
+    "not word",
+    ("nccl", "gloo", "mpi", "ucc", "xccl", "hccl", "tcp", "env", "env://", "c10", "cd10", "C10D", "C10d", "c10-d",
+     "c10d_", "etcd2", "etcdv2", "etcd_v2", "etcd3", "etcdv3", "etcd_v3", "etcd-v3"),
+    near=("c10d", "static", "etcd", "etcd-v2"),
+)  # fmt: skip
 
 # The keys of `--rdzv-conf` of all backends (rendezvous/dynamic_rendezvous.py, c10d_rendezvous_backend.py,
 # etcd_rendezvous.py, etcd_rendezvous_backend.py, static_tcp_rendezvous.py), those with a form of their own first.

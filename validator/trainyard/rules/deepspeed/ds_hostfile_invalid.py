@@ -4,6 +4,8 @@ Each line of the file is `HOST slots=NUMBER`, and each host occurs once: anythin
 and `--exclude` name hosts and slots of the file, counted from 0. They exclude each other, and neither goes together
 with `--num_gpus` or `--num_nodes`.
 
+The only pod of a run reaches no host with another name, unless a Service or a pod of the files has it.
+
 Without a host file, `localhost` is the only host, with the GPUs of the container, and `--num_nodes` is 1.
 
 The rule reads host files in ConfigMaps that the launcher's container mounts. Without `--hostfile`, that is
@@ -26,6 +28,7 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container
 
 _DEFAULT = "/job/hostfile"
+_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z")
 _ENTRY = re.compile(r"(\S+)\s+slots=(\d+)")
 
 
@@ -36,7 +39,7 @@ _ENTRY = re.compile(r"(\S+)\s+slots=(\d+)")
     since="0.1.0",
     sources=(
         "deepspeedai/DeepSpeed 0.19.8 launcher/runner.py: _parse_hostfile, parse_resource_filter, main",
-        "github.com/deepspeedai/DeepSpeed issues 3625 and 3669",
+        "github.com/deepspeedai/DeepSpeed issues 3625 and 3669, github.com/thu-coai/EVA issue 4",
     ),
     needs=("deepspeed",),
 )
@@ -58,11 +61,30 @@ def ds_hostfile_invalid(container: Container, context: Context) -> Iterator[Prob
         option = include or exclude
         for number, line in enumerate(known[0].split("\n") if known is not None else ()):
             yield from _entry(line.strip(), known[1].below(number) if known is not None else container.at, slots)
+        if known is not None:
+            yield from _unreachable(known, slots, context)
         is_absent = known is None and mount_of(container, path) is None and not _option(start, "--hostfile", "-H")
         if is_absent and not any("hostfile" in script.text for script in container.scripts):
             yield from _without_file(start, option, container)
         if option is not None and slots and "$" not in option[0]:
             yield from _absent(option, slots)
+
+
+def _unreachable(known: tuple[str, Place], slots: dict[str, int], context: Context) -> Iterator[Problem]:
+    """Reports the host of a run with one pod if nothing in the files has its name."""
+    run, pod = context.run, context.pod
+    host = next(iter(slots), "")
+    if run is None or pod is None or len(slots) != 1 or run.nodes != 1 or pod.host_network or not _LABEL.match(host):
+        return
+    names = {"localhost", run.name, str(pod.tree.get("hostname", ""))}
+    resources = context.project.resources
+    names |= {one.name for one in resources if one.kind in ("Service", "Pod", "StatefulSet")}
+    is_aliased = "hostAliases" in pod.tree or any(host.startswith(f"{name}-") for name in names if name)
+    if host in names or is_aliased:
+        return
+    line = next((n for n, text in enumerate(known[0].split("\n")) if text.strip().startswith(host)), 0)
+    message = f"nothing in these files is called `{host}`, and the run has one pod: ssh does not find it"
+    yield Problem(known[1].below(line), message, "write `localhost`, or remove `--hostfile`")
 
 
 def _without_file(start: Start, option: tuple[str, Place] | None, container: Container) -> Iterator[Problem]:

@@ -3,8 +3,9 @@
 The API server treats the annotation `k8s.v1.cni.cncf.io/networks` as plain text. Multus parses it as a comma-separated
 list of `namespace/name@interface` or, if it contains `[`, `{` or `"`, as a JSON list of objects. In the short form,
 names consist of lower-case letters, digits and `-`; an interface name has at most 15 characters, no blank and no `/`.
-In JSON, `name` is required, `ips` is a list, and `mac`, `infiniband-guid` and each entry of `ips` must be valid
-addresses. Anything else fails the pod's sandbox repeatedly, while the rest of the job waits for it with its GPUs.
+In JSON, `name` is required and has no `/`, because `namespace` is a field of its own; `ips` is a list, and `mac`,
+`infiniband-guid` and each entry of `ips` must be valid addresses. Anything else fails the pod's sandbox repeatedly,
+while the rest of the job waits for it with its GPUs.
 
 A trailing comma requests a network without a name, which Multus does not find either.
 """
@@ -74,6 +75,9 @@ def _json(tree: dict[str, Any]) -> Iterator[str]:
         given = tree.get(name)
         if isinstance(given, str) and given and not MAC.match(given):
             yield f"`{name}` is not a valid address: `{given}`"
+    wanted = tree.get("name")
+    if isinstance(wanted, str) and "/" in wanted:
+        yield f"in JSON, the namespace is a field of its own, and no object is named `{wanted}`"
     ips = tree.get("ips")
     if ips is not None and not isinstance(ips, list):
         yield "`ips` is not a list"

@@ -3,7 +3,8 @@
 Open MPI, MPICH and Intel MPI have programs of one name and different options: `-H` and `--mca` are options of Open MPI,
 `-hosts` and `-genv` those of MPICH and Intel MPI. An unknown option ends the launcher before it starts a rank. A word
 without a dash is the program: with `mca mpi_warn_on_fork 0`, mpirun looks for a program `mca`. `--bind-to` and
-`--map-by` take places of a node, such as `core`, `numa` and `ppr:8:node`; there is none for GPUs.
+`--map-by` take places of a node, such as `core`, `numa` and `ppr:8:node`; there is none for GPUs. `PE=N` behind a place
+has a number, and `--rank-by` is `slot`, `node`, `fill`, `span` or a place.
 
 `mpiImplementation` of an MPIJob tells the implementation, and is OpenMPI by default. Elsewhere, the rule looks at
 commands with options that Open MPI alone has. It leaves out Intel MPI, except for these options.
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.document.lookup import text
+from trainyard.document.lookup import decimal, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.programs.launchers import MPI_LAUNCHERS
@@ -28,6 +29,7 @@ _TABLES = {"OpenMPI": OPEN_MPI, "MPICH": HYDRA}
 _SHOWN = {
     "bind-to": ("none", "core", "socket", "numa", "hwthread"),
     "map-by": ("slot", "node", "core", "socket", "numa", "ppr:N:node"),
+    "rank-by": ("slot", "node", "fill", "span"),
 }
 _NAMES = {"OpenMPI": "Open MPI", "Intel": "Intel MPI"}
 
@@ -104,7 +106,7 @@ def _value_fault(command: Command, index: int, name: str, table: dict[str, int])
 
 
 def _placement(name: str, value: str) -> str:
-    """Returns what to write instead of a value of `--bind-to` or `--map-by`; empty if mpirun may take it."""
+    """Returns what to write in place of a value that mpirun does not take; empty if it may take it."""
     word, *rest = value.lower().split(":")
     if "$" in value or "{" in value or not word:
         return ""
@@ -112,6 +114,9 @@ def _placement(name: str, value: str) -> str:
     if not _is_among(word, PLACEMENT[name]):
         near = closest_match(word, PLACEMENT[name], 0.7)
         return f"did you mean `{near}`?" if near else f"write one of {format_list(f'`{one}`' for one in _SHOWN[name])}"
+    elements = next((one for one in rest if one.partition("=")[0] == "pe"), None)
+    if elements is not None and not (decimal(elements.partition("=")[2]) or 0):
+        return "write `PE=N`, with the number of cores of each process"
     counted = len(rest) > 1 and rest[0].isdecimal() and _is_among(rest[1], RESOURCES)
     return "" if word != "ppr" or counted else "write `ppr:N:node`, with N processes on each node"
 

@@ -3,12 +3,12 @@
 Megatron-LM overlaps communication with computation by the order in which it launches kernels. The GPU keeps this order
 only with one hardware queue. `arguments.py` asserts the variable if `--tensor-model-parallel-size` or
 `--context-parallel-size` is above 1, and each process stops at start-up. Blackwell GPUs do not need it. With the FSDP
-of Megatron or of PyTorch the variable must not be 1.
+of Megatron or of PyTorch the variable must not be 1: `arguments.py` refuses it, and the rule reports it.
 
 The rule checks commands that start a `pretrain_*.py`. It accepts a missing variable in images of NVIDIA NeMo, which set
 it.
 
-Set `CUDA_DEVICE_MAX_CONNECTIONS` to 1.
+Set `CUDA_DEVICE_MAX_CONNECTIONS` to 1, or remove it with FSDP.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from trainyard.model.run import Command, Container
 
 VARIABLE = "CUDA_DEVICE_MAX_CONNECTIONS"
 SIZES = ("--tensor-model-parallel-size", "--context-parallel-size")
+# These refuse the value 1.
+FSDP = ("--use-torch-fsdp2", "--use-megatron-fsdp", "--use-custom-fsdp")
 # With these options, Megatron does not check the variable, or requires another value.
-OTHERS = (
-    "--use-torch-fsdp2", "--use-megatron-fsdp", "--use-custom-fsdp", "--overlap-moe-expert-parallel-comm",
-)  # fmt: skip
+OTHERS = (*FSDP, "--overlap-moe-expert-parallel-comm")
 
 
 @rule(
@@ -39,14 +39,19 @@ OTHERS = (
         "github.com/alibaba/Megatron-LLaMA issue 44",
     ),
     fix="unsafe",
-    needs=("--tensor-model-parallel-size", "--context-parallel-size"),
+    needs=("--tensor-model-parallel-size", "--context-parallel-size", "fsdp"),
 )
 def megatron_max_connections(container: Container, context: Context) -> Iterator[Problem]:
     """A variable that Megatron asserts."""
     if not container.gpus or has_unknown_variables(container, context):
         return
     setting = container.setting(VARIABLE)
-    if setting is not None and (setting.value is None or "$" in setting.value or setting.value == "1"):
+    if setting is not None and setting.value == "1":
+        fsdp = next((name for one in container.commands if _is_megatron(one) for name in FSDP if one.has(name)), "")
+        if fsdp:
+            yield Problem(setting.at, f"{VARIABLE} is 1, and Megatron stops with {fsdp}", "remove the variable")
+        return
+    if setting is not None and (setting.value is None or "$" in setting.value):
         return
     if setting is None and "nemo" in (container.image or "").lower():
         return
@@ -64,8 +69,12 @@ def megatron_max_connections(container: Container, context: Context) -> Iterator
         return
 
 
+def _is_megatron(command: Command) -> bool:
+    return any(word.rsplit("/", 1)[-1].startswith("pretrain_") for word in command.words)
+
+
 def _parallel(command: Command) -> str | None:
     """Returns the option that needs the variable."""
-    if command.has(*OTHERS) or not any(word.rsplit("/", 1)[-1].startswith("pretrain_") for word in command.words):
+    if command.has(*OTHERS) or not _is_megatron(command):
         return None
     return next((name for name in SIZES if (decimal(command.option(name) or "") or 1) > 1), None)

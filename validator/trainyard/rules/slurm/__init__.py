@@ -1,0 +1,1 @@
+"""SL: batch scripts of Slurm."""
