@@ -13,7 +13,7 @@ from .launch import Launch
 HEARTBEAT_SECONDS = 0.25
 # A rank fails at once when the pod of a peer ends, because the kernel closes its connections. A pod without heartbeats
 # since then is gone.
-_SILENT_SECONDS = 1.5
+_SILENT_SECONDS = 1.0
 # A pause of this process: the others look silent, and are not.
 _PAUSE_SECONDS = 1.0
 # Of two nodes that lose each other, the second one decides when the first one has started again, and locked its

@@ -29,7 +29,7 @@ spec:
 """
 OIDC = """apiVersion: v1
 kind: Secret
-metadata: {name: oidc}
+metadata: {name: login}
 data: {clientId: $(oidc_client_id)}
 """
 VARS = """apiVersion: kustomize.config.k8s.io/v1beta1

@@ -220,6 +220,7 @@ UNSET = "SC002"
 # Rules that compare the pods of a job with each other, or with what its operator sets, or that know jobs alone.
 OF_JOBS = {
     "controller-variable-unset",
+    "ds-hostfile-invalid",
     "gpu-node-without-gpu-request",
     "gpus-held-after-training",
     "elastic-with-fixed-nnodes",

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal
-from trainyard.facts.programs.launchers import Launcher, launcher_in
+from trainyard.facts.programs.launchers import SRUN, Launcher, launcher_in
 from trainyard.loaders.manifests.shell import SHELLS, statements, strip_wrappers
 from trainyard.model.run import Command, Container, Script
 from trainyard.startup import NamedTuple
 
 MARK = "#SBATCH"
-SRUN = "srun"
 _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"\\]?(\w+)")
 _LONG = {"-N": "--nodes", "-n": "--ntasks", "-w": "--nodelist", "--tasks-per-node": "--ntasks-per-node"}
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")

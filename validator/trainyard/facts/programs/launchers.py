@@ -125,6 +125,7 @@ DLROVER = Launcher(
     nodes=("--nnodes",),
 )
 HOROVOD = "horovodrun"
+SRUN = "srun"
 ALL = (
     _torchrun("torchrun", "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
     _torchrun(TORCHRUN_MODULES[0], "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
@@ -176,7 +177,7 @@ ALL = (
         ("--num-nodes",),
     ),
     DLROVER,
-    Launcher("srun", "Slurm srun(1)", (), ("--ntasks-per-node",), ("-n", "--ntasks"), ("-N", "--nodes")),
+    Launcher(SRUN, "Slurm srun(1)", (), ("--ntasks-per-node",), ("-n", "--ntasks"), ("-N", "--nodes")),
     Launcher("ray", "Ray 2.x, Ray Jobs CLI: ray job submit waits for the job, and fails with it", ("job",)),
 )
 BY_NAME = {launcher.name: launcher for launcher in ALL}

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.programs.launchers import launcher_in
+from trainyard.facts.programs.launchers import SRUN, launcher_in
 from trainyard.model.run import Command, Container
 
 _ENGINES = ("docker", "podman", "nerdctl")
@@ -70,7 +70,7 @@ def _trains(words: tuple[str, ...]) -> bool:
 
 
 def _behind_srun(command: Command) -> tuple[str, ...]:
-    return command.words[1:] if command.program == "srun" else command.words
+    return command.words[1:] if command.program == SRUN else command.words
 
 
 def _alone(words: tuple[str, ...]) -> Iterator[str]:

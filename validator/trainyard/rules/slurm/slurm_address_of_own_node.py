@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.launchers.slurm import MARK, NODES, SRUN, Step, batches, node_count, steps
+from trainyard.analysis.launchers.slurm import MARK, NODES, Step, batches, node_count, steps
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.programs.launchers import SRUN
 from trainyard.model.run import Container
 
 _OWN = ("localhost", "127.0.0.1", "::1", "[::1]")

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from trainyard.analysis.launchers.slurm import MARK, NODES, Batch, Step, batches, node_count, steps
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.programs.launchers import SRUN
 from trainyard.model.run import Container
 
 _GPUS = re.compile(r"(?:gres/)?gpu(?::[A-Za-z][\w.-]*)?:(\d+)")
@@ -75,4 +76,4 @@ def _processes(step: Step, batch: Batch) -> int | None:
 def _has_own(step: Step, container: Container) -> bool:
     """True if srun asks for GPUs of its own, in front of this launcher."""
     commands = (one for one in container.commands if one.at.line == step.at.line)
-    return any(_OF_STEP.match(word) for one in commands if one.program == "srun" for word in one.words)
+    return any(_OF_STEP.match(word) for one in commands if one.program == SRUN for word in one.words)

@@ -14,8 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.launchers.slurm import MARK, SRUN, Batch, batches, commands_and_comments
+from trainyard.analysis.launchers.slurm import MARK, Batch, batches, commands_and_comments
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.programs.launchers import SRUN
 from trainyard.model.run import Container
 
 _OF_TASK = re.compile(r"\$\{?(SLURM_(?:PROCID|LOCALID|NODEID))\b\}?")
