@@ -126,6 +126,13 @@ DLROVER = Launcher(
 )
 HOROVOD = "horovodrun"
 SRUN = "srun"
+# Options with a value, without their dashes: those that are no common word.
+HOROVOD_OPTIONS = frozenset((
+    "num-proc", "min-np", "min-num-proc", "max-np", "max-num-proc", "slots-per-host", "elastic-timeout", "reset-limit",
+    "host-discovery-script", "network-interfaces", "start-timeout", "output-filename", "config-file", "ssh-port",
+    "ssh-identity-file", "fusion-threshold-mb", "cycle-time-ms", "cache-capacity", "timeline-filename", "mpi-args",
+    "num-nccl-streams", "gloo-timeout-seconds", "log-level",
+))  # fmt: skip
 ALL = (
     _torchrun("torchrun", "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),
     _torchrun(TORCHRUN_MODULES[0], "pytorch 2.15.0 torch/distributed/run.py: get_args_parser"),

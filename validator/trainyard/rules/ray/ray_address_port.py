@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.pods.mounted_files import mounted_text
-from trainyard.document.document import Place
+from trainyard.analysis.pods.ray_addresses import ray_addresses
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.programs.ray_ports import LISTENERS
@@ -23,7 +22,6 @@ from trainyard.model.run import Container, Project
 from trainyard.startup import pattern
 
 ADDRESS = pattern(r"(?:(ray|https?)://)?[^\s:/@]+:(\d{2,5})/?")
-INIT = pattern(r"\bray\.init\(\s*(?:address\s*=\s*)?[\"']([^\"'{}]+)[\"']")
 BY_PORT = {listener.port: listener for listener in LISTENERS}
 BY_SCHEME = {listener.scheme: listener for listener in LISTENERS}
 
@@ -42,7 +40,7 @@ BY_SCHEME = {listener.scheme: listener for listener in LISTENERS}
 )
 def ray_address_port(container: Container, context: Context) -> Iterator[Problem]:
     """Report addresses whose port belongs to another protocol."""
-    for value, at in _addresses(container, context):
+    for value, at in ray_addresses(container, context):
         match = ADDRESS.fullmatch(value)
         if match is None:
             continue
@@ -56,29 +54,6 @@ def ray_address_port(container: Container, context: Context) -> Iterator[Problem
             f"port {match[2]} of `{value}` belongs to {reached.name}, and {written} leads to {meant.name}",
             f"write port {meant.port}, or the address {reached.form}",
         )
-
-
-def _addresses(container: Container, context: Context) -> Iterator[tuple[str, Place]]:
-    for command in container.commands:
-        told = command.option_at("--address")
-        if command.program == "ray" and told is not None and {"start", "job"} & set(command.words[1:2]):
-            is_plain_job = "job" in command.words[1:2] and "://" not in told[0]
-            yield from () if is_plain_job else (told,)
-        for word in command.words[1:] if command.program.startswith("python") else ():
-            known = mounted_text(word, container, context) if word.endswith(".py") and word.startswith("/") else None
-            yield from _of_program(*known) if known is not None else ()
-    setting = container.setting("RAY_ADDRESS")
-    # The dashboard's port without a scheme also serves `ray job`.
-    if setting is not None and setting.value and not ("://" not in setting.value and setting.value.endswith(":8265")):
-        yield setting.value, setting.at
-    for script in container.scripts:
-        yield from _of_program(script.text, script.at)
-
-
-def _of_program(text: str, at: Place) -> Iterator[tuple[str, Place]]:
-    if "ray.init" in text:
-        for match in INIT.finditer(text):
-            yield match[1], at.below(text.count("\n", 0, match.start(1)))
 
 
 def _is_moved(project: Project) -> bool:

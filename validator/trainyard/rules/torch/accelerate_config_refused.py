@@ -8,6 +8,9 @@ and activation checkpointing needs a policy that wraps layers. Counts, ranks and
 `fsdp_min_num_params`: `1e8` is a number with a decimal point, which stops the start. In `deepspeed_config`, stages,
 devices, switches and numbers are those of the options of `accelerate launch`.
 
+The section has no other keys of DeepSpeed: accelerate ignores `train_micro_batch_size_per_gpu` there, and takes it from
+the file that `deepspeed_config_file` names.
+
 The rank of a machine is less than their number, `gpu_ids` is a list, and `main_process_ip` has no port. Keys of FSDP
 that resemble a known one are misspelt: accelerate ignores them.
 
@@ -38,10 +41,17 @@ from trainyard.facts.programs.accelerate import (
     MIXED,
     TYPES,
 )
+from trainyard.facts.programs.deepspeed import SECTIONS, TOP_LEVEL
 from trainyard.facts.programs.hugging_face import SWITCH_WORDS
+from trainyard.facts.programs.launchers import BY_NAME
 from trainyard.facts.programs.option_forms import ACCELERATE
 from trainyard.model.run import Project
 
+_OPTIONS = frozenset(
+    one[2:].replace("-", "_")
+    for one in (*BY_NAME["accelerate"].valued, *BY_NAME["accelerate"].flags)
+    if one.startswith("--")
+)
 _RANGE = re.compile(r"\d+-\d+")
 _WITH_PORT = re.compile(r"[\w.-]+:\d+")
 
@@ -55,7 +65,7 @@ _WITH_PORT = re.compile(r"[\w.-]+:\d+")
         "huggingface/accelerate 16cb6eb src/accelerate/commands/config/config_args.py: from_yaml_file, ClusterConfig",
         "huggingface/accelerate 16cb6eb src/accelerate/utils/dataclasses.py: FullyShardedDataParallelPlugin",
         "huggingface/accelerate 16cb6eb src/accelerate/utils/launch.py: prepare_multi_gpu_env",
-        "github.com/huggingface/accelerate issue 3822, pull 1361",
+        "github.com/huggingface/accelerate issues 2298 and 3822, pull 1361",
     ),
     needs=("distributed_type",),
 )
@@ -140,6 +150,7 @@ def _words(config: AccelerateConfig) -> Iterator[Problem]:
 
 
 def _deepspeed(config: AccelerateConfig) -> Iterator[Problem]:
+    yield from _unread(config)
     for key, value in mapping(config.tree, "deepspeed_config").items():
         form = ACCELERATE.get(f"--{str(key).replace('_', '-')}")
         written = str(value)
@@ -148,6 +159,22 @@ def _deepspeed(config: AccelerateConfig) -> Iterator[Problem]:
         if not fits(written, form):
             message = f"`{key}` is `{written}`, which accelerate or DeepSpeed refuses: the start fails"
             yield Problem(config.at.child("deepspeed_config", key), message, wanted(written, form))
+
+
+def _unread(config: AccelerateConfig) -> Iterator[Problem]:
+    """Yields keys of `deepspeed_config` that are no options of accelerate: those of DeepSpeed, and misspelt ones."""
+    for key in mapping(config.tree, "deepspeed_config"):
+        name = str(key)
+        if name in _OPTIONS or "{" in name:
+            continue
+        near = closest_match(name, sorted(_OPTIONS), 0.9)
+        help_ = "write it into DeepSpeed's own file, and name that in `deepspeed_config_file`"
+        if name in TOP_LEVEL or name in SECTIONS or near is not None:
+            yield Problem(
+                config.at.child("deepspeed_config", key).key(),
+                f"accelerate has no option `{name}` for DeepSpeed, and ignores it",
+                f"did you mean `{near}`?" if near is not None else help_,
+            )
 
 
 def _integers(tree: dict[str, Any], at: Place, names: tuple[str, ...]) -> Iterator[Problem]:

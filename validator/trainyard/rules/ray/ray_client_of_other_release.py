@@ -1,0 +1,74 @@
+"""A program connects by Ray Client to a cluster with another release of Ray or of Python, which refuses it.
+
+An address with `ray://` leads to Ray Client, which compares both sides. Another minor release of Python ends with
+"Python minor versions differ between client and server", and another build of Ray with "Client Ray installation
+incompatible with server" or an error in its protocol. `ray job submit` and HTTP work between releases.
+
+The rule compares the tags of Ray's own images: that of the container with the head of the RayCluster or RayService
+whose Service the address names. It leaves out other images, and a Python that one of the tags does not name.
+
+Write the image of the cluster, or submit a job by HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.analysis.jobs.ray import Group, groups_of, image_version
+from trainyard.analysis.pods.ray_addresses import ray_addresses
+from trainyard.document.lookup import text
+from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.run import Container
+from trainyard.startup import pattern
+
+_CLIENT = pattern(r"ray://([\w-]+)-head-svc(?:\.([\w-]+)[\w.-]*)?(?::\d+)?/?")
+_PYTHON = pattern(r":[^:]*-py3(\d+)\b")
+
+
+@rule(
+    code="RY030",
+    severity="error",
+    confidence="high",
+    since="0.5.0",
+    sources=(
+        "ray-project/ray 2.46.0 python/ray/util/client/__init__.py: _ClientContext._check_versions",
+        "github.com/ray-project/kuberay issues 148 and 1265",
+    ),
+    needs=("ray://",),
+)
+def ray_client_of_other_release(container: Container, context: Context) -> Iterator[Problem]:
+    """Report clients that the cluster refuses."""
+    own = container.image or ""
+    version = image_version(own)
+    if version is None:
+        return
+    for value, at in ray_addresses(container, context):
+        match = _CLIENT.fullmatch(value)
+        head = _head(match[1], match[2], context) if match is not None else None
+        if head is None:
+            continue
+        image, place = text(head.container, "image"), head.container_at.child("image")
+        wanted, mine, other = image_version(image), _PYTHON.search(own), _PYTHON.search(image)
+        if wanted is not None and wanted != version:
+            message = f"the client has Ray {version}, and the cluster has {wanted}: Ray Client refuses another release"
+        elif wanted is not None and mine is not None and other is not None and mine[1] != other[1]:
+            message = f"the client has Python 3.{mine[1]}, and the cluster has 3.{other[1]}: Ray Client refuses it"
+        else:
+            continue
+        yield Problem(
+            at,
+            message,
+            f"write an image with Ray {wanted} and the Python of the cluster, or submit a job to port 8265",
+            related=((place, "the image of the head"),),
+        )
+
+
+def _head(name: str, namespace: str | None, context: Context) -> Group | None:
+    """Returns the head of the only cluster that has a name."""
+    wanted = namespace or (context.run.namespace if context.run is not None else "")
+    heads = [
+        groups_of(resource)[0]
+        for resource in context.project.of_kind("RayCluster", "RayService")
+        if resource.name == name and (not wanted or resource.namespace in ("", wanted)) and groups_of(resource)
+    ]
+    return heads[0] if len(heads) == 1 else None
