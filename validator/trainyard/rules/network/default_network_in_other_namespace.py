@@ -51,8 +51,8 @@ def default_network_in_other_namespace(pod: Pod, context: Context) -> Iterator[P
         if network is not None and not _has_other_namespace(context.project):
             yield Problem(
                 pod.template_at.child("metadata", "annotations", _ANNOTATION),
-                f"network `{attachment.name}` is in namespace `{run.namespace}`, but Multus looks for a default network "
-                "in its own, which is `kube-system`",
+                f"network `{attachment.name}` is in namespace `{run.namespace}`, but Multus looks for default "
+                "networks in its own, which is `kube-system`",
                 f"write `{run.namespace}/{attachment.name}`",
                 related=((network.at.child("metadata", "namespace"), "the namespace of the network"),),
             )

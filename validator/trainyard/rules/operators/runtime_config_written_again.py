@@ -58,7 +58,6 @@ def _faults(tree: object, path: tuple[str, ...], place: Callable[..., Place]) ->
             title, template = CREATED[named]
             yield Problem(
                 place(*path, index, "value"),
-                f"{title} writes {named.rpartition('/')[2]} again at each start, so the toolkit's change of it is lost "
-                "(CONTAINERD_CONFIG)",
+                f"{title} writes {named.rpartition('/')[2]} again at each start, so the toolkit's change of it is lost",
                 f"write {template}",
             )
