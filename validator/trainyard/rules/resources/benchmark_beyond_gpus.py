@@ -62,7 +62,8 @@ def benchmark_beyond_gpus(command: Command, context: Context) -> Iterator[Proble
     if told is None or each is None or threads is None or processes is None or at is None:
         return
     needed = processes * each * threads
-    if needed > told[1]:
+    # More processes than GPUs are a fault of the launcher, which other rules report.
+    if needed > told[1] and each * threads > 1:
         times = f"{processes} processes with {each * threads} GPUs each" if processes > 1 else f"{needed} GPUs"
         yield Problem(
             at,
