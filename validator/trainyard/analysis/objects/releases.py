@@ -35,7 +35,7 @@ class DeclaredRelease(NamedTuple):
         value = mapping(self.values, *path[:-1]).get(path[-1])
         return value if isinstance(value, bool) else None
 
-    def place(self, *path: str) -> Place:
+    def place(self, *path: str | int) -> Place:
         """Returns the place of a value, present or not; the chart's name if the values are text."""
         return self.at if self.values_at is None else self.values_at.child(*path)
 

@@ -11,3 +11,6 @@ FILES = {
     "NCCL_CONF_FILE": "NCCL runs without its settings",
     "NCCL_GRAPH_FILE": "NCCL fails with a system error",
 }
+
+# Graphs of images, with the number of their GPUs. Source: Azure/azhpc-images topology/ncv4-graph.xml.
+GRAPHS = {"/opt/microsoft/ncv4/graph.xml": 4}

@@ -1,8 +1,10 @@
 """The annotation looks like the one of Multus, but has another name, so the pod gets no additional network.
 
 Multus reads the networks of a pod from `k8s.v1.cni.cncf.io/networks` and nothing else. Earlier drafts of the
-specification had other names, such as `kubernetes.v1.cni.cncf.io/networks`, which remain in examples. Kubernetes
-accepts any annotation. The pod starts with `eth0` alone, and no event gives the reason.
+specification had other names, such as `kubernetes.v1.cni.cncf.io/networks` and a plain `networks`, which remain in
+examples. Kubernetes accepts any annotation. The pod starts with `eth0` alone, and no event gives the reason.
+
+A plain `networks` counts if its value is a list of networks as Multus reads it in JSON, each with a name.
 
 Write `k8s.v1.cni.cncf.io/networks`.
 """
@@ -11,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.network.multus import ANNOTATION
+from trainyard.analysis.network import multus
+from trainyard.analysis.network.multus import ANNOTATION, Malformed
 from trainyard.document.document import Rename
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Pod
 
-GROUP = "cni.cncf.io/"
+GROUPS = (".cni.cncf.io", ".multus-cni.io")
 WORDS = ("network", "networks")
 
 
@@ -27,17 +30,31 @@ WORDS = ("network", "networks")
     since="0.1.0",
     sources=(
         "k8snetworkplumbingwg/network-attachment-definition-client pkg/apis/k8s.cni.cncf.io/v1: NetworkAttachmentAnnot",
-        "github.com/k8snetworkplumbingwg/multus-cni issue 57",
+        "github.com/k8snetworkplumbingwg/multus-cni issues 57 and 134",
     ),
     fix="unsafe",
-    needs=("cni.cncf.io/network",),
+    needs=("cni.cncf.io/network", "multus-cni.io/network", "networks"),
 )
 def network_annotation_misspelt(pod: Pod) -> Iterator[Problem]:
     """Another name for the networks of a pod."""
     for name in pod.annotations:
-        group, _, word = str(name).rpartition(GROUP)
-        if not group.endswith((".", "")) or word not in WORDS or GROUP not in str(name) or name == ANNOTATION:
+        if name == ANNOTATION or not _is_meant(str(name), pod):
             continue
         at = pod.template_at.child("metadata", "annotations", name)
         edits = () if ANNOTATION in pod.annotations else (Rename(at, ANNOTATION),)
         yield Problem(at.key(), f"Multus does not read `{name}`", f"write `{ANNOTATION}`", edits)
+
+
+def _is_meant(name: str, pod: Pod) -> bool:
+    """True for a name that stands for the annotation of Multus."""
+    group, slash, word = name.rpartition("/")
+    if word not in WORDS:
+        return False
+    if slash:
+        return f".{group}".endswith(GROUPS)
+    return ANNOTATION not in pod.annotations and _lists_networks(pod.annotations[name])
+
+
+def _lists_networks(value: object) -> bool:
+    found = multus.parse_annotation(value) if isinstance(value, str) and value.lstrip().startswith("[") else ()
+    return not isinstance(found, Malformed) and bool(found) and all(one.name for one in found)

@@ -9,8 +9,10 @@ Write the path of the template. A K3s or RKE2 with containerd 2 reads `config-v3
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from trainyard.analysis.objects.releases import KINDS, releases_of
+from trainyard.document.document import Place
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
@@ -35,20 +37,27 @@ CREATED = {
     sources=(
         "https://docs.k3s.io/advanced#configuring-containerd: config.toml is created from config.toml.tmpl",
         "https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/getting-started.html: MicroK8s and RKE2",
-        "github.com/rancher/rke2-docs issue 263",
+        "github.com/rancher/rke2-docs issue 263; github.com/NVIDIA/gpu-operator issue 473",
     ),
     needs=("CONTAINERD_CONFIG",),
 )
 def runtime_config_written_again(resource: Resource) -> Iterator[Problem]:
     """Report configurations that the distribution creates."""
-    if resource.kind != "ClusterPolicy" or not resource.api_version.startswith("nvidia.com/"):
-        return
-    for index, entry in enumerate(items(resource.tree, "spec", "toolkit", "env")):
-        path = text(entry, "value") if isinstance(entry, dict) and entry.get("name") == "CONTAINERD_CONFIG" else ""
-        if path in CREATED:
-            title, template = CREATED[path]
+    if resource.kind == "ClusterPolicy" and resource.api_version.startswith("nvidia.com/"):
+        yield from _faults(resource.tree, ("spec", "toolkit", "env"), lambda *path: resource.at.child(*path))
+    elif resource.kind in KINDS:
+        for release in releases_of(resource):
+            if release.chart == "gpu-operator":
+                yield from _faults(release.values, ("toolkit", "env"), release.place)
+
+
+def _faults(tree: object, path: tuple[str, ...], place: Callable[..., Place]) -> Iterator[Problem]:
+    for index, entry in enumerate(items(tree, *path)):
+        named = text(entry, "value") if isinstance(entry, dict) and entry.get("name") == "CONTAINERD_CONFIG" else ""
+        if named in CREATED:
+            title, template = CREATED[named]
             yield Problem(
-                resource.at.child("spec", "toolkit", "env", index, "value"),
-                f"{title} writes {path.rpartition('/')[2]} again at each start, so the toolkit's change of it is lost",
+                place(*path, index, "value"),
+                f"{title} writes {named.rpartition('/')[2]} again at each start, so the toolkit's change of it is lost",
                 f"write {template}",
             )
