@@ -219,6 +219,7 @@ OF_WHOLE_PODS = {
 UNSET = "SC002"
 # Rules that compare the pods of a job with each other, or with what its operator sets, or that know jobs alone.
 OF_JOBS = {
+    "benchmark-beyond-gpus",
     "controller-variable-unset",
     "ds-hostfile-invalid",
     "gpu-node-without-gpu-request",

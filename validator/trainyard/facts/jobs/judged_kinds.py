@@ -9,7 +9,7 @@ JUDGED_KINDS = frozenset(
         *("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
         *("AppWrapper", "ClusterTrainingRuntime", "Experiment", "TrainingRuntime", "RayService", "Queue"),
         "LLMInferenceService",
-        *("LocalQueue", "ClusterQueue", "ResourceFlavor", "Topology"),
+        *("LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Topology"),
         *("PrometheusRule", "ServiceMonitor", "PodMonitor"),
         *("ClusterPolicy", "NVIDIADriver", "NicClusterPolicy", "NicNodePolicy", "NetworkAttachmentDefinition"),
         *("HostDeviceNetwork", "IPoIBNetwork", "MacvlanNetwork", "SriovNetwork", "SriovIBNetwork", "OVSNetwork"),
