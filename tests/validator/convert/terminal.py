@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -16,6 +17,12 @@ from typing import Self
 INTERRUPT, END = "\x03", "\x04"
 _SECONDS = 60
 _PATIENCE = 5
+
+
+def _take_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    # A shell starts programs in the background with interrupts ignored, and a test run with them.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Terminal:
@@ -31,7 +38,7 @@ class Terminal:
             stdout=below,
             stderr=below,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=_take_terminal,
         )
         os.close(below)
 
