@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from trainyard.analysis.pods.placement import tolerates
@@ -16,12 +16,25 @@ _EFFECTS = ("NoSchedule", "NoExecute")
 _WELL_KNOWN = ("kubernetes.io", "karpenter.k8s", "k8s.io", "karpenter.azure.com")
 
 
+class Taint(NamedTuple):
+    """A taint of nodes."""
+
+    key: str
+    value: str
+    effect: str
+
+    @property
+    def written(self) -> str:
+        """The taint as kubectl writes it."""
+        return f"{self.key}{'=' if self.value else ''}{self.value}:{self.effect}"
+
+
 class Group(NamedTuple):
-    """A group of nodes: the values of its labels, and its taints as (key, value, effect)."""
+    """A group of nodes: the values of its labels, and its taints."""
 
     name: str
     labels: dict[str, frozenset[str]]
-    taints: tuple[tuple[str, str, str], ...]
+    taints: tuple[Taint, ...]
 
 
 def groups(project: Project) -> tuple[Group, ...]:
@@ -29,12 +42,17 @@ def groups(project: Project) -> tuple[Group, ...]:
     return _groups.of(project)
 
 
-def untolerated(group: Group, pod: Pod) -> tuple[str, str, str] | None:
-    """Returns the first taint of a group that the pod does not tolerate."""
+def untolerated(found: Sequence[Group], pod: Pod) -> Taint | None:
+    """Returns a taint of the first group that keeps the pod off it; None without groups, or if one takes the pod."""
+    taints = [_untolerated(group, pod) for group in found]
+    return taints[0] if taints and all(taints) else None
+
+
+def _untolerated(group: Group, pod: Pod) -> Taint | None:
     requested = {name for one in (*pod.containers, *pod.init_containers) for name in (*one.limits, *one.requests)}
     tolerations = [mapping(one) for one in items(pod.tree, "tolerations")]
     for taint in group.taints:
-        if taint[0] not in requested and not any("{{" in f"{one}" or tolerates(one, *taint) for one in tolerations):
+        if taint.key not in requested and not any("{{" in f"{one}" or tolerates(one, *taint) for one in tolerations):
             return taint
     return None
 
@@ -70,9 +88,9 @@ def _is_well_known(name: str) -> bool:
     return name != _POOL and (name.startswith("karpenter.sh/") or any(part in name for part in _WELL_KNOWN))
 
 
-def _taints(written: list[Any]) -> tuple[tuple[str, str, str], ...]:
-    found = [(text(one, "key"), str(mapping(one).get("value") or ""), text(one, "effect")) for one in written]
-    return tuple(one for one in found if one[0] and one[2] in _EFFECTS and "{" not in "".join(one))
+def _taints(written: list[Any]) -> tuple[Taint, ...]:
+    found = (Taint(text(one, "key"), str(mapping(one).get("value") or ""), text(one, "effect")) for one in written)
+    return tuple(one for one in found if one.key and one.effect in _EFFECTS and "{" not in "".join(one))
 
 
 _groups: LastIndex[Project, tuple[Group, ...]] = LastIndex(_find)

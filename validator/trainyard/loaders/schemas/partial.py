@@ -64,7 +64,7 @@ def is_unused_patch(path: str) -> bool:
     if _PATCH.search(name) is None and os.path.basename(folder) != "patches":
         return False
     folders = [folder, os.path.dirname(folder), os.path.dirname(os.path.dirname(folder))]
-    return not any(name in _kustomization(one) for one in folders)
+    return not any(name in _active_text(one) for one in folders)
 
 
 def is_assertion(document: Document) -> bool:
@@ -119,36 +119,36 @@ def _is_patch_from_above(name: str) -> bool:
 
 
 @remembered
-def _patch_files(folder: str) -> frozenset[str]:
-    """Returns the files that the kustomization in a folder names as patches."""
+def _kustomization(folder: str) -> tuple[str, bytes]:
+    """Returns the path and the text of the kustomization in a folder, empty without one."""
     for name in KUSTOMIZATIONS:
         path = os.path.join(folder, name)
         with suppress(OSError):
-            tree = _tree(path, opening.read_found(path, folder or "."))
-            return frozenset(map(os.path.normpath, _named_files(tree)))
-    return frozenset()
+            return path, opening.read_found(path, folder or ".")
+    return "", b""
 
 
 @remembered
-def _kustomization(folder: str) -> str:
-    """Returns the text of the kustomization in a folder without its comments, empty without a kustomization."""
-    for name in KUSTOMIZATIONS:
-        with suppress(OSError):
-            text = opening.read_found(os.path.join(folder, name), folder or ".").decode(errors="replace")
-            # Scaffolds name the patches that nobody has turned on in comments.
-            return _COMMENT.sub("", text)
-    return ""
+def _patch_files(folder: str) -> frozenset[str]:
+    """Returns the files that the kustomization in a folder names as patches."""
+    path, text = _kustomization(folder)
+    return frozenset(map(os.path.normpath, _named_files(_tree(path, text)))) if path else frozenset()
+
+
+@remembered
+def _active_text(folder: str) -> str:
+    """Returns the text of the kustomization in a folder without its comments, empty without a kustomization.
+
+    Scaffolds name the patches that nobody has turned on in comments.
+    """
+    return _COMMENT.sub("", _kustomization(folder)[1].decode(errors="replace"))
 
 
 @remembered
 def _changes(folder: str) -> str | None:
     """Returns the text of all changes of the kustomization in a folder; None if they are not known."""
-    for name in KUSTOMIZATIONS:
-        path = os.path.join(folder, name)
-        with suppress(OSError):
-            text = opening.read_found(path, folder or ".")
-            return _changes_in(folder, path, text) if _CHANGING.search(text) is not None else ""
-    return ""
+    path, text = _kustomization(folder)
+    return _changes_in(folder, path, text) if _CHANGING.search(text) is not None else ""
 
 
 def _changes_in(folder: str, path: str, text: bytes) -> str | None:

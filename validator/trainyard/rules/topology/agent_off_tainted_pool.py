@@ -43,14 +43,13 @@ def agent_off_tainted_pool(pod: Pod, context: Context) -> Iterator[Problem]:
         return
     agents = [one for one in pod.containers if short_name(one.image) in _AGENTS]
     found = groups(context.project) if agents else ()
-    missing = [untolerated(one, pod) for one in found]
-    if not missing or not all(missing) or missing[0] is None:
+    taint = untolerated(found, pod)
+    if taint is None:
         return
-    key, value, effect = missing[0]
     has_some = bool(pod.tree.get("tolerations"))
     yield Problem(
         pod.at.child("tolerations", 0, "key") if has_some else agents[0].at.child("image"),
-        f"the nodes of `{found[0].name}` have the taint `{key}{'=' if value else ''}{value}:{effect}`, which "
+        f"the nodes of `{found[0].name}` have the taint `{taint.written}`, which "
         f"{run.name} does not tolerate: it has no pods there",
-        f"tolerate `{key}` with `operator: Exists`",
+        f"tolerate `{taint.key}` with `operator: Exists`",
     )

@@ -45,15 +45,16 @@ def pool_taint_not_tolerated(pod: Pod, context: Context) -> Iterator[Problem]:
     if not asked:
         return
     fitting = [one for one in found if all(value in one.labels.get(name, ()) for name, (value, _) in asked.items())]
-    missing = [untolerated(one, pod) for one in fitting]
-    if not fitting or not all(missing) or missing[0] is None:
+    taint = untolerated(fitting, pod)
+    if taint is None:
         return
-    key, value, effect = missing[0]
     yield Problem(
         next(iter(asked.values()))[1],
-        f"the nodes of `{fitting[0].name}` have the taint `{key}{'=' if value else ''}{value}:{effect}`, and the pod "
+        f"the nodes of `{fitting[0].name}` have the taint `{taint.written}`, and the pod "
         "has no toleration that fits: it never runs there",
-        f"tolerate `{key}` with the value `{value}` and the effect {effect}" if value else f"tolerate `{key}`",
+        f"tolerate `{taint.key}` with the value `{taint.value}` and the effect {taint.effect}"
+        if taint.value
+        else f"tolerate `{taint.key}`",
     )
 
 
