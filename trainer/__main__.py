@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from .config import parse_flags
 from .errors import TrainerError
@@ -36,11 +36,12 @@ def main(arguments: Sequence[str]) -> int:
             strategy_class(config)
         if not (launch.launched and config.in_place_restarts and sys.platform == "linux"):
             return run(config, launch, termination)
+        from .runtime.supervision import Supervision
         from .runtime.supervisor import supervise
 
-        def run_rank(launch: Launch, on_rendezvous: Callable[[str], None], on_step: Callable[[int], None]) -> int:
+        def run_rank(launch: Launch, supervision: Supervision) -> int:
             clear_recorded_error()
-            return run(config, launch, Termination(), on_rendezvous, on_step)
+            return run(config, launch, Termination(), supervision)
 
         return supervise(
             launch,

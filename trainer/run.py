@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -15,6 +14,7 @@ from .runtime.distributed import World, process_group
 from .runtime.launch import Launch
 from .runtime.log import log
 from .runtime.signals import SIGTERM_STATUS, Termination
+from .runtime.supervision import Supervision
 from .runtime.transport import describe_transport, transport_advice, watch_nccl
 from .trainer import Trainer
 
@@ -23,8 +23,7 @@ def run(
     config: TrainerConfig,
     launch: Launch,
     termination: Termination,
-    on_rendezvous: Callable[[str], None] = lambda _: None,
-    on_step: Callable[[int], None] = lambda _: None,
+    supervision: Supervision | None = None,
 ) -> int:
     """Trains together with the other ranks of `launch`. Collective.
 
@@ -32,8 +31,7 @@ def run(
         config: The configuration of the run.
         launch: This process's place in the launch.
         termination: The SIGTERM handler.
-        on_rendezvous: Called with the rendezvous ID once all ranks have joined.
-        on_step: Called with the number of each step that is done.
+        supervision: What this rank tells its supervisor, if it has one.
 
     Returns:
         The exit status.
@@ -41,6 +39,7 @@ def run(
     Raises:
         TrainerError: A field does not suit this machine, or `train` raised it.
     """
+    supervision = supervision or Supervision()
     if config.metrics_port and launch.local_rank == 0:
         # Before the rendezvous, so that a run that is stuck there is visible to Prometheus.
         exporter.serve_metrics(config.metrics_port)
@@ -48,18 +47,18 @@ def run(
         flight_recorder.enable(Path(config.dump_dir))
     nccl_log = watch_nccl() if torch.cuda.is_available() else None
     with process_group(launch, config.timeout_seconds) as world:
-        on_rendezvous(world.rendezvous_id)
+        supervision.joined(world.rendezvous_id)
         log(_environment_line(world, describe_transport(world, nccl_log), resolve_precision(config, world.device)))
         if advice := transport_advice(world, nccl_log):
             log(advice)
-        return train(config, world, termination, on_step)
+        return train(config, world, termination, supervision)
 
 
 def train(
     config: TrainerConfig,
     world: World,
     termination: Termination | None = None,
-    on_step: Callable[[int], None] = lambda _: None,
+    supervision: Supervision | None = None,
 ) -> int:
     """Trains to the end, resuming from the newest checkpoint. Collective.
 
@@ -69,7 +68,7 @@ def train(
     Raises:
         TrainerError: A checkpoint cannot be written or resumed from, or the loss is not finite.
     """
-    return 0 if Trainer(config, world, termination, on_step).run() else SIGTERM_STATUS
+    return 0 if Trainer(config, world, termination, supervision or Supervision()).run() else SIGTERM_STATUS
 
 
 def _environment_line(world: World, transport: str, config: TrainerConfig) -> str:

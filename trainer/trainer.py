@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from .checkpoint.manager import CheckpointManager
@@ -14,6 +14,7 @@ from .data.loader import BatchLoader, Read
 from .data.sampler import GlobalSampler, Step
 from .errors import DataError, TrainerError
 from .initial_model import build_initial_model
+from .last_save import LastSave
 from .metrics import build_sinks
 from .metrics.accuracy import distributed_score, evaluation_data
 from .metrics.base import EpochMetrics, EvaluationMetrics, RunStart, Score, StepMetrics
@@ -25,6 +26,7 @@ from .runtime.log import log
 from .runtime.signals import Termination
 from .runtime.step_sync import StepReport, StepSync, total_loss
 from .runtime.stopwatch import Stopwatch
+from .runtime.supervision import Supervision
 from .runtime.timeouts import set_collective_timeout
 from .runtime.watchdog import Watchdog
 from .step import Stepper
@@ -39,11 +41,11 @@ class Trainer:
         config: TrainerConfig,
         world: World,
         termination: Termination | None,
-        on_step: Callable[[int], None],
+        supervision: Supervision,
     ) -> None:
         self._config = config = resolve_precision(config, world.device)
         self._termination = termination
-        self._on_step = on_step
+        self._supervision = supervision
         self._is_rank_zero = world.rank == 0
         self._world_size = world.size
         self._data = load_data(config)
@@ -69,6 +71,7 @@ class Trainer:
         self._train_state = TrainState()
         # The state that the weights of this rank belong to: within a step it is ahead of what all ranks have agreed on.
         self._own_state = self._train_state
+        self._last_save = LastSave(self._save_alone, supervision)
         self._watchdog = Watchdog(
             world,
             hang_seconds=config.hang_seconds,
@@ -91,7 +94,7 @@ class Trainer:
             device=world.device,
             stopwatch=self._stopwatch,
             on_part=self._watchdog.alive,
-            before_update=self._checkpoints.wait_for_staging,
+            before_update=self._begin_update,
             steps=min(steps, config.steps or steps),
         )
         self._sinks = build_sinks(config, world, flops_per_sample=flops, saves=self._checkpoints.metrics)
@@ -120,12 +123,13 @@ class Trainer:
         self._saved_at = self._stepped_at = time.monotonic()
         self._first_step = self._train_state.step + 1
         self._sinks.on_start(self._start())
+        if self._strategy.is_replica and self._world_size > 1:
+            self._supervision.serve_last_save(self._last_save.run_and_exit)
         try:
             return self._train_epochs()
         except Exception as error:
             if is_of_lost_peer(error):
-                with self._watchdog.extended_limit():
-                    self._checkpoints.save_alone(self._own_state)
+                self._last_save.run()
             raise
         finally:
             self._loader.close()
@@ -218,6 +222,7 @@ class Trainer:
         if math.isfinite(loss_sum) and math.isfinite(norm):
             # This rank knows only its own loss.
             self._own_state = self._state_after(number, step, loss_sum * self._strategy.data_shard.size)
+        self._last_save.end_update()
         seconds = self._stopwatch.take()
         mine = StepReport(
             loss_sum=loss_sum if self._strategy.data_shard.is_leader else 0.0,
@@ -253,7 +258,7 @@ class Trainer:
         )
         self._stepped_at = now
         self._watchdog.step_done(number)
-        self._on_step(number)
+        self._supervision.step_done(number)
         if number == self._first_step:
             set_collective_timeout(self._config.step_timeout_seconds, [self._step_sync.group, *self._strategy.groups])
         if any(report.stop for report in reports):
@@ -273,6 +278,14 @@ class Trainer:
     def _state_after(self, number: int, step: Step, loss_sum: float) -> TrainState:
         total = self._train_state.loss_sum + loss_sum
         return replace(self._train_state, step=number, position=step.position, loss_sum=total)
+
+    def _begin_update(self) -> None:
+        self._checkpoints.wait_for_staging()
+        self._last_save.begin_update()
+
+    def _save_alone(self) -> None:
+        with self._watchdog.extended_limit():
+            self._checkpoints.save_alone(self._own_state)
 
     def _is_told_to_stop(self) -> bool:
         return self._termination is not None and self._termination.requested

@@ -54,6 +54,12 @@ def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def kill_late() -> None:
+    """Kills this process when the other ranks have received what it has sent."""
+    time.sleep(1.0)
+    kill()
+
+
 def once(strike: Callable[[], None]) -> Callable[[], None]:
     """Returns a function that strikes only the first time, even across restarts of the process."""
 
@@ -170,6 +176,10 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     ),
     "killed-once": ("1", lambda: before_step(once(kill))),
     "killed-beside-hanging-rank": ("", lambda: before_step(once(hang if RANK == "1" else kill))),
+    "killed-beside-hanging-update": (
+        "",
+        lambda: before_update(STOPPED_AT_STEP, lambda _: hang() if RANK == "1" else kill_late()),
+    ),
     "broken": ("1", lambda: before_step(raise_error)),
     "broken-once": ("1", lambda: before_step(once(raise_error))),
     "exits-once": ("1", lambda: before_step(once(lambda: os._exit(1)))),

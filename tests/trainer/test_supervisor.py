@@ -63,11 +63,20 @@ def supervisors(run: Started, events: Path, starts: int = 1) -> list[int]:
 
 
 def test_a_hanging_rank_restarts_with_the_one_that_was_killed(tmp_path: Path) -> None:
-    run = begin(tmp_path, fault="killed-beside-hanging-rank").finish()
+    run = begin(tmp_path, "--no-async-checkpoints", fault="killed-beside-hanging-rank").finish()
     assert run.returncode == 0, run.stderr
     assert count_starts(run) == 2
     assert f"rank 0: killed by SIGKILL: {RESTARTED}" in run.stderr
+    assert "rank 1: lost its peers and saved alone: step=24" in run.stderr
+    assert any(line.startswith("resumed: epoch=0 step=24 ") for line in run.lines)
+
+
+def test_a_rank_that_hangs_while_its_weights_change_saves_nothing(tmp_path: Path) -> None:
+    run = begin(tmp_path, fault="killed-beside-hanging-update").finish()
+    assert run.returncode == 0, run.stderr
     assert f"rank 1: killed by SIGKILL: {RESTARTED}" in run.stderr
+    assert "saved alone" not in run.stderr
+    assert any(line.startswith("resumed: epoch=0 step=20 ") for line in run.lines)
 
 
 def test_a_rank_that_is_killed_too_often_is_left_to_torchrun(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ class CheckpointManager:
                 self._wait_for_save()
 
     def save_alone(self, train_state: TrainState) -> None:
-        """Saves the state of this replica after its peers are lost. Not a collective.
+        """Saves the state of this replica after its peers are lost, in any thread. Not a collective.
 
         Rank 0 holds the lock of the directory. Another rank gets it only if rank 0 has ended. A failure is logged.
         Nothing is saved if the loss has interrupted a save in the background: it may still use the tensors, and it is
@@ -130,7 +130,7 @@ class CheckpointManager:
             if self._world.rank and not self._lock.acquire_within(_RANK_ZERO_ENDS_SECONDS, path.parent):
                 return
             state = self._checkpoint_state(train_state)
-            staged = Stager(self._world.device, alone).stage(self._state_to_save())
+            staged = Stager(self._world.device, alone).stage(self._strategy.state_dict())
             publish(path, lambda folder: write_contents(folder, state, staged, alone), alone)
         except CheckpointError as reason:
             log_rank(f"checkpoint not saved after the loss of a peer: step={train_state.step} {reason}")

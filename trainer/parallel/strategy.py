@@ -69,6 +69,10 @@ class Strategy(ABC):
         """Adds the gradients of the mean loss over `global_size` samples, of which this rank contributes `loss_sum`."""
 
     @abstractmethod
+    def wait_for_gradients(self) -> None:
+        """Waits until the gradients of all ranks are here, so that `update` need not. The weights stay as they are."""
+
+    @abstractmethod
     def update(self, learning_rate: float) -> float:
         """Clips the gradients, takes the optimizer step and resets the gradients.
 

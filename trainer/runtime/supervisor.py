@@ -26,12 +26,12 @@ from .child import FORWARDED_SIGNALS, fork_child
 from .launch import Launch
 from .log import log_rank
 from .membership import HEARTBEAT_SECONDS, Membership, launch_of
-from .progress import Cause, Progress
 from .signals import SIGTERM_STATUS, Termination
 from .store import connect_store, host_backup, host_store, split_address
+from .supervision import Cause, SaveState, SupervisedRank, Supervision
 from .watchdog import HANG_STATUS
 
-RankProgram = Callable[[Launch, Callable[[str], None], Callable[[int], None]], int]
+RankProgram = Callable[[Launch, Supervision], int]
 
 _POLL_SECONDS = 1.0
 _FAST_POLL_SECONDS = 0.05
@@ -39,12 +39,18 @@ _FAST_POLL_SECONDS = 0.05
 _FAILURE_NOTICE_SECONDS = 2.0
 # Longer than a node is silent before it is gone.
 _LOSS_NOTICE_SECONDS = 3.0
-# With NCCL a rank does not notice that a peer is gone; it is killed after this time.
+# A rank that cannot save is killed after this time. With NCCL it does not notice that a peer is gone.
 _EXIT_SECONDS = 5.0
 _READY_SECONDS = 10.0
+# Within this time a rank that has lost its peers begins to save.
+_REACTION_SECONDS = 1.5
+# The longest save of such a rank; it is killed then.
+_SAVE_SECONDS = 60.0
 _LAST_BEAT_SECONDS = 1.0
 # The node of the backup of the store; node 0 has the store.
 _BACKUP_NODE = 1
+# The key of a supervisor whose rank saves.
+_SAVING = "saving"
 
 
 def supervise(
@@ -61,7 +67,7 @@ def supervise(
     Args:
         launch: The place of this rank in the launch.
         termination: The SIGTERM handler of this process.
-        program: Called with the launch, with a function to call with the rendezvous ID, and one to call with each step.
+        program: Called with the launch, and with what the rank tells this supervisor.
         restarts: Restarts before torchrun takes over.
         lost_node_seconds: A node that sends no heartbeat for so long is gone; 0: only when a rank has failed.
 
@@ -75,23 +81,22 @@ def supervise(
         if launch.rank == 0:
             host_store()
     backup = ""
-    progress = Progress()
+    supervised = SupervisedRank()
     for left in range(restarts, -1, -1):
         # After the loss of the first node, its backup is the store, and the next node has another backup.
         hosts_backup = launch.has_backup and (launch.node, launch.local_rank) == (_BACKUP_NODE, 0)
         backup = (backup or host_backup()) if hosts_backup else ""
-        rendezvous_pipe, write_end = os.pipe()
-        progress.begin_attempt()
+        supervised.begin_attempt()
         rank = fork_child()
         if not rank:
-            os.close(rendezvous_pipe)
+            supervised.enter_rank()
             try:
-                return program(launch, partial(_send, write_end), progress.step_done)
+                return program(launch, supervised)
             except Exception as error:
-                progress.failed(error)
+                supervised.failed(error)
                 raise
-        os.close(write_end)
-        child = _SupervisedRank(rank, launch, termination, rendezvous_pipe, lost_node_seconds, backup, progress)
+        supervised.enter_supervisor()
+        child = _Attempt(rank, launch, termination, supervised, lost_node_seconds, backup)
         status = child.wait()
         following = child.next_launch() if left or status == SIGTERM_STATUS else None
         if following is None:
@@ -110,7 +115,7 @@ class _LeftOutError(RuntimeError):
     """The other nodes go on without this one; torchrun lets it join again."""
 
 
-class _SupervisedRank:
+class _Attempt:
     """A child process that runs the rank. Created with `FORWARDED_SIGNALS` blocked.
 
     Threads coordinate with the other supervisors, because calls to a stopped store block: one for the store of the
@@ -122,19 +127,17 @@ class _SupervisedRank:
         rank: int,
         launch: Launch,
         termination: Termination,
-        rendezvous_pipe: int,
+        supervised: SupervisedRank,
         lost_node_seconds: float,
         backup: str,
-        progress: Progress,
     ) -> None:
         self._process = rank
         self._handle = os.pidfd_open(rank)
         self._launch = launch
         self._termination = termination
-        self._rendezvous_pipe = rendezvous_pipe
+        self._supervised = supervised
         self._lost_node_seconds = lost_node_seconds
         self._backup = backup
-        self._progress = progress
         self._status = 0
         self._ended = threading.Event()
         # Held by the thread that restarts the rank. `_is_settled` is set once it is clear what follows.
@@ -167,7 +170,7 @@ class _SupervisedRank:
             return None
         launch = self._result(_LOSS_NOTICE_SECONDS + 1)
         if not launch and self._restarting.locked():
-            launch = self._result(_READY_SECONDS + 1)
+            launch = self._result(_READY_SECONDS + _SAVE_SECONDS + 1)
         self._is_settled.set()
         return None if self._termination.requested else launch
 
@@ -182,8 +185,7 @@ class _SupervisedRank:
         self._coordinators[-1].start()
 
     def _coordinate(self) -> None:
-        with os.fdopen(self._rendezvous_pipe) as pipe:
-            rendezvous_id = pipe.read()
+        rendezvous_id = self._supervised.read_rendezvous_id()
         try:
             # Without it the child ended before the rendezvous: the supervisors share no name to coordinate under.
             if rendezvous_id:
@@ -232,8 +234,7 @@ class _SupervisedRank:
         with self._restarting:
             if self._is_settled.is_set():
                 return
-            # Ranks that wait for a node that is gone never end.
-            self._end(_EXIT_SECONDS if launch.size == self._launch.size else 0.0)
+            self._save_and_end(store, launch)
             _wait_for_supervisors(store, launch.size)
             self._is_settled.set()
             self._results.put(replace(launch, store_prefix=f"after-{rendezvous_id}"))
@@ -270,7 +271,7 @@ class _SupervisedRank:
             return launch_of(survivors, self._launch)
         if not self._termination.requested:
             log_rank("the other nodes go on without this one, which sent no heartbeat")
-        self._end(0.0)
+        self._kill()
         raise _LeftOutError
 
     def _has_own_reason(self) -> bool:
@@ -282,13 +283,29 @@ class _SupervisedRank:
         """Returns true if the end of the child is a reason to start all ranks again."""
         if self._status in (0, SIGTERM_STATUS, HANG_STATUS):
             return False
-        if self._status < 0 or self._progress.cause == Cause.RANK:
+        if self._status < 0 or self._supervised.cause == Cause.RANK:
             return True
         # If all ranks blame another one, the network has failed, and no rank.
-        return self._progress.cause == Cause.PEER and store.add("blame", 1) == self._launch.size
+        return self._supervised.cause == Cause.PEER and store.add("blame", 1) == self._launch.size
 
-    def _end(self, patience: float) -> None:
-        if not self._ended.wait(patience):
+    def _save_and_end(self, store: Store, launch: Launch) -> None:
+        """Ends the child, which waits for a peer that is gone, once it has saved what it has in memory."""
+        if self._supervised.last_save == SaveState.UNAVAILABLE:
+            # One that waits for a node that is gone never ends.
+            self._ended.wait(_EXIT_SECONDS if launch.size == self._launch.size else 0.0)
+        else:
+            self._supervised.request_last_save()
+            until = time.monotonic() + _REACTION_SECONDS
+            while self._supervised.last_save == SaveState.AVAILABLE and time.monotonic() < until:
+                if self._ended.wait(_FAST_POLL_SECONDS):
+                    return
+            if self._supervised.last_save == SaveState.RUNNING:
+                store.set(_SAVING, "")
+                self._ended.wait(_SAVE_SECONDS)
+        self._kill()
+
+    def _kill(self) -> None:
+        if not self._ended.is_set():
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
             self._ended.wait()
@@ -307,12 +324,12 @@ def _wait_for_supervisors(store: Store, size: int) -> None:
     key = f"ready-{size}"
     if store.add(key, 1) == size:
         store.set(f"all-{key}", "")
-    store.wait([f"all-{key}"], timedelta(seconds=_READY_SECONDS))
-
-
-def _send(pipe: int, name: str) -> None:
-    os.write(pipe, name.encode())
-    os.close(pipe)
+    try:
+        store.wait([f"all-{key}"], timedelta(seconds=_READY_SECONDS))
+    except RuntimeError:
+        if not store.check([_SAVING]):
+            raise
+        store.wait([f"all-{key}"], timedelta(seconds=_SAVE_SECONDS))
 
 
 def _reason(status: int, launch: Launch, following: Launch) -> str:
