@@ -32,6 +32,9 @@ from .runtime.watchdog import Watchdog
 from .step import Stepper
 from .train_state import TrainState
 
+# A save that takes longer than the time to the next one delays training by this time, once.
+_SAVE_PATIENCE_SECONDS = 5.0
+
 
 class Trainer:
     """One rank of a run. All methods are collectives."""
@@ -72,6 +75,10 @@ class Trainer:
         # The state that the weights of this rank belong to: within a step it is ahead of what all ranks have agreed on.
         self._own_state = self._train_state
         self._last_save = LastSave(self._save_alone, supervision)
+        # Of rank 0: a save was due while the previous one was running.
+        self._is_save_late = False
+        # Of all ranks: a save follows the step.
+        self._is_save_agreed = False
         self._watchdog = Watchdog(
             world,
             hang_seconds=config.hang_seconds,
@@ -177,7 +184,8 @@ class Trainer:
         if not self._evaluate():
             return False
         self._finish_epoch(seconds, self._train_state.position - first)
-        self._save()
+        if self._is_save_agreed or self._is_done():
+            self._save()
         return True
 
     def _evaluate(self) -> bool:
@@ -227,7 +235,7 @@ class Trainer:
         mine = StepReport(
             loss_sum=loss_sum if self._strategy.data_shard.is_leader else 0.0,
             stop=self._is_told_to_stop(),
-            save=self._is_rank_zero and self._is_save_due(number),
+            save=self._is_rank_zero and self._is_save_due(number, step) and self._can_save(number),
             failed=error is not None,
             data_seconds=seconds["data"],
             forward_seconds=seconds["forward"],
@@ -261,6 +269,7 @@ class Trainer:
         self._supervision.step_done(number)
         if number == self._first_step:
             set_collective_timeout(self._config.step_timeout_seconds, [self._step_sync.group, *self._strategy.groups])
+        self._is_save_agreed = any(report.save for report in reports)
         if any(report.stop for report in reports):
             return False
         # The end of an epoch and of the run evaluates and saves anyway, with the metrics of the epoch.
@@ -271,7 +280,7 @@ class Trainer:
             if not self._evaluate():
                 return False
             log(f"evaluated: step={number} {self._score}")
-        if any(report.save for report in reports):
+        if self._is_save_agreed:
             self._save()
         return True
 
@@ -293,9 +302,19 @@ class Trainer:
     def _end_of_epoch(self) -> int:
         return (self._train_state.epoch + 1) * len(self._data.training)
 
-    def _is_save_due(self, step: int) -> bool:
+    def _is_save_due(self, number: int, step: Step) -> bool:
         steps, seconds = self._config.checkpoint_steps, self._config.checkpoint_seconds
-        return (steps > 0 and step % steps == 0) or 0 < seconds <= time.monotonic() - self._saved_at
+        is_scheduled = steps > 0 and number % steps == 0
+        is_overdue = 0 < seconds <= time.monotonic() - self._saved_at
+        return is_scheduled or is_overdue or self._is_save_late or step.position == self._end_of_epoch()
+
+    def _can_save(self, number: int) -> bool:
+        """Returns false while a slow volume delays the previous save: training goes on, and saves as soon as it can."""
+        was_late = self._is_save_late
+        self._is_save_late = not self._checkpoints.is_idle(within=0.0 if was_late else _SAVE_PATIENCE_SECONDS)
+        if self._is_save_late and not was_late:
+            log(f"checkpoint delayed: step={number} is not saved, because the save before is still running")
+        return not self._is_save_late
 
     def _is_evaluation_due(self, step: int) -> bool:
         return self._test is not None and self._config.eval_steps > 0 and step % self._config.eval_steps == 0

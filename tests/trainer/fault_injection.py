@@ -86,6 +86,12 @@ def hang() -> None:
     time.sleep(600)
 
 
+def wait_for_volume() -> None:
+    """Waits until the test creates a file, as for a volume that hangs."""
+    while not (Path(os.environ["RECORD"]) / "volume").exists():
+        time.sleep(0.05)
+
+
 def fill_disk() -> None:
     """Limits the file size: writes fail with EFBIG, as ENOSPC on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (ALMOST_FULL_BYTES, resource.RLIM_INFINITY))
@@ -170,6 +176,7 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
         lambda: before_fsync(r"step-00000040.*/", kill, random.SystemRandom().randint(1, FILES)),
     ),
     "disk-full-from-second-save": ("", lambda: before_fsync(r"step-00000020.*/manifest\.json$", fill_disk)),
+    "volume-hangs-in-first-save": ("0", lambda: before_fsync(r"step-00000020.*/manifest\.json$", wait_for_volume)),
     "killed-once-in-second-save": (
         "0",
         lambda: before_fsync(r"step-00000040.*/", once(kill), random.SystemRandom().randint(1, FILES)),

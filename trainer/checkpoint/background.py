@@ -27,6 +27,11 @@ class BackgroundSave:
         self._thread.join()
         self.check()
 
+    def has_ended(self, *, within: float) -> bool:
+        """Waits for the end of the save for so many seconds; returns true if it has ended."""
+        self._thread.join(within)
+        return not self._thread.is_alive()
+
     def check(self) -> None:
         """Raises what `save` raised so far, without waiting."""
         if self._error is not None:

@@ -98,6 +98,14 @@ class CheckpointManager:
         self._wait_for_save()
         return self._peers.on_rank_zero(lambda: move_newest_aside(self._config.checkpoint_dir, step))
 
+    def is_idle(self, *, within: float) -> bool:
+        """Waits for the end of this rank's running save for so many seconds; returns true if none is left.
+
+        Not a collective.
+        """
+        with self._count_stall():
+            return self._running_save is None or self._running_save.has_ended(within=within)
+
     def save(self, train_state: TrainState) -> None:
         """Saves the current state, in the background if `async_checkpoints` is set. Waits for the previous save first.
 
