@@ -61,8 +61,6 @@ class Stepper:
                 self.strategy.backward(loss, step.global_size, last=start + size >= step.max_local_size)
             loss_sum += loss.detach()
             self.on_part()
-        with self.stopwatch.timing("update", computing=True):
-            self.strategy.wait_for_gradients()
         with self.stopwatch.timing("checkpoint"):
             self.before_update()
         with self.stopwatch.timing("update", computing=True):

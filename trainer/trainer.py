@@ -75,6 +75,7 @@ class Trainer:
         # The state that the weights of this rank belong to: within a step it is ahead of what all ranks have agreed on.
         self._own_state = self._train_state
         self._last_save = LastSave(self._save_alone, supervision)
+        self._strategy.before_change = self._last_save.begin_update
         # Of rank 0: a save was due while the previous one was running.
         self._is_save_late = False
         # Of all ranks: a save follows the step.
@@ -101,7 +102,7 @@ class Trainer:
             device=world.device,
             stopwatch=self._stopwatch,
             on_part=self._watchdog.alive,
-            before_update=self._begin_update,
+            before_update=self._checkpoints.wait_for_staging,
             steps=min(steps, config.steps or steps),
         )
         self._sinks = build_sinks(config, world, flops_per_sample=flops, saves=self._checkpoints.metrics)
@@ -287,10 +288,6 @@ class Trainer:
     def _state_after(self, number: int, step: Step, loss_sum: float) -> TrainState:
         total = self._train_state.loss_sum + loss_sum
         return replace(self._train_state, step=number, position=step.position, loss_sum=total)
-
-    def _begin_update(self) -> None:
-        self._checkpoints.wait_for_staging()
-        self._last_save.begin_update()
 
     def _save_alone(self) -> None:
         with self._watchdog.extended_limit():

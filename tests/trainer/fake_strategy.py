@@ -51,9 +51,6 @@ class FakeStrategy(Strategy):
     def backward(self, loss_sum: Tensor, global_size: int, *, last: bool) -> None:
         """Does nothing."""
 
-    def wait_for_gradients(self) -> None:
-        """Does nothing."""
-
     def update(self, learning_rate: float) -> float:
         """Returns its input."""
         return learning_rate

@@ -21,6 +21,7 @@ from torch import nn
 from trainer.checkpoint import manifest
 from trainer.data.batch import Batch, Indices
 from trainer.data.digits import Digits
+from trainer.parallel.loss_scale import LossScale
 from trainer.parallel.native import NativeStrategy
 from trainer.step import Stepper
 
@@ -128,6 +129,18 @@ def before_update(number: int, change: Callable[[nn.Parameter], None]) -> None:
     NativeStrategy.update = change_and_update  # type: ignore[method-assign]
 
 
+def while_weights_change(number: int, strike: Callable[[], None]) -> None:
+    """Strikes within the update of the weights in step `number`, the first time only."""
+    update, steps = LossScale.update, count(1)
+
+    def strike_and_update(self: LossScale, norm: float) -> bool:
+        if next(steps) == number:
+            once(strike)()
+        return update(self, norm)
+
+    LossScale.update = strike_and_update  # type: ignore[method-assign]
+
+
 def make_infinite(parameter: nn.Parameter) -> None:
     """Makes one number of the gradient infinite."""
     assert parameter.grad is not None
@@ -185,7 +198,7 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "killed-beside-hanging-rank": ("", lambda: before_step(once(hang if RANK == "1" else kill))),
     "killed-beside-hanging-update": (
         "",
-        lambda: before_update(STOPPED_AT_STEP, lambda _: hang() if RANK == "1" else kill_late()),
+        lambda: while_weights_change(STOPPED_AT_STEP, hang if RANK == "1" else kill_late),
     ),
     "broken": ("1", lambda: before_step(raise_error)),
     "broken-once": ("1", lambda: before_step(once(raise_error))),

@@ -74,13 +74,11 @@ class DeepSpeed(Strategy):
         self._engine.set_gradient_accumulation_boundary(last)
         self._engine.backward(loss_sum * (self.data_shard.size / global_size))
 
-    def wait_for_gradients(self) -> None:
-        """Does nothing: the engine waits in its step."""
-
     def update(self, learning_rate: float) -> float:
         """Skips a step whose gradients are not finite."""
         for group in self._optimizer.param_groups:
             group["lr"] = learning_rate
+        self.before_change()
         self._engine.step()
         norm = float(self._engine.get_global_grad_norm())
         self.scale.update(norm)

@@ -33,7 +33,6 @@ class NativeStrategy(Strategy):
         if config.compile:
             compile_blocks(model, world.device)
         undecayed = undecayed_parameters(model, config)
-        self._norm: float | None = None
         self._module = self.wrap()
         self._parameters = dict(model.named_parameters())
         self._optimizer = adamw(self._parameters, undecayed, config)
@@ -68,31 +67,20 @@ class NativeStrategy(Strategy):
         self.set_gradient_sync(last)
         torch.autograd.backward(loss_sum * (self.scale.value * self.data_shard.size / global_size))
 
-    def wait_for_gradients(self) -> None:
-        """Takes the norm of the gradients, which needs all of them."""
-        self._gradient_norm()
-
     def update(self, learning_rate: float) -> float:
         """Skips a step whose gradients are not finite."""
-        norm, self._norm = self._gradient_norm() / self.scale.value, None
+        gradients = [parameter.grad for parameter in self._parameters.values() if parameter.grad is not None]
+        self.sync_replicated_gradients(gradients)
+        norm = total_norm(gradients) / self.scale.value
+        self.before_change()
         factor = clip_factor(norm, self.config.clip_norm) / self.scale.value
         if self.scale.update(norm):
-            scale_gradients(self._gradients(), factor)
+            scale_gradients(gradients, factor)
             for group in self._optimizer.param_groups:
                 group["lr"] = learning_rate
             self._optimizer.step()
         self._optimizer.zero_grad()
         return norm
-
-    def _gradient_norm(self) -> float:
-        if self._norm is None:
-            gradients = self._gradients()
-            self.sync_replicated_gradients(gradients)
-            self._norm = total_norm(gradients)
-        return self._norm
-
-    def _gradients(self) -> list[Tensor]:
-        return [parameter.grad for parameter in self._parameters.values() if parameter.grad is not None]
 
     def state_dict(self) -> dict[str, Tensor]:
         """Omits the optimizer's settings, because they belong to the configuration."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,7 @@ class Strategy(ABC):
         groups: The process groups made by the strategy.
         is_replica: True if this rank holds the whole state, and `state_dict` is no collective.
         state_is_copied: True if `state_dict` returns copies in host memory, which nothing else changes.
+        before_change: Called in `update` when the gradients of all ranks are here, before the weights change.
         waited_seconds: Time that the last backward waited for other ranks; 0 if unknown.
     """
 
@@ -51,6 +52,7 @@ class Strategy(ABC):
     groups: Sequence[dist.ProcessGroup] = ()
     is_replica: bool = False
     state_is_copied: bool = False
+    before_change: Callable[[], None] = staticmethod(lambda: None)
     waited_seconds: float = 0.0
 
     def forward(self, inputs: Tensor) -> Tensor:
@@ -67,10 +69,6 @@ class Strategy(ABC):
     @abstractmethod
     def backward(self, loss_sum: Tensor, global_size: int, *, last: bool) -> None:
         """Adds the gradients of the mean loss over `global_size` samples, of which this rank contributes `loss_sum`."""
-
-    @abstractmethod
-    def wait_for_gradients(self) -> None:
-        """Waits until the gradients of all ranks are here, so that `update` need not. The weights stay as they are."""
 
     @abstractmethod
     def update(self, learning_rate: float) -> float:
