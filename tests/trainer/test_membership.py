@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -13,6 +15,7 @@ from trainer.runtime.launch import OUTLIVES_STORE, Launch
 from trainer.runtime.membership import Membership, launch_of
 
 LOST_SECONDS = 10.0
+HOST = "localhost"
 
 
 class Clock:
@@ -32,11 +35,11 @@ class Nodes:
     def __init__(self, clock: Clock, leader: int = 0) -> None:
         self._clock = clock
         self._leader = leader
-        store = HashStore()
+        self.store = store = HashStore()
         launches = [
             Launch(rank=2 * node, local_size=2, size=6, nodes=3, min_nodes=2, launched=True) for node in range(3)
         ]
-        self.members = [Membership(store, launch, LOST_SECONDS, leader) for launch in launches]
+        self.members = [Membership(store, HOST, launch, LOST_SECONDS, leader) for launch in launches]
 
     def go_on(
         self,
@@ -54,6 +57,11 @@ class Nodes:
             self.members[self._leader].survivors(failed=failed)
         return self.members[2].survivors(failed=failed)
 
+    def close(self) -> None:
+        """Ends all supervisors."""
+        for member in self.members:
+            member.close()
+
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
@@ -63,14 +71,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def nodes(clock: Clock) -> Nodes:
-    return Nodes(clock)
+def nodes(clock: Clock) -> Iterator[Nodes]:
+    with closing(Nodes(clock)) as nodes:
+        yield nodes
 
 
 @pytest.fixture
-def second(clock: Clock) -> Nodes:
+def second(clock: Clock) -> Iterator[Nodes]:
     """The same nodes in the store of the second one."""
-    return Nodes(clock, leader=1)
+    with closing(Nodes(clock, leader=1)) as nodes:
+        yield nodes
 
 
 def test_all_nodes_are_needed_as_long_as_they_respond(nodes: Nodes) -> None:
@@ -86,6 +96,16 @@ def test_a_silent_node_is_gone_after_the_limit(nodes: Nodes) -> None:
 def test_a_silent_node_is_gone_in_a_moment_when_a_rank_has_failed(nodes: Nodes) -> None:
     assert nodes.go_on(1, beating=(0, 2), failed=True) is None
     assert nodes.go_on(1, beating=(0, 2), failed=True) == [0, 2]
+
+
+@pytest.mark.parametrize(("goodbye", "survivors"), [(b"", [0, 2]), (b".", None)])
+def test_a_killed_node_is_gone_at_once_when_a_rank_has_failed(
+    nodes: Nodes, goodbye: bytes, survivors: list[int] | None
+) -> None:
+    with socket.create_connection((HOST, int(nodes.store.get("port")))) as connection:
+        connection.sendall(b"1 " + goodbye)
+    assert nodes.go_on(60) is None
+    assert nodes.go_on(0.25, failed=True) == survivors
 
 
 def test_a_node_that_leaves_is_needed_until_the_ranks_have_saved(nodes: Nodes) -> None:
@@ -145,7 +165,8 @@ def test_the_second_node_decides_nothing_when_it_leaves(second: Nodes) -> None:
 def test_a_limit_of_zero_waits_for_a_failure(clock: Clock) -> None:
     store = HashStore()
     launch = Launch(size=2, nodes=2, min_nodes=1, launched=True)
-    members = Membership(store, launch, 0.0)
+    members = Membership(store, HOST, launch, 0.0)
+    members.close()
     for _ in range(1000):
         clock.now += membership.HEARTBEAT_SECONDS
         members.beat(leaving=False)

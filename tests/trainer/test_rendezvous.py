@@ -141,6 +141,8 @@ def test_the_nodes_of_a_small_run_look_for_others_more_often(
     waits: list[object] = []
     monkeypatch.setattr(rendezvous, "_delay", waits.append)
     params = RendezvousParameters(BACKEND, f"127.0.0.1:{endpoint.port}", "run", 1, nodes, "127.0.0.1", is_host="false")
-    OutlivingHandler(params)
+    handler = OutlivingHandler(params)
     dynamic_rendezvous._delay(1)  # type: ignore[attr-defined]
     assert waits == [(seconds, seconds)]
+    # What is kept is not read again.
+    assert handler._handler._state_holder._cache_duration == seconds  # type: ignore[union-attr]

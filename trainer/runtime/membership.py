@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 from torch.distributed import Store  # type: ignore[attr-defined]  # documented, but missing in __all__
 
 from .launch import Launch
+from .peer_watch import PeerConnection, PeerWatch
 
 HEARTBEAT_SECONDS = 0.25
 # A rank fails at once when the pod of a peer ends, because the kernel closes its connections. A pod without heartbeats
-# since then is gone.
+# since then is gone. Most are known to be killed before, by their connection.
 _SILENT_SECONDS = 1.0
 # A pause of this process: the others look silent, and are not.
 _PAUSE_SECONDS = 1.0
@@ -22,6 +24,7 @@ _PRECEDENCE_SECONDS = 2.0
 _NO_BEAT = b"0"
 _LEAVING = b"leaving"
 _SURVIVORS = "survivors"
+_PORT = "port"
 
 
 class Membership:
@@ -31,10 +34,18 @@ class Membership:
     the others follow, so that there is one decision. It holds for this rendezvous; the next one has another prefix in
     the store. The store is on the node of the leader: 0, or 1 for the decision to go on without node 0. Then node 0 has
     to have been silent for longer, so that of two nodes that lose each other, node 0 goes on.
+
+    Args:
+        store: The store of the leader.
+        host: The host of that store.
+        launch: The place of this rank in the launch.
+        lost_seconds: A node that sends no heartbeat for so long is gone; 0: only when a rank has failed.
+        leader: The node that decides.
     """
 
-    def __init__(self, store: Store, launch: Launch, lost_seconds: float, leader: int = 0) -> None:
+    def __init__(self, store: Store, host: str, launch: Launch, lost_seconds: float, leader: int = 0) -> None:
         self._store = store
+        self._host = host
         self._launch = launch
         self._lost_seconds = lost_seconds + leader * _PRECEDENCE_SECONDS if lost_seconds else 0.0
         self._leader = leader
@@ -43,7 +54,12 @@ class Membership:
         self._keys = [f"node-{node}" for node in range(launch.nodes)]
         self._seen = [(b"", time.monotonic())] * launch.nodes
         self._read_at = time.monotonic()
+        self._watch: PeerWatch | None = None
+        self._connection: PeerConnection | None = None
+        self._is_to_connect = launch.local_rank == 0 and launch.node != leader
         if self._leads:
+            self._watch = PeerWatch()
+            store.set(_PORT, str(self._watch.port))
             for key in self._keys:  # reading a missing key would block
                 store.compare_set(key, "", _NO_BEAT.decode())
 
@@ -52,12 +68,24 @@ class Membership:
         self._beats += 1
         if self._launch.local_rank == 0:
             self._store.set(self._keys[self._launch.node], _LEAVING.decode() if leaving else str(self._beats))
+        if self._is_to_connect and self._store.check([_PORT]):
+            self._is_to_connect = False
+            # Without a connection, the heartbeats are left.
+            with suppress(OSError):
+                self._connection = PeerConnection(self._host, int(self._store.get(_PORT)), self._launch.node)
+
+    def close(self) -> None:
+        """Ends the part of this supervisor, which may end now. The node is not gone for that."""
+        for end in (self._connection, self._watch):
+            if end:
+                end.close()
 
     def survivors(self, *, failed: bool) -> list[int] | None:
         """Returns the nodes that go on without the others, sorted; None while all are needed.
 
         Args:
-            failed: The rank of this supervisor has ended. Then a node that leaves, or is silent for a moment, is gone.
+            failed: The rank of this supervisor has ended. Then a node that leaves, was killed or is silent for a moment
+                is gone.
         """
         if self._leads:
             self._decide(failed=failed)
@@ -68,11 +96,13 @@ class Membership:
 
     def _decide(self, *, failed: bool) -> None:
         self._read_heartbeats()
+        killed = self._watch.killed() if self._watch else frozenset()
         silent = _SILENT_SECONDS if failed else self._lost_seconds
         present = [
             node
             for node, (value, at) in enumerate(self._seen)
-            if node == self._leader or not ((failed and value == _LEAVING) or 0 < silent < self._read_at - at)
+            if node == self._leader
+            or not ((failed and (value == _LEAVING or node in killed)) or 0 < silent < self._read_at - at)
         ]
         if self._launch.min_nodes <= len(present) < self._launch.nodes and self._may_decide(present):
             self._store.set(_SURVIVORS, json.dumps(present))

@@ -36,8 +36,10 @@ _ANSWER_SECONDS = 1.0
 _WAITS = 10
 _PROBE_SECONDS = 0.25
 _JOIN_SECONDS = 600
-# torch has no setting for it: a node that joins looks at the store once per second, and waits a few times.
+# torch has no setting for it: a node that joins looks at the store once per second, and waits a few times. It keeps
+# what it has read for a second too.
 _delay = dynamic_rendezvous._delay  # type: ignore[attr-defined]
+_KEPT_SECONDS = 1.0
 # Of all nodes together, which is no load for the store. More nodes look once per second each, as with torch.
 _LOOKS_PER_SECOND = 100
 _LEAST_DELAY = 0.1
@@ -55,7 +57,7 @@ class OutlivingHandler(RendezvousHandler):
 
     def __init__(self, params: RendezvousParameters) -> None:
         self._params = params
-        _shorten_delays(params.max_nodes)
+        _shorten_delays(_share(params))
         self._handler: RendezvousHandler | None = _connect(params)
         self._store: _StoreOfRound | None = None
         self._answer: _Call[int] | None = None
@@ -209,9 +211,12 @@ class _StoreOfRound:
         return getattr(self._store, name)
 
 
-def _shorten_delays(nodes: int) -> None:
-    share = min(1.0, max(_LEAST_DELAY, nodes / _LOOKS_PER_SECOND))
+def _share(params: RendezvousParameters) -> float:
+    """Returns the share of torch's delays that a node of this run waits."""
+    return min(1.0, max(_LEAST_DELAY, params.max_nodes / _LOOKS_PER_SECOND))
 
+
+def _shorten_delays(share: float) -> None:
     def delay(seconds: float | tuple[float, float]) -> None:
         least, most = (seconds, seconds) if isinstance(seconds, (int, float)) else seconds
         _delay((least * share, most * share))
@@ -221,7 +226,9 @@ def _shorten_delays(nodes: int) -> None:
 
 def _connect(params: RendezvousParameters) -> RendezvousHandler:
     backend, store = create_backend(params)
-    return create_handler(store, backend, params)
+    handler = create_handler(store, backend, params)
+    handler._state_holder._cache_duration = _KEPT_SECONDS * _share(params)  # type: ignore[attr-defined]
+    return handler
 
 
 def _find(params: RendezvousParameters) -> RendezvousHandler:

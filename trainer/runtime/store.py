@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import time
+from contextlib import suppress
 from datetime import timedelta
 from typing import NoReturn
 
@@ -14,6 +16,8 @@ from ..errors import TrainerError
 from .child import FORWARDED_SIGNALS, fork_child
 
 _CONNECT_SECONDS = 60.0
+_START_SECONDS = 2.0
+_PROBE_SECONDS = 0.02
 _ANY_PORT = 9
 
 
@@ -27,7 +31,9 @@ def connect_store(timeout_seconds: float = _CONNECT_SECONDS, address: str = "") 
     Raises:
         RuntimeError: The store does not respond.
     """
-    return _store(*(split_address(address) if address else _own_address()), timeout_seconds=timeout_seconds)
+    host, port = split_address(address) if address else _own_address()
+    _wait_for_listener(host, port)
+    return _store(host, port, timeout_seconds=timeout_seconds)
 
 
 def host_store() -> None:
@@ -52,6 +58,16 @@ def split_address(address: str) -> tuple[str, int]:
     """Returns the host and the port of an address that `host_backup` has returned."""
     port, host = address.split(" ")
     return host, int(port)
+
+
+def _wait_for_listener(host: str, port: int) -> None:
+    """Waits a moment for a store that is about to start, which torch itself tries only once or twice per second."""
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        with suppress(OSError):
+            socket.create_connection((host, port), timeout=_START_SECONDS).close()
+            return
+        time.sleep(_PROBE_SECONDS)
 
 
 def _host(host: str, port: int) -> int:

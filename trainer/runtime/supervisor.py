@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -191,10 +191,11 @@ class _Attempt:
             if rendezvous_id:
                 if self._launch.has_backup:
                     self._start(partial(self._coordinate_without_first, rendezvous_id))
-                store = PrefixStore(f"supervisors-{rendezvous_id}", connect_store())
+                connection = connect_store()
+                store = PrefixStore(f"supervisors-{rendezvous_id}", connection)
                 if self._backup:
                     store.set("backup", self._backup)
-                if launch := self._agree(store):
+                if launch := self._agree(store, connection.host):
                     self._restart(store, launch, rendezvous_id)
         except _LeftOutError:
             pass  # the rank does not start again
@@ -214,20 +215,26 @@ class _Attempt:
         with suppress(RuntimeError):
             address = PrefixStore(prefix, connect_store()).get("backup").decode()
             store = PrefixStore(prefix, connect_store(address=address))
-            membership = Membership(store, self._launch, self._lost_node_seconds, leader=_BACKUP_NODE)
-            while not self._is_settled.is_set():
-                has_ended = self._ended.is_set()
-                membership.beat(leaving=self._termination.requested)
-                if has_ended and self._has_own_reason():
-                    return
-                survivors = membership.survivors(failed=has_ended)
-                if survivors is not None:
-                    host, port = split_address(address)
-                    launch = replace(self._following(survivors), master_addr=host, master_port=port)
-                    self._restart(store, launch, rendezvous_id)
-                    return
-                if not self._ended.wait(HEARTBEAT_SECONDS) or has_ended:
-                    time.sleep(_FAST_POLL_SECONDS)
+            host, port = split_address(address)
+            membership = Membership(store, host, self._launch, self._lost_node_seconds, leader=_BACKUP_NODE)
+            with closing(membership):
+                survivors = self._survivors_of_first(membership)
+            if survivors is not None:
+                launch = replace(self._following(survivors), master_addr=host, master_port=port)
+                self._restart(store, launch, rendezvous_id)
+
+    def _survivors_of_first(self, membership: Membership) -> list[int] | None:
+        while not self._is_settled.is_set():
+            has_ended = self._ended.is_set()
+            membership.beat(leaving=self._termination.requested)
+            if has_ended and self._has_own_reason():
+                return None
+            survivors = membership.survivors(failed=has_ended)
+            if survivors is not None:
+                return survivors
+            if not self._ended.wait(HEARTBEAT_SECONDS) or has_ended:
+                time.sleep(_FAST_POLL_SECONDS)
+        return None
 
     def _restart(self, store: Store, launch: Launch, rendezvous_id: str) -> None:
         """Ends the child, and starts it again in this launch once all supervisors are ready."""
@@ -239,9 +246,14 @@ class _Attempt:
             self._is_settled.set()
             self._results.put(replace(launch, store_prefix=f"after-{rendezvous_id}"))
 
-    def _agree(self, store: Store) -> Launch | None:
+    def _agree(self, store: Store, host: str) -> Launch | None:
         """Waits for the end of the child, or for a reason to end it; returns the launch in which it starts again."""
-        membership = Membership(store, self._launch, self._lost_node_seconds) if self._launch.is_elastic else None
+        if not self._launch.is_elastic:
+            return self._agreed(store, None)
+        with closing(Membership(store, host, self._launch, self._lost_node_seconds)) as membership:
+            return self._agreed(store, membership)
+
+    def _agreed(self, store: Store, membership: Membership | None) -> Launch | None:
         interval = HEARTBEAT_SECONDS if membership else _POLL_SECONDS
         while not (launch := self._decision(store, membership)) and not self._ended.wait(interval):
             pass
@@ -261,7 +273,7 @@ class _Attempt:
     def _decision(self, store: Store, membership: Membership | None) -> Launch | None:
         if membership:
             membership.beat(leaving=self._termination.requested)
-            survivors = membership.survivors(failed=self._ended.is_set())
+            survivors = membership.survivors(failed=self._ended.is_set() and not self._has_own_reason())
             if survivors is not None:
                 return self._following(survivors)
         return self._launch if store.check(["failed"]) else None
