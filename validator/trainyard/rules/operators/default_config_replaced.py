@@ -13,12 +13,13 @@ Give the ConfigMap a name of its own, and write it under `migManager.config.name
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from trainyard.analysis.objects.releases import releases
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.images import short_name
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 
 # The default ConfigMaps of the operator, with the field of the policy that names another one.
@@ -45,8 +46,9 @@ def default_config_replaced(resource: Resource, context: Context) -> Iterator[Pr
     field = _DEFAULTS.get(resource.name) if resource.kind == "ConfigMap" else None
     if field is None or items(resource.tree, "metadata", "ownerReferences"):
         return
-    named = {text(mapping(one, *field), "name") for one in _policies(context.project)}
-    if " " in resource.namespace or named - {"", resource.name} or _has_own_manager(context.project):
+    operators = _operators.of(context.project)
+    named = operators.names.get(resource.name, frozenset())
+    if " " in resource.namespace or named - {"", resource.name} or operators.has_own_manager:
         return
     if mapping(resource.tree, "data"):
         yield Problem(
@@ -56,10 +58,21 @@ def default_config_replaced(resource: Resource, context: Context) -> Iterator[Pr
         )
 
 
-def _has_own_manager(project: Project) -> bool:
-    """True if a DaemonSet of the files is the MIG manager."""
+class _Operators(NamedTuple):
+    """The ConfigMaps that policies name instead of each default, and true if the files deploy the MIG manager."""
+
+    names: dict[str, frozenset[str]]
+    has_own_manager: bool
+
+
+def _find(project: Project) -> _Operators:
+    policies = list(_policies(project))
+    names = {
+        one: frozenset(text(mapping(policy, *field), "name") for policy in policies) for one, field in _DEFAULTS.items()
+    }
     pods = (role.pod for run in project.runs if run.kind == "DaemonSet" for role in run.roles)
-    return any(short_name(one.image) == "k8s-mig-manager" for pod in pods for one in pod.containers)
+    managers = (one for pod in pods for one in pod.containers if short_name(one.image) == "k8s-mig-manager")
+    return _Operators(names, any(True for _ in managers))
 
 
 def _policies(project: Project) -> Iterator[dict[str, Any]]:
@@ -70,3 +83,6 @@ def _policies(project: Project) -> Iterator[dict[str, Any]]:
     for release in releases(project):
         if release.chart == "gpu-operator":
             yield release.values
+
+
+_operators: LastIndex[Project, _Operators] = LastIndex(_find)

@@ -40,7 +40,7 @@ def dra_class_turned_off(resource: Resource, context: Context) -> Iterator[Probl
     """Report claims of classes that the driver does not create."""
     path = _PATHS.get(resource.kind)
     asked = list(_classes(resource, path)) if path else []
-    found = list(drivers(context.project)) if asked else []
+    found = drivers(context.project) if asked else ()
     if len(found) != 1 or mapping(found[0].values, "resources", "gpus").get("enabled") is not False:
         return
     for name, at in asked:

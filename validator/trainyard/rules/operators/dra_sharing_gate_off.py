@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.resources.dra_driver import CHART, OWN, drivers
+from trainyard.analysis.resources.dra_driver import CHARTS, OWN, drivers
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -32,13 +32,13 @@ _PATHS = {"ResourceClaim": ("spec", "devices"), "ResourceClaimTemplate": ("spec"
         "kubernetes-sigs/dra-driver-nvidia-gpu pkg/featuregates/featuregates.go: TimeSlicingSettings, MPSSupport",
         "github.com/kubernetes-sigs/dra-driver-nvidia-gpu issue 762",
     ),
-    needs=(CHART, OWN, "dra-driver-nvidia-gpu"),
+    needs=(*CHARTS, OWN),
 )
 def dra_sharing_gate_off(resource: Resource, context: Context) -> Iterator[Problem]:
     """Report strategies of sharing without their feature gate."""
     path = _PATHS.get(resource.kind, ())
     shared = list(_strategies(resource, path)) if path else []
-    found = list(drivers(context.project)) if shared else []
+    found = drivers(context.project) if shared else ()
     if len(found) != 1:
         return
     values, driver_at = found[0]
@@ -48,7 +48,7 @@ def dra_sharing_gate_off(resource: Resource, context: Context) -> Iterator[Probl
             yield Problem(
                 at,
                 f"the driver knows the strategy {strategy} with its feature gate `{gate}` alone, which is off",
-                f"write `featureGates: {{{gate}: true}}` in the values of {CHART}",
+                f"write `featureGates: {{{gate}: true}}` in the values of {CHARTS[0]}",
                 related=((driver_at, "the driver"),),
             )
 
