@@ -1,8 +1,8 @@
-"""A pod refers to an object by a name that no file defines, and a defined object with almost the same name is unused.
+"""A job or its pods refer to an object that no file defines, and a defined one with almost the same name is unused.
 
 The usual cause is a misspelt or renamed object: the pod waits for a ConfigMap, a Secret or a claim that does not exist,
 while the one that was meant stays unused. The pod stays in `ContainerCreating` or `Pending`, and its events name
-the missing object.
+the missing object. A RayJob whose `clusterSelector` names no RayCluster waits without a pod.
 
 The rule applies if the names differ in a few characters, the defined object is near the job (in the same file or
 folder) and in a fitting namespace, and nothing else in the files refers to it.
@@ -28,7 +28,7 @@ from trainyard.model.run import Project, Workload
 RATIO = 0.85
 # Unknown names of a file that are compared: each takes as long as a small file.
 MOST = 200
-KINDS = ("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "LocalQueue", "PriorityClass")
+KINDS = ("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "LocalQueue", "PriorityClass", "RayCluster")
 
 
 @rule(
@@ -39,6 +39,7 @@ KINDS = ("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "Loca
     sources=(
         "kubernetes v1.34 pkg/kubelet/kubelet_pods.go: makeEnvironmentVariables; pkg/volume/configmap: SetUp",
         "kubernetes.io/docs/concepts/storage/persistent-volumes: claims as volumes",
+        "github.com/ray-project/kuberay issue 5160",
     ),
     fix="unsafe",
     needs=KINDS,
