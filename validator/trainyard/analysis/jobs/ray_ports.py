@@ -34,7 +34,7 @@ def taken_twice(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         if port in workers:
             yield name, title
         elif port in seen:
-            yield name, f"has that of {seen[port]}"
+            yield name, f"has the port of {seen[port]}"
         seen.setdefault(port, name)
 
 

@@ -1,7 +1,7 @@
 """A plugin of the scheduler is enabled beside the one that it is to replace, which stays enabled by default.
 
 kube-scheduler enables its own plugins in every profile unless the profile disables them. It takes one plugin that sorts
-the queue: with `Coscheduling` beside `PrioritySort` it ends with "only one queue sort plugin can be enabled".
+the queue: with `Coscheduling` beside `PrioritySort` it ends with "only one queue sort plugin required ... but got 2".
 `CapacityScheduling` and `PreemptionToleration` choose the pods to preempt by their own rules. `DefaultPreemption`
 beside them preempts pods without regard for quotas and tolerations.
 
@@ -30,7 +30,7 @@ _REPLACED = {
 
 @rule(
     code="QU025",
-    severity="error",
+    severity="warning",
     confidence="high",
     since="0.5.0",
     sources=(

@@ -34,7 +34,7 @@ def volcano_overcommit_below_one(resource: Resource) -> Iterator[Problem]:
     """Report factors that the scheduler replaces."""
     for plugin, at in volcano_plugins(resource):
         factor = mapping(plugin, "arguments").get(_FACTOR)
-        if text(plugin, "name") == "overcommit" and type(factor) in (int, float) and factor < 1:
+        if text(plugin, "name") == "overcommit" and isinstance(factor, int | float) and factor < 1:
             yield Problem(
                 at.child("arguments", _FACTOR),
                 f"{_FACTOR} is {factor}: Volcano takes no factor below 1, and uses 1.2",

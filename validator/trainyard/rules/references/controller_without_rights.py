@@ -58,7 +58,7 @@ def controller_without_rights(container: Container, context: Context) -> Iterato
         names = ", ".join(f"`{name}`" for _, name in missing)
         yield Problem(
             role.at.child("rules").key(),
-            f"{title} watches {names}, and no role of its account grants `list` and `watch` for it",
+            f"{title} has to list and watch {names}, and no role of its account grants this",
             f"add a rule with `apiGroups: [{written}]`",
             related=((container.at.child("image"), title),),
         )
