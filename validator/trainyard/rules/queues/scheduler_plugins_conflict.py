@@ -5,6 +5,8 @@ the queue: with `Coscheduling` beside `PrioritySort` it ends with "only one queu
 `CapacityScheduling` and `PreemptionToleration` choose the pods to preempt by their own rules. `DefaultPreemption`
 beside them preempts pods without regard for quotas and tolerations.
 
+Plugins that preempt are reported where `postFilter` enables them.
+
 Disable the other plugin at the same point of the profile: `disabled: [{name: "*"}]`.
 """
 
@@ -54,8 +56,11 @@ def scheduler_plugins_conflict(resource: Resource) -> Iterator[Problem]:
 
 
 def _enabled(plugins: dict[str, Any], name: str, point: str, at: Place) -> Place | None:
-    """Returns the place where a plugin is enabled at a point, None if it is not."""
-    for field in (point, _ALL_POINTS):
+    """Returns the place where a plugin is enabled at a point, None if it is not.
+
+    The chart of the plugins enables all at `multiPoint`. Without quotas, those that preempt are of no use there.
+    """
+    for field in (point, _ALL_POINTS) if point == "queueSort" else (point,):
         for index, plugin in enumerate(items(plugins, field, "enabled")):
             if text(plugin, "name") == name:
                 return at.child(field, "enabled", index, "name")

@@ -5,20 +5,26 @@ and the definition of a kind with a pod template is longer: "metadata.annotation
 bytes". The other objects of the file are created, so the operator runs and finds no API for its kind.
 
 The rule knows the addresses of KubeRay, Kueue, JobSet, LeaderWorkerSet, the MPI operator, and Kubeflow Trainer, with
-the release from which each is too long. It says nothing of a release that a variable holds.
+the release from which each is too long. A variable of the script may hold the release.
 
 Add `--server-side`. `kubectl create` works as well, but not for an upgrade.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.document.document import Place
-from trainyard.engine.rule import Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubernetes.large_definitions import too_long
-from trainyard.model.run import Command
+from trainyard.loaders.manifests.shell import MAX_LENGTH
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Command, Container
+from trainyard.startup import pattern
 
+_VARIABLE = pattern(r"\$(?:(\w+)|\{(\w+)(?::?-([^{}]*))?\})")
+_ASSIGNMENT = pattern(r"(?m)^[ \t]*(?:(?:export|readonly|local)[ \t]+)?(\w+)=[\"']?(?:\$\{\w+:?-)?([\w.-]+)")
 _FILES = ("-f", "--filename", "-k", "--kustomize")
 
 
@@ -33,7 +39,7 @@ _FILES = ("-f", "--filename", "-k", "--kustomize")
     ),
     needs=("kubectl",),
 )
-def definitions_applied_by_client(command: Command) -> Iterator[Problem]:
+def definitions_applied_by_client(command: Command, context: Context) -> Iterator[Problem]:
     """Report definitions that are applied from the client."""
     words = command.words
     if command.program != "kubectl" or "apply" not in words or command.has("--dry-run"):
@@ -41,7 +47,7 @@ def definitions_applied_by_client(command: Command) -> Iterator[Problem]:
     if command.has("--server-side") and "--server-side=false" not in words:
         return
     for address, at in _files(command):
-        known = too_long(address)
+        known = too_long(_VARIABLE.sub(lambda match: _release(match, context), address))
         if known is not None:
             name = known.repository.partition("/")[2]
             yield Problem(
@@ -59,3 +65,21 @@ def _files(command: Command) -> Iterator[tuple[str, Place]]:
             yield value, command.word_at[index]
         elif word in _FILES and index + 1 < len(command.words):
             yield command.words[index + 1], command.word_at[index + 1]
+
+
+def _release(match: re.Match[str], context: Context) -> str:
+    """Returns the value of a variable: the only one that the scripts give it, or its default."""
+    values = _assigned.of(context.container).get(match[1] or match[2], set()) if context.container is not None else ()
+    return next(iter(values)) if len(values) == 1 else match[3] or match[0]
+
+
+def _find_assigned(container: Container) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for script in container.scripts:
+        for name, value in _ASSIGNMENT.findall(script.text[:MAX_LENGTH]):
+            found.setdefault(name, set()).add(value)
+    return found
+
+
+# The texts that the scripts of a container give their variables, a default included.
+_assigned: LastIndex[Container, dict[str, set[str]]] = LastIndex(_find_assigned)
