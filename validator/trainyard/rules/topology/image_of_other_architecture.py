@@ -3,8 +3,9 @@
 The kubelet pulls an image of a single architecture on any node. The container ends at once with "exec format error",
 and restarts until someone looks at its log. Tags of `rayproject/ray` are for amd64, unless they end with `-aarch64`.
 
-The rule compares `kubernetes.io/arch` in the node selector or the required node affinity with images whose tags name
-their architecture. Most images of today are built for several, and it says nothing of them.
+The rule compares the node selector or the required node affinity with images whose tags name their architecture. It
+knows `kubernetes.io/arch`, the GPUs of Grace (GH200, GB200, GB300) and AWS instances with Graviton. Most images of today
+are built for several architectures, and it says nothing of them.
 
 Write the tag for the nodes, or select other nodes.
 """
@@ -17,10 +18,8 @@ from trainyard.analysis.pods.placement import required_values
 from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.programs.image_architectures import ARM64, architecture
+from trainyard.facts.programs.image_architectures import ARM64, LABELS, architecture, of_nodes
 from trainyard.model.run import Pod
-
-_LABEL = "kubernetes.io/arch"
 
 
 @rule(
@@ -32,7 +31,7 @@ _LABEL = "kubernetes.io/arch"
         "facts/programs/image_architectures.py: images of one architecture",
         "github.com/ray-project/kuberay issues 1468 and 2698",
     ),
-    needs=(_LABEL,),
+    needs=("rayproject",),
 )
 def image_of_other_architecture(pod: Pod) -> Iterator[Problem]:
     """Report images that the nodes cannot run."""
@@ -52,9 +51,12 @@ def image_of_other_architecture(pod: Pod) -> Iterator[Problem]:
 
 def _architecture_of_nodes(pod: Pod) -> tuple[str, Place] | None:
     """Returns the only architecture of the nodes that the pod may run on."""
-    if selected := text(pod.tree, "nodeSelector", _LABEL):
-        found = [(selected, pod.at.child("nodeSelector", _LABEL))]
-    else:
-        found = list(required_values(pod, (_LABEL,)))
-    known = {value for value, _ in found}
-    return found[0] if len(known) == 1 and known <= {"amd64", "arm64"} else None
+    for label in LABELS:
+        if selected := text(pod.tree, "nodeSelector", label):
+            found = [(selected, pod.at.child("nodeSelector", label))]
+        else:
+            found = list(required_values(pod, (label,)))
+        known = {of_nodes(label, value) for value, _ in found}
+        if len(known) == 1 and (one := known.pop()) is not None:
+            return one, found[0][1]
+    return None
