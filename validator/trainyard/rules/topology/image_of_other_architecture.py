@@ -4,8 +4,8 @@ The kubelet pulls an image of a single architecture on any node. The container e
 and restarts until someone looks at its log. Tags of `rayproject/ray` are for amd64, unless they end with `-aarch64`.
 
 The rule compares the node selector or the required node affinity with images whose tags name their architecture. It
-knows `kubernetes.io/arch`, the GPUs of Grace (GH200, GB200, GB300) and AWS instances with Graviton. Most images of today
-are built for several architectures, and it says nothing of them.
+knows `kubernetes.io/arch`, the GPUs of Grace (GH200, GB200, GB300) and AWS instances with Graviton. Most images are
+built for several architectures, and it says nothing of them.
 
 Write the tag for the nodes, or select other nodes.
 """
