@@ -1,8 +1,8 @@
-"""A pod refers to an object by a name that no file defines, and a defined object with almost the same name is unused.
+"""A job or its pods refer to an object that no file defines, and a defined one with almost the same name is unused.
 
 The usual cause is a misspelt or renamed object: the pod waits for a ConfigMap, a Secret or a claim that does not exist,
 while the one that was meant stays unused. The pod stays in `ContainerCreating` or `Pending`, and its events name
-the missing object.
+the missing object. A RayJob whose `clusterSelector` names no RayCluster waits without a pod.
 
 The rule applies if the names differ in a few characters, the defined object is near the job (in the same file or
 folder) and in a fitting namespace, and nothing else in the files refers to it. The name of a claim may also lack
@@ -30,7 +30,7 @@ RATIO = 0.85
 # Unknown names of a file that are compared: each takes as long as a small file.
 MOST = 200
 _CLAIM = "PersistentVolumeClaim"
-KINDS = ("ConfigMap", "Secret", _CLAIM, "ServiceAccount", "LocalQueue", "PriorityClass")
+KINDS = ("ConfigMap", "Secret", _CLAIM, "ServiceAccount", "LocalQueue", "PriorityClass", "RayCluster")
 
 
 @rule(
@@ -41,6 +41,7 @@ KINDS = ("ConfigMap", "Secret", _CLAIM, "ServiceAccount", "LocalQueue", "Priorit
     sources=(
         "kubernetes v1.34 pkg/kubelet/kubelet_pods.go: makeEnvironmentVariables; pkg/volume/configmap: SetUp",
         "kubernetes.io/docs/concepts/storage/persistent-volumes: claims as volumes",
+        "github.com/ray-project/kuberay issue 5160",
     ),
     fix="unsafe",
     needs=KINDS,
