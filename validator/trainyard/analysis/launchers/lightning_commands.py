@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from trainyard.analysis.launchers.training_commands import starts_launcher
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal
 from trainyard.model.run import Command
@@ -39,6 +40,11 @@ def lightning_sizes(command: Command) -> LightningSizes | None:
     # Without another source, the Trainer has one node.
     default = 1 if nodes is None and _is_alone(command) else None
     return LightningSizes(_number(nodes) or default, _number(devices), at[1])
+
+
+def is_plain(command: Command) -> bool:
+    """True if python itself starts the program."""
+    return command.program.startswith("python") and not starts_launcher(command.words)
 
 
 def _argument(command: Command, name: str) -> tuple[str, Place] | None:

@@ -15,11 +15,12 @@ enable_progress_bar enable_model_summary accumulate_grad_batches gradient_clip_v
 benchmark inference_mode use_distributed_sampler profiler detect_anomaly barebones plugins sync_batchnorm
 reload_dataloaders_every_n_epochs default_root_dir enable_autolog_hparams model_registry
 """
-# Lightning 2.0 removed these; earlier ones are not among them.
+# Lightning 2.0 removed these; earlier ones are not among them. Nor is `resume_from_checkpoint`: NeMo takes it out of
+# the section `trainer` itself.
 REMOVED = {
     "gpus": "accelerator: gpu` and `devices", "tpu_cores": "accelerator: tpu` and `devices",
     "num_processes": "devices", "auto_select_gpus": "devices", "amp_backend": "precision", "amp_level": "precision",
-    "resume_from_checkpoint": "ckpt_path", "replace_sampler_ddp": "use_distributed_sampler",
+    "replace_sampler_ddp": "use_distributed_sampler",
     "multiple_trainloader_mode": "CombinedLoader", "track_grad_norm": "on_before_optimizer_step",
     "auto_lr_find": "Tuner", "auto_scale_batch_size": "Tuner", "move_metrics_to_cpu": "",
 }  # fmt: skip

@@ -1,8 +1,8 @@
 """DeepSpeed is installed into an image without nvcc, so its import fails on a node with GPUs.
 
-DeepSpeed compiles its CUDA operators when they are first used. Releases before 0.19.5 ask for the compiler when they are
-imported, and end with "CUDA_HOME does not exist, unable to compile CUDA op(s)". The images `pytorch/pytorch:*-runtime`
-and `nvidia/cuda:*-runtime` have no nvcc; those that end with `-devel` do.
+DeepSpeed compiles its CUDA operators when they are first used. Releases before 0.19.5 ask for the compiler when they
+are imported, and end with "CUDA_HOME does not exist, unable to compile CUDA op(s)". The images
+`pytorch/pytorch:*-runtime` and `nvidia/cuda:*-runtime` have no nvcc; those that end with `-devel` do.
 
 The rule looks at scripts that install a release of DeepSpeed by its number. It leaves out scripts that install a
 compiler, or that set `CUDA_HOME`.

@@ -5,7 +5,7 @@ threads that serve several GPUs, those of NCCL and the workers of a DataLoader i
 `all_reduce_perf -g 8` on two nodes then shows a fraction of the bandwidth.
 
 The rule knows Open MPI by its own options, such as `--allow-run-as-root` or `-x`. It looks at Python programs, and at
-programs of nccl-tests with several GPUs or threads in each process.
+two processes of nccl-tests with several GPUs or threads in each.
 
 Add `--bind-to none`.
 """
@@ -24,7 +24,11 @@ _COUNTS = ("-np", "--np", "-n", "--n", "-c", "--c")
 _OWN = frozenset(("--allow-run-as-root", "-allow-run-as-root", "--mca", "-mca", "-x", "--tag-output"))
 # Each of these places or binds the processes in another way.
 _PLACED = ("bind-to", "map-by", "cpu", "rankfile", "-rf", "oversubscribe", "slot-list", "hwloc", "npersocket", "ppr")
-_VARIABLES = ("OMPI_MCA_hwloc_base_binding_policy", "PRTE_MCA_hwloc_default_binding_policy", "OMPI_MCA_rmaps_base_bind_to")
+_VARIABLES = (
+    "OMPI_MCA_hwloc_base_binding_policy",
+    "PRTE_MCA_hwloc_default_binding_policy",
+    "OMPI_MCA_rmaps_base_bind_to",
+)
 # Numbers of GPUs and of threads in a process of nccl-tests.
 _OF_TESTS = ("-g", "--ngpus", "-t", "--nthreads")
 _FEW = 2
@@ -53,7 +57,9 @@ def mpirun_binds_to_one_core(container: Container) -> Iterator[Problem]:
         count = _count(own)
         placed = any(name in word for word in own if word.startswith("-") for name in _PLACED)
         placed = placed or any("hwloc" in word or "rmaps" in word for word in own)
-        if count is None or count > _FEW or placed or _OWN.isdisjoint(own) or not _has_threads(command, len(own) + 1):
+        if count is None or count > _FEW or placed or _OWN.isdisjoint(own):
+            continue
+        if not _has_threads(command, len(own) + 1, count):
             continue
         yield Problem(
             command.word_at[0],
@@ -71,10 +77,11 @@ def _count(words: tuple[str, ...]) -> int | None:
     return None
 
 
-def _has_threads(command: Command, start: int) -> bool:
+def _has_threads(command: Command, start: int, count: int) -> bool:
     program = command.words[start].rsplit("/", 1)[-1] if start < len(command.words) else ""
     if program.startswith("python") or program.endswith(".py"):
         return True
     after = Command(command.words[start:], command.word_at[start:], command.at)
     numbers = [decimal(after.option(name) or "") or 1 for name in _OF_TESTS]
-    return program.endswith("_perf") and max(numbers) > 1
+    # One process has no network, whose threads are the busy ones.
+    return program.endswith("_perf") and count > 1 and max(numbers) > 1

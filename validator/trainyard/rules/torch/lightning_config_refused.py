@@ -3,11 +3,11 @@
 `strategy` is a name such as `ddp`, or one class with `class_path` and `init_args`; it is no list. `plugins` are
 classes, and no names of strategies. `precision` has fixed words: `bf16-mixed`, and not `bfloat16`. `devices` is a
 number, a list or `auto`. A DeepSpeed file of a `DeepSpeedStrategy` has no `gradient_accumulation_steps`: Lightning sets
-it by `accumulate_grad_batches`. Lightning 2 removed `gpus`, `resume_from_checkpoint` and others: the rule reports them
+it by `accumulate_grad_batches`. Lightning 2 removed `gpus`, `replace_sampler_ddp` and others: the rule reports them
 beside something that only Lightning 2 has, such as `precision: 16-mixed`.
 
-The rule looks at configurations of LightningCLI and Hydra, which have a section `trainer` with `accelerator`, or `gpus`,
-and two further arguments. A key is reported if it resembles an argument.
+The rule looks at configurations of LightningCLI and Hydra, which have a section `trainer` with `accelerator`, or
+`gpus`, and two further arguments. A key is reported if it resembles an argument.
 
 Write what the message names.
 """

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.launchers.lightning_commands import lightning_sizes
+from trainyard.analysis.launchers.lightning_commands import is_plain, lightning_sizes
 from trainyard.analysis.pods.environment import has_unknown_variables
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import RUNTIMES
@@ -46,7 +46,7 @@ def lightning_node_rank_unset(role: Role, context: Context) -> Iterator[Problem]
     if (run.nodes or 0) < 2 or has_unknown_variables(container, context) or _knows(container):
         return
     for command in container.commands:
-        sizes = lightning_sizes(command) if command.program.startswith("python") else None
+        sizes = lightning_sizes(command) if is_plain(command) else None
         if sizes is not None and (sizes.nodes or 0) > 1 and (sizes.devices or 0) > 1:
             yield Problem(
                 command.word_at[0],

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.launchers.lightning_commands import LightningSizes, lightning_sizes
+from trainyard.analysis.launchers.lightning_commands import LightningSizes, is_plain, lightning_sizes
 from trainyard.analysis.launchers.torchrun import node_range, processes_per_node, torchrun_scripts
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import RUNTIMES
@@ -46,7 +46,7 @@ def lightning_nodes_differ(role: Role, context: Context) -> Iterator[Problem]:
         if sizes is not None:
             yield from _under_torchrun(sizes, launch, container, run)
     for command in container.commands:
-        sizes = lightning_sizes(command) if command.program.startswith("python") else None
+        sizes = lightning_sizes(command) if is_plain(command) else None
         if sizes is not None and _counts_pods(run):
             yield from _alone(sizes, role, run)
 
@@ -60,8 +60,8 @@ def _under_torchrun(sizes: LightningSizes, launch: Command, container: Container
     if wanted != started:
         yield Problem(
             sizes.at,
-            f"Lightning has num_nodes {sizes.nodes} and devices {sizes.devices}, which are {wanted} ranks, and torchrun "
-            f"starts {started}: every process stops",
+            f"Lightning has num_nodes {sizes.nodes} and devices {sizes.devices}, which are {wanted} ranks, and "
+            f"torchrun starts {started}: every process stops",
             f"set num_nodes to {nodes[0]} and devices to {processes}",
         )
 

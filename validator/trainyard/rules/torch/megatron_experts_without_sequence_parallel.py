@@ -42,7 +42,7 @@ def megatron_experts_without_sequence_parallel(container: Container) -> Iterator
         return
     yield Problem(
         tensor[1],
-        f"{experts[0]} experts with a tensor-parallel size of {tensor[0]} lack --sequence-parallel: Megatron sends each "
-        f"token {tensor[0]} times, or stops",
+        f"{experts[0]} experts with a tensor-parallel size of {tensor[0]} lack --sequence-parallel: Megatron sends "
+        f"each token {tensor[0]} times, or stops",
         "add --sequence-parallel",
     )

@@ -1,8 +1,8 @@
 """Hugging Face's Trainer has no such argument in the installed release, so every process stops at start-up.
 
-`--evaluation_strategy` is `--eval_strategy` since transformers 4.41, and 4.46 removed the former name. Release 5 removed
-`--warmup_ratio`, `--overwrite_output_dir`, `--logging_dir`, `--no_cuda` and others. The parser ends with "Some specified
-arguments are not used by the HfArgumentParser".
+`--evaluation_strategy` is `--eval_strategy` since transformers 4.41, and 4.46 removed the former name. Release 5
+removed `--warmup_ratio`, `--overwrite_output_dir`, `--logging_dir`, `--no_cuda` and others. The parser ends with "Some
+specified arguments are not used by the HfArgumentParser".
 
 The rule looks at commands with `--per_device_train_batch_size` in a script that installs a release of transformers by
 its number.

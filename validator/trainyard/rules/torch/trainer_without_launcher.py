@@ -1,8 +1,8 @@
 """The script starts without a launcher, so Hugging Face's Trainer runs one process, and the other GPUs stay idle.
 
-FSDP and DeepSpeed have one process for each GPU, which `torchrun`, `accelerate launch` or `deepspeed` start. Under plain
-`python`, DeepSpeed trains on one GPU, or looks for MPI and stops. FSDP stops with "Using fsdp only works in distributed
-training".
+FSDP and DeepSpeed have one process for each GPU, which `torchrun`, `accelerate launch` or `deepspeed` start. Under
+plain `python`, DeepSpeed trains on one GPU, or looks for MPI and stops. FSDP stops with "Using fsdp only works in
+distributed training".
 
 The rule looks at a container with several GPUs and a script with `--per_device_train_batch_size` beside `--deepspeed`
 or `--fsdp`. It leaves out jobs of MPI, and modules, which may start processes themselves.
@@ -48,8 +48,8 @@ def trainer_without_launcher(container: Container, context: Context) -> Iterator
         if used is not None and _is_script(command) and command.has(_SIGN):
             yield Problem(
                 command.word_at[0],
-                f"`python` starts one process, and {used} needs one for each of the {container.gpus} GPUs: a launcher is "
-                "missing",
+                f"`python` starts one process, and {used} needs one for each of the {container.gpus} GPUs: a launcher "
+                "is missing",
                 "start the script with `torchrun --nproc-per-node=gpu`",
             )
 
