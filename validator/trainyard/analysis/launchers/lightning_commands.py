@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trainyard.analysis.launchers.training_commands import starts_launcher
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal
+from trainyard.facts.programs.launchers import launcher_in
 from trainyard.model.run import Command
 
 _NODES, _DEVICES = "num-nodes", "devices"
@@ -44,7 +44,7 @@ def lightning_sizes(command: Command) -> LightningSizes | None:
 
 def is_plain(command: Command) -> bool:
     """True if python itself starts the program."""
-    return command.program.startswith("python") and not starts_launcher(command.words)
+    return command.program.startswith("python") and launcher_in(command.words) is None
 
 
 def _argument(command: Command, name: str) -> tuple[str, Place] | None:

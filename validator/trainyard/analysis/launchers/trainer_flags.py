@@ -9,7 +9,8 @@ from trainyard.model.run import Command
 
 def flag_on(command: Command, name: str) -> Place | None:
     """Returns the place of a switch that is on: alone, or with a word that is not for false."""
-    for word, at, after in zip(command.words, command.word_at, (*command.words[1:], ""), strict=True):
+    followers = (*command.words, "")[1:]
+    for word, at, after in zip(command.words, command.word_at, followers, strict=True):
         option, equals, value = word.partition("=")
         if option.replace("_", "-") == name:
             told = value if equals else after

@@ -4,8 +4,8 @@ Open MPI binds to a core if there are at most two processes, and to a socket or 
 threads that serve several GPUs, those of NCCL and the workers of a DataLoader inherit the binding. A measurement with
 `all_reduce_perf -g 8` on two nodes then shows a fraction of the bandwidth.
 
-The rule knows Open MPI by its own options, such as `--allow-run-as-root` or `-x`. It looks at Python programs, and at
-two processes of nccl-tests with several GPUs or threads in each.
+The rule knows Open MPI by its own options, such as `--allow-run-as-root` or `-x`. It looks at Python programs
+of jobs with GPUs, and at two processes of nccl-tests with several GPUs or threads in each.
 
 Add `--bind-to none`.
 """
@@ -16,7 +16,7 @@ import itertools
 from collections.abc import Iterator
 
 from trainyard.document.lookup import decimal
-from trainyard.engine.rule import Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.programs.launchers import MPI_LAUNCHERS, MPI_PROGRAM
 from trainyard.model.run import Command, Container
 
@@ -46,10 +46,12 @@ _FEW = 2
     ),
     needs=("mpirun", "mpiexec", "prterun"),
 )
-def mpirun_binds_to_one_core(container: Container) -> Iterator[Problem]:
+def mpirun_binds_to_one_core(container: Container, context: Context) -> Iterator[Problem]:
     """Report two processes or fewer that mpirun binds by its default."""
     if any(container.setting(name) is not None for name in _VARIABLES):
         return
+    run = context.run
+    has_gpus = run is not None and any(one.gpus for one in run.containers)
     for command in container.commands:
         if command.program not in MPI_LAUNCHERS:
             continue
@@ -59,7 +61,7 @@ def mpirun_binds_to_one_core(container: Container) -> Iterator[Problem]:
         placed = placed or any("hwloc" in word or "rmaps" in word for word in own)
         if count is None or count > _FEW or placed or _OWN.isdisjoint(own):
             continue
-        if not _has_threads(command, len(own) + 1, count):
+        if not _has_threads(command, len(own) + 1, count, has_gpus):
             continue
         yield Problem(
             command.word_at[0],
@@ -77,10 +79,10 @@ def _count(words: tuple[str, ...]) -> int | None:
     return None
 
 
-def _has_threads(command: Command, start: int, count: int) -> bool:
+def _has_threads(command: Command, start: int, count: int, has_gpus: bool) -> bool:
     program = command.words[start].rsplit("/", 1)[-1] if start < len(command.words) else ""
     if program.startswith("python") or program.endswith(".py"):
-        return True
+        return has_gpus
     after = Command(command.words[start:], command.word_at[start:], command.at)
     numbers = [decimal(after.option(name) or "") or 1 for name in _OF_TESTS]
     # One process has no network, whose threads are the busy ones.
