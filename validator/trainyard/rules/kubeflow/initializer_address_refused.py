@@ -32,7 +32,7 @@ _TO_FILL = re.compile(r"[${}<>]")
     code="KF051",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "kubeflow/trainer v2.3.0 pkg/initializers/dataset/__main__.py and pkg/initializers/model/__main__.py: main",
         "kubeflow/trainer v2.3.0 pkg/initializers/dataset/huggingface.py: download_dataset",

@@ -34,7 +34,7 @@ _REPLACED = {
     code="QU025",
     severity="warning",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "kubernetes v1.34.4 pkg/scheduler/framework/runtime/framework.go: NewFramework, expandMultiPointPlugins, "
         "RunPostFilterPlugins",

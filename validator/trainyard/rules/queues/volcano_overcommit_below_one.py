@@ -23,7 +23,7 @@ _FACTOR = "overcommit-factor"
     code="QU026",
     severity="warning",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "volcano-sh/volcano v1.15.1 pkg/scheduler/plugins/overcommit/overcommit.go: OnSessionOpen",
         "github.com/volcano-sh/volcano pull 1267",

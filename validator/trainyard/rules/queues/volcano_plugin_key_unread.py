@@ -24,7 +24,7 @@ from trainyard.model.run import Resource
     code="QU023",
     severity="warning",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "volcano-sh/volcano master pkg/scheduler/conf/scheduler_conf.go: PluginOption",
         "github.com/volcano-sh/volcano pull 5110",

@@ -27,7 +27,7 @@ from trainyard.model.run import Container
     code="RF048",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "facts/jobs/controller_rights.py: the resources that each controller watches",
         "github.com/ray-project/kuberay issue 440",

@@ -32,7 +32,7 @@ _FILES = ("-f", "--filename", "-k", "--kustomize")
     code="SC036",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "facts/kubernetes/large_definitions.py: the length of the definitions of each release",
         "github.com/ray-project/kuberay issues 271 and 504",

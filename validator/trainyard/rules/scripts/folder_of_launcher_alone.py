@@ -28,7 +28,7 @@ _WDIR = ("-wdir", "--wdir", "-wd", "--wd", "--preload-files", "-preload-files", 
     code="SC037",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "docs.open-mpi.org v5.0 man-openmpi/man1/mpirun.1: current working directory",
         "github.com/kubeflow/mpi-operator issue 58",

@@ -40,7 +40,7 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))#(?!!).*", re.MULTILINE)
     code="SC032",
     severity="warning",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "POSIX shell command language, 2.6.2: an unset parameter expands to nothing; bash 5.2 (seen)",
         "github.com/huggingface/accelerate issue 2881",

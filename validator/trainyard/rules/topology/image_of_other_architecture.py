@@ -26,7 +26,7 @@ from trainyard.model.run import Pod
     code="TP028",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "facts/programs/image_architectures.py: images of one architecture",
         "github.com/ray-project/kuberay issues 1468 and 2698",

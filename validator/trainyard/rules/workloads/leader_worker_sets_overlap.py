@@ -25,7 +25,7 @@ _TEMPLATE = "leaderWorkerTemplate"
     code="WL026",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "kubernetes-sigs/lws v0.6.0 pkg/controllers/pod_controller.go: constructWorkerStatefulSetApplyConfiguration",
         "github.com/kubernetes-sigs/lws issue 236",

@@ -26,7 +26,7 @@ _JOBS = "replicatedJobs"
     code="WL025",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "github.com/ray-project/kuberay issue 718",
         "ray-project/kuberay v1.7.0 ray-operator/controllers/ray/common/association.go: RayClusterGroupPodsAssociation",
