@@ -44,7 +44,7 @@ _FEW = 2
         "docs.open-mpi.org/en/v5.0.x/man-openmpi/man1/mpirun.1.html: mapping, ranking and binding",
         "github.com/NVIDIA/nccl issue 644",
     ),
-    needs=("mpirun", "mpiexec", "prterun"),
+    needs=tuple(sorted(MPI_LAUNCHERS)),
 )
 def mpirun_binds_to_one_core(container: Container, context: Context) -> Iterator[Problem]:
     """Report two processes or fewer that mpirun binds by its default."""
