@@ -52,6 +52,12 @@ def test_a_script_that_starts_no_launcher_is_not_checked(tmp_path: Path, monkeyp
     assert lint(tmp_path, monkeypatch, "install.sh")[0] == ["install.sh:1 HV007"]
 
 
+def test_a_script_that_installs_a_controller_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "https://github.com/kubernetes-sigs/kueue/releases/download/$VERSION/manifests.yaml"
+    text = f"#!/bin/bash\nVERSION=v0.10.1\nkubectl apply -f {address}\n"
+    assert lint(tmp_path, monkeypatch, "install.sh", install_sh=text)[0] == ["install.sh:3 SC036"]
+
+
 def test_what_only_a_pod_shows_is_not_missed_in_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (
         "#!/bin/bash\nexport NCCL_SOCKET_IFNAME=ens5 CUDA_VISIBLE_DEVICES=0,1,2,3\n"

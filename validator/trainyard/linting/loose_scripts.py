@@ -24,19 +24,20 @@ from trainyard.model.run import Command, Container, Pod, Project, Role, Run, Scr
 RULES = frozenset((
     "NC001", "NC003", "NC005", "NC006", "NC007", "NC009", "NC010", "NC011", "NC012", "NC016", "NC017", "NC019", "NC021",
     "NC026", "NC027", "NC028", "NC038", "NC039", "NC044", "RD011", "RY026", "SC003", "SC007", "SC008", "SC015", "SC016",
-    "SC018", "SC019", "SC020", "SC021", "SC022", "SC024", "SC031", "SC032", "SL001", "SL002", "SL003", "SL004", "SL005",
-    "SL006", "SL007", "SL008", "SL009", "TD002", "TD003", "TD014", "TD021", "TD024", "TD033", "TD034", "TD035", "TD039",
-    "TD040", "TD041", "TD043", "TD046", "TD061",
+    "SC018", "SC019", "SC020", "SC021", "SC022", "SC024", "SC031", "SC032", "SC036", "SC041", "SL001", "SL002", "SL003",
+    "SL004", "SL005", "SL006", "SL007", "SL008", "SL009", "SL021", "TD002", "TD003", "TD014", "TD021", "TD024", "TD033",
+    "TD034", "TD035", "TD039", "TD040", "TD041", "TD043", "TD046", "TD061", "TD071", "TD072", "TD079",
 ))  # fmt: skip
 _LAUNCH = re.compile(
     r"\b(?:torchrun|torch\.distributed\.(?:run|launch)|deepspeed|accelerate[ \t]+launch|mpirun|mpiexec|horovodrun"
-    r"|ray[ \t]+start)\b|\bNCCL_[A-Z]|^#SBATCH[ \t]",
+    r"|ray[ \t]+start)\b|\bNCCL_[A-Z]|^#SBATCH[ \t]|\bgithub(?:usercontent)?\.com/(?:ray-project/kuberay"
+    r"|kubernetes-sigs/(?:kueue|jobset|lws)|kubeflow/(?:mpi-operator|training-operator|trainer))\b",
     re.MULTILINE,
 )
 
 
 def is_about_training(document: TextDocument) -> bool:
-    """True if a file starts a launcher, or sets a variable of NCCL."""
+    """True if a file starts a launcher, sets a variable of NCCL, or installs a controller of training jobs."""
     return _LAUNCH.search(document.source.text[:MAX_LENGTH]) is not None
 
 

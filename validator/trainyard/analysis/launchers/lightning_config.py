@@ -40,5 +40,6 @@ def lightning_configs(project: Project) -> Iterator[LightningConfig]:
 
 def _of(tree: dict[str, Any], at: Place, holder: Resource | None) -> Iterator[LightningConfig]:
     trainer = mapping(tree, "trainer")
-    if "accelerator" in trainer and len(ARGUMENTS & trainer.keys()) >= _ENOUGH:
+    # `gpus` took the place of `accelerator` in Lightning 1.
+    if {"accelerator", "gpus"} & trainer.keys() and len(ARGUMENTS & trainer.keys()) >= _ENOUGH:
         yield LightningConfig(trainer, at.child("trainer"), holder)

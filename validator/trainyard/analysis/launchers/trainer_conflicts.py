@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from trainyard.analysis.launchers.trainer_flags import flag_on
 from trainyard.document.document import Place
-from trainyard.facts.programs.hugging_face import ARGUMENT_FALSE
 from trainyard.model.run import Command
 
 
@@ -23,12 +23,12 @@ class Conflict(NamedTuple):
 
 def conflicts(command: Command) -> Iterator[Conflict]:
     """Yields the conflicts among the arguments of a command."""
-    half, brain = _flag(command, "--fp16"), _flag(command, "--bf16")
+    half, brain = flag_on(command, "--fp16"), flag_on(command, "--bf16")
     if half is not None and brain is not None:
         yield Conflict(brain, "the Trainer takes one of --fp16 and --bf16, and stops with both", "remove one")
     evaluates = command.option("--eval-strategy", "--evaluation-strategy") or "no"
     yield from _without(command, evaluates)
-    best = _flag(command, "--load-best-model-at-end")
+    best = flag_on(command, "--load-best-model-at-end")
     if best is not None:
         yield from _best(command, best, evaluates)
 
@@ -59,7 +59,7 @@ def _best(command: Command, best: Place, evaluates: str) -> Iterator[Conflict]:
     if every is not None and counted and int(each) and int(every[0]) % int(each):
         message = f"--save_steps is {every[0]}, no multiple of --eval_steps {each}: the Trainer stops"
         yield Conflict(every[1], message, f"write a multiple of {each}")
-    alone, sharded = _flag(command, "--save-only-model"), command.option("--deepspeed", "--fsdp")
+    alone, sharded = flag_on(command, "--save-only-model"), command.option("--deepspeed", "--fsdp")
     if alone is not None and sharded and not sharded.startswith("-"):
         yield Conflict(
             alone,
@@ -67,13 +67,3 @@ def _best(command: Command, best: Place, evaluates: str) -> Iterator[Conflict]:
             "stops",
             "remove one of the two",
         )
-
-
-def _flag(command: Command, name: str) -> Place | None:
-    """Returns the place of a flag that is on."""
-    for word, at, after in zip(command.words, command.word_at, (*command.words[1:], ""), strict=True):
-        option, equals, value = word.partition("=")
-        if option.replace("_", "-") == name:
-            told = value if equals else after
-            return None if told.lower() in ARGUMENT_FALSE or "$" in told else at
-    return None

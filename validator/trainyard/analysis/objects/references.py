@@ -1,4 +1,4 @@
-"""References from the pods of a run to other objects: configuration, secrets, claims, accounts and classes."""
+"""References from a run and its pods to other objects: secrets, claims, accounts, classes, clusters and others."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import Any
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.facts.jobs.kueue import QUEUE
+from trainyard.facts.jobs.workloads import RAY_CLUSTER
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Run
 from trainyard.startup import NamedTuple
 
 # A namespaced pod uses these without a namespace of its own.
-NAMESPACED = ("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "LocalQueue", "TrainingRuntime")
+NAMESPACED = (
+    *("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "LocalQueue", "TrainingRuntime"),
+    "RayCluster",
+)
 
 
 class Reference(NamedTuple):
@@ -52,6 +56,8 @@ def _of_run(run: Run) -> Iterator[Reference]:
         yield Reference(
             "TrainingRuntime", text(run.spec, "runtimeRef", "name"), run.at.child("spec", "runtimeRef", "name")
         )
+    if run.kind == "RayJob" and (cluster := text(run.spec, "clusterSelector", RAY_CLUSTER)):
+        yield Reference("RayCluster", cluster, run.at.child("spec", "clusterSelector", RAY_CLUSTER))
 
 
 def _of_pod(pod: Pod) -> Iterator[Reference]:

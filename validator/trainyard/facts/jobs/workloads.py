@@ -73,6 +73,8 @@ MODEL_SERVING_VARIABLES = ("GROUP_SIZE", "ENTRY_ADDRESS", "WORKER_INDEX")
 LEADER_WORKER_RESTARTS = ("RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None", "Default")
 
 # The longest names that KubeRay accepts since v1.4; it derives names of pods and services from them.
+# The label by which a RayJob finds its cluster.
+RAY_CLUSTER = "ray.io/cluster"
 RAY_NAMES = {"RayCluster": 53, "RayJob": 47, "RayService": 47}
 
 

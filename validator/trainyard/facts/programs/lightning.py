@@ -15,6 +15,21 @@ enable_progress_bar enable_model_summary accumulate_grad_batches gradient_clip_v
 benchmark inference_mode use_distributed_sampler profiler detect_anomaly barebones plugins sync_batchnorm
 reload_dataloaders_every_n_epochs default_root_dir enable_autolog_hparams model_registry
 """
+# Lightning 2.0 removed these; earlier ones are not among them. Nor is `resume_from_checkpoint`: NeMo takes it out of
+# the section `trainer` itself.
+REMOVED = {
+    "gpus": "accelerator: gpu` and `devices", "tpu_cores": "accelerator: tpu` and `devices",
+    "num_processes": "devices", "auto_select_gpus": "devices", "amp_backend": "precision", "amp_level": "precision",
+    "replace_sampler_ddp": "use_distributed_sampler",
+    "multiple_trainloader_mode": "CombinedLoader", "track_grad_norm": "on_before_optimizer_step",
+    "auto_lr_find": "Tuner", "auto_scale_batch_size": "Tuner", "move_metrics_to_cpu": "",
+}  # fmt: skip
+# These came with Lightning 2.0: arguments, and words of `precision`.
+NEW_ARGUMENTS = frozenset(("barebones", "use_distributed_sampler", "enable_autolog_hparams", "model_registry"))
+NEW_PRECISIONS = frozenset((
+    "16-mixed", "bf16-mixed", "16-true", "bf16-true", "32-true", "64-true", "transformer-engine",
+    "transformer-engine-float16",
+))  # fmt: skip
 _FORMER = """
 gpus auto_select_gpus tpu_cores ipus num_processes distributed_backend amp_backend amp_level checkpoint_callback
 weights_save_path weights_summary progress_bar_refresh_rate process_position flush_logs_every_n_steps track_grad_norm

@@ -21,7 +21,7 @@ from trainyard.model.run import Run
     code="KF050",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=("github.com/kubeflow/trainer issue 4030: both jobs with the label get the command",),
     needs=(ANCESTOR,),
 )

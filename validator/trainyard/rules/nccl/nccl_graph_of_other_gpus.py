@@ -30,7 +30,7 @@ _GPU = pattern(r'<gpu dev="(\d+)"')
     code="NC050",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "NVIDIA/nccl v2.30.7-1 src/graph/search.cc: ncclTopoGetChannelFromXml",
         "github.com/NVIDIA/nccl issue 1008",

@@ -27,7 +27,7 @@ _TO_FILL_IN = re.compile(r"__\w+__|\$\{?\w|\{\{|<[A-Za-z_ -]+>|@\w+@")
     code="NT061",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "containernetworking/cni v1.3.0 libcni/conf.go: ConfListFromFile, NetworkPluginConfFromBytes",
         "github.com/podman-container-tools/podman issue 2909",

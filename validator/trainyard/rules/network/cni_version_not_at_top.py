@@ -30,7 +30,7 @@ _VERSION = "cniVersion"
     code="NT064",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "containernetworking/cni v1.3.0 libcni/conf.go: NetworkConfFromBytes; libcni/api.go: buildOneConfig",
         "github.com/k8snetworkplumbingwg/multus-cni issues 654 and 1309",

@@ -30,7 +30,7 @@ _OWN = ("", "kube-system", "openshift-multus")
     code="NT063",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "k8snetworkplumbingwg/multus-cni pkg/k8sclient/k8sclient.go: tryLoadK8sPodDefaultNetwork",
         "github.com/k8snetworkplumbingwg/multus-cni issue 1291",

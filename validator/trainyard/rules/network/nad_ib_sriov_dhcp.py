@@ -7,7 +7,8 @@ ignores `ipam`, so this is not reported.
 With `rdmaIsolation: true` the plugin itself moves the RDMA device into the pod. A `rdma` plugin in the same chain
 looks for the device on the host, where it no longer is; its documentation rules the combination out.
 
-Use `whereabouts` or `nv-ipam` for addresses, and either `rdmaIsolation` or the `rdma` plugin.
+Use `whereabouts` or `nv-ipam` for addresses, and `rdmaIsolation` without the `rdma` plugin. NT070 reports that plugin
+without `rdmaIsolation`.
 """
 
 from __future__ import annotations
@@ -44,5 +45,5 @@ def nad_ib_sriov_dhcp(network: Network) -> Iterator[Problem]:
                 yield Problem(
                     second.child("type"),
                     "ib-sriov with rdmaIsolation already moved the RDMA device, so this plugin will not find it",
-                    "remove the rdma plugin, or `rdmaIsolation`",
+                    "remove the rdma plugin",
                 )

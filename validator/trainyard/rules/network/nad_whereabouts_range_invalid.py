@@ -8,7 +8,10 @@ An invalid `range_start` or `range_end` is worse: if it is not an address, is ou
 starts, whereabouts silently ignores it and allocates from the whole subnet, including the addresses of gateways and
 hosts. The network address and the broadcast address are harmless and not reported.
 
-Write limits inside the subnet.
+Each entry of `ipRanges` gives the interface one address, and entries of the same subnet share a pool. The pod already
+has an address of this pool when the second entry is read, and gets it again: `failed to add IP addr: file exists`.
+
+Write limits inside the subnet, and each subnet once. `exclude` takes addresses out of a range.
 """
 
 from __future__ import annotations
@@ -33,17 +36,27 @@ if TYPE_CHECKING:
     sources=(
         "k8snetworkplumbingwg/whereabouts v0.9.4 pkg/config/config.go: LoadIPAMConfig",
         "k8snetworkplumbingwg/whereabouts v0.9.4 pkg/iphelpers/iphelpers.go: GetIPRange, FirstUsableIP",
+        "k8snetworkplumbingwg/whereabouts v0.9.4 pkg/allocate/allocate.go: AssignIP; issue 722",
     ),
 )
 def nad_whereabouts_range_invalid(network: Network) -> Iterator[Problem]:
     """Report ranges and limits that whereabouts rejects or ignores."""
+    seen: set[Subnet] = set()
     for pool in pools(network):
         subnet = pool.subnet
         fault = _range_fault(pool.range, subnet)
         if fault:
             yield Problem(pool.range_at, f"whereabouts {fault}", "write a CIDR such as 10.10.0.0/24")
+        elif subnet is not None and subnet in seen:
+            yield Problem(
+                pool.range_at,
+                f"{subnet} is already a range of the network: the interface gets the same address twice, and fails",
+                "write the range once; `exclude` takes addresses out of it",
+            )
         elif subnet is not None and "-" not in pool.range:
             yield from _limits(pool, subnet)
+        if subnet is not None:
+            seen.add(subnet)
 
 
 def _range_fault(text: str, subnet: Subnet | None) -> str | None:

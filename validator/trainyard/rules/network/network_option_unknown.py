@@ -38,7 +38,7 @@ _KNOWN = frozenset(name.lower() for name in _OPTIONS)
     code="NT065",
     severity="warning",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "k8snetworkplumbingwg/multus-cni pkg/types/types.go: NetworkSelectionElement",
         "k8snetworkplumbingwg/network-attachment-definition-client pkg/apis/k8s.cni.cncf.io/v1/types.go",

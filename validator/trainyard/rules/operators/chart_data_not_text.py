@@ -26,7 +26,7 @@ _PATHS: dict[str, tuple[tuple[str, ...], ...]] = {
     code="GO061",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "NVIDIA/gpu-operator v25.3.0 deployments/gpu-operator/templates/mig_config.yaml, plugin_config.yaml",
         "NVIDIA/k8s-device-plugin v0.17.1 deployments/helm/nvidia-device-plugin/templates/configmap.yml",

@@ -12,16 +12,13 @@ Turn the gate on under `featureGates` in the values of the chart, or remove `sha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from trainyard.analysis.objects.releases import releases
+from trainyard.analysis.resources.dra_driver import CHARTS, OWN, drivers
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Project, Resource
+from trainyard.model.run import Resource
 
-_CHART = "nvidia-dra-driver-gpu"
-_OWN = "gpuResourcesEnabledOverride"
 _GATES = {"TimeSlicing": "TimeSlicingSettings", "MPS": "MPSSupport"}
 _PATHS = {"ResourceClaim": ("spec", "devices"), "ResourceClaimTemplate": ("spec", "spec", "devices")}
 
@@ -35,36 +32,25 @@ _PATHS = {"ResourceClaim": ("spec", "devices"), "ResourceClaimTemplate": ("spec"
         "kubernetes-sigs/dra-driver-nvidia-gpu pkg/featuregates/featuregates.go: TimeSlicingSettings, MPSSupport",
         "github.com/kubernetes-sigs/dra-driver-nvidia-gpu issue 762",
     ),
-    needs=(_CHART, _OWN),
+    needs=(*CHARTS, OWN),
 )
 def dra_sharing_gate_off(resource: Resource, context: Context) -> Iterator[Problem]:
     """Report strategies of sharing without their feature gate."""
     path = _PATHS.get(resource.kind, ())
     shared = list(_strategies(resource, path)) if path else []
-    drivers = list(_drivers(context.project)) if shared else []
-    if len(drivers) != 1:
+    found = drivers(context.project) if shared else ()
+    if len(found) != 1:
         return
-    values, driver_at = drivers[0]
+    values, driver_at = found[0]
     for strategy, at in shared:
         gate = _GATES.get(strategy)
         if gate is not None and str(mapping(values, "featureGates").get(gate)).lower() != "true":
             yield Problem(
                 at,
                 f"the driver knows the strategy {strategy} with its feature gate `{gate}` alone, which is off",
-                f"write `featureGates: {{{gate}: true}}` in the values of {_CHART}",
+                f"write `featureGates: {{{gate}: true}}` in the values of {CHARTS[0]}",
                 related=((driver_at, "the driver"),),
             )
-
-
-def _drivers(project: Project) -> Iterator[tuple[dict[str, Any], Place]]:
-    """Yields the values of the driver, with a place in them."""
-    for release in releases(project):
-        if release.chart == _CHART:
-            yield release.values, release.at
-    for document in project.documents:
-        tree = mapping(document.tree)
-        if _OWN in tree and "kind" not in tree:
-            yield tree, Place(document).child(_OWN)
 
 
 def _strategies(resource: Resource, path: tuple[str, ...]) -> Iterator[tuple[str, Place]]:

@@ -29,7 +29,7 @@ _TO_FILL_IN = re.compile(r"[{}$<>]|__")
     code="GO062",
     severity="warning",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "Mellanox/network-operator v26.4 api/v1alpha1/validator/nicpolicy_webhook.go: isValidOFEDVersion",
         "github.com/Mellanox/network-operator pull 3068",

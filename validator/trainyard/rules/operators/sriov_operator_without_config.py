@@ -30,7 +30,7 @@ _FIRST = (1, 3)
     code="GO063",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "k8snetworkplumbingwg/sriov-network-operator deployment/sriov-network-operator-chart/values.yaml",
         "github.com/k8snetworkplumbingwg/sriov-network-operator issue 672",

@@ -25,7 +25,7 @@ _LIMITS = ("borrowingLimit", "lendingLimit")
     code="QU024",
     severity="warning",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "kueue.sigs.k8s.io/docs/concepts/cluster_queue: Flavors and borrowing semantics",
         "github.com/kubernetes-sigs/kueue issue 12949",

@@ -29,7 +29,7 @@ _PYTHON = pattern(r":[^:]*-py3(\d+)\b")
     code="RY030",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "ray-project/ray 2.46.0 python/ray/util/client/__init__.py: _ClientContext._check_versions",
         "github.com/ray-project/kuberay issues 148 and 1265",

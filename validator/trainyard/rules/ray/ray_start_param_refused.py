@@ -2,11 +2,12 @@
 
 KubeRay writes each entry as an option of `ray start`: `num-cpus: "4"` becomes `--num-cpus=4`. An unknown option ends
 with "No such option", and `object-store-memory: 10Gi` with "is not a valid integer": Ray takes bytes. The pod
-restarts until someone looks at its log.
+restarts until someone looks at its log. So does a port that two parts of a node would have: the workers have the ports
+from 10002 to 19999, unless `min-worker-port` and `max-worker-port` say otherwise.
 
-The rule reports names that resemble an option, and texts where Ray takes a whole number.
+The rule reports names that resemble an option, texts where Ray takes a whole number, and ports that are taken twice.
 
-Write the name of the option, and the number in bytes or as a count.
+Write the name of the option, the number in bytes or as a count, and a port of its own.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.ray import groups_of
+from trainyard.analysis.jobs.ray_ports import taken_twice
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
@@ -34,6 +36,7 @@ _KNOWN = (*INTEGERS, *OTHERS)
     sources=(
         "facts/programs/ray_options.py: the options of ray start",
         "ray-project/kuberay v1.7.0 ray-operator/controllers/ray/common/pod.go: convertParamMap",
+        "analysis/jobs/ray_ports.py: the ports of a node; github.com/ray-project/kuberay issue 149",
     ),
     needs=("rayStartParams",),
 )
@@ -50,3 +53,6 @@ def ray_start_param_refused(resource: Resource) -> Iterator[Problem]:
             if name in INTEGERS and is_told and not written.removeprefix("-").isdecimal():
                 message = f"{key} is `{written}`, and `ray start` takes a whole number: the pod ends"
                 yield Problem(at, message, "write a number, or leave the option out")
+        for key, part in taken_twice({str(key).replace("_", "-"): str(value) for key, value in group.start.items()}):
+            at = group.at.child("rayStartParams", key)
+            yield Problem(at, f"{key} {part}: `ray start` refuses it and the pod ends", "write a port of its own")

@@ -1,6 +1,7 @@
 """`ray start` refuses its options or ends at once, so the node never joins the cluster.
 
-An unknown option, a word in place of a number and resources that are no JSON end the command with an error. A node
+An unknown option, a word in place of a number, resources that are no JSON and a port that two parts of the node would
+have end the command with an error. The workers have the ports from 10002 to 19999 by default. A node
 other than the head needs `--address`, or the variable `RAY_ADDRESS`, and takes no `--port`. Without `--block`, the
 command starts Ray in the background and returns: as the only command of a container it ends the container, and Ray with
 it.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from trainyard.analysis.jobs.ray_ports import PORTS, taken_twice
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
@@ -34,6 +36,7 @@ KNOWN = (*INTEGERS, *OTHERS)
         "facts/programs/ray_options.py: the options of ray start",
         "ray-project/ray python/ray/scripts/scripts.py: start, `is a required flag unless starting a head node`",
         "docs.ray.io/en/latest/cluster/cli.html: --block",
+        "analysis/jobs/ray_ports.py: the ports of a node",
     ),
     needs=("ray",),
 )
@@ -43,6 +46,7 @@ def ray_start_refused(command: Command, context: Context) -> Iterator[Problem]:
     if command.program != "ray" or command.words[1:2] != ("start",) or container is None:
         return
     yield from _of_words(command)
+    yield from _of_ports(command)
     if context.run is not None and context.run.kind.startswith("Ray"):
         return
     is_open = any(word.startswith(("$", '"$')) or "{{" in word for word in command.words)
@@ -79,6 +83,14 @@ def _of_words(command: Command) -> Iterator[Problem]:
         if name == "--resources" and not _is_object(value):
             message = f"--resources of `ray start` is `{value}`, which is no JSON object: it stops"
             yield Problem(command.word_at[index], message, """write it like `--resources='{"accelerator": 1}'`""")
+
+
+def _of_ports(command: Command) -> Iterator[Problem]:
+    found = {name: command.option_at(f"--{name}") for name in PORTS}
+    for name, part in taken_twice({name: told[0] for name, told in found.items() if told is not None}):
+        told = found[name]
+        if told is not None:
+            yield Problem(told[1], f"--{name} {part}: `ray start` refuses it", "write a port of its own")
 
 
 def _is_object(text: str) -> bool:

@@ -15,13 +15,11 @@ from typing import Any
 from trainyard.analysis.network import cni
 from trainyard.analysis.resources.sriov_pools import sriov_pools
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.hardware.sriov_adapters import ADAPTERS
 from trainyard.model.run import Network
 
 # Physical functions of NVIDIA's adapters, each with the ID of its virtual functions.
-VIRTUAL = {
-    "1013": "1014", "1015": "1016", "1017": "1018", "1019": "101a", "101b": "101c",
-    "101d": "101e", "101f": "101e", "1021": "101e", "1023": "101e",
-}  # fmt: skip
+VIRTUAL = ADAPTERS["15b3"]
 
 
 @rule(

@@ -1,11 +1,12 @@
-"""A pod refers to an object by a name that no file defines, and a defined object with almost the same name is unused.
+"""A job or its pods refer to an object that no file defines, and a defined one with almost the same name is unused.
 
 The usual cause is a misspelt or renamed object: the pod waits for a ConfigMap, a Secret or a claim that does not exist,
 while the one that was meant stays unused. The pod stays in `ContainerCreating` or `Pending`, and its events name
-the missing object.
+the missing object. A RayJob whose `clusterSelector` names no RayCluster waits without a pod.
 
 The rule applies if the names differ in a few characters, the defined object is near the job (in the same file or
-folder) and in a fitting namespace, and nothing else in the files refers to it.
+folder) and in a fitting namespace, and nothing else in the files refers to it. The name of a claim may also lack
+words of the only unused claim of its file: `fsx-claim` for `fsx-efa-claim`.
 
 Write the same name in both places.
 """
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.objects.folders import SAME_FOLDER, distance
 from trainyard.analysis.objects.known_objects import fitting, is_known, names, stands_alone
-from trainyard.analysis.objects.references import references
+from trainyard.analysis.objects.references import Reference, references
 from trainyard.document.document import SetValue
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
@@ -28,7 +29,8 @@ from trainyard.model.run import Project, Workload
 RATIO = 0.85
 # Unknown names of a file that are compared: each takes as long as a small file.
 MOST = 200
-KINDS = ("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "LocalQueue", "PriorityClass")
+_CLAIM = "PersistentVolumeClaim"
+KINDS = ("ConfigMap", "Secret", _CLAIM, "ServiceAccount", "LocalQueue", "PriorityClass", "RayCluster")
 
 
 @rule(
@@ -39,6 +41,7 @@ KINDS = ("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "Loca
     sources=(
         "kubernetes v1.34 pkg/kubelet/kubelet_pods.go: makeEnvironmentVariables; pkg/volume/configmap: SetUp",
         "kubernetes.io/docs/concepts/storage/persistent-volumes: claims as volumes",
+        "github.com/ray-project/kuberay issue 5160",
     ),
     fix="unsafe",
     needs=KINDS,
@@ -60,7 +63,7 @@ def reference_misspelt(run: Workload, context: Context) -> Iterator[Problem]:
         unused = _unused.of(project)[one.kind]
         # No name of an object has capitals or `_`.
         plain = one.name.lower().replace("_", "-")
-        near = plain if plain in unused else closest_match(one.name, unused, RATIO)
+        near = plain if plain in unused else closest_match(one.name, unused, RATIO) or _longer(one, project)
         if near is None or (near != plain and _is_numbered(one.name, near)):
             continue
         meant = [
@@ -78,6 +81,15 @@ def reference_misspelt(run: Workload, context: Context) -> Iterator[Problem]:
             )
 
 
+def _longer(one: Reference, project: Project) -> str | None:
+    """Returns the only unused claim in the file of a reference, if one of the names has all words of the other one."""
+    near = _unused_claims.of(project).get(one.at.document.source.name, []) if one.kind == _CLAIM else []
+    if len(near) != 1:
+        return None
+    words, others = set(one.name.split("-")), set(near[0].split("-"))
+    return near[0] if words < others or others < words else None
+
+
 def _is_numbered(one: str, other: str) -> bool:
     """Returns true if the names differ in digits or a last part only: members of a series, or two environments."""
     letters = "".join(sign for sign in one if not sign.isdigit()), "".join(s for s in other if not s.isdigit())
@@ -91,6 +103,19 @@ def _find_unused(project: Project) -> dict[str, frozenset[str]]:
 
 
 _unused: LastIndex[Project, dict[str, frozenset[str]]] = LastIndex(_find_unused)
+
+
+def _find_unused_claims(project: Project) -> dict[str, list[str]]:
+    """Returns the names of the claims of each file that no run refers to."""
+    found: dict[str, list[str]] = {}
+    unused = _unused.of(project)[_CLAIM]
+    for claim in project.of_kind(_CLAIM):
+        if claim.name in unused:
+            found.setdefault(claim.at.document.source.name, []).append(claim.name)
+    return found
+
+
+_unused_claims: LastIndex[Project, dict[str, list[str]]] = LastIndex(_find_unused_claims)
 
 
 def _none(_: Project) -> Counter[str]:

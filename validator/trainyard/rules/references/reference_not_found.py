@@ -4,8 +4,8 @@ The cluster may have the object: a Secret is often created by hand. If it does n
 `ContainerCreating`, `CreateContainerConfigError` or `Pending`, and a job stays suspended in Kueue.
 
 The rule looks at ConfigMaps, Secrets, claims, service accounts, priority classes, runtime classes, LocalQueues, the
-ClusterQueue of a LocalQueue and the ResourceFlavors of a ClusterQueue. It applies if the files define at least one
-object of the kind, and is off by default.
+ClusterQueue of a LocalQueue, the ResourceFlavors of a ClusterQueue and the RayCluster of a RayJob. It applies if the
+files define at least one object of the kind, and is off by default.
 
 Define the object, or add its file to the command line. Suppress the finding if the cluster has the object.
 """

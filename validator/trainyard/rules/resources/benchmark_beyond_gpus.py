@@ -38,7 +38,7 @@ _HOSTS = ("-H", "-host", "--host", "--hosts", "-hosts", "--hostfile", "-hostfile
     code="RS025",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "NVIDIA/nccl-tests src/common.cu: run, cudaDev of localRank, nThreads and nGpus",
         "github.com/NVIDIA/nccl-tests issues 1 and 54",

@@ -6,7 +6,8 @@ GPUs of AMD are missing. A device plugin, a resource claim or an annotation for 
 to the cgroup, and a privileged container may open all.
 
 The rule leaves out containers that request another device than a GPU, pods with claims, with a runtime class or with
-annotations about devices. A plugin for GPUs does not add RDMA adapters.
+annotations about devices, and device plugins, which list the devices of a node. A plugin for GPUs does not add RDMA
+adapters.
 
 Request the resource of the device plugin and remove the volume, or make the container privileged.
 """
@@ -34,6 +35,7 @@ FILES = {
     "/dev/dri": "GPUs",
 }
 # Devices of GPUs, which the plugin for GPUs may add.
+_PLUGINS = "/var/lib/kubelet/device-plugins"
 _OF_GPUS = ("/dev/gdrdrv", "/dev/kfd", "/dev/dri")
 
 
@@ -72,6 +74,8 @@ def device_file_not_allowed(pod: Pod) -> Iterator[Problem]:
 def _is_granted_otherwise(pod: Pod) -> bool:
     notes = [str(name).lower() for name in pod.annotations]
     fields = ("resourceClaims", "runtimeClassName")
+    if any(text(volume.body, "path").startswith(_PLUGINS) for volume in pod.volumes):
+        return True
     return any(pod.tree.get(field) for field in fields) or any("device" in one or "cdi" in one for one in notes)
 
 

@@ -27,7 +27,7 @@ _FILES = ("--env-file", "--env-host", "--env-merge")
     code="SC031",
     severity="warning",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "docs.docker.com/reference/cli/docker/container/run: --env, --env-file",
         "docs.podman.io: podman-run, --env, --env-host",

@@ -26,7 +26,7 @@ _PROGRAM = pattern(r"(?:.*/)?(?:python[\d.]*|bash|sh)|.+\.(?:py|sh)")
     code="SC035",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "pytorch 2.15.0 torch/distributed/run.py: training_script is the first word that is no option",
         "horovod/horovod v0.28.1 runner/launch.py: command takes the rest of the words",

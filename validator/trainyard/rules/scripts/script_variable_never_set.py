@@ -28,10 +28,11 @@ _USED = re.compile(r"(?<!\\)\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
 _DEFAULT = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)[:=+?-]")
 _MOST = 50
 _WORD = re.compile(r"[A-Za-z_]\w*")
-# Libraries, Slurm and Python read these from the environment.
+# Libraries, Slurm and Python read these from the environment; the last ones are set by operators and by the kubelet.
 _OF_OTHERS = re.compile(
     r"(?:NCCL|TORCH|FI|UCX|OMP|HF|CUDA|SLURM|SBATCH|SRUN|WANDB|TRANSFORMERS|PYTORCH|OMPI|MASTER|WORLD|GLOO|RDMAV|"
-    r"LD|TF|XLA|NVTE|HSA|MIOPEN|RCCL|PET|ACCELERATE|DS|MKL|TOKENIZERS|PMIX?|I_MPI|ENROOT)_"
+    r"LD|TF|XLA|NVTE|HSA|MIOPEN|RCCL|PET|ACCELERATE|DS|MKL|TOKENIZERS|PMIX?|I_MPI|ENROOT|VC|VK|LWS|RAY)_"
+    r"|(?:(?:LOCAL_|NODE_|GROUP_)?RANK|JOB_COMPLETION_INDEX|HOSTNAME|HOME|USER|PWD)$"
 )
 _COMMENT = re.compile(r"(?:^|(?<=\s))#(?!!).*", re.MULTILINE)
 
@@ -40,7 +41,7 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))#(?!!).*", re.MULTILINE)
     code="SC032",
     severity="warning",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "POSIX shell command language, 2.6.2: an unset parameter expands to nothing; bash 5.2 (seen)",
         "github.com/huggingface/accelerate issue 2881",

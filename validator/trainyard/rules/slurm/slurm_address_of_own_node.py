@@ -28,7 +28,7 @@ _HELP = 'write `$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)`'
     code="SL008",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "pytorch 2.15.0 torch/distributed/run.py: --rdzv-endpoint, --master-addr",
         "slurm.schedmd.com/sbatch.html: SLURM_JOB_NODELIST",

@@ -22,7 +22,7 @@ from trainyard.model.run import Container
     code="SL002",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=("slurm.schedmd.com/sbatch.html: sbatch stops processing directives at the first other line",),
     needs=(MARK,),
 )

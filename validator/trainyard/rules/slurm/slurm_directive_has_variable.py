@@ -23,7 +23,7 @@ _SIGN = re.compile(r"\$[{(]?\w[^\s/]*|`[^`]*`")
     code="SL001",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "slurm.schedmd.com/sbatch.html: directives are read before the script runs; filename pattern",
         "github.com/axolotl-ai-cloud/axolotl pull 3038",

@@ -44,7 +44,7 @@ _ALIKE = 0.9
     code="SL009",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "slurm.schedmd.com/sbatch.html: options",
         "glibc 2.41 getopt_long(3): arguments of short and long options, abbreviations",

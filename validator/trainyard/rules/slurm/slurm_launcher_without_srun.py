@@ -27,7 +27,7 @@ _TASK = ("$0", "BASH_SOURCE", "SLURM_PROCID", "SLURM_LOCALID")
     code="SL004",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "slurm.schedmd.com/sbatch.html: the batch script runs on the first allocated node",
         "pytorch 2.15.0 torch/distributed/run.py: the same command on every node",

@@ -28,7 +28,7 @@ _TOLD = ("--nodes", "--ntasks", "--nodelist", "--nodefile")
     code="SL006",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "slurm.schedmd.com/sbatch.html: --nodes",
         "lightning.ai/docs/pytorch: clouds/cluster_advanced, num_nodes has to match --nodes",

@@ -30,7 +30,7 @@ _OF_STEP = re.compile(r"--(?:gres|gpus)\b|-G\b|--overcommit|--oversubscribe")
     code="SL007",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "slurm.schedmd.com/sbatch.html: --gres, --gpus-per-node, --gpus",
         "slurm.schedmd.com/gres.html: CUDA_VISIBLE_DEVICES",

@@ -31,7 +31,7 @@ _ASSIGNED = re.compile(r"\s*(export\s+|declare\s+-x\s+)?([A-Za-z_]\w*)=")
     code="SL005",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "slurm.schedmd.com/srun.html: SLURM_PROCID, SLURM_LOCALID, SLURM_NODEID of the current process",
         "bash 5.2 (seen): the batch shell expands the words of srun",

@@ -26,7 +26,7 @@ _ALL = ("gpu", "auto")
     code="SL003",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "slurm.schedmd.com/srun.html: --ntasks-per-node, --ntasks",
         "pytorch 2.15.0 torch/distributed/run.py: one torchrun for each node",

@@ -4,9 +4,10 @@ A toleration fits a taint with its key, its effect and, unless the operator is `
 with `value: present` does not fit `nvidia.com/gpu=true`, and a toleration of `NoSchedule` does not fit `NoExecute`.
 The pod stays Pending, and Karpenter starts no node. A DaemonSet shows no pods at all.
 
-The rule looks at NodePools of Karpenter and at node groups of eksctl, if a label that they set selects them. It
-leaves out pools of which one has no such taint, jobs in a queue of Kueue, whose flavors add tolerations, and taints
-with the name of a resource that the pod requests, which an admission plugin tolerates.
+The rule looks at NodePools of Karpenter, node groups of eksctl and node pools of Config Connector, if a label that
+they set selects them, and at spot pools of AKS, which all have a label and a taint of the platform. It leaves out pools
+of which one has no such taint, jobs in a queue of Kueue, whose flavors add tolerations, and taints with the name of a
+resource that the pod requests, which an admission plugin tolerates.
 
 Write the toleration with the key, the value and the effect of the taint, or with `operator: Exists`.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.pods.node_groups import groups, untolerated
+from trainyard.analysis.pods.node_groups import OF_PLATFORMS, groups, untolerated
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -32,14 +33,15 @@ from trainyard.model.run import Pod
         "kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration: a toleration matches a taint",
         "karpenter.sh/docs/concepts/nodepools: spec.template.spec.taints; eksctl.io/usage/nodegroup-taints",
         "github.com/NVIDIA/k8s-device-plugin issue 1934",
+        "learn.microsoft.com/azure/aks/spot-node-pool; github.com/MicrosoftDocs/azure-aks-docs pull 138",
     ),
-    needs=("NodePool", "ClusterConfig"),
+    needs=("NodePool", "ClusterConfig", "scalesetpriority"),
 )
 def pool_taint_not_tolerated(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report pods that select a pool and do not tolerate its taints."""
-    found = groups(context.project)
+    found = (*groups(context.project), *OF_PLATFORMS)
     run = context.run
-    if not found or run is None or QUEUE in run.labels:
+    if run is None or QUEUE in run.labels:
         return
     asked = {name: (value, at) for name, value, at in _asked(pod) if any(name in one.labels for one in found)}
     if not asked:
@@ -50,7 +52,7 @@ def pool_taint_not_tolerated(pod: Pod, context: Context) -> Iterator[Problem]:
         return
     yield Problem(
         next(iter(asked.values()))[1],
-        f"the nodes of `{fitting[0].name}` have the taint `{taint.written}`, and the pod "
+        f"the nodes of {fitting[0].title} have the taint `{taint.written}`, and the pod "
         "has no toleration that fits: it never runs there",
         f"tolerate `{taint.key}` with the value `{taint.value}` and the effect {taint.effect}"
         if taint.value

@@ -53,7 +53,7 @@ _VARIABLES = {"ACCELERATE_MIXED_PRECISION": "bf16"}
     code="TD062",
     severity="warning",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "docs.nvidia.com/cuda/cuda-c-programming-guide: compute capability 8.0, bfloat16 and TF32",
         "huggingface/transformers 5.23.0 training_args.py: --tf32 requires Ampere or a newer GPU",

@@ -3,10 +3,11 @@
 `strategy` is a name such as `ddp`, or one class with `class_path` and `init_args`; it is no list. `plugins` are
 classes, and no names of strategies. `precision` has fixed words: `bf16-mixed`, and not `bfloat16`. `devices` is a
 number, a list or `auto`. A DeepSpeed file of a `DeepSpeedStrategy` has no `gradient_accumulation_steps`: Lightning sets
-it by `accumulate_grad_batches`.
+it by `accumulate_grad_batches`. Lightning 2 removed `gpus`, `replace_sampler_ddp` and others: the rule reports them
+beside something that only Lightning 2 has, such as `precision: 16-mixed`.
 
-The rule looks at configurations of LightningCLI and Hydra, which have a section `trainer` with `accelerator` and two
-further arguments. A key is reported if it resembles an argument.
+The rule looks at configurations of LightningCLI and Hydra, which have a section `trainer` with `accelerator`, or
+`gpus`, and two further arguments. A key is reported if it resembles an argument.
 
 Write what the message names.
 """
@@ -23,7 +24,15 @@ from trainyard.document.reading import embedded
 from trainyard.document.source import BrokenText
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.programs.lightning import ARGUMENTS, CLIPPING, PRECISIONS, STRATEGIES
+from trainyard.facts.programs.lightning import (
+    ARGUMENTS,
+    CLIPPING,
+    NEW_ARGUMENTS,
+    NEW_PRECISIONS,
+    PRECISIONS,
+    REMOVED,
+    STRATEGIES,
+)
 from trainyard.model.run import Project
 
 
@@ -35,14 +44,15 @@ from trainyard.model.run import Project
     sources=(
         "Lightning 2.6.6 pytorch/trainer/connectors/accelerator_connector.py: _check_config_and_set_final_flags",
         "Lightning 2.6.6 pytorch/strategies/deepspeed.py: _format_batch_size_and_grad_accum_config",
-        "github.com/Lightning-AI/pytorch-lightning issues 17254, 19128 and 19891",
+        "github.com/Lightning-AI/pytorch-lightning issues 11902, 17254, 19128 and 19891",
     ),
-    needs=("accelerator",),
+    needs=("accelerator", "gpus"),
 )
 def lightning_config_refused(project: Project) -> Iterator[Problem]:
     """Report arguments that Lightning's Trainer refuses."""
     for config in lightning_configs(project):
         yield from _names(config)
+        yield from _removed(config)
         yield from _strategy(config)
         yield from _plugins(config)
         yield from _words(config)
@@ -54,6 +64,18 @@ def _names(config: LightningConfig) -> Iterator[Problem]:
         if near is not None and near not in config.trainer:
             message = f"Lightning's Trainer has no argument `{key}`: the program stops"
             yield Problem(config.at.child(key).key(), message, f"did you mean `{near}`?")
+
+
+def _removed(config: LightningConfig) -> Iterator[Problem]:
+    trainer = config.trainer
+    if not NEW_ARGUMENTS & trainer.keys() and trainer.get("precision") not in NEW_PRECISIONS:
+        return
+    for key in REMOVED:
+        # The former default, null, is refused as well.
+        if key in trainer:
+            message = f"the Trainer of Lightning 2 has no argument `{key}` any more: the program stops"
+            help_ = f"use `{REMOVED[key]}`" if REMOVED[key] else "remove it"
+            yield Problem(config.at.child(key).key(), message, help_)
 
 
 def _strategy(config: LightningConfig) -> Iterator[Problem]:

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.launchers.megatron import Found, is_repeated, megatron_command, size_of
 from trainyard.analysis.launchers.torchrun import node_range, processes_per_node, torchrun_commands
-from trainyard.document.document import Place
-from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.manifests.node_counts import count
 from trainyard.model.run import Command, Container, Role
@@ -34,14 +33,14 @@ _UNEVEN = (
     "--pipeline-model-parallel-split-rank", "--encoder-num-layers", "--decoder-num-layers",
     "--encoder-pipeline-model-parallel-size",
 )  # fmt: skip
-Found = tuple[int, Place]
+_ALL = (_LAYERS, _STAGES, _HEADS, _TENSOR, _CHUNK, _CHUNKS, _GLOBAL, _MICRO)
 
 
 @rule(
     code="TD061",
     severity="error",
     confidence="high",
-    since="0.5.0",
+    since="0.4.0",
     sources=(
         "NVIDIA/Megatron-LM core_v0.15.0 megatron/training/arguments.py: validate_args, num_layers",
         "NVIDIA/Megatron-LM core_v0.15.0 megatron/core/num_microbatches_calculator.py: ConstantNumMicroBatches",
@@ -52,52 +51,21 @@ Found = tuple[int, Place]
 def megatron_layers_uneven(role: Role, context: Context) -> Iterator[Problem]:
     """Report sizes that do not divide each other."""
     container = role.container
-    command = _training(container) if container is not None else None
-    if container is None or command is None:
+    command = megatron_command(container) if container is not None else None
+    if container is None or command is None or is_repeated(command, *_ALL):
         return
-    layers, stages = _size(command, container, _LAYERS), _size(command, container, _STAGES)
+    layers, stages = size_of(command, container, _LAYERS), size_of(command, container, _STAGES)
     if layers is not None and not command.has(*_UNEVEN):
         yield from _of_layers(command, container, layers, stages or (1, layers[1]))
-    heads, tensor = _size(command, container, _HEADS), _size(command, container, _TENSOR)
+    heads, tensor = size_of(command, container, _HEADS), size_of(command, container, _TENSOR)
     if heads is not None and tensor is not None and heads[0] % tensor[0]:
         message = f"{heads[0]} attention heads are no multiple of the tensor-parallel size {tensor[0]}"
         yield Problem(tensor[1], f"{message}: Megatron stops", "write a size that divides the heads")
     yield from _of_batches(command, role, container, context)
 
 
-def _training(container: Container) -> Command | None:
-    """Returns the command that starts the program, with the options in arrays of its script."""
-    found = [
-        one
-        for one in container.commands
-        if any(word.rsplit("/", 1)[-1].startswith("pretrain_") and word.endswith(".py") for word in one.words)
-    ]
-    if len(found) != 1:
-        return None
-    # The parser takes each line of an array for a command.
-    lines = [one for one in container.commands if one.words[0].startswith("--")]
-    names = [word.partition("=")[0] for one in (*found, *lines) for word in one.words if word.startswith("--")]
-    if any(names.count(name) > 1 for name in (_LAYERS, _STAGES, _HEADS, _TENSOR, _CHUNK, _CHUNKS, _GLOBAL, _MICRO)):
-        return None
-    parts = (*found, *lines)
-    words = tuple(word for one in parts for word in one.words)
-    return Command(words, tuple(at for one in parts for at in one.word_at), found[0].at)
-
-
-def _size(command: Command, container: Container, name: str) -> Found | None:
-    option = command.option_at(name)
-    if option is None:
-        return None
-    told = option[0]
-    if told.startswith("$"):
-        values = {one.value for one in container.settings if one.name == told.strip("${}") and one.via == "script"}
-        told = values.pop() or "" if len(values) == 1 else ""
-    size = decimal(told)
-    return (size, option[1]) if size else None
-
-
 def _of_layers(command: Command, container: Container, layers: Found, stages: Found) -> Iterator[Problem]:
-    chunk, chunks = _size(command, container, _CHUNK), _size(command, container, _CHUNKS)
+    chunk, chunks = size_of(command, container, _CHUNK), size_of(command, container, _CHUNKS)
     if layers[0] % stages[0]:
         message = f"{layers[0]} layers are no multiple of {stages[0]} pipeline stages: Megatron stops, or drops some"
         yield Problem(stages[1], message, "write a number of stages that divides the layers")
@@ -112,13 +80,13 @@ def _of_layers(command: Command, container: Container, layers: Found, stages: Fo
 
 
 def _of_batches(command: Command, role: Role, container: Container, context: Context) -> Iterator[Problem]:
-    batch, micro = _size(command, container, _GLOBAL), _size(command, container, _MICRO)
+    batch, micro = size_of(command, container, _GLOBAL), size_of(command, container, _MICRO)
     launches = list(torchrun_commands(container))
     if batch is None or micro is None or context.run is None or len(launches) != 1 or not role.trains:
         return
     nodes = node_range(launches[0], container, context.run)
     processes = count(processes_per_node(launches[0], container, context.run))
-    sizes = [_size(command, container, name) for name in (_TENSOR, _STAGES, _CONTEXT)]
+    sizes = [size_of(command, container, name) for name in (_TENSOR, _STAGES, _CONTEXT)]
     told = [command.has(name) for name in (_TENSOR, _STAGES, _CONTEXT)]
     is_unknown = any(given and size is None for given, size in zip(told, sizes, strict=True))
     if nodes is None or nodes[0] != nodes[1] or not processes or is_unknown or command.has("--rampup-batch-size"):
