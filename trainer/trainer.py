@@ -32,8 +32,10 @@ from .runtime.watchdog import Watchdog
 from .step import Stepper
 from .train_state import TrainState
 
-# A save that takes longer than the time to the next one delays training by this time, once.
+# A save that takes longer than the time to the next one delays training by this time, once. The other ranks wait as
+# well, so it is at most a part of what they take for a hang.
 _SAVE_PATIENCE_SECONDS = 5.0
+_SAVE_PATIENCE_SHARE = 0.25
 
 
 class Trainer:
@@ -76,6 +78,8 @@ class Trainer:
         self._own_state = self._train_state
         self._last_save = LastSave(self._save_alone, supervision)
         self._strategy.before_change = self._last_save.begin_update
+        limits = [seconds for seconds in (config.hang_seconds, config.step_timeout_seconds) if seconds]
+        self._save_patience = min([_SAVE_PATIENCE_SECONDS, *(_SAVE_PATIENCE_SHARE * seconds for seconds in limits)])
         # Of rank 0: a save was due while the previous one was running.
         self._is_save_late = False
         # Of all ranks: a save follows the step.
@@ -308,7 +312,7 @@ class Trainer:
     def _can_save(self, number: int) -> bool:
         """Returns false while a slow volume delays the previous save: training goes on, and saves as soon as it can."""
         was_late = self._is_save_late
-        self._is_save_late = not self._checkpoints.is_idle(within=0.0 if was_late else _SAVE_PATIENCE_SECONDS)
+        self._is_save_late = not self._checkpoints.is_idle(within=0.0 if was_late else self._save_patience)
         if self._is_save_late and not was_late:
             log(f"checkpoint delayed: step={number} is not saved, because the save before is still running")
         return not self._is_save_late

@@ -8,6 +8,8 @@ from contextlib import suppress
 
 _CONNECT_SECONDS = 0.5
 _LIMIT = 64
+# Each takes a file descriptor of the supervisor; the heartbeats of further nodes are left.
+_MOST = 512
 _GOODBYE = b"."
 # The number of the node, and a goodbye when its supervisor ends by itself.
 _SAID = re.compile(rb"(\d+) (\.?)")
@@ -22,9 +24,9 @@ class PeerWatch:
 
     def __init__(self) -> None:
         if socket.has_dualstack_ipv6():
-            self._server = socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True)
+            self._server = socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True, backlog=_MOST)
         else:
-            self._server = socket.create_server(("", 0))
+            self._server = socket.create_server(("", 0), backlog=_MOST)
         self._server.setblocking(False)
         self._said: dict[socket.socket, bytes] = {}
         self._killed: set[int] = set()
@@ -49,7 +51,7 @@ class PeerWatch:
 
     def _accept(self) -> None:
         with suppress(OSError):
-            while True:
+            while len(self._said) < _MOST:
                 connection, _ = self._server.accept()
                 connection.setblocking(False)
                 self._said[connection] = b""

@@ -86,6 +86,10 @@ class SupervisedRank(Supervision):
         os.close(self._name_writer)
         os.close(self._request_reader)
 
+    def end_attempt(self) -> None:
+        """Called by the supervisor when the rank has ended, and is not asked to save any more."""
+        os.close(self._request_writer)
+
     def joined(self, rendezvous_id: str) -> None:
         """Sends the ID to the supervisor."""
         os.write(self._name_writer, rendezvous_id.encode())

@@ -99,6 +99,7 @@ def supervise(
         child = _Attempt(rank, launch, termination, supervised, lost_node_seconds, backup)
         status = child.wait()
         following = child.next_launch() if left or status == SIGTERM_STATUS else None
+        supervised.end_attempt()
         if following is None:
             break
         log_rank(
@@ -302,6 +303,8 @@ class _Attempt:
 
     def _save_and_end(self, store: Store, launch: Launch) -> None:
         """Ends the child, which waits for a peer that is gone, once it has saved what it has in memory."""
+        if self._ended.is_set():
+            return
         if self._supervised.last_save == SaveState.UNAVAILABLE:
             # One that waits for a node that is gone never ends.
             self._ended.wait(_EXIT_SECONDS if launch.size == self._launch.size else 0.0)
