@@ -12,7 +12,7 @@ from contextlib import closing
 import pytest
 
 from tests.harness.trainer.launch import wait_until
-from trainer.runtime.child import fork_child
+from trainer.runtime.child import FORWARDED_SIGNALS, fork_child
 from trainer.runtime.peer_watch import PeerConnection, PeerWatch
 
 HOST = "localhost"
@@ -34,6 +34,8 @@ def connected(watch: PeerWatch, node: int) -> int:
         signal.pause()
         connection.close()
         os._exit(0)
+    # Later processes of this one would never receive them.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED_SIGNALS)
     os.read(reader, 1)
     os.close(reader)
     os.close(writer)
