@@ -8,15 +8,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import tomllib
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from tests.harness.trainer.environment import ENVIRONMENT
+from tests.harness.trainer.launch import TIMEOUT_SECONDS
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "recipes"
@@ -50,15 +52,22 @@ def running(installed: Path, *command: object) -> Iterator[subprocess.Popen[str]
         text=True,
         start_new_session=True,
     )
+    # A run that hangs ends its output, and so the wait for a line of it.
+    limit = threading.Timer(TIMEOUT_SECONDS, kill, [process.pid])
+    limit.start()
     try:
         yield process
     finally:
-        for child in (*children(process.pid), process.pid):
-            try:
-                os.kill(child, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        limit.cancel()
+        kill(process.pid)
         process.wait()
+
+
+def kill(process: int) -> None:
+    """Kills a process and its children."""
+    for one in (*children(process), process):
+        with suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
 
 
 def children(process: int) -> list[int]:

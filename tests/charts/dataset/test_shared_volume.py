@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import random
 import signal
 import threading
@@ -31,8 +32,19 @@ HALF = 2_000_000
 
 
 def staged_bytes(folder: Path) -> int:
-    """Return the number of staged bytes."""
-    return sum(path.stat().st_size for path in folder.parent.rglob("*.part"))
+    """Return the number of staged bytes. A pod may rename a folder meanwhile, which `os.walk` passes over."""
+    paths = (
+        Path(place, name) for place, _, names in os.walk(folder.parent) for name in names if name.endswith(".part")
+    )
+    return sum(size_of(path) for path in paths)
+
+
+def size_of(path: Path) -> int:
+    """Return the size of a file; 0 if it is gone."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def test_one_of_several_pods_fetches_and_the_others_wait_for_it(server: Server, folder: Path, tmp_path: Path) -> None:
