@@ -14,7 +14,7 @@ from .runtime.distributed import World, process_group
 from .runtime.launch import Launch
 from .runtime.log import log
 from .runtime.signals import SIGTERM_STATUS, Termination
-from .runtime.supervision import Supervision
+from .runtime.supervision import UNSUPERVISED, Supervision
 from .runtime.transport import describe_transport, transport_advice, watch_nccl
 from .trainer import Trainer
 
@@ -23,7 +23,7 @@ def run(
     config: TrainerConfig,
     launch: Launch,
     termination: Termination,
-    supervision: Supervision | None = None,
+    supervision: Supervision = UNSUPERVISED,
 ) -> int:
     """Trains together with the other ranks of `launch`. Collective.
 
@@ -39,7 +39,6 @@ def run(
     Raises:
         TrainerError: A field does not suit this machine, or `train` raised it.
     """
-    supervision = supervision or Supervision()
     if config.metrics_port and launch.local_rank == 0:
         # Before the rendezvous, so that a run that is stuck there is visible to Prometheus.
         exporter.serve_metrics(config.metrics_port)
@@ -58,7 +57,7 @@ def train(
     config: TrainerConfig,
     world: World,
     termination: Termination | None = None,
-    supervision: Supervision | None = None,
+    supervision: Supervision = UNSUPERVISED,
 ) -> int:
     """Trains to the end, resuming from the newest checkpoint. Collective.
 
@@ -68,7 +67,7 @@ def train(
     Raises:
         TrainerError: A checkpoint cannot be written or resumed from, or the loss is not finite.
     """
-    return 0 if Trainer(config, world, termination, supervision or Supervision()).run() else SIGTERM_STATUS
+    return 0 if Trainer(config, world, termination, supervision).run() else SIGTERM_STATUS
 
 
 def _environment_line(world: World, transport: str, config: TrainerConfig) -> str:

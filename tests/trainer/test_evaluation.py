@@ -19,7 +19,7 @@ from trainer.config import TrainerConfig, parse_flags
 from trainer.errors import ConfigError, DataError
 from trainer.run import train
 from trainer.runtime.distributed import World
-from trainer.runtime.supervision import Supervision
+from trainer.runtime.supervision import UNSUPERVISED
 from trainer.trainer import Trainer
 
 
@@ -93,7 +93,7 @@ def test_sigterm_ends_an_evaluation_between_epochs(
     alone: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = TrainerConfig(batch_size=300, eval_steps=2, checkpoint_dir=tmp_path)
-    trainer = Trainer(config, alone, None, Supervision())
+    trainer = Trainer(config, alone, None, UNSUPERVISED)
     monkeypatch.setattr(trainer, "_is_told_to_stop", lambda: trainer._train_state.step == 2)
     assert not trainer.run()
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("step-")] == ["step-00000002"]

@@ -52,6 +52,8 @@ class Supervision:
         """Called before the save of a rank that has lost its peers: the supervisor waits for its end."""
 
 
+UNSUPERVISED = Supervision()
+
 # The last step and the cause; then the state of the last save.
 _CONTENT = struct.Struct("=qB")
 _LAST_SAVE = _CONTENT.size

@@ -1,10 +1,15 @@
-"""Switches among the arguments of Hugging Face's Trainer."""
+"""Arguments of Hugging Face's Trainer in a command."""
 
 from __future__ import annotations
 
 from trainyard.document.document import Place
 from trainyard.facts.programs.hugging_face import ARGUMENT_FALSE
 from trainyard.model.run import Command
+
+
+def with_underscores(option: str) -> str:
+    """Returns an option as the Trainer's documentation has it: `--save_only_model` for `--save-only-model`."""
+    return f"--{option[2:].replace('-', '_')}"
 
 
 def flag_on(command: Command, name: str) -> Place | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from trainyard.analysis.pods.placement import required_expressions, tolerates
+from trainyard.analysis.pods.placement import NODE_TERMS, required_expressions, tolerates
 from trainyard.document.lookup import items, mapping, text
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Pod, Project
@@ -13,7 +13,6 @@ from trainyard.model.run import Pod, Project
 _POOL = "karpenter.sh/nodepool"
 _EFFECTS = ("NoSchedule", "NoExecute")
 _GKE = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute"}
-_TERMS = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 _TYPE, _ACCELERATOR = "node.kubernetes.io/instance-type", "cloud.google.com/gke-accelerator"
 # Labels of nodes beyond the files.
 _WELL_KNOWN = ("kubernetes.io", "karpenter.k8s", "k8s.io", "karpenter.azure.com")
@@ -58,14 +57,14 @@ def groups(project: Project) -> tuple[Group, ...]:
 
 def selected(found: Sequence[Group], pod: Pod) -> list[Group]:
     """Returns the groups whose nodes a pod may select; none if it selects by labels that no group has."""
-    if len(items(pod.tree, *_TERMS)) > 1:
+    if len(items(pod.tree, *NODE_TERMS)) > 1:
         return []
     asked = {str(name): frozenset((str(value),)) for name, value in mapping(pod.tree, "nodeSelector").items()}
     for one, _ in required_expressions(pod):
         if text(one, "operator") == "In":
             asked[text(one, "key")] = frozenset(map(str, items(one, "values")))
     if not asked:
-        return list(found) if not items(pod.tree, *_TERMS) else []
+        return list(found) if not items(pod.tree, *NODE_TERMS) else []
     matched = [(one, [_matches(one, name, values) for name, values in asked.items()]) for one in found]
     fitting = [(one, known) for one, known in matched if False not in known]
     return [one for one, _ in fitting] if any(True in known for _, known in fitting) else []

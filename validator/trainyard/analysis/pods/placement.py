@@ -16,6 +16,7 @@ _JOB_NAME_LABELS = (*(labels.run for labels in BY_NAME), OLD_JOB_NAME)
 ROLE_LABELS = tuple(labels.role[0] for labels in BY_NAME if labels.role)
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+NODE_TERMS = ("affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
 INSTANCE_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 
 
@@ -101,10 +102,9 @@ def is_on_one_node(pod: Pod) -> bool:
 
 def required_expressions(pod: Pod) -> Iterator[tuple[Any, Place]]:
     """Yields the expressions about labels of nodes that the node affinity of a pod requires."""
-    path = ("affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
-    for index, term in enumerate(items(pod.tree, *path)):
+    for index, term in enumerate(items(pod.tree, *NODE_TERMS)):
         for number, expression in enumerate(items(term, "matchExpressions")):
-            yield expression, pod.at.child(*path, index, "matchExpressions", number)
+            yield expression, pod.at.child(*NODE_TERMS, index, "matchExpressions", number)
 
 
 def tolerates(toleration: dict[str, Any], key: str, value: str, effect: str) -> bool:

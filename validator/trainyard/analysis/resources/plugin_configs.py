@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.analysis.network import cni
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.document.reading import embedded
@@ -40,6 +41,14 @@ def configurations(resource: Resource, plugin: str, *signs: str) -> Iterator[Con
         for key, raw in mapping(resource.tree, "data").items():
             if isinstance(raw, str) and all(f'"{sign}"' in raw for sign in signs):
                 yield from _parsed(raw, resource.at.child("data", key))
+
+
+def entries(resource: Resource, plugin: str, field: str) -> Iterator[tuple[Any, Place]]:
+    """Yields the resources in the list `field` of the configurations of a plugin, each with its place."""
+    for found in configurations(resource, plugin, field, "resourceName"):
+        listed = cni.field_value(found.tree, field)
+        for index, entry in enumerate(listed if isinstance(listed, list) else ()):
+            yield entry, found.at.child(field, index)
 
 
 def _parsed(raw: str, at: Place) -> Iterator[Configuration]:

@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis.network import cni
-from trainyard.analysis.resources.plugin_configs import configurations
+from trainyard.analysis.resources.plugin_configs import entries
 from trainyard.document.document import Place
 from trainyard.model.run import Project, Resource
+
+# The field of the plugin in a policy, and the one of its configuration with the pools.
+_POOLS = ("sriovDevicePlugin", "resourceList")
 
 
 def sriov_pools(project: Project, resource: str) -> Iterator[tuple[Any, Place]]:
     """Yields each set of selectors of the pools that the SR-IOV device plugin offers as a resource, with its place."""
     prefix, _, name = resource.rpartition("/")
     for one in project.of_kind("ConfigMap", "NicClusterPolicy", "NicNodePolicy"):
-        for entry, at in _entries(one):
+        for entry, at in entries(one, *_POOLS):
             own = cni.field_text(entry, "resourcePrefix")
             if cni.field_text(entry, "resourceName") == name and own in ("", prefix):
                 yield from _selectors(entry, at)
@@ -23,15 +26,8 @@ def sriov_pools(project: Project, resource: str) -> Iterator[tuple[Any, Place]]:
 
 def all_selectors(resource: Resource) -> Iterator[tuple[Any, Place]]:
     """Yields each set of selectors of all pools in one object, with its place."""
-    for entry, at in _entries(resource):
+    for entry, at in entries(resource, *_POOLS):
         yield from _selectors(entry, at)
-
-
-def _entries(resource: Resource) -> Iterator[tuple[Any, Place]]:
-    for found in configurations(resource, "sriovDevicePlugin", "resourceList", "resourceName"):
-        listed = cni.field_value(found.tree, "resourceList")
-        for index, entry in enumerate(listed if isinstance(listed, list) else ()):
-            yield entry, found.at.child("resourceList", index)
 
 
 def _selectors(entry: Any, at: Place) -> Iterator[tuple[Any, Place]]:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trainyard.analysis.network import cni
-from trainyard.analysis.resources.plugin_configs import configurations
+from trainyard.analysis.resources.plugin_configs import entries
 from trainyard.analysis.resources.sriov_pools import all_selectors
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
@@ -54,11 +54,8 @@ def _selectors(resource: Resource) -> Iterator[tuple[Any, Place, str]]:
     """Yields the selectors of pools, each with its place and the field with device ids."""
     for selectors, at in all_selectors(resource):
         yield selectors, at, "devices"
-    for found in configurations(resource, "rdmaSharedDevicePlugin", "configList", "resourceName"):
-        listed = cni.field_value(found.tree, "configList")
-        for index, entry in enumerate(listed if isinstance(listed, list) else ()):
-            at = found.at.child("configList", index, cni.field_name(entry, "selectors"))
-            yield cni.field_value(entry, "selectors"), at, "deviceIDs"
+    for entry, at in entries(resource, "rdmaSharedDevicePlugin", "configList"):
+        yield cni.field_value(entry, "selectors"), at.child(cni.field_name(entry, "selectors")), "deviceIDs"
 
 
 def _fault(vendors: list[Any], devices: list[Any], at: Place) -> Iterator[Problem]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.pods.mounts import mount_of
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.images import short_name
 from trainyard.model.run import Container
 
 _SOCKETS = "/var/lib/kubelet/device-plugins"
@@ -43,7 +44,7 @@ PATHS = {
 )
 def fixed_path_not_mounted(container: Container) -> Iterator[Problem]:
     """Report programs without their folder."""
-    name = (container.image or "").partition("@")[0].rpartition("/")[2].partition(":")[0]
+    name = short_name(container.image)
     path = PATHS.get(name)
     if path is None or container.command or mount_of(container, path) is not None:
         return

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.images import short_name
 from trainyard.model.run import Project, Resource
 
 PROGRAMS = ("multus-daemon", "thin_entrypoint")
@@ -63,7 +64,7 @@ def _of_pods(project: Project) -> Iterator[tuple[str, Place]]:
 
 def _is_multus(container: object) -> bool:
     words = [word for field in ("command", "args") for word in items(container, field) if isinstance(word, str)]
-    image = text(container, "image").partition("@")[0].rpartition("/")[2].partition(":")[0]
+    image = short_name(text(container, "image"))
     return any(word.rpartition("/")[2] in PROGRAMS for word in words) or (not words and image == "multus-cni")
 
 

@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.pods.mounts import mount_of
-from trainyard.document.document import Place
-from trainyard.document.lookup import integer, mapping
+from trainyard.analysis.pods.users import user_of
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Container, Pod
+from trainyard.model.run import Container
 
 IMAGE = "vllm/vllm-openai"
 # Folders in the home, and the variables that move them.
@@ -42,7 +41,7 @@ def home_not_writable(container: Container, context: Context) -> Iterator[Proble
     # The registry may be a mirror.
     if pod is None or IMAGE not in (container.image or "") or container.setting("HOME") is not None:
         return
-    user, at = _user(container, pod)
+    user, at = user_of(container, pod)
     if not user:
         return
     folder = next(
@@ -59,11 +58,3 @@ def home_not_writable(container: Container, context: Context) -> Iterator[Proble
             f"user {user} has no home in the image of vLLM: `{folder}` cannot be written, and the server stops",
             "set `HOME` to a writable volume, such as an `emptyDir` at `/home/vllm`",
         )
-
-
-def _user(container: Container, pod: Pod) -> tuple[int | None, Place]:
-    for tree, at in ((container.tree, container.at), (pod.tree, pod.at)):
-        user = integer(mapping(tree, "securityContext"), "runAsUser")
-        if user is not None:
-            return user, at.child("securityContext", "runAsUser")
-    return None, pod.at

@@ -19,6 +19,7 @@ from typing import Any
 from trainyard.analysis.jobs.neighbours import beside
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.images import short_name
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Pod, Project, Resource, Role, Run
 
@@ -90,8 +91,7 @@ def _of_other_image(servers: list[tuple[Run, Role]]) -> tuple[Run, Role] | None:
 
 
 def _image(role: Role) -> str:
-    name = role.pod.containers[0].image or ""
-    return name.partition("@")[0].rpartition("/")[2].partition(":")[0]
+    return short_name(role.pod.containers[0].image)
 
 
 def _has_twin(resource: Resource, selector: dict[str, Any], ports: frozenset[int], project: Project) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.pods.node_groups import OF_PLATFORMS, groups, untolerated
+from trainyard.analysis.pods.placement import NODE_TERMS, required_expressions
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -64,10 +65,7 @@ def _asked(pod: Pod) -> Iterator[tuple[str, str, Place]]:
     """Yields the labels that the nodes of the pod must have, each with one value."""
     for name, value in mapping(pod.tree, "nodeSelector").items():
         yield str(name), str(value), pod.at.child("nodeSelector", name)
-    steps = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    terms = items(mapping(pod.tree, *steps), "nodeSelectorTerms")
-    for index, one in enumerate(items(terms[0], "matchExpressions")) if len(terms) == 1 else ():
+    for one, at in required_expressions(pod) if len(items(pod.tree, *NODE_TERMS)) == 1 else ():
         values = items(one, "values")
         if mapping(one).get("operator") == "In" and len(values) == 1:
-            at = pod.at.child(*steps, "nodeSelectorTerms", 0, "matchExpressions", index, "key")
-            yield text(one, "key"), str(values[0]), at
+            yield text(one, "key"), str(values[0]), at.child("key")

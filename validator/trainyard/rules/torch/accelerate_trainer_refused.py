@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.launchers.accelerate_config import AccelerateConfig, accelerate_configs, scripts
-from trainyard.analysis.launchers.trainer_flags import flag_on
+from trainyard.analysis.launchers.trainer_flags import flag_on, with_underscores
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
@@ -60,13 +60,11 @@ def _of(config: AccelerateConfig, launch: Command, script: Command) -> Iterator[
             yield _refused(at, config.at.child(section, key), f"`{key}: {written}`", switch, help_)
     at = flag_on(script, _BEST)
     if kind in ("FSDP", "DEEPSPEED") and at is not None and flag_on(script, _SAVE_ONLY) is not None:
-        yield _refused(at, config.at.child("distributed_type"), f"{_name(_SAVE_ONLY)} and {kind}", _BEST, "remove")
+        yield _refused(
+            at, config.at.child("distributed_type"), f"{with_underscores(_SAVE_ONLY)} and {kind}", _BEST, "remove"
+        )
 
 
 def _refused(at: Place, of: Place, what: str, switch: str, help_: str) -> Problem:
-    message = f"the Trainer refuses {_name(switch)} with {what}: every process stops"
-    return Problem(at, message, f"{help_} {_name(switch)}", related=((of, "accelerate's file"),))
-
-
-def _name(option: str) -> str:
-    return f"--{option[2:].replace('-', '_')}"
+    message = f"the Trainer refuses {with_underscores(switch)} with {what}: every process stops"
+    return Problem(at, message, f"{help_} {with_underscores(switch)}", related=((of, "accelerate's file"),))

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.document.document import Place
-from trainyard.document.lookup import integer, mapping
+from trainyard.analysis.pods.users import user_of
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.programs.hugging_face import ARGUMENT_FALSE
-from trainyard.model.run import Command, Container, Pod
+from trainyard.model.run import Command, Container
 
 _IMAGE = "pytorch/pytorch"
 # Users below 1000 are those of the system, 1000 is `ubuntu`, and 65534 is `nobody`.
@@ -44,7 +43,7 @@ def inductor_user_unknown(container: Container, context: Context) -> Iterator[Pr
     pod, image = context.pod, container.image or ""
     if pod is None or f"/{image}".rpartition(":")[0].partition("@")[0].endswith(f"/{_IMAGE}") is False:
         return
-    user, at = _user(container, pod)
+    user, at = user_of(container, pod)
     if user is None or user <= _LAST or user == _NOBODY or any(map(container.setting, _VARIABLES)):
         return
     if any(_compiles(command) for command in container.commands):
@@ -53,13 +52,6 @@ def inductor_user_unknown(container: Container, context: Context) -> Iterator[Pr
             f"the image has no user {user}: torch.compile finds no name for its cache folder, and fails",
             "set TORCHINDUCTOR_CACHE_DIR to a writable folder, or USER to a name",
         )
-
-
-def _user(container: Container, pod: Pod) -> tuple[int | None, Place]:
-    own = integer(mapping(container.tree, "securityContext"), "runAsUser")
-    if own is not None:
-        return own, container.at.child("securityContext", "runAsUser")
-    return integer(mapping(pod.tree, "securityContext"), "runAsUser"), pod.at.child("securityContext", "runAsUser")
 
 
 def _compiles(command: Command) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.launchers.trainer_flags import with_underscores
 from trainyard.analysis.scripts.pins import pinned
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.programs.hugging_face import LATE_ARGUMENTS, REMOVED_ARGUMENTS
@@ -46,7 +47,7 @@ def trainer_argument_removed(container: Container) -> Iterator[Problem]:
             until, present = REMOVED_ARGUMENTS.get(name, (None, ""))
             since, earlier = LATE_ARGUMENTS.get(name, (None, ""))
             if (until is not None and release >= until) or (since is not None and release < since):
-                shown = f"--{name[2:].replace('-', '_')}"
+                shown = with_underscores(name)
                 instead = present or earlier
                 help_ = f"use {instead}" if instead else "remove it"
                 yield Problem(at, f"transformers {number} has no {shown}: every process stops", help_)
