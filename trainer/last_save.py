@@ -20,7 +20,7 @@ class LastSave:
     paused or cut off. Then the supervisor asks, and another thread saves while the training thread waits in it.
     """
 
-    def __init__(self, save: Callable[[], None], supervision: Supervision) -> None:
+    def __init__(self, save: Callable[[bool], None], supervision: Supervision) -> None:
         self._save = save
         self._supervision = supervision
         self._weights = threading.Lock()
@@ -39,14 +39,14 @@ class LastSave:
         """Saves in the training thread, after the error of a collective."""
         self._once.acquire()
         self._supervision.begin_last_save()
-        self._save()
+        self._save(False)
 
-    def run_and_exit(self) -> None:
+    def run_and_exit(self, replaces_first: bool) -> None:
         """Saves in a thread of its own and ends the process. During an update of the weights it does nothing."""
         if self._weights.acquire(timeout=_UPDATE_SECONDS):
             self._once.acquire()
             self._supervision.begin_last_save()
             try:
-                self._save()
+                self._save(replaces_first)
             finally:
                 os._exit(_LOST_PEER_STATUS)

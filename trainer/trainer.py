@@ -293,9 +293,9 @@ class Trainer:
         total = self._train_state.loss_sum + loss_sum
         return replace(self._train_state, step=number, position=step.position, loss_sum=total)
 
-    def _save_alone(self) -> None:
+    def _save_alone(self, replaces_first: bool) -> None:
         with self._watchdog.extended_limit():
-            self._checkpoints.save_alone(self._own_state)
+            self._checkpoints.save_alone(self._own_state, replaces_first=replaces_first)
 
     def _is_told_to_stop(self) -> bool:
         return self._termination is not None and self._termination.requested

@@ -86,3 +86,44 @@ def test_ranks_do_not_take_over_what_another_one_may_still_write(
     flock_fails(monkeypatch, errno.ENOLCK)
     with pytest.raises(CheckpointError, match="or its file system has no locks"):
         open_directory(tmp_path, Lock(), Peers(), takeover_seconds=0.1)
+
+
+def test_ranks_go_on_without_the_lock_if_only_the_rank_0_before_them_has_it(tmp_path: Path) -> None:
+    paused, following = Lock("before"), Lock("after")
+    paused.acquire(tmp_path)
+    (tmp_path / ".tmp-step-00000001-0123").mkdir()
+    open_directory(tmp_path, following, Peers(), takeover_seconds=TIMEOUT_SECONDS, owner_before="before")
+    # The paused rank may still be writing it.
+    assert (tmp_path / ".tmp-step-00000001-0123").is_dir()
+    assert following.is_owned(tmp_path)
+    paused.release()
+    assert following.is_owned(tmp_path)
+    with pytest.raises(CheckpointError, match="another run is writing to"):
+        Lock().acquire(tmp_path)
+
+
+def test_ranks_without_the_lock_lose_the_directory_to_the_first_node_once_it_is_back(tmp_path: Path) -> None:
+    paused, following, back = Lock("before"), Lock("after"), Lock("back")
+    paused.acquire(tmp_path)
+    open_directory(tmp_path, following, Peers(), takeover_seconds=TIMEOUT_SECONDS, owner_before="before")
+    paused.release()
+    back.acquire(tmp_path)
+    assert not following.is_owned(tmp_path)
+    back.release()
+    assert not following.is_owned(tmp_path)
+
+
+def test_ranks_go_on_without_the_lock_once_more(tmp_path: Path) -> None:
+    paused = Lock("first")
+    paused.acquire(tmp_path)
+    for before, following in (("first", "second"), ("second", "third")):
+        open_directory(tmp_path, Lock(following), Peers(), takeover_seconds=TIMEOUT_SECONDS, owner_before=before)
+
+
+def test_another_run_has_the_lock_although_it_states_no_owner(tmp_path: Path) -> None:
+    ended, other = Lock("before"), Lock()
+    ended.acquire(tmp_path)
+    ended.release()
+    other.acquire(tmp_path)
+    with pytest.raises(CheckpointError, match="may still write to"):
+        open_directory(tmp_path, Lock(), Peers(), takeover_seconds=0.1, owner_before="before")

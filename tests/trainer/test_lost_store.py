@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.trainer.launch import TIMEOUT_SECONDS
-from tests.trainer.test_lost_nodes import GOES_ON, Nodes, signal_all
+from tests.trainer.test_lost_nodes import CHECKPOINT_STEPS, GOES_ON, Nodes, signal_all
 
 
 @pytest.fixture
@@ -67,3 +67,17 @@ def test_a_paused_node_with_the_second_store_is_left_out_and_joins_again(start: 
     nodes.wait_for_nodes(1)
     signal_all(nodes.second, signal.SIGCONT)
     nodes.wait_for_nodes(2)
+
+
+def test_the_other_node_goes_on_while_the_one_with_the_store_is_paused(start: Callable[..., Nodes]) -> None:
+    nodes = start()
+    signal_all(nodes.first, signal.SIGSTOP)
+    together = nodes.last_step
+    nodes.wait_for_nodes(1)
+    assert nodes.starts[-1].step >= together
+    nodes.wait(lambda: nodes.last_step > together + CHECKPOINT_STEPS)
+    alone = nodes.last_step
+    # The paused rank 0 still ends its step, and writes the event of it.
+    signal_all(nodes.first, signal.SIGCONT)
+    nodes.wait_for_nodes(2)
+    assert nodes.starts[-1].step >= alone

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 from ..errors import CheckpointError
+from ..runtime.log import log
 from .contents import check_visible
 from .lock import Lock
 from .peers import Peers
 from .publish import temporary_path
 from .retention import remove_leftovers
 
+_RETRY_SECONDS = 0.05
 
-def open_directory(directory: Path, lock: Lock, peers: Peers, *, takeover_seconds: float = 0.0) -> None:
+
+def open_directory(
+    directory: Path, lock: Lock, peers: Peers, *, takeover_seconds: float = 0.0, owner_before: str = ""
+) -> None:
     """Creates and locks `directory`, and removes the leftovers of crashed runs. Collective.
 
     Args:
@@ -21,13 +27,16 @@ def open_directory(directory: Path, lock: Lock, peers: Peers, *, takeover_second
         lock: The lock of this process.
         peers: The ranks that use the directory.
         takeover_seconds: Not 0 if these ranks go on without the one that had the lock, which may be cut off and still
-            write: then they wait for the lock for so long, and need one.
+            write: then they wait for so long until they get the lock, or `owner_before` has it.
+        owner_before: The owner of the lock while the lost rank had it. If that is still so, that rank is paused.
 
     Raises:
         CheckpointError: Another run writes there, a rank sees another directory, or a rank cannot write there.
     """
     peers.on_rank_zero(
-        lambda: _take_over(directory, lock, takeover_seconds) if takeover_seconds else _open(directory, lock)
+        lambda: (
+            _take_over(directory, lock, takeover_seconds, owner_before) if takeover_seconds else _open(directory, lock)
+        )
     )
     if peers.size == 1:
         return
@@ -45,12 +54,18 @@ def _open(directory: Path, lock: Lock) -> None:
         remove_leftovers(directory)
 
 
-def _take_over(directory: Path, lock: Lock, seconds: float) -> None:
-    if not lock.acquire_within(seconds, directory):
-        raise CheckpointError(
-            f"the first node is lost, and may still write to {directory}, because that is locked or its file system "
-            "has no locks: this node waits until the first one is back; write a --checkpoint-dir with locks"
-        )
+def _take_over(directory: Path, lock: Lock, seconds: float, owner_before: str) -> None:
+    deadline = time.monotonic() + seconds
+    while not lock.acquire_within(0.0, directory):
+        if lock.inherit(directory, owner_before):
+            log(f"the lost rank 0 still has the lock of {directory}, and can only finish a save: goes on without it")
+            return
+        if time.monotonic() > deadline:
+            raise CheckpointError(
+                f"the first node is lost, and may still write to {directory}, because that is locked or its file "
+                "system has no locks: this node waits until the first one is back; write a --checkpoint-dir with locks"
+            )
+        time.sleep(_RETRY_SECONDS)
     remove_leftovers(directory)
 
 

@@ -1,4 +1,9 @@
-"""A lock that allows one writer per checkpoint directory."""
+"""A lock that allows one writer per checkpoint directory.
+
+Its file has the ID of the ranks that took it last. If a node is paused, its rank 0 keeps the lock. The ranks that go on
+without it tell by the ID that no other run has the lock. That rank 0 can only finish a save, because its other
+collectives need them; two saves of one step do not disturb each other, because only one folder gets the name.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ import errno
 import fcntl
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import CheckpointError
@@ -17,9 +23,14 @@ _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 class Lock:
-    """A directory lock that the kernel releases when this process ends, however it ends."""
+    """A directory lock that the kernel releases when this process ends, however it ends.
 
-    def __init__(self) -> None:
+    Args:
+        owner: The ID of the ranks that this process locks the directory for; another one for each lock without it.
+    """
+
+    def __init__(self, owner: str = "") -> None:
+        self._owner = owner or os.urandom(8).hex()
         self._descriptor: int | None = None
 
     def acquire(self, directory: Path) -> bool:
@@ -51,6 +62,7 @@ class Lock:
                 raise CheckpointError(f"cannot lock checkpoint directory {directory}: {error.strerror}") from error
             log(f"checkpoint directory {directory} does not support locks: leftovers of crashed runs are not removed")
             return False
+        self._write_owner(directory)
         return True
 
     def acquire_within(self, seconds: float, directory: Path) -> bool:
@@ -69,8 +81,40 @@ class Lock:
                     return False
                 time.sleep(_RETRY_SECONDS)
 
+    def inherit(self, directory: Path, owner: str) -> bool:
+        """Makes these ranks the owner of `directory` without the lock, if `owner` is; returns false if it is not."""
+        if not owner or _owner(directory) != owner:
+            return False
+        self._write_owner(directory)
+        return True
+
+    def is_owned(self, directory: Path) -> bool:
+        """Returns false if these ranks have no lock, and others have taken `directory` since.
+
+        Gets the lock if it has become free.
+        """
+        if self._descriptor is not None:
+            return True
+        is_owned = _owner(directory) == self._owner
+        if is_owned:
+            self.acquire_within(0.0, directory)
+        return is_owned
+
     def release(self) -> None:
         """Releases the lock, if it is held."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+    def _write_owner(self, directory: Path) -> None:
+        # A full volume is no reason not to train: then ranks that go on without these wait for the lock.
+        with suppress(OSError):
+            (directory / _NAME).write_text(self._owner)
+
+
+def _owner(directory: Path) -> str:
+    """Returns the ID of the ranks that took the lock last; "" if it cannot be read."""
+    try:
+        return (directory / _NAME).read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""

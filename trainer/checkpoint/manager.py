@@ -57,7 +57,7 @@ class CheckpointManager:
         self._fingerprint = fingerprint
         self._samples = samples
         self._peers = Peers(world.cpu_group(), on_read)
-        self._lock = Lock()
+        self._lock = Lock(world.rendezvous_id)
         self._stager = Stager(world.device, self._peers)
         self._running_save: BackgroundSave | None = None
         self._failure: CheckpointError | None = None
@@ -78,8 +78,14 @@ class CheckpointManager:
                 checkpoints and none is valid.
         """
         folder = self._config.checkpoint_dir
-        seconds = self._config.timeout_seconds / 2 if self._world.launch.takes_over else 0.0
-        directory.open_directory(folder, self._lock, self._peers, takeover_seconds=seconds)
+        launch = self._world.launch
+        directory.open_directory(
+            folder,
+            self._lock,
+            self._peers,
+            takeover_seconds=self._config.timeout_seconds / 2 if launch.takes_over else 0.0,
+            owner_before=launch.rendezvous_before,
+        )
         found = self._restore_newest(folder)
         step = found.train_state.step if found else -1
         aside = self._peers.on_rank_zero(lambda: move_aside_newer_than(folder, step, afresh=self._config.start_afresh))
@@ -111,21 +117,31 @@ class CheckpointManager:
 
         A failed save is logged and counted but does not end the run: the next save tries again. A step that is already
         saved is not saved again.
+
+        Raises:
+            CheckpointError: These ranks went on without the first node, and now that one goes on without them.
         """
         with self._count_stall():
             self._wait_for_save()
             if train_state.step == self.metrics.newest_step:
                 return
+            if self._world.launch.takes_over:
+                self._peers.on_rank_zero(self._check_owner)
             self._start_save(train_state)
             if not self._config.async_checkpoints:
                 self._wait_for_save()
 
-    def save_alone(self, train_state: TrainState) -> None:
+    def save_alone(self, train_state: TrainState, *, replaces_first: bool = False) -> None:
         """Saves the state of this replica after its peers are lost, in any thread. Not a collective.
 
         Rank 0 holds the lock of the directory. Another rank gets it only if rank 0 has ended. A failure is logged.
         Nothing is saved if the loss has interrupted a save in the background: it may still use the tensors, and it is
         chance whether it has ended before this call.
+
+        Args:
+            train_state: What the weights belong to.
+            replaces_first: The first node is lost, and this rank becomes rank 0. It saves although a paused rank 0 has
+                the lock.
         """
         if self._is_incomplete:
             return
@@ -135,7 +151,7 @@ class CheckpointManager:
         path = catalog.checkpoint_path(self._config.checkpoint_dir, train_state.step)
         alone = Peers()
         try:
-            if self._world.rank and not self._lock.acquire_within(_RANK_ZERO_ENDS_SECONDS, path.parent):
+            if self._world.rank and not self._get_lock(path.parent, replaces_first=replaces_first):
                 return
             state = self._checkpoint_state(train_state)
             staged = Stager(self._world.device, alone).stage(self._strategy.state_dict())
@@ -167,6 +183,16 @@ class CheckpointManager:
         """Releases the directory, for a process that continues without this run."""
         self._wait_for_save()
         self._lock.release()
+
+    def _get_lock(self, folder: Path, *, replaces_first: bool) -> bool:
+        seconds = 0.0 if replaces_first else _RANK_ZERO_ENDS_SECONDS
+        return self._lock.acquire_within(seconds, folder) or (replaces_first and self._lock.is_owned(folder))
+
+    def _check_owner(self) -> None:
+        if not self._lock.is_owned(self._config.checkpoint_dir):
+            raise CheckpointError(
+                f"the first node is back, and saves to {self._config.checkpoint_dir}: this node ends, and joins it"
+            )
 
     def _start_save(self, train_state: TrainState) -> None:
         current = self._state_to_save()

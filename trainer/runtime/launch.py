@@ -30,6 +30,7 @@ class Launch:
         master_addr: Host of the store of the ranks; empty for that of the environment.
         master_port: Port of that store.
         store_prefix: Prefix of this rendezvous in the store; empty for the default store that torch finds by itself.
+        rendezvous_before: The ID of the rendezvous after which these ranks start again; empty for the first one.
     """
 
     rank: int = 0
@@ -44,6 +45,7 @@ class Launch:
     master_addr: str = ""
     master_port: int = 0
     store_prefix: str = ""
+    rendezvous_before: str = ""
 
     @property
     def node(self) -> int:

@@ -45,8 +45,11 @@ class Supervision:
     def step_done(self, step: int) -> None:
         """Called after each step."""
 
-    def serve_last_save(self, save: Callable[[], None]) -> None:
-        """Calls `save` in a thread of its own when the supervisor is about to end this rank, because a peer is lost."""
+    def serve_last_save(self, save: Callable[[bool], None]) -> None:
+        """Calls `save` in a thread of its own when the supervisor is about to end this rank, because a peer is lost.
+
+        Its argument is true if the first node is lost, and this rank becomes rank 0.
+        """
 
     def begin_last_save(self) -> None:
         """Called before the save of a rank that has lost its peers: the supervisor waits for its end."""
@@ -57,6 +60,9 @@ UNSUPERVISED = Supervision()
 # The last step and the cause; then the state of the last save.
 _CONTENT = struct.Struct("=qB")
 _LAST_SAVE = _CONTENT.size
+# Requests of the last save.
+_GOES_ON = b"g"
+_REPLACES_FIRST = b"f"
 
 
 class SupervisedRank(Supervision):
@@ -117,12 +123,12 @@ class SupervisedRank(Supervision):
         step, cause = self._content
         return Cause(cause) if step > self._step_before else Cause.RUN
 
-    def serve_last_save(self, save: Callable[[], None]) -> None:
+    def serve_last_save(self, save: Callable[[bool], None]) -> None:
         """Starts a thread that waits for a request."""
 
         def wait() -> None:
-            if os.read(self._request_reader, 1):
-                save()
+            if request := os.read(self._request_reader, 1):
+                save(request == _REPLACES_FIRST)
 
         threading.Thread(target=wait, name="last save", daemon=True).start()
         self._memory[_LAST_SAVE] = SaveState.AVAILABLE
@@ -131,10 +137,10 @@ class SupervisedRank(Supervision):
         """Stores that the save has begun."""
         self._memory[_LAST_SAVE] = SaveState.RUNNING
 
-    def request_last_save(self) -> None:
+    def request_last_save(self, *, replaces_first: bool) -> None:
         """Called by the supervisor, at most once in each attempt."""
         with suppress(BrokenPipeError):  # the rank has ended
-            os.write(self._request_writer, b"s")
+            os.write(self._request_writer, _REPLACES_FIRST if replaces_first else _GOES_ON)
 
     @property
     def last_save(self) -> SaveState:

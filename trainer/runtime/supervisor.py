@@ -245,7 +245,7 @@ class _Attempt:
             self._save_and_end(store, launch)
             _wait_for_supervisors(store, launch.size)
             self._is_settled.set()
-            self._results.put(replace(launch, store_prefix=f"after-{rendezvous_id}"))
+            self._results.put(replace(launch, store_prefix=f"after-{rendezvous_id}", rendezvous_before=rendezvous_id))
 
     def _agree(self, store: Store, host: str) -> Launch | None:
         """Waits for the end of the child, or for a reason to end it; returns the launch in which it starts again."""
@@ -309,7 +309,7 @@ class _Attempt:
             # One that waits for a node that is gone never ends.
             self._ended.wait(_EXIT_SECONDS if launch.size == self._launch.size else 0.0)
         else:
-            self._supervised.request_last_save()
+            self._supervised.request_last_save(replaces_first=launch.takes_over and not launch.rank)
             until = time.monotonic() + _REACTION_SECONDS
             while self._supervised.last_save == SaveState.AVAILABLE and time.monotonic() < until:
                 if self._ended.wait(_FAST_POLL_SECONDS):
